@@ -1,0 +1,39 @@
+"""Deadheat makes comparisons of language-processing systems trustworthy: a win, or a dead heat?
+
+The public names live here, one per question (`deadheat.score`, ...), and are loaded when they are first used:
+importing the package costs nothing, and a command pays only for what it needs.
+"""
+
+from typing import TYPE_CHECKING
+
+from deadheat.version import __version__
+
+if TYPE_CHECKING:
+    from deadheat.analyses.score import score
+    from deadheat.corpus import Corpus, read, write
+
+__all__ = ["Corpus", "__version__", "read", "score", "write"]
+
+_HOMES = {
+    "Corpus": "deadheat.corpus",
+    "read": "deadheat.corpus",
+    "score": "deadheat.analyses.score",
+    "write": "deadheat.corpus",
+}
+
+# Hidden from type checkers, which would otherwise accept every name.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a public name from the module that defines it, once."""
+        from importlib import import_module
+
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

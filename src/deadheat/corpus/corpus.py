@@ -1,0 +1,158 @@
+"""A corpus: annotated sentences as columns of integers, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus.vocabulary import Bytes, Codes, Column, Indices
+from deadheat.errors import InputError, NameUnknown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extras:
+    """Multiword tokens and empty nodes: lines of a CoNLL-U file that are not words.
+
+    An extra stands before word `at`. Its span is the number of words of a multiword token, or minus the second
+    number of an empty node's id. `codes` has a row an extra, and the string columns in the order of the file.
+    `ends` is the number of extras up to the end of each sentence.
+    """
+
+    at: Indices
+    span: Codes
+    codes: NDArray[np.int32]
+    ends: Indices
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comments:
+    """The lines before each sentence, as they stood, and those after the last one."""
+
+    blob: Bytes
+    offsets: Indices
+    tail: bytes = b""
+
+    def of(self, sentence: int) -> list[str]:
+        """The comment lines of a sentence."""
+        raw = self.blob[self.offsets[sentence] : self.offsets[sentence + 1]].tobytes()
+        return [line.rstrip("\r") for line in raw.decode().split("\n") if line]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a corpus is written, so that writing gives the same bytes back."""
+
+    format: str = "conllu"
+    crlf: bool = False
+    separator: str = "\t"
+    missing_end: bytes = b""  # what a well-formed file would end with and this one does not
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file that a corpus was read from, and the first of its sentences."""
+
+    path: str
+    first: int
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Sentences of words. Word i of the corpus is entry i of every column.
+
+    Examples
+    --------
+    >>> import deadheat
+    >>> corpus = deadheat.read(text="1\\tHi\\thi\\tINTJ\\t_\\t_\\t0\\troot\\t_\\t_\\n\\n")
+    >>> corpus.words, corpus.sentences, corpus.column("upos").strings()
+    (1, 1, ['INTJ'])
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+    offsets: Indices
+    heads: Codes | None
+    extras: Extras
+    comments: Comments
+    newdoc: NDArray[np.bool_]
+    layout: Layout = field(default_factory=Layout)
+    parts: tuple[Part, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        for array in (self.offsets, self.heads, *(column.codes for column in self.columns.values())):
+            if array is not None:
+                array.flags.writeable = False
+        assert all(len(column) == self.words for column in self.columns.values())
+
+    def __repr__(self) -> str:
+        return f"<Corpus {self.name}: {self.sentences:,} sentences, {self.words:,} words>"
+
+    @property
+    def words(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def sentences(self) -> int:
+        return len(self.offsets) - 1
+
+    def column(self, name: str) -> Column:
+        """A column by name, with the nearest name if there is none."""
+        if name not in self.columns:
+            raise NameUnknown(f"{self.name}: column", name, list(self.columns))
+        return self.columns[name]
+
+    @property
+    def trees(self) -> Codes:
+        """The head of every word, counted from 1 in its sentence; 0 is the root."""
+        if self.heads is None or (self.words and int(self.heads.min()) < 0):
+            raise InputError(f"{self.name}: words without heads; expected a tree for every sentence")
+        return self.heads
+
+    @cached_property
+    def sentence_of_word(self) -> Indices:
+        return np.repeat(np.arange(self.sentences), np.diff(self.offsets))
+
+    @cached_property
+    def head_words(self) -> Indices:
+        """The head of every word as a word of the corpus; -1 for roots."""
+        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        heads = self.trees
+        return np.where(heads > 0, starts + heads - 1, -1)
+
+    @cached_property
+    def documents(self) -> Codes:
+        """The document of every sentence, counted from 0; sentences before the first mark are a document too."""
+        marks = self.newdoc.copy()
+        if len(marks):
+            marks[0] = True
+        for part in self.parts:
+            if part.first < len(marks):
+                marks[part.first] = True
+        return (np.cumsum(marks) - 1).astype(np.int32)
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the files mark documents at all."""
+        return bool(self.newdoc.any())
+
+    def line_of_word(self, word: int) -> tuple[str, int]:
+        """The file and the line that a word stands on."""
+        sentence = int(np.searchsorted(self.offsets, word, side="right")) - 1
+        part = max((p for p in self.parts if p.first <= sentence), key=lambda p: p.first, default=Part(self.name, 0))
+        if self.layout.format == "tagged":
+            return part.path, sentence - part.first + 1
+        first = part.first
+        before = self.comments.blob[self.comments.offsets[first] : self.comments.offsets[sentence + 1]]
+        extras_before = int(self.extras.ends[first - 1]) if first else 0
+        extras = int(np.searchsorted(self.extras.at, word, side="right")) - extras_before
+        rows = word - int(self.offsets[first]) + extras
+        return part.path, int(np.count_nonzero(before == 10)) + rows + (sentence - first) + 1

@@ -1,0 +1,192 @@
+"""Read corpora: one call for every format, several files as one corpus."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from deadheat.corpus.columns import SEPARATORS, read_columns, read_tagged
+from deadheat.corpus.conllu import LENIENT, read_conllu
+from deadheat.corpus.corpus import Comments, Corpus, Extras, Part
+from deadheat.corpus.source import PADDING, expand, read_bytes
+from deadheat.corpus.vocabulary import PADDING as BLOB_PADDING
+from deadheat.corpus.vocabulary import Bytes, Column, Vocabulary
+from deadheat.errors import CorpusError, Fault, InputError, NameUnknown
+
+FORMATS = ("conllu", "conllx", "columns", "tagged")
+LENIENT_MODES = (*LENIENT, "final-newline")
+_NUMBERED_LINE = re.compile(rb"\d+([-.]\d+)?\t")
+
+
+def read(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    *,
+    text: str | None = None,
+    format: str = "auto",
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    lenient: Iterable[str] = (),
+) -> Corpus:
+    """Read a file, a folder, or several of either as one corpus; `-` is standard input.
+
+    Parameters
+    ----------
+    paths
+        Files may be compressed by gzip, xz or zstd. A folder stands for the corpus files in it, by name.
+    text
+        The corpus itself, in place of paths.
+    format
+        `conllu`, `conllx`, `columns` (a word a line, any columns), `tagged` (`word_TAG`), or `auto`: from the
+        first line.
+    columns
+        The names of the columns of a column file; one of them is `form`.
+    separator
+        What parts columns (`tab`, `space` or a character), or word and tag in tagged text (`_` unless given).
+    lenient
+        What to accept that is wrong: `multiple-roots`, `missing-heads` (`_` for a head), `final-newline` (a file
+        that ends too early).
+
+    Raises
+    ------
+    CorpusError
+        With every fault of a file, up to twenty, each with its line.
+
+    Examples
+    --------
+    >>> read(text="The_DT heat_NN is_VBZ dead_JJ\\n").column("tag").strings()
+    ['DT', 'NN', 'VBZ', 'JJ']
+    """
+    modes = _checked(format, lenient)
+    one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
+    if text is not None:
+        raw = text.encode()
+        return one("text", np.frombuffer(bytearray(raw) + bytearray(PADDING), np.uint8))
+    files = expand(paths)
+    faults: list[Fault] = []
+    unlisted = 0
+    corpora = []
+    for path in files:
+        try:
+            corpora.append(one(path, read_bytes(path)))
+        except CorpusError as error:
+            faults += error.faults
+            unlisted += error.unlisted
+    if faults:
+        raise CorpusError(faults, unlisted=unlisted)
+    return corpora[0] if len(corpora) == 1 else concatenate(corpora)
+
+
+def _checked(format: str, lenient: Iterable[str]) -> frozenset[str]:
+    if format not in ("auto", *FORMATS):
+        raise NameUnknown("format", format, ("auto", *FORMATS))
+    modes = frozenset([lenient] if isinstance(lenient, str) else lenient)
+    for mode in modes:
+        if mode not in LENIENT_MODES:
+            raise NameUnknown("lenient mode", mode, LENIENT_MODES)
+    return modes
+
+
+def _read_one(
+    path: str, buffer: Bytes, *, format: str, columns: Sequence[str] | None, separator: str | None, lenient: frozenset[str]
+) -> Corpus:
+    if format == "auto":
+        format = "columns" if columns else _guess(path, buffer)
+    if format == "conllu":
+        return read_conllu(path, buffer, lenient=lenient)
+    if format == "conllx":  # CoNLL-X allows several roots, and its files often lack the last empty line
+        return read_conllu(path, buffer, lenient=lenient | {"multiple-roots", "final-newline"}, format=format)
+    mark = SEPARATORS.get(separator or "", separator)
+    if mark is not None and len(mark.encode()) != 1:
+        raise InputError(f"separator {separator!r}; expected tab, space, or one character")
+    if format == "tagged":
+        return read_tagged(path, buffer, mark=mark or "_")
+    if columns is not None and "form" not in columns:
+        raise InputError(f"columns {','.join(columns)}; expected one of them to be 'form'")
+    return read_columns(path, buffer, names=columns, separator=mark)
+
+
+def _guess(path: str, buffer: Bytes) -> str:
+    """The format of a file, by its name if that says it, else by its first lines."""
+    base = os.path.basename(path)
+    if ".conllu" in base or ".conllx" in base:
+        return "conllu" if ".conllu" in base else "conllx"
+    start = buffer[: min(len(buffer) - PADDING, 1 << 16)].tobytes().removeprefix(b"\xef\xbb\xbf")
+    lines = [line for line in start.split(b"\n") if line.strip()]
+    first = next((line for line in lines if not line.startswith(b"#")), lines[0] if lines else b"")
+    if not lines or _NUMBERED_LINE.match(first):
+        return "conllu"
+    tokens = first.split()
+    if b"\t" not in first and all(0 < token.rfind(b"_") < len(token) - 1 for token in tokens):
+        return "tagged"
+    return "columns"
+
+
+def concatenate(corpora: Sequence[Corpus]) -> Corpus:
+    """Several corpora as one, in order; their columns must have the same names."""
+    first = corpora[0]
+    for other in corpora[1:]:
+        if list(other.columns) != list(first.columns):
+            raise InputError(
+                f"{other.name}: columns {', '.join(other.columns)}; expected {', '.join(first.columns)} as in {first.name}"
+            )
+    columns, maps = {}, []
+    for name in first.columns:
+        column, per_corpus = _joined([corpus.columns[name] for corpus in corpora])
+        columns[name] = column
+        maps.append(per_corpus)
+    return replace(
+        first,
+        name=f"{first.name} and {len(corpora) - 1} more",
+        columns=columns,
+        offsets=_chained([corpus.offsets for corpus in corpora]),
+        heads=None if any(c.heads is None for c in corpora) else np.concatenate([c.trees for c in corpora]),
+        extras=_joined_extras(corpora, maps),
+        comments=Comments(
+            np.concatenate([corpus.comments.blob for corpus in corpora]),
+            _chained([corpus.comments.offsets for corpus in corpora]),
+            b"".join(corpus.comments.tail for corpus in corpora),
+        ),
+        newdoc=np.concatenate([corpus.newdoc for corpus in corpora]),
+        parts=tuple(
+            Part(part.path, start + part.first)
+            for corpus, start in zip(corpora, np.cumsum([0, *(c.sentences for c in corpora)]).tolist(), strict=False)
+            for part in corpus.parts
+        ),
+    )
+
+
+def _chained(offsets: Sequence[np.ndarray]) -> np.ndarray:
+    ends = np.cumsum([0, *(each[-1] for each in offsets)])
+    return np.concatenate([offsets[0][:1], *(each[1:] + end for each, end in zip(offsets, ends[:-1], strict=True))])
+
+
+def _joined(columns: Sequence[Column]) -> tuple[Column, list[np.ndarray]]:
+    """One column of several, and for each of them how its codes are renumbered."""
+    number: dict[str, int] = {}
+    maps = [
+        np.array([number.setdefault(string, len(number)) for string in column.vocabulary.strings], np.int32)
+        for column in columns
+    ]
+    codes = np.concatenate([new[column.codes] for new, column in zip(maps, columns, strict=True)])
+    assert BLOB_PADDING
+    return Column(codes, Vocabulary.of(list(number))), maps
+
+
+def _joined_extras(corpora: Sequence[Corpus], maps: Sequence[Sequence[np.ndarray]]) -> Extras:
+    words = np.cumsum([0, *(corpus.words for corpus in corpora)])
+    counts = np.cumsum([0, *(len(corpus.extras) for corpus in corpora)])
+    codes = [
+        np.stack([new[i][corpus.extras.codes[:, c]] for c, new in enumerate(maps)], axis=1).astype(np.int32)
+        for i, corpus in enumerate(corpora)
+    ]
+    return Extras(
+        np.concatenate([corpus.extras.at + words[i] for i, corpus in enumerate(corpora)]),
+        np.concatenate([corpus.extras.span for corpus in corpora]),
+        np.concatenate(codes),
+        np.concatenate([corpus.extras.ends + counts[i] for i, corpus in enumerate(corpora)]),
+    )

@@ -1,0 +1,98 @@
+"""Where bytes come from: files, folders, standard input; plain, gzip, xz or zstd."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from deadheat.corpus.vocabulary import Bytes
+from deadheat.errors import CorpusError, Fault, InputError
+
+PADDING = 16  # kernels read ahead; a missing final newline is put there too
+STDIN = "-"
+SUFFIXES = (".conllu", ".conll", ".conllx", ".conll06", ".txt", ".tsv", ".pos", ".tagged", ".iob", ".bio", ".iob2")
+GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+
+
+def read_bytes(path: str) -> Bytes:
+    """All bytes of a file or of standard input, decompressed, with room behind them."""
+    try:
+        raw = _stdin() if path == STDIN else _file(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+    return _decompressed(path, raw)
+
+
+def _stdin() -> Bytes:
+    return _padded(sys.stdin.buffer.read())
+
+
+def _file(path: str) -> Bytes:
+    with open(path, "rb", buffering=0) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return _padded(file.readall())
+        buffer = np.empty(status.st_size + PADDING, np.uint8)
+        view, filled = memoryview(buffer), 0
+        while filled < status.st_size:
+            got = file.readinto(view[filled : status.st_size])
+            if not got:
+                raise OSError(0, f"it shrank while it was read, from {status.st_size} bytes to {filled}")
+            filled += got
+        buffer[filled:] = 0
+        return buffer
+
+
+def _padded(raw: bytes) -> Bytes:
+    buffer = np.zeros(len(raw) + PADDING, np.uint8)
+    buffer[: len(raw)] = np.frombuffer(raw, np.uint8)
+    return buffer
+
+
+def _decompressed(path: str, buffer: Bytes) -> Bytes:
+    start = buffer[:6].tobytes()
+    if not start.startswith((GZIP, XZ, ZSTD)):
+        return buffer
+    raw = memoryview(buffer)[: len(buffer) - PADDING]
+    try:
+        if start.startswith(GZIP):
+            import gzip
+
+            return _padded(gzip.decompress(raw))
+        if start.startswith(XZ):
+            import lzma
+
+            return _padded(lzma.decompress(raw))
+        import zstandard
+
+        return _padded(zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True).readall())
+    except Exception as error:  # each of the three libraries has its own exceptions
+        raise CorpusError([Fault(path, 0, f"compressed, but broken ({str(error).rstrip('.').lower()})")]) from error
+
+
+def expand(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """Files that a path, a folder or several of them stand for; a folder's files come in the order of their names."""
+    given: Sequence[str | os.PathLike[str]] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files: list[str] = []
+    for each in map(os.fspath, given):
+        files += _in_folder(each) if each != STDIN and os.path.isdir(each) else [each]
+    if not files:
+        raise InputError("no file was given; expected at least one")
+    return files
+
+
+def _in_folder(folder: str) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read ({str(error.strerror).lower()})") from error
+    plain = {name: name.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst") for name in names}
+    chosen = [name for name in names if plain[name].endswith(SUFFIXES)]
+    if not chosen:
+        raise InputError(f"{folder}: a folder without corpus files; expected names ending in {', '.join(SUFFIXES[:4])} ...")
+    return [str(Path(folder) / name) for name in chosen]

@@ -1,0 +1,86 @@
+"""Write corpora: the bytes that were read come back."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.errors import InputError
+from deadheat.kernels.writing import write_rows, write_tagged
+
+
+def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
+    """The corpus in its own format.
+
+    Parameters
+    ----------
+    mend
+        Add the newline or empty line that the file lacked at its end.
+
+    Examples
+    --------
+    >>> from deadheat.corpus import read
+    >>> to_bytes(read(text="The_DT heat_NN\\n"))
+    b'The_DT heat_NN\\n'
+    """
+    vocabularies = [column.vocabulary for column in corpus.columns.values()]
+    width, words, extras = len(vocabularies), corpus.words, corpus.extras
+    rows = words + len(extras)
+    codes = np.empty((width, rows), np.int32)
+    size = len(corpus.comments.blob) + 2 * corpus.sentences + rows * (2 + width)
+    for i, column in enumerate(corpus.columns.values()):
+        codes[i, :words] = column.codes
+        codes[i, words:] = extras.codes[::-1, i]
+        size += int(np.diff(column.vocabulary.offsets)[codes[i]].sum())
+    blobs = np.concatenate([vocabulary.blob for vocabulary in vocabularies])
+    blob_starts = np.cumsum([0, *(len(vocabulary.blob) for vocabulary in vocabularies)])[:-1].astype(np.int64)
+    offsets = np.concatenate([vocabulary.offsets for vocabulary in vocabularies])
+    offset_starts = np.cumsum([0, *(len(vocabulary.offsets) for vocabulary in vocabularies)])[:-1].astype(np.int64)
+    ends, layout = np.ascontiguousarray(corpus.offsets[1:]), corpus.layout
+    strings = (blobs, blob_starts, offsets, offset_starts)
+    if layout.format == "tagged":
+        into = np.empty(size, np.uint8)
+        written = write_tagged(codes.reshape(-1), rows, ord(layout.separator), layout.crlf, *strings, ends, into)
+    else:
+        numbered = layout.format in ("conllu", "conllx")
+        into = np.empty(size + numbered * rows * 24, np.uint8)
+        heads = corpus.heads if corpus.heads is not None else np.full(words, -1, np.int32)
+        written = write_rows(codes.reshape(-1), rows, width, numbered, ord(layout.separator), layout.crlf, heads, *strings,
+                             ends, extras.ends, extras.at, extras.span, corpus.comments.blob, corpus.comments.offsets,
+                             into)  # fmt: skip
+    whole = into[:written].tobytes() + corpus.comments.tail
+    if layout.missing_end and not mend:
+        whole = whole[: len(whole) - len(layout.missing_end)]
+    return whole
+
+
+def write(corpus: Corpus, path: str | os.PathLike[str], *, mend: bool = False) -> None:
+    """Write a corpus to a file, compressed if its name ends in .gz, .xz or .zst; the file appears whole or not at all."""
+    target = Path(path)
+    data = _compressed(to_bytes(corpus, mend=mend), target.suffix)
+    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        scratch.write_bytes(data)
+        scratch.replace(target)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise InputError(f"{target}: cannot be written ({str(error.strerror).lower()})") from error
+
+
+def _compressed(data: bytes, suffix: str) -> bytes:
+    if suffix == ".gz":
+        import gzip
+
+        return gzip.compress(data, mtime=0)
+    if suffix == ".xz":
+        import lzma
+
+        return lzma.compress(data)
+    if suffix == ".zst":
+        import zstandard
+
+        return zstandard.ZstdCompressor().compress(data)
+    return data

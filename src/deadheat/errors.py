@@ -1,0 +1,72 @@
+"""Everything that can go wrong with what a person gives us.
+
+    DeadheatError
+    └── InputError            the input is wrong: the command ends with exit code 2
+        ├── CorpusError       faults of a corpus file, each with its line
+        ├── AlignmentError    gold and prediction are not of the same text
+        └── NameUnknown       a metric, setting, column or strategy that does not exist
+
+A message reads `where: what is wrong; what was expected or nearest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class DeadheatError(Exception):
+    """Base of all errors that Deadheat raises on purpose."""
+
+
+class InputError(DeadheatError):
+    """What was given is wrong; the message says where and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One mistake in a file. Line 0 means the file as a whole."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{place}: {self.message}"
+
+
+class CorpusError(InputError):
+    """The faults of one or more corpus files, one line each."""
+
+    def __init__(self, faults: Sequence[Fault], *, unlisted: int = 0) -> None:
+        self.faults = tuple(faults)
+        self.unlisted = unlisted
+        lines = [str(fault) for fault in faults]
+        if unlisted:
+            plural = "fault" if unlisted == 1 else "faults"
+            lines.append(f"{faults[-1].path}: {unlisted} more {plural} not listed")
+        super().__init__("\n".join(lines))
+
+
+class AlignmentError(InputError):
+    """Two files that should hold the same text do not."""
+
+
+class NameUnknown(InputError):
+    """A name that is not known, with the nearest one that is."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        super().__init__(f"{kind} {name!r} is unknown; {nearest(name, self.known)}")
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Say which of the known names was probably meant, or list them."""
+    from difflib import get_close_matches
+
+    lowered = {candidate.lower(): candidate for candidate in known}
+    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {lowered[close[0]]!r}?"
+    return f"known are {', '.join(known)}" if known else "none are known"

@@ -1,0 +1,141 @@
+"""One pass over the bytes of column files (a word a line) and of tagged text (a sentence a line)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.kernels.conllu import COLUMNS, CRLF, EMPTY_FORM, EMPTY_SENTENCE, LINES, LONE_RETURN, OPEN, SENTENCES, SPOILED
+from deadheat.kernels.conllu import TAIL, UNFINISHED, WORDS, only_spaces, report, skip_line
+from deadheat.kernels.interning import NEWLINE, RETURN, intern
+from deadheat.kernels.native import helper, kernel
+
+NO_TAG = 40
+DOCSTART = np.frombuffer(b"-DOCSTART-", np.uint8)
+
+
+@helper
+def starts_document(data, at):
+    for i in range(len(DOCSTART)):
+        if data[at + i] != DOCSTART[i]:
+            return False
+    return True
+
+
+@helper
+def find_byte(data, at, byte):
+    """Where the next `byte`, or the end of the line, stands."""
+    while data[at] != byte and data[at] != NEWLINE:
+        at += 1
+    return at
+
+
+@helper
+def close_sentence(before, before_end, started, ends, comments, newdoc, out):
+    """End a sentence; `before` to `before_end` is what stood between it and the one before."""
+    sentence = out[SENTENCES]
+    ends[sentence] = out[WORDS]
+    comments[2 * sentence] = before
+    comments[2 * sentence + 1] = before_end
+    newdoc[sentence] = started
+    out[SENTENCES] = sentence + 1
+    out[SPOILED] = 0
+    out[OPEN] = 0
+    return 0
+
+
+@kernel("u1", "int", "int", "i4", "int", "i4", "int", "i8", "i8", "i8", "i4", "u4", "i8", "i8", "u1", "i8", "i8")  # fmt: skip
+def scan_columns(data, separator, width, codes, rows, table, room, masks, sizes, starts, lengths, hashes,
+                 ends, comments, newdoc, faults, out):  # fmt: skip
+    """Fill `width` columns from a file whose last byte is a newline; a `-DOCSTART-` line opens a document."""
+    at = np.int64(0)
+    before = np.int64(0)
+    before_end = np.int64(0)
+    started = np.uint8(0)
+    while at < len(data):
+        out[LINES] += 1
+        start = at
+        if data[at] == NEWLINE or (data[at] == RETURN and data[at + 1] == NEWLINE):
+            at = skip_line(data, at, out)
+            if out[OPEN]:
+                close_sentence(before, before_end, started, ends, comments, newdoc, out)
+                before = at
+                before_end = at
+                started = np.uint8(0)
+            elif started and before_end == start:
+                before_end = at
+            else:
+                report(EMPTY_SENTENCE, out[LINES], start, 0, 0, faults, out)
+                out[SPOILED] = 0
+            continue
+        if not out[OPEN] and starts_document(data, at):
+            before = before if started else start
+            at = skip_line(data, at, out)
+            before_end = at
+            started = np.uint8(1)
+            continue
+        out[OPEN] = 1
+        fault = np.int64(0)
+        column = np.int64(0)
+        while True:
+            begin = at
+            at = find_byte(data, at, separator)
+            end = at - (data[at] == NEWLINE and at > begin and data[at - 1] == RETURN)
+            if column == 0 and only_spaces(data, begin, end):
+                fault = np.int64(EMPTY_FORM)
+            if column < width:
+                codes[column * rows + out[WORDS]] = intern(data, begin, end, column, table, room, masks, sizes,
+                                                           starts, lengths, hashes, rows)  # fmt: skip
+            column += 1
+            for i in range(begin, end):
+                if data[i] == RETURN:
+                    fault = np.int64(LONE_RETURN)
+            if data[at] == NEWLINE:
+                break
+            at += 1
+        if column != width:
+            fault = np.int64(COLUMNS)
+        if fault != 0:
+            report(fault, out[LINES], start, column, width, faults, out)
+        out[WORDS] += 1
+        at = skip_line(data, start, out)
+    out[TAIL] = before if not out[OPEN] else len(data)
+    out[UNFINISHED] = out[OPEN]
+    return 0
+
+
+@kernel("u1", "int", "i4", "int", "i4", "int", "i8", "i8", "i8", "i4", "u4", "i8", "i8", "u1", "i8", "i8")
+def scan_tagged(data, mark, codes, rows, table, room, masks, sizes, starts, lengths, hashes,
+                ends, comments, newdoc, faults, out):  # fmt: skip
+    """Fill the two columns of `word_TAG word_TAG` lines; the last `mark` of a token parts word and tag."""
+    at = np.int64(0)
+    while at < len(data):
+        out[LINES] += 1
+        start = at
+        line_end = find_byte(data, at, NEWLINE)
+        stop = line_end - (line_end > at and data[line_end - 1] == RETURN)
+        if stop == at:
+            report(EMPTY_SENTENCE, out[LINES], start, 0, 0, faults, out)
+        token = np.int64(0)
+        while at < stop:
+            token += 1
+            end = at
+            while end < stop and data[end] != 32:
+                end += 1
+            split = end - 1
+            while split > at and data[split] != mark:
+                split -= 1
+            if split <= at or split == end - 1:
+                report(NO_TAG, out[LINES], start, token, at, faults, out)
+            else:
+                word = out[WORDS]
+                codes[word] = intern(data, at, split, 0, table, room, masks, sizes, starts, lengths, hashes, rows)
+                codes[rows + word] = intern(data, split + 1, end, 1, table, room, masks, sizes, starts, lengths,
+                                            hashes, rows)  # fmt: skip
+                out[WORDS] = word + 1
+            if end == stop - 1:
+                report(NO_TAG, out[LINES], start, token + 1, end, faults, out)
+            at = end + 1
+        close_sentence(start, start, np.uint8(0), ends, comments, newdoc, out)
+        at = skip_line(data, start, out)
+    out[TAIL] = len(data)
+    return 0

@@ -1,0 +1,255 @@
+"""Compile a kernel with numba once; afterwards load its machine code without importing numba.
+
+Importing numba costs 0.3 s of CPU, more than reading and scoring a treebank. So the object code of each kernel
+is kept in a cache folder and loaded through llvmlite alone (0.06 s); numba is imported only when a kernel has
+no cached code for this source, processor and compiler. `docs/design/kernels.md` has the measurements.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from functools import cache, update_wrapper
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Generic, ParamSpec
+
+import numpy as np
+
+P = ParamSpec("P")
+
+SIGNED, ENTRY = "i8", "deadheat_kernel"
+_HELPER_MARK = "__deadheat_helper__"
+_registry: list[Kernel[...]] = []
+announce: Callable[[str], None] | None = None  # the command line may say that a first run compiles
+
+
+def helper(function: Callable[P, Any]) -> Callable[P, Any]:
+    """Mark a function that kernels may call; it stays plain Python for everybody else."""
+    setattr(function, _HELPER_MARK, True)
+    return function
+
+
+@helper
+def load64(data: Any, at: int) -> Any:
+    """Eight bytes from `at` on as one little-endian number; the array must reach seven bytes past the last one used.
+
+    The only thing kernels need that numba has no word for: `_jitted` puts an unaligned load in its place.
+    """
+    return np.uint64(int.from_bytes(data[at : at + 8].tobytes(), "little"))
+
+
+def kernel(*types: str) -> Callable[[Callable[P, int]], Kernel[P]]:
+    """Make a kernel of a function whose arguments have these types.
+
+    A type is a numpy code such as `u1` or `i4` for an array of it, or `int` for a 64-bit integer. The function
+    returns an integer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @kernel("i8", "int")
+    ... def count_above(values, bound):
+    ...     hits = 0
+    ...     for value in values:
+    ...         hits += value > bound
+    ...     return hits
+    >>> count_above(np.array([1, 5, 9]), 4)
+    2
+    """
+
+    def make(function: Callable[P, int]) -> Kernel[P]:
+        made = Kernel(function, types)
+        _registry.append(made)
+        return made
+
+    return make
+
+
+class Kernel(Generic[P]):
+    """A function over arrays that runs as machine code; `.python` is the same in plain Python."""
+
+    def __init__(self, function: Callable[P, int], types: tuple[str, ...]) -> None:
+        self.python = function
+        self.types = types
+        self._dtypes = tuple(None if kind == "int" else np.dtype(kind) for kind in types)
+        self._native: Callable[..., int] | None = None
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **_: P.kwargs) -> int:
+        native = self._native or self.load()
+        flat: list[int] = []
+        for dtype, arg in zip(self._dtypes, args, strict=True):
+            if dtype is None:
+                flat.append(int(arg))  # type: ignore[call-overload]
+                continue
+            assert isinstance(arg, np.ndarray), f"{self.__name__}: expected an array"
+            assert arg.dtype == dtype and arg.flags.c_contiguous, (
+                f"{self.__name__}: expected contiguous {dtype}, got {arg.dtype}"
+            )
+            flat += (arg.__array_interface__["data"][0], arg.size)
+        return native(*flat)
+
+    def load(self) -> Callable[..., int]:
+        """Find or make the machine code; done once a process."""
+        path = cache_folder() / f"{self.__name__}-{self._identity()}.o"
+        try:
+            code = path.read_bytes()
+        except OSError:
+            code = self._compile()
+            _keep(path, code)
+        address = _link(code, f"{self.__name__}-{self._identity()}")
+        native: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *self._c_types())(address)
+        self._native = native
+        return native
+
+    def _c_types(self) -> list[Any]:
+        per_argument = ((ctypes.c_int64,) if d is None else (ctypes.c_void_p, ctypes.c_int64) for d in self._dtypes)
+        return [c_type for group in per_argument for c_type in group]
+
+    def _identity(self) -> str:
+        """Hash of all that decides the machine code: sources, types, compiler, processor."""
+        sources = sorted({function.__module__ for function in _with_helpers(self.python)})
+        files = [Path(str(sys.modules[name].__file__)).read_bytes() for name in sources if name in sys.modules]
+        parts = [self.__name__.encode(), repr(self.types).encode(), *files, _machine()]
+        return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+    def _compile(self) -> bytes:
+        import numba
+        from numba import carray, cfunc, njit
+        from numba.core import types as numba_types
+
+        if announce is not None:
+            announce(f"compiling {self.__name__} (first run on this machine only)")
+        inner = _jitted(self.python, njit)
+        names = [f"a{i}" for i in range(len(self.types))]
+        wanted, passed, c_types = [], [], []
+        for name, dtype in zip(names, self._dtypes, strict=True):
+            if dtype is None:
+                wanted.append(name)
+                passed.append(name)
+                c_types.append(numba_types.int64)
+            else:
+                wanted += [name, f"{name}_size"]
+                passed.append(f"carray({name}, {name}_size)")
+                c_types += [numba_types.CPointer(numba.from_dtype(dtype)), numba_types.int64]
+        source = f"def entry({', '.join(wanted)}):\n    return inner({', '.join(passed)})\n"
+        namespace: dict[str, Any] = {"inner": inner, "carray": carray}
+        exec(source, namespace)  # the only way to give numba a function of as many arguments as the kernel has
+        signature = numba_types.int64(*c_types)
+        compiled = cfunc(signature, nopython=True, error_model="numpy")(namespace["entry"])
+        code: bytes = compiled._library._get_compiled_object()
+        return compiled.native_name.encode() + b"\0" + code
+
+
+def precompile() -> int:
+    """Compile every kernel that is not yet in the cache; returns how many there are."""
+    for each in _registry:
+        each.load()
+    return len(_registry)
+
+
+@cache
+def cache_folder() -> Path:
+    """Where machine code is kept: `$DEADHEAT_CACHE`, else the user's cache folder."""
+    given = os.environ.get("DEADHEAT_CACHE")
+    if given:
+        return Path(given)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "deadheat" / "kernels"
+
+
+@cache
+def _machine() -> bytes:
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features().flatten()
+    return f"{llvmlite.__version__} {llvm.get_host_cpu_name()} {features} {sys.maxsize}".encode()
+
+
+@cache
+def _target() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple()
+
+
+_engines: list[Any] = []  # an engine owns the memory its code lies in: never let go of one
+
+
+def _link(code: bytes, module_name: str) -> int:
+    """Put object code into memory and return the address of its entry point."""
+    import llvmlite.binding as llvm
+
+    symbol, _, objects = code.partition(b"\0")
+    machine = _target().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'; ModuleID = "{module_name}"'), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(objects))
+    engine.finalize_object()
+    _engines.append(engine)
+    address: int = engine.get_function_address(symbol.decode())
+    assert address, f"no entry point in the machine code of {module_name}"
+    return address
+
+
+def _keep(path: Path, code: bytes) -> None:
+    """Write to the cache if we may; a read-only home only means compiling again."""
+    scratch = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_bytes(code)
+        scratch.replace(path)
+    except OSError:
+        return
+
+
+def _helpers_of(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    assert isinstance(function, FunctionType)
+    if function is load64:
+        return {}
+    found = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
+    return {name: value for name, value in found if callable(value) and hasattr(value, _HELPER_MARK)}
+
+
+def _with_helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    reached = [function]
+    for each in reached:
+        reached += [other for other in _helpers_of(each).values() if other not in reached]
+    return reached
+
+
+def _jitted(function: Callable[..., Any], njit: Any) -> Any:
+    """The function compiled by numba, with the helpers it calls compiled too."""
+    assert isinstance(function, FunctionType)
+    if function is load64:
+        return _unaligned_load()
+    compiled = {name: _jitted(each, njit) for name, each in _helpers_of(function).items()}
+    copy = FunctionType(function.__code__, {**function.__globals__, **compiled}, function.__name__)
+    # Without inlining, every call of a helper passes each array as seven words on the stack.
+    return njit(error_model="numpy", forceinline=True)(copy)
+
+
+@cache
+def _unaligned_load() -> Any:
+    from llvmlite import ir
+    from numba.core import cgutils, types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def load(typing_context: Any, data: Any, at: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
+            place = builder.gep(array.data, [arguments[1]])
+            word = builder.bitcast(place, ir.IntType(64).as_pointer())
+            return builder.load(word, align=1)
+
+        return types.uint64(data, types.int64), generate
+
+    return load

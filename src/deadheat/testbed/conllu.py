@@ -1,0 +1,138 @@
+"""Sentences as the testbed makes and changes them, and their lines in CoNLL-U."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from deadheat.errors import InputError
+
+
+class Word(NamedTuple):
+    """A syntactic word. Heads count the words of the sentence from 1; 0 is the root."""
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    relation: str
+    deps: str = "_"
+
+
+class Token(NamedTuple):
+    """What stands in the text, and how many words it is written for: two or more make a multiword token."""
+
+    surface: str
+    words: int = 1
+    space_after: bool = True
+
+
+class EmptyNode(NamedTuple):
+    """A word that is understood but not written, standing after word number `after`."""
+
+    after: int
+    word: Word
+
+
+class Sentence(NamedTuple):
+    """A sentence: its tokens cover its words from left to right."""
+
+    comments: tuple[str, ...]
+    tokens: tuple[Token, ...]
+    words: tuple[Word, ...]
+    empty: tuple[EmptyNode, ...] = ()
+
+
+def text_of(tokens: Iterable[Token]) -> str:
+    """The running text of some tokens."""
+    return "".join(f"{token.surface} " if token.space_after else token.surface for token in tokens).rstrip()
+
+
+def render(sentence: Sentence) -> str:
+    """The lines of a sentence, with the blank line that closes it."""
+    lines = list(sentence.comments)
+    empty = {node.after: node.word for node in sentence.empty}
+    if 0 in empty:
+        lines.append(_word_line("0.1", empty[0], "_"))
+    number = 0
+    for surface, words, space_after in sentence.tokens:
+        misc = "_" if space_after else "SpaceAfter=No"
+        if words > 1:
+            lines.append(f"{number + 1}-{number + words}\t{surface}\t_\t_\t_\t_\t_\t_\t_\t{misc}")
+            misc = "_"
+        for _ in range(words):
+            word = sentence.words[number]
+            number += 1
+            lines.append(_word_line(str(number), word, misc))
+            if number in empty:
+                lines.append(_word_line(f"{number}.1", empty[number], "_"))
+    lines.append("\n")
+    return "\n".join(lines)
+
+
+def _word_line(number: str, word: Word, misc: str) -> str:
+    form, lemma, upos, xpos, feats, head, relation, deps = word
+    place = f"{head}\t{relation}" if head >= 0 else "_\t_"
+    return f"{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{place}\t{deps}\t{misc}"
+
+
+def parse(text: str) -> list[Sentence]:
+    """The sentences of a CoNLL-U text; empty nodes and enhanced dependencies are left out."""
+    return [_parsed(first, lines) for first, lines in _blocks(text)]
+
+
+def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The lines of each sentence, with the number of the first."""
+    first, lines = 1, []
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = raw.removesuffix("\r")
+        if line:
+            lines.append(line)
+        elif lines:
+            yield first, lines
+            first, lines = number + 1, []
+        else:
+            first = number + 1
+    if lines:
+        raise InputError(f"line {first}: the last sentence is not closed; expected a blank line after it")
+
+
+def _parsed(first: int, lines: Sequence[str]) -> Sentence:
+    comments: list[str] = []
+    tokens: list[Token] = []
+    words: list[Word] = []
+    covered = 0
+    for number, line in enumerate(lines, start=first):
+        if line.startswith("#") and not words and not tokens:
+            comments.append(line)
+            continue
+        columns = line.split("\t")
+        if len(columns) != 10:
+            raise InputError(f"line {number}: {len(columns)} columns; expected 10")
+        name, form, lemma, upos, xpos, feats, head, relation, _, misc = columns
+        if "." in name:
+            continue
+        spaced = "SpaceAfter=No" not in misc
+        try:
+            if "-" in name:
+                start, end = map(int, name.split("-"))
+                tokens.append(Token(form, end - start + 1, spaced))
+                covered = end
+                continue
+            words.append(Word(form, lemma, upos, xpos, feats, int(head), relation))
+        except ValueError:
+            raise InputError(f"line {number}: ID {name!r}, HEAD {head!r}; expected whole numbers") from None
+        if len(words) > covered:
+            tokens.append(Token(form, 1, spaced))
+    _check_heads(first, words, covered)
+    return Sentence(tuple(comments), tuple(tokens), tuple(words))
+
+
+def _check_heads(first: int, words: Sequence[Word], covered: int) -> None:
+    if not words or covered > len(words):
+        raise InputError(f"line {first}: a sentence of {len(words)} words; expected {max(covered, 1)} or more")
+    for number, word in enumerate(words, start=1):
+        if not 0 <= word.head <= len(words):
+            raise InputError(f"line {first}: word {number} has head {word.head}; the sentence has {len(words)} words")

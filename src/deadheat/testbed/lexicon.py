@@ -1,0 +1,147 @@
+"""The words of a language: a few that hold sentences together, and thousands that say something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from deadheat.testbed.chance import Chance, Weighted, zipfian
+from deadheat.testbed.language import Language
+from deadheat.testbed.morphology import Features, Lexeme
+
+
+class FunctionWords(NamedTuple):
+    """A closed class: how many words it has, and what they share."""
+
+    count: int
+    upos: str
+    paradigm: str = ""
+    inherent: Features = ()
+
+
+class ContentWords(NamedTuple):
+    """An open class: its share of the lexicon, and the class some of its words are borrowed from."""
+
+    share: float
+    upos: str
+    paradigm: str
+    lender: str = ""
+
+
+FUNCTION_WORDS: Mapping[str, FunctionWords] = {
+    "adposition": FunctionWords(14, "ADP"),
+    "definite": FunctionWords(1, "DET", "adjective", ("Definite=Def", "PronType=Art")),
+    "indefinite": FunctionWords(1, "DET", "adjective", ("Definite=Ind", "PronType=Art")),
+    "demonstrative": FunctionWords(2, "DET", "adjective", ("PronType=Dem",)),
+    "quantifier": FunctionWords(5, "DET", "adjective", ("PronType=Ind",)),
+    "possessive": FunctionWords(3, "DET", "adjective", ("Poss=Yes", "PronType=Prs")),
+    "first person": FunctionWords(1, "PRON", "pronoun", ("Person=1", "PronType=Prs")),
+    "second person": FunctionWords(1, "PRON", "pronoun", ("Person=2", "PronType=Prs")),
+    "third person": FunctionWords(1, "PRON", "pronoun", ("Person=3", "PronType=Prs")),
+    "relative": FunctionWords(1, "PRON", "pronoun", ("PronType=Rel",)),
+    "somebody": FunctionWords(4, "PRON", "pronoun", ("PronType=Ind",)),
+    "coordinator": FunctionWords(3, "CCONJ"),
+    "subordinator": FunctionWords(8, "SCONJ"),
+    "complementizer": FunctionWords(2, "SCONJ"),
+    "infinitive": FunctionWords(1, "PART"),
+    "negation": FunctionWords(1, "PART", "", ("Polarity=Neg",)),
+    "copula": FunctionWords(1, "AUX", "verb"),
+    "perfect": FunctionWords(1, "AUX", "verb"),
+    "modal": FunctionWords(4, "AUX", "verb"),
+    "passive": FunctionWords(1, "AUX", "verb"),
+    "degree": FunctionWords(5, "ADV"),
+    "question": FunctionWords(4, "ADV", "", ("PronType=Int",)),
+    "interjection": FunctionWords(8, "INTJ"),
+    "numeral": FunctionWords(12, "NUM", "", ("NumType=Card",)),
+}
+
+CONTENT_WORDS: Mapping[str, ContentWords] = {
+    "noun": ContentWords(0.38, "NOUN", "noun"),
+    "name": ContentWords(0.25, "PROPN", "noun", lender="noun"),
+    "time": ContentWords(0.005, "NOUN", "noun"),
+    "transitive": ContentWords(0.08, "VERB", "verb", lender="noun"),
+    "intransitive": ContentWords(0.06, "VERB", "verb", lender="noun"),
+    "ditransitive": ContentWords(0.01, "VERB", "verb", lender="noun"),
+    "saying": ContentWords(0.01, "VERB", "verb", lender="noun"),
+    "wanting": ContentWords(0.01, "VERB", "verb", lender="noun"),
+    "adjective": ContentWords(0.15, "ADJ", "adjective", lender="noun"),
+    "adverb": ContentWords(0.045, "ADV", "", lender="adjective"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words by class, ready to be drawn: all of them, or those of one topic."""
+
+    words: Mapping[str, Weighted[Lexeme]]
+    topical: Mapping[str, Sequence[Weighted[Lexeme]]]
+
+
+@cache
+def lexicon(language: Language) -> Lexicon:
+    """The words of a language, made from its name and parameters."""
+    chance = Chance(language.name, "lexicon")
+    stems: dict[str, list[str]] = {}
+    coiner = Coiner(language, chance, set())
+    words: dict[str, Weighted[Lexeme]] = {}
+    topical: dict[str, list[Weighted[Lexeme]]] = {}
+    lent: list[str] = []
+    for name, few in FUNCTION_WORDS.items():
+        stems[name] = coiner.stems(few.count, lent, syllables=1)
+        lent += stems[name]
+        lexemes = [Lexeme(stem, few.upos, few.paradigm, few.inherent) for stem in stems[name]]
+        words[name] = zipfian(lexemes, exponent=1.3, shift=0.3)
+    for name, many in CONTENT_WORDS.items():
+        count = max(20, round(many.share * language.lexicon))
+        stems[name] = coiner.stems(count, stems.get(many.lender, []), syllables=2)
+        lexemes = [_content(language, chance, many, stem) for stem in stems[name]]
+        words[name] = zipfian(lexemes, exponent=language.zipf)
+        topics = min(language.topics, count)
+        topical[name] = [zipfian(lexemes[topic::topics], exponent=language.zipf) for topic in range(topics)]
+    return Lexicon(words, topical)
+
+
+def _content(language: Language, chance: Chance, kind: ContentWords, stem: str) -> Lexeme:
+    if kind.paradigm == "noun":
+        gender = chance.choose(language.genders) if language.genders else ""
+        lemma = stem.capitalize() if kind.upos == "PROPN" and language.capitals else stem
+        return Lexeme(lemma, kind.upos, f"noun {gender}".rstrip(), gender=gender)
+    inherent = ("Degree=Pos",) if kind.upos == "ADJ" else ()
+    return Lexeme(stem, kind.upos, kind.paradigm, inherent)
+
+
+class Coiner(NamedTuple):
+    """Makes new words out of the sounds of a language, no word twice."""
+
+    language: Language
+    chance: Chance
+    coined: set[str]
+
+    def stems(self, count: int, lender: Sequence[str], *, syllables: int) -> list[str]:
+        """Stems in order of frequency: longer as they get rarer, and some the same as in another class."""
+        stems: dict[str, None] = {}
+        while len(stems) < count:
+            if lender and self.chance.happens(self.language.ambiguity):
+                # Of about the same rank, so that frequent words are ambiguous as often as rare ones.
+                stem = lender[self.chance.below(min(2 * len(stems) + 5, len(lender)))]
+            else:
+                stem = self.coin(syllables + (len(stems) > 30) * self.chance.below(3))
+            stems[stem] = None
+        return list(stems)
+
+    def coin(self, syllables: int) -> str:
+        """A word that did not exist before."""
+        while True:
+            stem = "".join(self.syllable() for _ in range(syllables))
+            if stem not in self.coined:
+                self.coined.add(stem)
+                return stem
+            syllables += self.chance.happens(0.1)
+
+    def syllable(self) -> str:
+        """A consonant, a vowel, and in one of three a consonant."""
+        chance = self.chance
+        onset = chance.choose(self.language.consonants) + chance.choose(self.language.vowels)
+        return onset + chance.choose(self.language.consonants) if chance.happens(1 / 3) else onset
