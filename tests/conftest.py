@@ -13,7 +13,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Real corpora, predictions and score tables, which are other people's work and no part of the repository."""
+    """Real corpora, predictions and score tables: other people's work, and so no part of the repository."""
     folder = Path(os.environ.get("DEADHEAT_DATA") or ROOT.parent / "shared" / "data").resolve()
     if not folder.is_dir():
         pytest.skip(f"no data at {folder}; DEADHEAT_DATA names the folder")

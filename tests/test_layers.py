@@ -75,10 +75,9 @@ def _walk(node: ast.AST, parts: list[str], *, at_start: bool) -> Iterator[Import
         yield Import(target, getattr(node, "lineno", 0), at_start)
     if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
         negated = isinstance(node.test, ast.UnaryOp)
-        for child in node.body:
-            yield from _walk(child, parts, at_start=at_start and negated)
-        for child in node.orelse:
-            yield from _walk(child, parts, at_start=at_start and not negated)
+        for branch, at_run_time in ((node.body, negated), (node.orelse, not negated)):
+            for statement in branch:
+                yield from _walk(statement, parts, at_start=at_start and at_run_time)
         return
     inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
     for child in ast.iter_child_nodes(node):

@@ -85,6 +85,11 @@ def test_whatever_an_extra_asks_for_has_a_pin_it_accepts() -> None:
             assert pins[canonicalize_name(requirement.name)] in requirement.specifier, str(requirement)
 
 
+def test_every_folder_of_the_package_is_a_package() -> None:
+    folders = {path.parent for path in (ROOT / "src" / "deadheat").rglob("*.py")}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
 def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True, cwd=ROOT, timeout=120)

@@ -1,4 +1,4 @@
-"""Deadheat makes comparisons of language-processing systems trustworthy: a win, or a dead heat?
+"""A win, or a dead heat? Deadheat makes comparisons of language-processing systems trustworthy.
 
 The public names live here, one per question (`deadheat.score`, ...), and are loaded when they are first used:
 importing the package costs nothing, and a command pays only for what it needs.

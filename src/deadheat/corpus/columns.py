@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus, Extras, Layout, Part
-from deadheat.corpus.faults import COLUMN_WORDS
+from deadheat.corpus.faults import COLUMN_WORDS, counted, tagged_words
 from deadheat.corpus.scanning import Room, checked_text
 from deadheat.corpus.source import PADDING
 from deadheat.corpus.vocabulary import Bytes
@@ -23,16 +23,15 @@ def read_columns(path: str, buffer: Bytes, *, names: Sequence[str] | None = None
     """A corpus from a file with a word a line and an empty line after each sentence."""
     size = len(buffer) - PADDING
     data = checked_text(path, buffer)
-    first = _first_line(data)
+    first, number = _first_line(data)
     separator = separator or ("\t" if "\t" in first else " ")
-    width = first.count(separator) + 1 if first else len(names or "form")
+    width = first.count(separator) + 1 if first else len(names or ("form",))
     if names is None:
         names = USUAL_NAMES.get(width) or ("form", *(f"column{i}" for i in range(2, width + 1)))
     elif len(names) != width:
-        line = 1 + int(np.argmax(data != 10)) if len(data) else 0
-        raise CorpusError([Fault(path, line, f"{width} columns; expected {len(names)}: {', '.join(names)}")])
+        raise CorpusError([Fault(path, number, f"{counted(width, 'column')}; expected {len(names)}: {', '.join(names)}")])
     room = _scan_columns(data, separator, width)
-    missing = b"" if len(data) == size else b"\n"
+    missing = data[size:].tobytes()
     if room.out[k.UNFINISHED] and not room.out[k.FAULTS]:
         newline = b"\r\n" if room.out[k.CRLF] else b"\n"
         missing += newline
@@ -53,8 +52,8 @@ def read_tagged(path: str, buffer: Bytes, *, mark: str = "_") -> Corpus:
     room = Room(rows, 2)
     kernels.scan_tagged(data, ord(mark), room.codes, rows, *room.tables, room.ends, room.comments, room.newdoc,
                         room.faults, room.out)  # fmt: skip
-    room.raise_faults(path, data, COLUMN_WORDS)
-    missing = b"" if len(data) == size else b"\n"
+    room.raise_faults(path, data, tagged_words(mark))
+    missing = data[size:].tobytes()
     return _corpus(path, data, room, ("form", "tag"), Layout("tagged", bool(room.out[k.CRLF]), mark, missing))
 
 
@@ -66,13 +65,13 @@ def _scan_columns(data: Bytes, separator: str, width: int) -> Room:
     return room
 
 
-def _first_line(data: Bytes) -> str:
-    """The first line with a word: it says how many columns there are, and what parts them."""
-    for line in data[: 1 << 20].tobytes().split(b"\n"):
+def _first_line(data: Bytes) -> tuple[str, int]:
+    """The first line with a word, and its number: it says how many columns there are, and what parts them."""
+    for number, line in enumerate(data[: 1 << 20].tobytes().split(b"\n"), start=1):
         text = line.decode("utf-8", "replace").rstrip("\r")
         if text and not text.startswith("-DOCSTART-"):
-            return text
-    return ""
+            return text, number
+    return "", 0
 
 
 def _corpus(path: str, data: Bytes, room: Room, names: Sequence[str], layout: Layout) -> Corpus:

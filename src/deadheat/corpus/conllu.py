@@ -9,7 +9,7 @@ from deadheat.corpus.faults import WORDS as FAULT_WORDS
 from deadheat.corpus.scanning import Room, checked_text
 from deadheat.corpus.source import PADDING
 from deadheat.corpus.vocabulary import Bytes
-from deadheat.errors import CorpusError, Fault
+from deadheat.errors import Fault
 from deadheat.kernels import conllu as k
 
 LENIENT = {"multiple-roots": k.MULTIPLE_ROOTS, "missing-heads": k.MISSING_HEADS}
@@ -21,18 +21,18 @@ def read_conllu(path: str, buffer: Bytes, *, lenient: frozenset[str], format: st
     data = checked_text(path, buffer)
     bits = sum(bit for name, bit in LENIENT.items() if name in lenient)
     room, heads, extras = _scan(data, bits)
-    missing = b"" if len(data) == size else b"\n"
+    missing = data[size:].tobytes()
+    early = []
     if room.out[k.UNFINISHED]:
         if "final-newline" not in lenient:
-            room.raise_faults(path, data, FAULT_WORDS)
-            last = int(room.out[k.LINES])
-            raise CorpusError([Fault(path, last, "the file does not end with an empty line; expected one after the last word")])
+            message = "the file does not end with an empty line; expected one after the last word"
+            early.append(Fault(path, int(room.out[k.LINES]), message))
         newline = b"\r\n" if room.out[k.CRLF] else b"\n"
-        missing = newline if not missing else newline * 2
+        missing += newline
         whole = np.concatenate([data, np.frombuffer(newline + bytes(PADDING), np.uint8)])
         data = whole[: len(whole) - PADDING]
         room, heads, extras = _scan(data, bits)
-    room.raise_faults(path, data, FAULT_WORDS)
+    room.raise_faults(path, data, FAULT_WORDS, *early)
     words, crlf = int(room.out[k.WORDS]), bool(room.out[k.CRLF])
     has_heads = words == 0 or heads[:words].max() >= 0
     return Corpus(

@@ -147,7 +147,8 @@ class Corpus:
     def line_of_word(self, word: int) -> tuple[str, int]:
         """The file and the line that a word stands on."""
         sentence = int(np.searchsorted(self.offsets, word, side="right")) - 1
-        part = max((p for p in self.parts if p.first <= sentence), key=lambda p: p.first, default=Part(self.name, 0))
+        # The last part that starts no later: a file without sentences starts where the next one does.
+        part = next((p for p in reversed(self.parts) if p.first <= sentence), Part(self.name, 0))
         if self.layout.format == "tagged":
             return part.path, sentence - part.first + 1
         first = part.first

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from deadheat.corpus.vocabulary import Bytes, Indices
 from deadheat.errors import Fault
 from deadheat.kernels import columns as column_kernels
@@ -16,7 +18,7 @@ SHOWN = 40  # characters of a line shown in a message
 def excerpt(data: Bytes, start: int, end: int | None = None) -> str:
     """The beginning of a line, quoted, for a message."""
     stop = start
-    while stop < len(data) and data[stop] not in (10, 13) and stop - start < 4 * SHOWN and stop != end:
+    while stop < len(data) and data[stop] not in (10, 13) and stop - start <= 4 * SHOWN and stop != end:
         stop += 1
     text = data[start:stop].tobytes().decode("utf-8", "replace")
     return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
@@ -25,21 +27,31 @@ def excerpt(data: Bytes, start: int, end: int | None = None) -> str:
 def field_of(data: Bytes, start: int, index: int) -> str:
     """One tab-separated field of a line, quoted."""
     for _ in range(index):
-        while data[start] not in (9, 10):
-            start += 1
-        start += 1
-    stop = start
-    while data[stop] not in (9, 10, 13):
-        stop += 1
-    return excerpt(data, start, stop)
+        start = _next(data, start, b"\t\n") + 1
+    return excerpt(data, start, _next(data, start, b"\t\n\r"))
+
+
+def _next(data: Bytes, start: int, stops: bytes) -> int:
+    """Where the next of some bytes stands; a line may be a gigabyte, so they are not looked at one by one."""
+    wanted = np.zeros(256, bool)
+    wanted[list(stops)] = True
+    for block in range(start, len(data), 1 << 16):
+        hits = wanted[data[block : block + (1 << 16)]]
+        if hits.any():
+            return block + int(np.argmax(hits))
+    return len(data)
 
 
 def _columns(data: Bytes, start: int, found: int, _: int) -> str:
     line = excerpt(data, start)
     if not line.strip("'\" "):
         return "a line of blanks; a sentence ends with an empty line"
-    columns = "column" if found == 1 else "columns"
-    return f"{found} tab-separated {columns}; expected 10 in {line}"
+    return f"{counted(found, 'tab-separated column')}; expected 10 in {line}"
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 word`, `2 words`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _empty_sentence(data: Bytes, start: int, opened: int, _: int) -> str:
@@ -49,7 +61,7 @@ def _empty_sentence(data: Bytes, start: int, opened: int, _: int) -> str:
 
 WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     k.COLUMNS: _columns,
-    k.WORD_ID: lambda data, start, _, __: f"word id {field_of(data, start, 0)}; expected a number",
+    k.WORD_ID: lambda data, start, _, __: f"word id {field_of(data, start, 0)}; expected a plain number from 1 on",
     k.WORD_ORDER: lambda data, start, _, due: f"word id {field_of(data, start, 0)} out of order; expected {due}",
     k.HEAD_SYNTAX: lambda data, start, _, __: (
         f"HEAD {field_of(data, start, 6)} of word {field_of(data, start, 0)}; expected 0 or the number of a word"
@@ -58,11 +70,11 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
         f"HEAD {field_of(data, start, 6)} of {field_of(data, start, 0)}, which is no word; expected '_'"
     ),
     k.HEAD_RANGE: lambda data, start, word, packed: (
-        f"word {word} has head {packed // 10**9}; the sentence has {packed % 10**9} words"
+        f"word {word} has head {packed // 10**9}; the sentence has {counted(packed % 10**9, 'word')}"
     ),
     k.CYCLE: lambda data, start, word, head: f"word {word} (head {head}) is on a cycle; expected a tree",
     k.ROOTS: lambda data, start, word, roots: f"word {word} is a second root of {roots}; expected one root a sentence",
-    k.SOME_HEADS: lambda data, start, word, missing: f"{missing} words without a head among words that have one",
+    k.SOME_HEADS: lambda data, start, word, missing: f"{counted(missing, 'word')} without a head beside words with one",
     k.EMPTY_FORM: lambda data, start, _, __: f"empty FORM of {field_of(data, start, 0)}; expected a word",
     k.EMPTY_SENTENCE: _empty_sentence,
     k.COMMENT_INSIDE: lambda data, start, _, __: (
@@ -70,10 +82,10 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     ),
     k.RANGE_ID: lambda data, start, _, __: f"multiword token id {field_of(data, start, 0)}; expected two numbers as 3-4",
     k.RANGE_ORDER: lambda data, start, _, due: (
-        f"multiword token {field_of(data, start, 0)} out of place; expected a range that starts at {due}"
+        f"multiword token {field_of(data, start, 0)} out of place or overlapping; expected one from {due} on"
     ),
     k.RANGE_UNFINISHED: lambda data, start, last, size: (
-        f"a multiword token reaches to word {last}; the sentence has {size} words"
+        f"a multiword token reaches to word {last}; the sentence has {counted(size, 'word')}"
     ),
     k.EMPTY_NODE_ID: lambda data, start, _, due: f"empty node id {field_of(data, start, 0)}; expected {due}.1 or the next",
     k.LONE_RETURN: lambda data, start, _, __: f"a carriage return inside the line {excerpt(data, start)}; expected none",
@@ -81,13 +93,20 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
 
 COLUMN_WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     **WORDS,
-    k.COLUMNS: lambda data, start, found, width: f"{found} columns; expected {width} in {excerpt(data, start)}",
+    k.COLUMNS: lambda data, start, found, width: f"{counted(found, 'column')}; expected {width} in {excerpt(data, start)}",
     k.EMPTY_FORM: lambda data, start, _, __: f"an empty word in {excerpt(data, start)}; expected a word in column 1",
     k.EMPTY_SENTENCE: lambda data, start, _, __: "a sentence without words; expected one empty line between sentences",
-    column_kernels.NO_TAG: lambda data, start, token, at: (
-        f"token {token}, {excerpt(data, at).split(' ')[0].strip(chr(39))!r}, is not of the form word_TAG"
-    ),
 }
+
+
+def tagged_words(mark: str) -> dict[int, Callable[[Bytes, int, int, int], str]]:
+    """The words for faults of tagged text whose words and tags a mark parts."""
+
+    def no_tag(data: Bytes, start: int, token: int, at: int) -> str:
+        shown = excerpt(data, at, _next(data, at, b" \n"))
+        return f"token {token}, {shown}, is not of the form word{mark}TAG"
+
+    return {**COLUMN_WORDS, column_kernels.NO_TAG: no_tag}
 
 
 def describe(path: str, data: Bytes, found: Indices, words: dict[int, Callable[..., str]]) -> list[Fault]:

@@ -13,9 +13,9 @@ import numpy as np
 from deadheat.corpus.columns import SEPARATORS, read_columns, read_tagged
 from deadheat.corpus.conllu import LENIENT, read_conllu
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Part
+from deadheat.corpus.faults import counted
 from deadheat.corpus.source import PADDING, expand, read_bytes
-from deadheat.corpus.vocabulary import PADDING as BLOB_PADDING
-from deadheat.corpus.vocabulary import Bytes, Column, Vocabulary
+from deadheat.corpus.vocabulary import Bytes, Codes, Column, Vocabulary
 from deadheat.errors import CorpusError, Fault, InputError, NameUnknown
 
 FORMATS = ("conllu", "conllx", "columns", "tagged")
@@ -64,7 +64,7 @@ def read(
     modes = _checked(format, lenient)
     one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
     if text is not None:
-        raw = text.encode()
+        raw = text.encode(errors="surrogatepass")
         return one("text", np.frombuffer(bytearray(raw) + bytearray(PADDING), np.uint8))
     files = expand(paths)
     faults: list[Fault] = []
@@ -75,7 +75,10 @@ def read(
             corpora.append(one(path, read_bytes(path)))
         except CorpusError as error:
             faults += error.faults
-            unlisted += error.unlisted
+            if error.unlisted and len(files) > 1:  # which file they are of must be said
+                faults.append(Fault(path, 0, f"{counted(error.unlisted, 'more fault')} not listed"))
+            else:
+                unlisted = error.unlisted
     if faults:
         raise CorpusError(faults, unlisted=unlisted)
     return corpora[0] if len(corpora) == 1 else concatenate(corpora)
@@ -107,6 +110,8 @@ def _read_one(
         return read_tagged(path, buffer, mark=mark or "_")
     if columns is not None and "form" not in columns:
         raise InputError(f"columns {','.join(columns)}; expected one of them to be 'form'")
+    if columns is not None and len(set(columns)) < len(columns):
+        raise InputError(f"columns {','.join(columns)}; expected each name once")
     return read_columns(path, buffer, names=columns, separator=mark)
 
 
@@ -130,6 +135,9 @@ def concatenate(corpora: Sequence[Corpus]) -> Corpus:
     """Several corpora as one, in order; their columns must have the same names."""
     first = corpora[0]
     for other in corpora[1:]:
+        if other.layout.format != first.layout.format:
+            expected = f"{first.layout.format} as {first.name} is"
+            raise InputError(f"{other.name}: format {other.layout.format}; expected {expected}")
         if list(other.columns) != list(first.columns):
             raise InputError(
                 f"{other.name}: columns {', '.join(other.columns)}; expected {', '.join(first.columns)} as in {first.name}"
@@ -139,19 +147,22 @@ def concatenate(corpora: Sequence[Corpus]) -> Corpus:
         column, per_corpus = _joined([corpus.columns[name] for corpus in corpora])
         columns[name] = column
         maps.append(per_corpus)
+    crlf = all(corpus.layout.crlf for corpus in corpora if corpus.sentences or corpus.comments.tail)
+    comments = [c.comments if c.layout.crlf == crlf else _without_returns(c.comments) for c in corpora]
     return replace(
         first,
         name=f"{first.name} and {len(corpora) - 1} more",
         columns=columns,
         offsets=_chained([corpus.offsets for corpus in corpora]),
-        heads=None if any(c.heads is None for c in corpora) else np.concatenate([c.trees for c in corpora]),
+        heads=_joined_heads(corpora),
         extras=_joined_extras(corpora, maps),
         comments=Comments(
-            np.concatenate([corpus.comments.blob for corpus in corpora]),
-            _chained([corpus.comments.offsets for corpus in corpora]),
-            b"".join(corpus.comments.tail for corpus in corpora),
+            np.concatenate([each.blob for each in comments]),
+            _chained([each.offsets for each in comments]),
+            b"".join(each.tail for each in comments),
         ),
         newdoc=np.concatenate([corpus.newdoc for corpus in corpora]),
+        layout=replace(first.layout, crlf=crlf, missing_end=corpora[-1].layout.missing_end),
         parts=tuple(
             Part(part.path, start + part.first)
             for corpus, start in zip(corpora, np.cumsum([0, *(c.sentences for c in corpora)]).tolist(), strict=False)
@@ -165,6 +176,21 @@ def _chained(offsets: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([offsets[0][:1], *(each[1:] + end for each, end in zip(offsets, ends[:-1], strict=True))])
 
 
+def _joined_heads(corpora: Sequence[Corpus]) -> Codes | None:
+    if all(corpus.heads is None for corpus in corpora):
+        return None
+    none = np.int32(-1)
+    return np.concatenate([np.full(c.words, none) if c.heads is None else c.heads for c in corpora])
+
+
+def _without_returns(comments: Comments) -> Comments:
+    """Comments whose lines ended in CR LF, ending in LF."""
+    newlines = np.flatnonzero(comments.blob == 10)
+    returns = newlines[comments.blob[newlines - 1] == 13] - 1
+    offsets = comments.offsets - np.searchsorted(returns, comments.offsets)
+    return Comments(np.delete(comments.blob, returns), offsets, comments.tail.replace(b"\r\n", b"\n"))
+
+
 def _joined(columns: Sequence[Column]) -> tuple[Column, list[np.ndarray]]:
     """One column of several, and for each of them how its codes are renumbered."""
     number: dict[str, int] = {}
@@ -173,7 +199,6 @@ def _joined(columns: Sequence[Column]) -> tuple[Column, list[np.ndarray]]:
         for column in columns
     ]
     codes = np.concatenate([new[column.codes] for new, column in zip(maps, columns, strict=True)])
-    assert BLOB_PADDING
     return Column(codes, Vocabulary.of(list(number))), maps
 
 

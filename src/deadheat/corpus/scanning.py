@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Comments
 from deadheat.corpus.faults import MOST, describe
@@ -33,23 +34,29 @@ def checked_text(path: str, buffer: Bytes) -> Bytes:
         raise CorpusError([Fault(path, 0, "a binary file; expected text")])
     _check_utf8(path, data)
     if len(data) and data[-1] != 10:
-        buffer[len(data)] = 10
-        data = buffer[: len(data) + 1]
+        newlines = np.flatnonzero(data == 10)
+        crlf = len(newlines) and newlines[0] and data[newlines[0] - 1] == 13 and data[-1] != 13
+        end = np.frombuffer(b"\r\n" if crlf else b"\n", np.uint8)
+        buffer[len(data) : len(data) + len(end)] = end
+        data = buffer[: len(data) + len(end)]
     return data
 
 
 def _check_utf8(path: str, data: Bytes) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")()
-    view, block = memoryview(data), 1 << 20
+    view, block = data.data, 1 << 20
     for start in range(0, len(data), block):
         pending = len(decoder.getstate()[0])
         try:
-            decoder.decode(view[start : start + block], final=start + block >= len(data))
+            text = decoder.decode(view[start : start + block], final=start + block >= len(data))
         except UnicodeDecodeError as error:
             at = start - pending + error.start
             line = int(np.count_nonzero(data[:at] == 10)) + 1
             message = f"byte 0x{data[at]:02x} is not UTF-8 text ({error.reason})"
             raise CorpusError([Fault(path, line, message)]) from None
+        if "\0" in text:
+            at = start + int(np.argmax(data[start : start + block] == 0))
+            raise CorpusError([Fault(path, int(np.count_nonzero(data[:at] == 10)) + 1, "a NUL byte; expected text")])
 
 
 @dataclass(slots=True)
@@ -59,7 +66,7 @@ class Room:
     rows: int
     width: int
     codes: Codes = field(init=False)
-    tables: tuple[object, ...] = field(init=False)
+    tables: tuple[Codes, int, Indices, Indices, Indices, Codes, NDArray[np.uint32]] = field(init=False)
     sizes: Indices = field(init=False)
     starts: Indices = field(init=False)
     lengths: Codes = field(init=False)
@@ -88,14 +95,16 @@ class Room:
         self.faults = np.zeros(MOST * FAULT_SIZE, np.int64)
         self.out = np.zeros(OUT_SIZE, np.int64)
 
-    def raise_faults(self, path: str, data: Bytes, words: dict[int, Callable[..., str]]) -> None:
-        """Raise what the scan found wrong, if anything."""
-        found = int(self.out[FAULTS])
-        if found:
-            raise CorpusError(describe(path, data, self.faults, words), unlisted=max(0, found - MOST))
-        crlf, lines = int(self.out[CRLF]), int(self.out[LINES])
-        if 0 < crlf < lines:
-            raise CorpusError([Fault(path, _odd_line(data), "another line end than the line before; expected LF or CR LF")])
+    def raise_faults(self, path: str, data: Bytes, words: dict[int, Callable[..., str]], *more: Fault) -> None:
+        """Raise what the scan found wrong, and more that the caller found, if anything."""
+        faults = describe(path, data, self.faults, words)
+        unlisted = int(self.out[FAULTS]) - len(faults)
+        if 0 < self.out[CRLF] < self.out[LINES]:
+            message = "another line end than the line before; expected LF or CR LF"
+            faults.append(Fault(path, _odd_line(data), message))
+        faults += more
+        if faults:
+            raise CorpusError(faults[:MOST], unlisted=unlisted + len(faults[MOST:]))
 
     def columns(self, data: Bytes, names: Sequence[str], words: int) -> dict[str, Column]:
         """Every column with its vocabulary, cut to the words there are."""
@@ -122,7 +131,7 @@ class Room:
         spans = self.comments[: 2 * sentences].reshape(-1, 2)
         offsets = np.zeros(sentences + 1, np.int64)
         np.cumsum(spans[:, 1] - spans[:, 0], out=offsets[1:])
-        raw = memoryview(data)
+        raw = data.data
         blob = b"".join([raw[a:b] for a, b in spans.tolist() if b > a])
         return Comments(np.frombuffer(blob, np.uint8), offsets, data[int(self.out[TAIL]) :].tobytes())
 

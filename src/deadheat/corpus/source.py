@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -24,7 +25,8 @@ def read_bytes(path: str) -> Bytes:
     try:
         raw = _stdin() if path == STDIN else _file(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+        reason = (error.strerror or str(error)).lower()
+        raise CorpusError([Fault(path, 0, f"cannot be read ({reason})")]) from error
     return _decompressed(path, raw)
 
 
@@ -38,7 +40,7 @@ def _file(path: str) -> Bytes:
         if not stat.S_ISREG(status.st_mode):
             return _padded(file.readall())
         buffer = np.empty(status.st_size + PADDING, np.uint8)
-        view, filled = memoryview(buffer), 0
+        view, filled = buffer.data, 0
         while filled < status.st_size:
             got = file.readinto(view[filled : status.st_size])
             if not got:
@@ -58,7 +60,7 @@ def _decompressed(path: str, buffer: Bytes) -> Bytes:
     start = buffer[:6].tobytes()
     if not start.startswith((GZIP, XZ, ZSTD)):
         return buffer
-    raw = memoryview(buffer)[: len(buffer) - PADDING]
+    raw = buffer.data[: len(buffer) - PADDING]
     try:
         if start.startswith(GZIP):
             import gzip
@@ -67,20 +69,46 @@ def _decompressed(path: str, buffer: Bytes) -> Bytes:
         if start.startswith(XZ):
             import lzma
 
-            return _padded(lzma.decompress(raw))
+            return _padded(_all_streams(raw, lzma.LZMADecompressor, gap=b"\0"))
         import zstandard
 
-        return _padded(zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True).readall())
+        return _padded(_all_streams(raw, lambda: zstandard.ZstdDecompressor().decompressobj()))
     except Exception as error:  # each of the three libraries has its own exceptions
         raise CorpusError([Fault(path, 0, f"compressed, but broken ({str(error).rstrip('.').lower()})")]) from error
+
+
+class _Stream(Protocol):
+    """What decompresses one stream of xz or one frame of zstd."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _all_streams(raw: memoryview, start: Callable[[], _Stream], *, gap: bytes = b"") -> bytes:
+    """Everything in the streams that follow each other, all of them whole.
+
+    The short cuts of both libraries return what they have when the last stream is cut off or broken.
+    """
+    found, rest = [], bytes(raw)
+    while rest:
+        stream = start()
+        found.append(stream.decompress(rest))
+        if not stream.eof:
+            raise EOFError("compressed data ended before the end-of-stream marker was reached")
+        rest = stream.unused_data.lstrip(gap) if gap else stream.unused_data
+    return b"".join(found)
 
 
 def expand(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
     """Files that a path, a folder or several of them stand for; a folder's files come in the order of their names."""
     given: Sequence[str | os.PathLike[str]] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files: list[str] = []
-    for each in map(os.fspath, given):
-        files += _in_folder(each) if each != STDIN and os.path.isdir(each) else [each]
+    for each in given:
+        path = os.fspath(each)
+        files += _in_folder(path) if path != STDIN and os.path.isdir(path) else [path]
     if not files:
         raise InputError("no file was given; expected at least one")
     return files
@@ -92,7 +120,9 @@ def _in_folder(folder: str) -> list[str]:
     except OSError as error:
         raise InputError(f"{folder}: cannot be read ({str(error.strerror).lower()})") from error
     plain = {name: name.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst") for name in names}
-    chosen = [name for name in names if plain[name].endswith(SUFFIXES)]
+    # A release of Universal Dependencies has the raw text and the licence as .txt beside its .conllu files.
+    surely = [name for name in names if plain[name].endswith(SUFFIXES[0])]
+    chosen = surely or [name for name in names if plain[name].endswith(SUFFIXES)]
     if not chosen:
         raise InputError(f"{folder}: a folder without corpus files; expected names ending in {', '.join(SUFFIXES[:4])} ...")
     return [str(Path(folder) / name) for name in chosen]

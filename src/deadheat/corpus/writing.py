@@ -82,5 +82,5 @@ def _compressed(data: bytes, suffix: str) -> bytes:
     if suffix == ".zst":
         import zstandard
 
-        return zstandard.ZstdCompressor().compress(data)
+        return zstandard.ZstdCompressor(write_checksum=True).compress(data)
     return data

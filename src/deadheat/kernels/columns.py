@@ -132,7 +132,7 @@ def scan_tagged(data, mark, codes, rows, table, room, masks, sizes, starts, leng
                 codes[rows + word] = intern(data, split + 1, end, 1, table, room, masks, sizes, starts, lengths,
                                             hashes, rows)  # fmt: skip
                 out[WORDS] = word + 1
-            if end == stop - 1:
+            if end == stop - 1 and end > at:
                 report(NO_TAG, out[LINES], start, token + 1, end, faults, out)
             at = end + 1
         close_sentence(start, start, np.uint8(0), ends, comments, newdoc, out)

@@ -88,6 +88,16 @@ def count_columns(data, at):
 
 
 @helper
+def has_lone_return(data, at):
+    """Whether a line has a carriage return that does not belong to its end."""
+    while data[at] != NEWLINE:
+        if data[at] == RETURN and data[at + 1] != NEWLINE:
+            return True
+        at += 1
+    return False
+
+
+@helper
 def skip_line(data, at, out):
     """Where the next line starts; lines that end in CR LF are counted."""
     while data[at] != NEWLINE:
@@ -338,7 +348,9 @@ def scan(data, lenient, codes, heads, rows, table, room, masks, sizes, starts, l
                 out[EXTRAS] += 1
         if fault != 0:
             columns = count_columns(data, start)
-            if columns != 10 and fault != LONE_RETURN:
+            if has_lone_return(data, start):
+                fault = np.int64(LONE_RETURN)
+            elif columns != 10:
                 fault = np.int64(COLUMNS)
             report(fault, out[LINES], start, columns, span, faults, out)
             at = skip_line(data, start, out)

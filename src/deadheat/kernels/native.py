@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import inspect
 import os
+import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, update_wrapper
 from pathlib import Path
 from types import FunctionType
@@ -22,7 +23,13 @@ import numpy as np
 
 P = ParamSpec("P")
 
-SIGNED, ENTRY = "i8", "deadheat_kernel"
+LIBRARY_CALLS = ("memset", "memcpy", "memmove", "memcmp", "bcmp")
+ERROR_PATH = (
+    "numba_gil_ensure", "numba_gil_release", "numba_do_raise", "numba_unpickle", "numba_runtime_build_excinfo_struct",
+    "NRT_Free", "NRT_MemInfo_call_dtor", "NRT_incref", "NRT_decref",
+)  # fmt: skip
+
+_CONSTANT = (int, float, tuple, np.generic, np.ndarray)
 _HELPER_MARK = "__deadheat_helper__"
 _registry: list[Kernel[...]] = []
 announce: Callable[[str], None] | None = None  # the command line may say that a first run compiles
@@ -73,6 +80,8 @@ def kernel(*types: str) -> Callable[[Callable[P, int]], Kernel[P]]:
 class Kernel(Generic[P]):
     """A function over arrays that runs as machine code; `.python` is the same in plain Python."""
 
+    __name__: str
+
     def __init__(self, function: Callable[P, int], types: tuple[str, ...]) -> None:
         self.python = function
         self.types = types
@@ -97,9 +106,8 @@ class Kernel(Generic[P]):
     def load(self) -> Callable[..., int]:
         """Find or make the machine code; done once a process."""
         path = cache_folder() / f"{self.__name__}-{self._identity()}.o"
-        try:
-            code = path.read_bytes()
-        except OSError:
+        code = _kept(path)
+        if code is None:
             code = self._compile()
             _keep(path, code)
         address = _link(code, f"{self.__name__}-{self._identity()}")
@@ -113,9 +121,9 @@ class Kernel(Generic[P]):
 
     def _identity(self) -> str:
         """Hash of all that decides the machine code: sources, types, compiler, processor."""
-        sources = sorted({function.__module__ for function in _with_helpers(self.python)})
-        files = [Path(str(sys.modules[name].__file__)).read_bytes() for name in sources if name in sys.modules]
-        parts = [self.__name__.encode(), repr(self.types).encode(), *files, _machine()]
+        functions = _with_helpers(self.python)
+        ingredients = sorted({part for function in functions for part in _ingredients(function)})
+        parts = [self.__name__.encode(), repr(self.types).encode(), *ingredients, _machine()]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def _compile(self) -> bytes:
@@ -142,8 +150,17 @@ class Kernel(Generic[P]):
         exec(source, namespace)  # the only way to give numba a function of as many arguments as the kernel has
         signature = numba_types.int64(*c_types)
         compiled = cfunc(signature, nopython=True, error_model="numpy")(namespace["entry"])
+        _check_calls(self.__name__, compiled._library.get_llvm_str())
         code: bytes = compiled._library._get_compiled_object()
-        return compiled.native_name.encode() + b"\0" + code
+        symbol: str = compiled.native_name
+        return symbol.encode() + b"\0" + code
+
+
+def _check_calls(name: str, assembly: str) -> None:
+    """A kernel calls nothing but what `_target` names: no allocation, no mathematics library, no Python."""
+    declared = re.findall(r"^declare .*?@\"?([\w.$]+)\"?\(", assembly, re.MULTILINE)
+    strange = [each for each in declared if not each.startswith(("llvm.", "Py")) and each not in LIBRARY_CALLS + ERROR_PATH]
+    assert not strange, f"kernel {name} calls {', '.join(strange)}"
 
 
 def precompile() -> int:
@@ -159,8 +176,11 @@ def cache_folder() -> Path:
     given = os.environ.get("DEADHEAT_CACHE")
     if given:
         return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "deadheat" / "kernels"
+    try:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home
+        base = Path(os.devnull)
+    return base / "deadheat" / "kernels"
 
 
 @cache
@@ -178,7 +198,18 @@ def _target() -> Any:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    # The linker finds nothing by itself and would call address 0: name what compiled loops call (LLVM turns some
+    # into calls of these), and let the error paths that numba wraps around every function end in abort.
+    library = ctypes.CDLL(None)
+    for name in LIBRARY_CALLS:
+        llvm.add_symbol(name, _address(getattr(library, name)))
+    for name in ERROR_PATH:
+        llvm.add_symbol(name, _address(library.abort))
     return llvm.Target.from_default_triple()
+
+
+def _address(function: Any) -> int:
+    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 _engines: list[Any] = []  # an engine owns the memory its code lies in: never let go of one
@@ -199,15 +230,37 @@ def _link(code: bytes, module_name: str) -> int:
     return address
 
 
+def _kept(path: Path) -> bytes | None:
+    """Machine code from the cache, if it is there and whole; the linker would kill the process otherwise."""
+    try:
+        stored = path.read_bytes()
+    except OSError:
+        return None
+    digest, code = stored[:32], stored[32:]
+    return code if hashlib.sha256(code).digest() == digest else None
+
+
 def _keep(path: Path, code: bytes) -> None:
     """Write to the cache if we may; a read-only home only means compiling again."""
     scratch = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_bytes(code)
+        scratch.write_bytes(hashlib.sha256(code).digest() + code)
         scratch.replace(path)
     except OSError:
-        return
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+
+
+def _ingredients(function: Callable[..., Any]) -> tuple[bytes, bytes]:
+    """What goes into machine code: the text of a function's module, and constants, which others may define."""
+    assert isinstance(function, FunctionType)
+    code = function.__code__
+    file = getattr(sys.modules.get(function.__module__), "__file__", None)
+    text = Path(file).read_bytes() if file else code.co_code + repr(code.co_consts).encode()
+    values = ((name, function.__globals__.get(name)) for name in code.co_names)
+    plain = [(name, np.asarray(value).tobytes()) for name, value in values if isinstance(value, _CONSTANT)]
+    return text, repr(plain).encode()
 
 
 def _helpers_of(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:

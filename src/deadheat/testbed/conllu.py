@@ -132,7 +132,11 @@ def _parsed(first: int, lines: Sequence[str]) -> Sentence:
 
 def _check_heads(first: int, words: Sequence[Word], covered: int) -> None:
     if not words or covered > len(words):
-        raise InputError(f"line {first}: a sentence of {len(words)} words; expected {max(covered, 1)} or more")
+        raise InputError(
+            f"line {first}: a sentence of {len(words)} words; expected {max(covered, 1)} or more"
+        )
     for number, word in enumerate(words, start=1):
         if not 0 <= word.head <= len(words):
-            raise InputError(f"line {first}: word {number} has head {word.head}; the sentence has {len(words)} words")
+            raise InputError(
+                f"line {first}: word {number} has head {word.head}; the sentence has {len(words)} words"
+            )

@@ -12,7 +12,6 @@ VELANI = Language(
     name="velani",
     ambiguity=0.35,
     agreement=False,
-    zipf=1.12,
 )
 """Subject, verb, object; prepositions and articles; few endings, many words of two classes."""
 
@@ -20,7 +19,7 @@ TORUKAI = Language(
     name="torukai",
     consonants="ptkmnshryj",
     vowels="aeiouöü",
-    zipf=1.25,
+    zipf=2.0,
     ambiguity=0.1,
     agglutinative=True,
     cases=("Nom", "Acc", "Gen", "Dat", "Loc", "Abl", "Ins", "Com"),
@@ -43,7 +42,7 @@ OSTREVAN = Language(
     name="ostrevan",
     consonants="ptkbdgmnlrsvzčšžhc",
     vowels="aeiouyá",
-    zipf=1.25,
+    zipf=2.0,
     cases=("Nom", "Gen", "Dat", "Acc", "Loc", "Ins"),
     genders=("Fem", "Masc", "Neut"),
     tenses=("Past", "Pres", "Fut"),
@@ -60,7 +59,6 @@ MORELLE = Language(
     name="morelle",
     consonants="ptcbdgmnlrsvfj",
     vowels="aeiouéè",
-    zipf=1.13,
     genders=("Fem", "Masc"),
     adjective="after",
     contractions=0.7,
@@ -74,11 +72,10 @@ DZARI = Language(
     consonants="ბგდვზთკლმნპრსტქღშჩცძხჯ",
     vowels="აეიოუ",
     capitals=False,
-    zipf=1.25,
+    zipf=2.0,
     agglutinative=True,
     cases=("Nom", "Erg", "Dat", "Gen", "Ins", "Ess"),
     tenses=("Past", "Pres", "Fut"),
-    agreement=True,
     arrangements=(("SOV", 6.0), ("SVO", 4.0)),
     adposition="after",
     genitive="before",
@@ -99,13 +96,13 @@ ELISQUE = Language(
     name="elisque",
     consonants="ptkbdgmnlrsvqz",
     vowels="aeioué",
-    zipf=1.18,
+    zipf=1.8,
     cases=("Nom", "Acc", "Dat", "Gen"),
     genders=("Com", "Neut"),
     arrangements=(("SVO", 8.0), ("VSO", 2.0)),
     nonprojectivity=0.06,
     enhanced=True,
-    gapping=0.3,
+    gapping=0.5,
 )
 """Enhanced dependencies, and verbs that are understood and not written."""
 

@@ -68,7 +68,10 @@ CONTENT_WORDS: Mapping[str, ContentWords] = {
     "wanting": ContentWords(0.01, "VERB", "verb", lender="noun"),
     "adjective": ContentWords(0.15, "ADJ", "adjective", lender="noun"),
     "adverb": ContentWords(0.045, "ADV", "", lender="adjective"),
+    "foreign": ContentWords(0.01, "X", ""),
 }
+
+INHERENT: Mapping[str, Features] = {"ADJ": ("Degree=Pos",), "X": ("Foreign=Yes",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +111,7 @@ def _content(language: Language, chance: Chance, kind: ContentWords, stem: str) 
         gender = chance.choose(language.genders) if language.genders else ""
         lemma = stem.capitalize() if kind.upos == "PROPN" and language.capitals else stem
         return Lexeme(lemma, kind.upos, f"noun {gender}".rstrip(), gender=gender)
-    inherent = ("Degree=Pos",) if kind.upos == "ADJ" else ()
-    return Lexeme(stem, kind.upos, kind.paradigm, inherent)
+    return Lexeme(stem, kind.upos, kind.paradigm, INHERENT.get(kind.upos, ()))
 
 
 class Coiner(NamedTuple):

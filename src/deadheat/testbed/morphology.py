@@ -25,7 +25,16 @@ PASSIVE: Features = ("Tense=Past", "VerbForm=Part", "Voice=Pass")
 # A tag says the class and these features: `N.acc.plur`.
 XPOS_CLASS = {
     **{"NOUN": "N", "PROPN": "NP", "VERB": "V", "AUX": "VA", "ADJ": "A", "ADV": "R", "PRON": "P", "DET": "D"},
-    **{"ADP": "I", "NUM": "M", "PART": "T", "CCONJ": "CC", "SCONJ": "CS", "INTJ": "U", "SYM": "SYM", "X": "X"},
+    **{
+        "ADP": "I",
+        "NUM": "M",
+        "PART": "T",
+        "CCONJ": "CC",
+        "SCONJ": "CS",
+        "INTJ": "U",
+        "SYM": "SYM",
+        "X": "X",
+    },
 }
 XPOS_FEATURES = ("Case", "Number", "Tense", "VerbForm", "PronType")
 
@@ -94,9 +103,7 @@ def morphology(language: Language) -> Morphology:
         for case, gender, number in product(language.cases or ("",), ("", *language.genders), NUMBERS)
     }
     finite = {
-        (tense, person, number): _named(
-            Mood="Ind", Number=number, Person=person, Tense=tense, VerbForm="Fin"
-        )
+        (tense, person, number): _named(Mood="Ind", Number=number, Person=person, Tense=tense, VerbForm="Fin")
         for tense, person, number in product(language.tenses, PERSONS, NUMBERS)
     }
     make = _agglutinated if language.agglutinative else _fused

@@ -43,9 +43,12 @@ def extended(tree: Tree, dependents: Iterable[Dependent]) -> Tree:
     inner = sorted(dependents, key=_slot)
     before = [dependent.tree for dependent in reversed(inner) if dependent.before]
     after = [dependent.tree for dependent in inner if not dependent.before]
-    for dependent in inner:
-        size += dependent.tree.size
-    return Tree(word, relation, (*before, *left), (*right, *after), size)
+    return Tree(word, relation, (*before, *left), (*right, *after), size + total_size(inner))
+
+
+def total_size(dependents: Iterable[Dependent]) -> int:
+    """The number of words in some dependents."""
+    return sum(dependent.tree.size for dependent in dependents)
 
 
 def _slot(dependent: Dependent) -> float:
@@ -66,13 +69,18 @@ class Menu(NamedTuple, Generic[Context]):
     affordable: tuple[Weighted[Option[Context]] | None, ...]
 
     def spend(self, voice: Voice, budget: int, context: Context) -> list[Dependent]:
-        """Dependents worth about `budget` words."""
+        """Dependents worth about `budget` words; to come upon a small one a second time ends the phrase."""
         chosen: list[Dependent] = []
+        said: set[Option[Context]] = set()
         while budget > 0:
             options = self.affordable[min(budget, len(self.affordable) - 1)]
             if options is None:
                 break
             option = voice.chance.draw(options)
+            if option.cost == 1:
+                if option in said:
+                    break
+                said.add(option)
             allowance = option.cost + voice.chance.below(budget - option.cost + 1)
             dependent = option.build(voice, allowance, context)
             chosen.append(dependent)

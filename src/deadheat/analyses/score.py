@@ -1,0 +1,257 @@
+"""How good is each prediction, with intervals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deadheat.analyses.groups import Group, grouped
+from deadheat.analyses.latex import booktabs
+from deadheat.corpus import Corpus, read
+from deadheat.errors import InputError
+from deadheat.metrics import METRICS, Metric, Pair, align
+from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
+from deadheat.metrics.universal import OFFICIAL
+from deadheat.stats import Interval, wilson
+from deadheat.stats.intervals import percentiles, resampled_sums
+from deadheat.version import __version__
+
+Given: TypeAlias = str | os.PathLike[str] | Corpus
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """One metric of one prediction (or of a group of its units), with its evidence."""
+
+    file: str
+    metric: Metric
+    value: float
+    interval: Interval
+    total: Counts
+    counts_NF: Counts
+    group: str = ""
+
+    @property
+    def correct(self) -> int:
+        return int(self.total[CORRECT])
+
+    @property
+    def gold(self) -> int:
+        return int(self.total[GOLD])
+
+    @property
+    def predicted(self) -> int:
+        return int(self.total[PREDICTED])
+
+    @property
+    def precision(self) -> float:
+        return float(precision(self.total))
+
+    @property
+    def recall(self) -> float:
+        return float(recall(self.total))
+
+    def __str__(self) -> str:
+        return f"{self.metric.label} {self.value:.4f} {self.interval}, {self.correct} of {self.gold}: {self.file}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as the command prints them under `--json`."""
+        row: dict[str, Any] = {"file": self.file, "metric": self.metric.label}
+        if self.group:
+            row["group"] = self.group
+        return row | {
+            "value": self.value,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "correct": self.correct,
+            "gold": self.gold,
+            "predicted": self.predicted,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """All scores of a call, what to quote with them, and what a reader should know besides."""
+
+    rows: tuple[Score, ...]
+    signature: str
+    notes: tuple[str, ...] = ()
+    by: str = ""
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.rows), self.signature])
+
+    def __getitem__(self, label: str) -> Score:
+        """The first score of a metric, by its label or name."""
+        wanted = METRICS.make(label).name if label.lower() == label else label
+        for row in self.rows:
+            if wanted in (row.metric.label, row.metric.name):
+                return row
+        raise KeyError(label)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as the command prints them under `--json`."""
+        return {"scores": [row.to_dict() for row in self.rows], "signature": self.signature}
+
+    def to_latex(self) -> str:
+        """A table of files by metrics, in percent, for the booktabs package."""
+        labels = list(dict.fromkeys(row.metric.label for row in self.rows))
+        lines = list(dict.fromkeys((row.file, row.group) for row in self.rows))
+        found = {(row.file, row.group, row.metric.label): f"{100 * row.value:.2f}" for row in self.rows}
+        body = [[*filter(None, line), *(found.get((*line, label), "") for label in labels)] for line in lines]
+        return booktabs([*(["file", self.by] if self.by else ["file"]), *labels], body)
+
+
+def score(
+    gold: Given | Sequence[Given],
+    predictions: Given | Sequence[Given],
+    *,
+    metrics: Iterable[str] = (),
+    training: Given | Sequence[Given] | None = None,
+    by: str = "",
+    align_by: str = "text",
+    unit: str = "sentence",
+    level: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    **reading: Any,
+) -> Scores:
+    """Score predictions against gold.
+
+    Parameters
+    ----------
+    gold, predictions
+        Files, or corpora that were read. Several gold files are one corpus.
+    metrics
+        Names such as `las`, `las-supar` or `chunks(scheme='bio')`. By default the thirteen of CoNLL 2018 for
+        CoNLL-U; accuracy, and F1 of chunks where there are any, for other formats.
+    training
+        The training file: adds accuracy on known, unknown and ambiguous words.
+    by
+        Break down by `genre`, `document`, `relation` or `tag`.
+    align_by
+        `text` or `position`, see `deadheat.metrics.align`.
+    unit
+        What is resampled where an interval is by bootstrap: `sentence` or `document`.
+    reading
+        Passed on to `deadheat.read` for files.
+
+    Examples
+    --------
+    >>> from deadheat import read, score
+    >>> gold = read(text="the_DT heat_NN is_VBZ dead_JJ\\n")
+    >>> guess = read(text="the_DT heat_NN is_VBZ dead_NN\\n")
+    >>> scores = score(gold, guess)
+    >>> print(scores["Accuracy (tag)"].value, scores["Accuracy (tag)"].correct)
+    0.75 3
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level {level}; expected between 0 and 1, such as 0.95")
+    if resamples < 1:
+        raise InputError(f"{resamples} resamples; expected at least 1")
+    open_corpus = partial(_corpus, reading=reading)
+    gold_corpus = open_corpus(gold)
+    train_corpus = None if training is None else open_corpus(training)
+    given = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
+    rows: list[Score] = []
+    notes: list[str] = []
+    pair: Pair | None = None
+    chosen: list[Metric] = []
+    for each in given:
+        predicted = open_corpus(each)
+        pair = align(gold_corpus, predicted, by=align_by, unit=unit, training=train_corpus)
+        chosen = [METRICS.make(name) for name in metrics or default_metrics(pair)]
+        rows += _scored(pair, grouped(pair, chosen, by), level=level, resamples=resamples, seed=seed)
+        notes += _notes(pair, unit)
+    if pair is None:
+        raise InputError("no prediction was given; expected at least one")
+    settings = f"{level:.4g} wilson or bootstrap {resamples} | seed {seed}"
+    signature = _signature(gold_corpus, pair, chosen, by, settings)
+    return Scores(tuple(rows), signature, tuple(dict.fromkeys(notes)), by)
+
+
+def default_metrics(pair: Pair) -> list[str]:
+    """What a person expects to see for corpora of this kind."""
+    columns = pair.gold.columns
+    if "deprel" in columns:
+        names = [name for name in OFFICIAL if pair.alignment == "text" or name not in ("tokens", "sentences", "words")]
+        label = "upos"
+    else:
+        label = [name for name in columns if name != "form"][-1]
+        tags = columns[label].vocabulary.strings[1:]
+        chunked = all(tag == "O" or tag[1:2] == "-" for tag in tags) and "O" in tags
+        names = [f"chunks(column={label!r})"] if chunked else []
+        names += [f"accuracy(column={label!r})", f"sentence-accuracy(column={label!r})"]
+    if pair.training is not None:
+        names += [f"{kind}(column={label!r})" for kind in ("known", "unknown", "ambiguous")]
+    return names
+
+
+def _corpus(given: Given | Sequence[Given], reading: dict[str, Any]) -> Corpus:
+    if isinstance(given, Corpus):
+        return given
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        if len(given) == 1 and isinstance(given[0], Corpus):
+            return given[0]
+        if any(isinstance(each, Corpus) for each in given):
+            raise InputError("corpora and files mixed; expected files, or one corpus")
+    return read(given, **reading)  # type: ignore[arg-type]
+
+
+def _scored(pair: Pair, groups: Iterable[Group], *, level: float, resamples: int, seed: int) -> list[Score]:
+    rows: list[Score] = []
+    waiting: list[int] = []
+    for group in groups:
+        total = group.counts_NF.sum(axis=0)
+        if is_proportion(total):
+            interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=level)
+        else:
+            waiting.append(len(rows))
+            interval = Interval(np.nan, np.nan, level, "bootstrap")
+        value = float(group.metric.value(total))
+        rows.append(Score(pair.predicted.name, group.metric, value, interval, total, group.counts_NF, group.name))
+    for many in _alike([(at, rows[at]) for at in waiting]):
+        stacked = np.concatenate([row.counts_NF[:, :3] for _, row in many], axis=1)
+        sums = resampled_sums(stacked, resamples=resamples, rng=np.random.default_rng(seed))
+        for i, (at, row) in enumerate(many):
+            interval = percentiles(row.metric.value(sums[:, 3 * i : 3 * i + 3]), level=level)
+            rows[at] = Score(row.file, row.metric, row.value, interval, row.total, row.counts_NF, row.group)
+    return rows
+
+
+def _alike(rows: Sequence[tuple[int, Score]]) -> list[list[tuple[int, Score]]]:
+    """Rows over the same number of units share their resamples."""
+    found: dict[int, list[tuple[int, Score]]] = {}
+    for at, row in rows:
+        if len(row.counts_NF) > 1:
+            found.setdefault(len(row.counts_NF), []).append((at, row))
+    return list(found.values())
+
+
+def _notes(pair: Pair, unit: str) -> list[str]:
+    found = []
+    if pair.units.name == "block":
+        found.append(
+            f"{pair.predicted.name}: other sentence boundaries than gold; counted in {len(pair.units):,} blocks of text "
+            f"between common boundaries instead of {unit}s"
+        )
+    if pair.alignment == "position":
+        found.append(f"{pair.predicted.name}: words aligned by position; forms were not compared")
+    if pair.units.name == "document" and not pair.gold.has_documents:
+        found.append(f"{pair.gold.name}: no document marks; every file is one document")
+    return found
+
+
+def _signature(gold: Corpus, pair: Pair, metrics: Sequence[Metric], by: str, settings: str) -> str:
+    names = [metric.name for metric in metrics]
+    shown = "conll18.v1" if names == [f"{name}.v1" for name in OFFICIAL] else " ".join(names)
+    parts = [f"deadheat {__version__}", shown, f"sentences {gold.sentences}", f"words {gold.words}"]
+    parts += [f"align {pair.alignment}", f"unit {pair.units.name}"]
+    parts += [f"by {by}"] if by else []
+    parts += [f"training words {pair.training.words}"] if pair.training is not None else []
+    return " | ".join([*parts, settings])

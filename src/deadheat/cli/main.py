@@ -1,0 +1,84 @@
+"""`deadheat COMMAND ...`: find the command, run it, turn wrong input into one clear line and exit code 2.
+
+Only the command that is asked for is imported, so that `deadheat --help` starts at once
+(`docs/design/command-line.md`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from deadheat.errors import InputError, nearest
+from deadheat.version import __version__
+
+# What a person asks, by command. Each has a module of its name in this package.
+COMMANDS = {
+    "demo": "show it all on a built-in corpus, in a minute",
+    "score": "how good is each prediction, with intervals",
+    "info": "what is in a corpus, and what is missing",
+    "metrics": "which metrics there are, and what each counts",
+    "convert": "read a corpus and write it again, checked, mended or compressed",
+    "testbed": "make treebanks and predictions with known truth",
+}
+EXAMPLES = """\
+examples:
+  deadheat demo
+  deadheat score gold.conllu mine.conllu theirs.conllu
+  deadheat score gold.conllu mine.conllu --metric las --by genre
+  deadheat info train.conllu dev.conllu"""
+WRONG_INPUT, INTERRUPTED = 2, 130
+
+
+def help_text() -> str:
+    """The page that `deadheat --help` shows."""
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:<{width}}  {question}" for name, question in COMMANDS.items())
+    return (
+        "Deadheat: a win, or a dead heat? Scores of language-processing systems that can be trusted.\n\n"
+        "usage: deadheat COMMAND [ARGUMENTS]\n\n"
+        f"commands:\n{commands}\n\n{EXAMPLES}\n\n"
+        "'deadheat COMMAND --help' tells more of each. Every command that prints results takes --json."
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    # Kernels use one core, and starting a thread pool costs more than most commands need altogether.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if not given or given[0] in ("-h", "--help", "help"):
+        print(help_text())
+        return 0
+    if given[0] in ("-V", "--version"):
+        print(f"deadheat {__version__}")
+        return 0
+    name = given[0]
+    if name not in COMMANDS:
+        return _refuse(f"deadheat: {name!r} is no command; {nearest(name, list(COMMANDS))}")
+    command = import_module(f"deadheat.cli.{name}")
+    try:
+        code: int = command.run(command.parser().parse_args(given[1:]))
+        sys.stdout.flush()
+        return code
+    except InputError as error:
+        return _refuse(str(error))
+    except BrokenPipeError:  # the reader of our output has seen enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _refuse(f"deadheat {name}: not enough memory for this input")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _refuse(message: str) -> int:
+    print(message, file=sys.stderr)
+    return WRONG_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Options that commands share, and how results leave the program."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from deadheat.corpus.reading import FORMATS, LENIENT_MODES
+from deadheat.errors import InputError
+from deadheat.kernels import native
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose mistakes are wrong input: one line, exit code 2."""
+
+    def __init__(self, command: str, question: str, *, epilog: str = "") -> None:
+        super().__init__(
+            prog=f"deadheat {command}",
+            description=question,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{self.prog}: {message}; see {self.prog} --help")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How corpora are read."""
+    group = parser.add_argument_group("reading")
+    group.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="format of all files (default: by content)")
+    group.add_argument("--columns", metavar="NAMES", help="names of the columns of column files, as form,xpos,chunk")
+    group.add_argument("--separator", metavar="CHAR", help="what parts columns (tab, space, ...), or word and tag")
+    for mode in LENIENT_MODES:
+        group.add_argument(f"--{mode}", action="append_const", dest="lenient", const=mode, help=_LENIENT_HELP[mode])
+
+
+_LENIENT_HELP = {
+    "multiple-roots": "accept sentences with several roots",
+    "missing-heads": "accept _ for the heads of a sentence",
+    "final-newline": "accept a file that lacks its last empty line",
+}
+
+
+def reading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of `deadheat.read` that the options stand for."""
+    if sys.stderr.isatty():
+        native.announce = lambda message: print(message, file=sys.stderr)
+    return {
+        "format": arguments.format,
+        "columns": arguments.columns.split(",") if arguments.columns else None,
+        "separator": arguments.separator,
+        "lenient": arguments.lenient or (),
+    }
+
+
+def print_json(result: dict[str, Any]) -> None:
+    """One object on standard output; what is not a number is null."""
+    print(json.dumps(_plain(result), ensure_ascii=False, allow_nan=False, indent=1))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value
+
+
+def say(notes: Sequence[str]) -> None:
+    """Remarks for a person, away from the results."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)

@@ -1,0 +1,58 @@
+"""`deadheat score GOLD PRED...`"""
+
+from __future__ import annotations
+
+import argparse
+
+from deadheat.analyses.groups import KINDS
+from deadheat.analyses.score import score
+from deadheat.cli.options import Parser, add_reading, print_json, reading, say
+from deadheat.metrics.pair import ALIGNMENTS, UNITS
+from deadheat.report.terminal import score_table
+
+EXAMPLES = """\
+examples:
+  deadheat score gold.conllu a.conllu b.conllu          the 13 metrics of CoNLL 2018 for each file
+  deadheat score gold.conllu a.conllu -m las -m las-supar
+  deadheat score gold.conllu a.conllu -m upos --train train.conllu --by genre
+  deadheat score gold.txt a.txt -m "chunks(scheme='bio')" --columns form,xpos,chunk
+'deadheat metrics' lists all metrics."""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = Parser("score", "How good is each prediction, with intervals.", epilog=EXAMPLES)
+    made.add_argument("gold", metavar="GOLD", help="the gold file (a folder: all of its files; -: standard input)")
+    made.add_argument("predictions", metavar="PRED", nargs="+", help="predictions of the same text")
+    made.add_argument("-m", "--metric", action="append", default=[], metavar="NAME", help="a metric; may be repeated")
+    made.add_argument("--train", nargs="+", metavar="FILE", help="training files, to tell known words from unknown ones")
+    made.add_argument("--by", choices=KINDS, default="", help="break the scores down")
+    made.add_argument("--align", choices=ALIGNMENTS, default="text", help="align words by text (default) or by position")
+    made.add_argument("--unit", choices=UNITS, default="sentence", help="what the bootstrap draws (default: sentence)")
+    made.add_argument("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    made.add_argument("--resamples", type=int, default=2000, metavar="N", help="bootstrap resamples (default: 2000)")
+    made.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: 0)")
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    add_reading(made)
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    scores = score(
+        arguments.gold,
+        arguments.predictions,
+        metrics=arguments.metric,
+        training=arguments.train,
+        by=arguments.by,
+        align_by=arguments.align,
+        unit=arguments.unit,
+        level=arguments.level,
+        resamples=arguments.resamples,
+        seed=arguments.seed,
+        **reading(arguments),
+    )
+    if arguments.json:
+        print_json(scores.to_dict())
+    else:
+        print(score_table(scores))
+    say(scores.notes)
+    return 0

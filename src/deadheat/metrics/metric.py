@@ -1,0 +1,80 @@
+"""What a metric is: a row of integers a unit, and the value of a sum of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.metrics.pair import Pair
+
+Counts: TypeAlias = NDArray[np.int64]  # units by fields
+Values: TypeAlias = NDArray[np.float64]
+
+CORRECT, GOLD, PREDICTED = range(3)
+FIELDS = ("correct", "gold", "predicted")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A named, versioned measure.
+
+    `name` holds its settings and is stored with every number; `label` is what tables show. The first three
+    fields of every metric are correct, gold and predicted. `value` turns sums of rows, along the last axis, into
+    numbers, so that a thousand resamples are one call.
+    """
+
+    name: str
+    label: str
+    counts: Callable[[Pair], Counts]
+    value: Callable[[Counts], Values]
+    fields: tuple[str, ...] = FIELDS
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def ratio(part: NDArray[np.generic], whole: NDArray[np.generic], *, empty: float) -> Values:
+    """part / whole, and `empty` where there is nothing to divide by."""
+    part, whole = np.asarray(part, float), np.asarray(whole, float)
+    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, empty), where=whole != 0)
+
+
+def f1(counts: Counts) -> Values:
+    """2 correct / (gold + predicted); 0 where there is nothing, as the official evaluation has it."""
+    return ratio(2 * counts[..., CORRECT], counts[..., GOLD] + counts[..., PREDICTED], empty=0.0)
+
+
+def precision(counts: Counts) -> Values:
+    """correct / predicted."""
+    return ratio(counts[..., CORRECT], counts[..., PREDICTED], empty=0.0)
+
+
+def recall(counts: Counts) -> Values:
+    """correct / gold."""
+    return ratio(counts[..., CORRECT], counts[..., GOLD], empty=0.0)
+
+
+def accuracy(counts: Counts) -> Values:
+    """correct / gold; NaN where there is nothing to get right."""
+    return ratio(counts[..., CORRECT], counts[..., GOLD], empty=np.nan)
+
+
+def is_proportion(total: Counts) -> bool:
+    """Whether a sum of counts is so many right of so many tried: then a Wilson interval holds."""
+    correct, gold, predicted = (int(total[field]) for field in (CORRECT, GOLD, PREDICTED))
+    return gold == predicted and 0 <= correct <= gold
+
+
+def error_reduction(worse: float, better: float) -> float:
+    """The share of errors of one system that another does not make; negative if it makes more.
+
+    Examples
+    --------
+    >>> round(error_reduction(0.90, 0.92), 6)
+    0.2
+    """
+    return float("nan") if worse >= 1 else (better - worse) / (1 - worse)

@@ -1,0 +1,243 @@
+"""Gold and prediction side by side: which words correspond, and the units that are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus import Corpus
+from deadheat.corpus.vocabulary import Codes, Indices, shared_keys
+from deadheat.errors import AlignmentError, InputError, NameUnknown
+from deadheat.kernels.alignment import align_words
+from deadheat.metrics.surface import Surface, check_same_text, surface
+
+T = TypeVar("T")
+Flags = NDArray[np.bool_]
+ALIGNMENTS = ("text", "position")
+UNITS = ("sentence", "document")
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Consecutive stretches of both corpora that hold the same text: the rows of every table of counts.
+
+    `sentence` units are gold sentences. Where the prediction has other sentence boundaries they are `block`s:
+    the shortest runs of sentences that begin and end at the same place on both sides.
+    """
+
+    name: str
+    gold: Indices  # first word of each unit
+    predicted: Indices
+    gold_sentences: Indices  # first sentence of each unit
+    predicted_sentences: Indices
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    def of_gold(self, flags: NDArray[np.generic]) -> Indices:
+        """Sum a number a gold word over units."""
+        return _sums(flags, self.gold)
+
+    def of_predicted(self, flags: NDArray[np.generic]) -> Indices:
+        """Sum a number a predicted word over units."""
+        return _sums(flags, self.predicted)
+
+
+def _sums(values: NDArray[np.generic], starts: Indices) -> Indices:
+    if not len(starts):
+        return np.zeros(0, np.int64)
+    return np.add.reduceat(values, starts, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A gold corpus and a prediction of it, aligned. Made by `align`."""
+
+    gold: Corpus
+    predicted: Corpus
+    gold_words: Indices  # aligned words: gold_words[i] is predicted_words[i]
+    predicted_words: Indices
+    same_words: bool  # word i of the one is word i of the other
+    alignment: str
+    units: Units
+    surfaces: tuple[Surface, Surface] | None = None
+    training: Corpus | None = None
+
+    @cached_property
+    def _memory(self) -> dict[object, object]:
+        return {}
+
+    def once(self, make: Callable[[Pair], T]) -> T:
+        """What `make` says of this pair, worked out once; metrics share what they have in common this way."""
+        if make not in self._memory:
+            self._memory[make] = make(self)
+        return cast(T, self._memory[make])
+
+    @cached_property
+    def gold_of_predicted(self) -> Indices:
+        """For every predicted word the gold word it is aligned to, or -1; one more -1 at the end, for no word."""
+        found = np.full(self.predicted.words + 1, -1, np.int64)
+        found[self.predicted_words] = self.gold_words
+        return found
+
+    def at_gold(self, column: NDArray[np.generic]) -> NDArray[np.generic]:
+        """A column of the gold corpus at the aligned words."""
+        return column if self.same_words else column[self.gold_words]
+
+    def at_predicted(self, column: NDArray[np.generic]) -> NDArray[np.generic]:
+        """A column of the prediction at the aligned words."""
+        return column if self.same_words else column[self.predicted_words]
+
+    def on_gold(self, aligned: Flags) -> Flags:
+        """Flags of aligned words as flags of gold words."""
+        if self.same_words:
+            return aligned
+        flags = np.zeros(self.gold.words, bool)
+        flags[self.gold_words] = aligned
+        return flags
+
+    def equal(self, column: str, key: Callable[[str], object] | None = None) -> Flags:
+        """For aligned words whether a column is equal, as it stands or by what `key` makes of it."""
+        if key is not None:
+            gold, predicted = self.keys(column, key)
+            return np.asarray(self.at_gold(gold) == self.at_predicted(predicted))
+        gold_column, predicted_column = self.gold.column(column), self.predicted.column(column)
+        renumbered = gold_column.vocabulary.codes_of(predicted_column.vocabulary)[predicted_column.codes]
+        return np.asarray(self.at_gold(gold_column.codes) == self.at_predicted(renumbered))
+
+    def keys(self, column: str, key: Callable[[str], object]) -> tuple[Codes, Codes]:
+        """What `key` makes of a column of both corpora, the same thing by the same number."""
+        gold, predicted = self.gold.column(column), self.predicted.column(column)
+        of_gold, of_predicted = shared_keys(gold.vocabulary, predicted.vocabulary, key)
+        return of_gold[gold.codes], of_predicted[predicted.codes]
+
+    @cached_property
+    def heads_equal(self) -> Flags:
+        """For aligned words whether both are roots or their heads are aligned to each other."""
+        if self.same_words:
+            return np.asarray(self.gold.trees == self.predicted.trees)
+        gold_head = self.gold.head_words[self.gold_words]
+        predicted_head = self.predicted.head_words[self.predicted_words]
+        both_roots = (gold_head < 0) & (predicted_head < 0)
+        return np.asarray(both_roots | ((gold_head >= 0) & (self.gold_of_predicted[predicted_head] == gold_head)))
+
+    def require_same_words(self, metric: str) -> None:
+        """For metrics that are defined only where the words are the same."""
+        if not self.same_words:
+            raise InputError(f"{self.predicted.name}: {metric} is defined for the gold file's words; these are others")
+
+
+def align(gold: Corpus, predicted: Corpus, *, by: str = "text", unit: str = "sentence", training: Corpus | None = None) -> Pair:
+    """Align a prediction to gold.
+
+    Parameters
+    ----------
+    by
+        `text`: both spell the same characters, spaces aside; sentence boundaries and tokens may differ, and words
+        are aligned as the official Universal Dependencies evaluation does. `position`: the nth word is the nth
+        word, whatever the forms; sentences must have the same lengths.
+    unit
+        `sentence` or `document` (of the gold corpus).
+
+    Examples
+    --------
+    >>> from deadheat.corpus import read
+    >>> gold, guess = read(text="a_X b_Y\\n"), read(text="a_X b_X\\n")
+    >>> align(gold, guess).equal("tag").tolist()
+    [True, False]
+    """
+    if by not in ALIGNMENTS:
+        raise NameUnknown("alignment", by, ALIGNMENTS)
+    if unit not in UNITS:
+        raise NameUnknown("unit", unit, UNITS)
+    if by == "position":
+        _check_same_lengths(gold, predicted)
+    if by == "position" or _same_tokens(gold, predicted):
+        everything = np.arange(gold.words)
+        units = _same_units(gold, unit)
+        return Pair(gold, predicted, everything, everything, True, by, units, None, training)
+    sides = surface(gold), surface(predicted)
+    check_same_text(*sides)
+    words = _aligned_words(*sides)
+    return Pair(gold, predicted, *words, False, by, _common_units(*sides, unit=unit), sides, training)
+
+
+def _same_tokens(gold: Corpus, predicted: Corpus) -> bool:
+    """Whether sentences, multiword tokens and all forms are the same: then alignment is trivial."""
+    if not np.array_equal(gold.offsets, predicted.offsets):
+        return False
+    forms, others = gold.column("form"), predicted.column("form")
+    renumber = forms.vocabulary.codes_of(others.vocabulary)
+    if not np.array_equal(forms.codes, renumber[others.codes]):
+        return False
+    sides = []
+    for corpus in (gold, predicted):
+        multiword = corpus.extras.span > 0
+        codes = corpus.extras.codes[multiword, list(corpus.columns).index("form")]
+        sides.append((corpus.extras.at[multiword], corpus.extras.span[multiword], codes))
+    (at, span, form), (other_at, other_span, other_form) = sides
+    return np.array_equal(at, other_at) and np.array_equal(span, other_span) and np.array_equal(form, renumber[other_form])
+
+
+def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:
+    if np.array_equal(gold.offsets, predicted.offsets):
+        return
+    if gold.sentences != predicted.sentences:
+        raise AlignmentError(
+            f"{predicted.name}: {predicted.sentences:,} sentences; expected {gold.sentences:,} as in {gold.name}, "
+            "to align by position"
+        )
+    sizes, others = np.diff(gold.offsets), np.diff(predicted.offsets)
+    odd = int(np.argmax(sizes != others))
+    path, line = predicted.line_of_word(int(predicted.offsets[odd]))
+    raise AlignmentError(
+        f"{path}:{line}: sentence {odd + 1} has {others[odd]} words; expected {sizes[odd]} as in {gold.name}, "
+        "to align by position"
+    )
+
+
+def _aligned_words(gold: Surface, predicted: Surface) -> tuple[Indices, Indices]:
+    forms = [side.corpus.column("form") for side in (gold, predicted)]
+    lowered = shared_keys(forms[0].vocabulary, forms[1].vocabulary, str.lower)
+    sides = [
+        (side.starts, side.ends, side.in_multiword.view(np.uint8), keys[form.codes])
+        for side, form, keys in zip((gold, predicted), forms, lowered, strict=True)
+    ]
+    most = min(gold.corpus.words, predicted.corpus.words)
+    into = np.empty(most, np.int64), np.empty(most, np.int64)
+    scratch = 1 << 14
+    while True:
+        aligned = align_words(*sides[0], *sides[1], np.empty(scratch, np.int32), *into)
+        if aligned >= 0:
+            return into[0][:aligned], into[1][:aligned]
+        scratch = -aligned
+
+
+def _same_units(gold: Corpus, unit: str) -> Units:
+    if unit == "document":
+        sentences = np.flatnonzero(np.diff(gold.documents, prepend=-1))
+        words = gold.offsets[sentences]
+        return Units(unit, words, words, sentences, sentences)
+    starts, every = gold.offsets[:-1], np.arange(gold.sentences)
+    return Units("sentence", starts, starts, every, every)
+
+
+def _common_units(gold: Surface, predicted: Surface, *, unit: str) -> Units:
+    """Cut both corpora at the places where sentences (or documents) end on both sides."""
+    wanted = gold.sentence_ends
+    if unit == "document":
+        documents = gold.corpus.documents
+        wanted = wanted[np.flatnonzero(np.diff(documents, append=documents[-1:] + 1))]
+    cuts = np.intersect1d(wanted, predicted.sentence_ends)
+    sentences = [np.searchsorted(side.sentence_ends, cuts, side="left") + 1 for side in (gold, predicted)]
+    first = [np.concatenate([[0], each[:-1]]).astype(np.int64)[: len(cuts)] for each in sentences]
+    words = [side.corpus.offsets[each] for side, each in zip((gold, predicted), first, strict=True)]
+    name = "sentence" if unit == "sentence" and len(cuts) == gold.corpus.sentences else "block"
+    if unit == "document" and len(cuts) == len(wanted):
+        name = "document"
+    return Units(name, words[0], words[1], first[0], first[1])

@@ -1,0 +1,128 @@
+"""Accuracy of tags: by word, by sentence, on known, unknown and ambiguous words, and by class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.corpus import Corpus
+from deadheat.errors import InputError
+from deadheat.metrics.attachment import sentence_counts
+from deadheat.metrics.metric import Counts, Metric, accuracy, f1
+from deadheat.metrics.pair import Flags, Pair
+from deadheat.metrics.registry import METRICS
+from deadheat.metrics.universal import aligned_counts, main_label
+
+
+def _on(pair: Pair, column: str, counted: Flags) -> Counts:
+    total = pair.units.of_gold(counted)
+    return np.stack([pair.units.of_gold(pair.equal(column) & counted), total, total], axis=1)
+
+
+@METRICS.add("accuracy.v1")
+def token_accuracy(*, column: str = "upos") -> Metric:
+    """Words with the right value in a column, of all words."""
+
+    def counts(pair: Pair) -> Counts:
+        pair.require_same_words("accuracy.v1")
+        return _on(pair, column, np.ones(pair.gold.words, bool))
+
+    return Metric("accuracy.v1", f"Accuracy ({column})", counts, accuracy)
+
+
+@METRICS.add("sentence-accuracy.v1")
+def sentence_accuracy(*, column: str = "upos") -> Metric:
+    """Sentences with every value of a column right."""
+
+    def counts(pair: Pair) -> Counts:
+        pair.require_same_words("sentence-accuracy.v1")
+        right = pair.equal(column)
+        whole = np.add.reduceat(~right, pair.gold.offsets[:-1], dtype=np.int64) == 0 if pair.gold.sentences else right
+        return sentence_counts(pair, np.asarray(whole))
+
+    return Metric("sentence-accuracy.v1", f"Sentence accuracy ({column})", counts, accuracy)
+
+
+def _training(pair: Pair, metric: str) -> Corpus:
+    if pair.training is None:
+        raise InputError(f"{metric}: needs the training file to tell known words from unknown ones; none was given")
+    return pair.training
+
+
+def known_words(pair: Pair, metric: str) -> Flags:
+    """Gold words whose form, case and all, occurs in the training file."""
+    forms, seen = pair.gold.column("form"), _training(pair, metric).column("form")
+    place = seen.vocabulary.codes_of(forms.vocabulary)
+    occurs = seen.frequencies() > 0  # the vocabulary also has the forms of multiword tokens, and `_`
+    return np.asarray(((place >= 0) & occurs[place])[forms.codes])
+
+
+def ambiguous_words(pair: Pair, metric: str, column: str) -> Flags:
+    """Gold words whose form occurs in the training file with two or more values of a column."""
+    training = _training(pair, metric)
+    forms, tags = training.column("form"), training.column(column)
+    combined = np.unique(forms.codes.astype(np.int64) * len(tags.vocabulary) + tags.codes)
+    values = np.bincount(combined // len(tags.vocabulary), minlength=len(forms.vocabulary))
+    gold = pair.gold.column("form")
+    place = forms.vocabulary.codes_of(gold.vocabulary)
+    return np.asarray(((place >= 0) & (values[place] > 1))[gold.codes])
+
+
+@METRICS.add("known.v1")
+def known(*, column: str = "upos") -> Metric:
+    """Accuracy on words that occur in the training file."""
+
+    def counts(pair: Pair) -> Counts:
+        pair.require_same_words("known.v1")
+        return _on(pair, column, known_words(pair, "known.v1"))
+
+    return Metric("known.v1", f"Known words ({column})", counts, accuracy)
+
+
+@METRICS.add("unknown.v1")
+def unknown(*, column: str = "upos") -> Metric:
+    """Accuracy on words that do not occur, case and all, in the training file; NaN if there are none."""
+
+    def counts(pair: Pair) -> Counts:
+        pair.require_same_words("unknown.v1")
+        return _on(pair, column, ~known_words(pair, "unknown.v1"))
+
+    return Metric("unknown.v1", f"Unknown words ({column})", counts, accuracy)
+
+
+@METRICS.add("ambiguous.v1")
+def ambiguous(*, column: str = "upos") -> Metric:
+    """Accuracy on words that the training file has with several values."""
+
+    def counts(pair: Pair) -> Counts:
+        pair.require_same_words("ambiguous.v1")
+        return _on(pair, column, ambiguous_words(pair, "ambiguous.v1", column))
+
+    return Metric("ambiguous.v1", f"Ambiguous words ({column})", counts, accuracy)
+
+
+def _has(corpus: Corpus, column: str, label: str, subtypes: bool) -> Flags:
+    found = corpus.column(column)
+    return np.asarray(found.vocabulary.which(lambda each: (each if subtypes else main_label(each)) == label)[found.codes])
+
+
+@METRICS.add("tag.v1")
+def tag(*, label: str = "", column: str = "upos") -> Metric:
+    """Precision, recall and F1 of one tag."""
+
+    def counts(pair: Pair) -> Counts:
+        within = _has(pair.gold, column, label, True), _has(pair.predicted, column, label, True)
+        return aligned_counts(pair, pair.equal(column), within)[:, :3]
+
+    return Metric("tag.v1", label, counts, f1)
+
+
+@METRICS.add("relation.v1")
+def relation(*, label: str = "", subtypes: bool = False) -> Metric:
+    """Precision, recall and F1 of the arcs of one relation: head and relation right."""
+
+    def counts(pair: Pair) -> Counts:
+        within = _has(pair.gold, "deprel", label, subtypes), _has(pair.predicted, "deprel", label, subtypes)
+        right = pair.heads_equal & pair.equal("deprel", str if subtypes else main_label)
+        return aligned_counts(pair, right, within)[:, :3]
+
+    return Metric("relation.v1", label, counts, f1)

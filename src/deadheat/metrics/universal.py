@@ -1,0 +1,231 @@
+"""The thirteen metrics of the CoNLL 2018 shared task, with exactly the official counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.metrics.metric import FIELDS, Counts, Metric, f1
+from deadheat.metrics.pair import Flags, Pair
+from deadheat.metrics.registry import METRICS
+from deadheat.metrics.surface import Surface
+
+CONTENT = frozenset(
+    "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
+    "conj fixed flat compound list parataxis orphan goeswith reparandum root dep".split()
+)
+FUNCTIONAL = frozenset("aux cop mark det clf case cc".split())
+FEATURES = frozenset(
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
+    "Voice Evident Polarity Person Polite".split()
+)
+OFFICIAL = (
+    "tokens", "sentences", "words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex",
+)  # fmt: skip
+ALIGNED_FIELDS = (*FIELDS, "aligned")
+
+
+def main_label(relation: str) -> str:
+    """A relation without its subtype."""
+    return relation.partition(":")[0]
+
+
+def universal_features(feats: str) -> str:
+    """The 21 features the official evaluation compares, sorted; layered and newer ones drop out."""
+    kept = [each for each in feats.split("|") if each.partition("=")[0] in FEATURES]
+    return "|".join(sorted(kept))
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """What is right about each pair of aligned words, and which words are content or function words."""
+
+    pair: Pair
+
+    @cached_property
+    def upos(self) -> Flags:
+        return self.pair.equal("upos")
+
+    @cached_property
+    def xpos(self) -> Flags:
+        return self.pair.equal("xpos")
+
+    @cached_property
+    def feats(self) -> Flags:
+        return self.pair.equal("feats", universal_features)
+
+    @cached_property
+    def lemma(self) -> Flags:
+        """Right if equal, or if gold has no lemma."""
+        codes, vocabulary = self.pair.gold.column("lemma").codes, self.pair.gold.column("lemma").vocabulary
+        return np.asarray(self.pair.equal("lemma") | (self.pair.at_gold(codes) == vocabulary.find("_")))
+
+    @cached_property
+    def label(self) -> Flags:
+        return self.pair.equal("deprel", main_label)
+
+    @cached_property
+    def attached(self) -> Flags:
+        return self.pair.heads_equal & self.label
+
+    def relation_in(self, labels: frozenset[str]) -> tuple[Flags, Flags]:
+        """Gold and predicted words whose main relation is one of some."""
+        columns = self.pair.gold.column("deprel"), self.pair.predicted.column("deprel")
+        gold, predicted = (c.vocabulary.which(lambda r: main_label(r) in labels)[c.codes] for c in columns)
+        return gold, predicted
+
+    @cached_property
+    def content(self) -> tuple[Flags, Flags]:
+        return self.relation_in(CONTENT)
+
+    @cached_property
+    def children_right(self) -> Flags:
+        """For aligned words whether both have the same function words, with the same relation, tag and features.
+
+        A function word that is not the same on both sides spoils its gold parent and its predicted parent.
+        """
+        pair = self.pair
+        right = self.attached & self.upos & self.feats
+        spoiled = []
+        sides = ((pair.gold, pair.gold_words), (pair.predicted, pair.predicted_words))
+        for (corpus, aligned), functional in zip(sides, self.relation_in(FUNCTIONAL), strict=True):
+            wrong = functional.copy()
+            wrong[aligned] &= ~right
+            parents = corpus.head_words[wrong]
+            bad = np.zeros(corpus.words, bool)
+            bad[parents[parents >= 0]] = True
+            spoiled.append(bad[aligned])
+        return ~(spoiled[0] | spoiled[1])
+
+
+def aligned_counts(pair: Pair, right: Flags, within: tuple[Flags, Flags] | None = None) -> Counts:
+    """Correct, gold, predicted and aligned words a unit, of all words or of those `within` on either side."""
+    units = pair.units
+    if within is None:
+        gold_all, predicted_all = (np.ones(corpus.words, bool) for corpus in (pair.gold, pair.predicted))
+        aligned = pair.on_gold(np.ones(len(right), bool))
+        columns = units.of_gold(pair.on_gold(right)), units.of_gold(gold_all), units.of_predicted(predicted_all)
+        return np.stack([*columns, units.of_gold(aligned)], axis=1)
+    gold, predicted = within
+    in_gold = np.asarray(pair.at_gold(gold))
+    return np.stack(
+        [
+            units.of_gold(pair.on_gold(right & in_gold)),
+            units.of_gold(gold),
+            units.of_predicted(predicted),
+            units.of_gold(pair.on_gold(in_gold)),
+        ],
+        axis=1,
+    )
+
+
+def _word_metric(name: str, label: str, description: str, right: Callable[[Words], Flags], content: bool = False) -> None:
+    def maker() -> Metric:
+        def counts(pair: Pair) -> Counts:
+            words = pair.once(Words)
+            return aligned_counts(pair, right(words), words.content if content else None)
+
+        return Metric(f"{name}.v1", label, counts, f1, ALIGNED_FIELDS)
+
+    maker.__doc__ = description
+    METRICS.add(f"{name}.v1")(maker)
+
+
+_word_metric("upos", "UPOS", "Universal tag.", lambda words: words.upos)
+_word_metric("xpos", "XPOS", "Language-specific tag.", lambda words: words.xpos)
+_word_metric("ufeats", "UFeats", "The 21 universal features.", lambda words: words.feats)
+_word_metric("alltags", "AllTags", "UPOS, XPOS and universal features.", lambda w: w.upos & w.xpos & w.feats)
+_word_metric("lemmas", "Lemmas", "Lemma; any lemma is right where gold has none.", lambda words: words.lemma)
+_word_metric("uas", "UAS", "Head.", lambda words: words.pair.heads_equal)
+_word_metric("clas", "CLAS", "Head and relation of content words.", lambda words: words.attached, content=True)
+_word_metric(
+    "mlas",
+    "MLAS",
+    "Head, relation, tag, features and function words of content words.",
+    lambda words: words.attached & words.upos & words.feats & words.children_right,
+    content=True,
+)
+_word_metric("blex", "BLEX", "Head, relation and lemma of content words.", lambda w: w.attached & w.lemma, content=True)
+
+
+@METRICS.add("las.v1")
+def las(*, subtypes: bool = False) -> Metric:
+    """Head and relation, punctuation counted; relations without subtypes unless asked for."""
+
+    def counts(pair: Pair) -> Counts:
+        words = pair.once(Words)
+        label = pair.equal("deprel") if subtypes else words.label
+        return aligned_counts(pair, pair.heads_equal & label)
+
+    return Metric("las.v1", "LAS", counts, f1, ALIGNED_FIELDS)
+
+
+@METRICS.add("words.v1")
+def words() -> Metric:
+    """Words that are aligned."""
+    return Metric("words.v1", "Words", lambda pair: aligned_counts(pair, np.ones(len(pair.gold_words), bool))[:, :3], f1)
+
+
+@METRICS.add("tokens.v1")
+def tokens() -> Metric:
+    """Tokens at the same place: multiword tokens, and words outside of them."""
+
+    def counts(pair: Pair) -> Counts:
+        units = pair.units
+        if pair.surfaces is None:
+            each = _tokens_in_units(pair)
+            return np.stack([each] * 3, axis=1)
+        gold, predicted = pair.surfaces
+        spans = [_spans(side.token_starts, side.token_ends) for side in (gold, predicted)]
+        limits = [side.starts[first] for side, first in ((gold, units.gold), (predicted, units.predicted))]
+        return _span_counts(spans, [side.token_starts for side in (gold, predicted)], limits)
+
+    return Metric("tokens.v1", "Tokens", counts, f1)
+
+
+@METRICS.add("sentences.v1")
+def sentences() -> Metric:
+    """Sentences at the same place."""
+
+    def counts(pair: Pair) -> Counts:
+        units = pair.units
+        if pair.surfaces is None:
+            every = np.diff(units.gold_sentences, append=pair.gold.sentences)
+            return np.stack([every] * 3, axis=1)
+        sides: tuple[Surface, Surface] = pair.surfaces
+        spans = [_spans(side.sentence_starts, side.sentence_ends) for side in sides]
+        limits = [side.starts[first] for side, first in zip(sides, (units.gold, units.predicted), strict=True)]
+        return _span_counts(spans, [side.sentence_starts for side in sides], limits)
+
+    return Metric("sentences.v1", "Sentences", counts, f1)
+
+
+def _tokens_in_units(pair: Pair) -> NDArray[np.int64]:
+    weight = np.ones(pair.gold.words, np.int64)
+    extras = pair.gold.extras
+    multiword = extras.span > 0
+    np.subtract.at(weight, extras.at[multiword], extras.span[multiword] - 1)
+    return pair.units.of_gold(weight)
+
+
+def _spans(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A place in the text and its end as one number."""
+    return (starts << 32) | ends
+
+
+def _span_counts(
+    spans: list[NDArray[np.int64]], starts: list[NDArray[np.int64]], limits: list[NDArray[np.int64]]
+) -> Counts:
+    gold_units, predicted_units = (
+        np.searchsorted(limit, start, side="right") - 1 for limit, start in zip(limits, starts, strict=True)
+    )
+    same = np.isin(spans[0], spans[1])
+    size = len(limits[0])
+    correct, gold, predicted = (
+        np.bincount(which, minlength=size) for which in (gold_units[same], gold_units, predicted_units)
+    )
+    return np.stack([correct, gold, predicted], axis=1).astype(np.int64)

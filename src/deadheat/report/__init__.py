@@ -1,0 +1,1 @@
+"""Results for the eye: terminal tables and pages. No arithmetic but rounding."""

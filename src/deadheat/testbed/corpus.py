@@ -1,0 +1,165 @@
+"""Documents, corpora and treebanks of an invented language."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import NamedTuple
+
+from deadheat.errors import InputError
+from deadheat.testbed.chance import Chance, Weighted, weighted
+from deadheat.testbed.conllu import Sentence, Word, render, text_of
+from deadheat.testbed.enhanced import enhanced
+from deadheat.testbed.language import Genre, Language
+from deadheat.testbed.languages import language_named
+from deadheat.testbed.layout import displaced, linearize
+from deadheat.testbed.lexicon import lexicon
+from deadheat.testbed.morphology import Features, Lexeme, WordForm, morphology
+from deadheat.testbed.sentences import sentence
+from deadheat.testbed.spelling import capitalized, spelled
+from deadheat.testbed.voice import Voice
+
+CAST_SIZE = 6
+
+# Once a phrase is torn off, another one is with this probability.
+TORN_AGAIN = 0.3
+
+PARTS = {"train": 0.8, "dev": 0.1, "test": 0.1}
+
+
+class Document(NamedTuple):
+    """Sentences about one topic, in one genre."""
+
+    name: str
+    genre: str
+    topic: int
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Treebank:
+    """The parts of a treebank as CoNLL-U; no document is in two of them."""
+
+    language: str
+    train: str
+    dev: str
+    test: str
+
+
+def generate(language: str | Language, *, sentences: int, seed: int) -> str:
+    """A corpus in CoNLL-U, the same on every machine; a longer one begins with the shorter one.
+
+    Parameters
+    ----------
+    language
+        The name of one of `LANGUAGES`, or a language of your own.
+    sentences
+        How many sentences.
+    seed
+        Another seed gives another corpus of the same language.
+
+    Examples
+    --------
+    >>> text = generate("velani", sentences=2, seed=1)
+    >>> generate("velani", sentences=20, seed=1).startswith(text)
+    True
+    """
+    parts = _first_documents(language_named(language), sentences, seed)
+    return "".join(render(sentence) for document in parts for sentence in document.sentences)
+
+
+def treebank(language: str | Language, *, sentences: int, seed: int) -> Treebank:
+    """A corpus split at document boundaries: of its words about 80 % to train, 10 % to dev, 10 % to test."""
+    language = language_named(language)
+    texts: dict[str, list[str]] = {part: [] for part in PARTS}
+    words = dict.fromkeys(PARTS, 0)
+    total = 0
+    for document in _first_documents(language, sentences, seed):
+        size = sum(len(sentence.words) for sentence in document.sentences)
+        total += size
+        neediest = max(PARTS, key=lambda part: PARTS[part] * total - words[part])
+        words[neediest] += size
+        texts[neediest] += [render(sentence) for sentence in document.sentences]
+    if not all(texts.values()):
+        raise InputError(f"sentences: {sentences} is too few to split into documents; expected some hundreds")
+    return Treebank(language.name, *("".join(texts[part]) for part in PARTS))
+
+
+def documents(language: str | Language, *, seed: int) -> Iterator[Document]:
+    """Documents without end; document i depends on the language, the seed and i alone."""
+    language = language_named(language)
+    return (_document(language, seed, index) for index in count())
+
+
+def _first_documents(language: Language, sentences: int, seed: int) -> Iterator[Document]:
+    """Documents up to this number of sentences, the last one cut short."""
+    if sentences < 1:
+        raise InputError(f"sentences: {sentences}; expected 1 or more")
+    for document in documents(language, seed=seed):
+        yield document._replace(sentences=document.sentences[:sentences])
+        sentences -= len(document.sentences)
+        if sentences <= 0:
+            return
+
+
+def _document(language: Language, seed: int, index: int) -> Document:
+    chance = Chance(language.name, seed, "document", index)
+    genre = chance.draw(_genres(language))
+    topic = chance.below(language.topics)
+    voice = _voice(language, chance, genre, topic)
+    name = f"{genre.name}-{language.name}{index:05d}"
+    # Geometric, so that there are many short documents and a few long ones.
+    going_on = 1 - 1 / language.document_length
+    sentences = [_written(voice, name, 1)]
+    while chance.happens(going_on):
+        sentences.append(_written(voice, name, len(sentences) + 1))
+    return Document(name, genre.name, topic, tuple(sentences))
+
+
+@cache
+def _genres(language: Language) -> Weighted[Genre]:
+    return weighted(language.genres, [genre.weight for genre in language.genres])
+
+
+def _voice(language: Language, chance: Chance, genre: Genre, topic: int) -> Voice:
+    words = lexicon(language)
+    cast = tuple(chance.draw(words.words["name"]) for _ in range(CAST_SIZE))
+    forms = morphology(language)
+    return Voice(language, words, forms, _inflector(language), chance, genre, topic, cast)
+
+
+@cache
+def _inflector(language: Language) -> Callable[[Lexeme, Features], WordForm]:
+    return cache(morphology(language).inflect)
+
+
+def _written(voice: Voice, document: str, number: int) -> Sentence:
+    """The next sentence of a document, from its length to its last comment."""
+    language, chance = voice.language, voice.chance
+    layout = linearize(sentence(voice, _length(voice)))
+    moving = language.nonprojectivity
+    while chance.happens(moving):
+        layout = displaced(layout, chance)
+        moving *= TORN_AGAIN
+    if language.capitals:
+        layout = capitalized(layout)
+    tokens = spelled(language, chance, layout)
+    words = tuple(
+        Word(*word, head + 1, relation)
+        for word, relation, head in zip(layout.words, layout.relations, layout.heads, strict=True)
+    )
+    described, empty = enhanced(words) if language.enhanced else (words, ())
+    opening = (f"# newdoc id = {document}", f"# genre = {voice.genre.name}") if number == 1 else ()
+    comments = (*opening, f"# sent_id = {document}-{number:04d}", f"# text = {text_of(tokens)}")
+    return Sentence(comments, tokens, described, empty)
+
+
+def _length(voice: Voice) -> int:
+    """Log-normal, with the mean of the language times that of the genre."""
+    language = voice.language
+    spread = language.length_spread
+    middle = math.log(language.mean_length * voice.genre.length) - spread**2 / 2
+    return min(language.longest, max(1, round(math.exp(middle + spread * voice.chance.normal()))))

@@ -1,0 +1,316 @@
+"""The grammar: noun phrases and clauses, each built as a tree of about so many words.
+
+A function takes the words it may spend (`budget`), pays for what it must have, and spends the rest on a
+menu of modifiers. A dependent says how far from its head it stands (a slot) and on which side. The sides
+are the language's choice, so that one grammar speaks all of them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from deadheat.testbed.constituents import (
+    APPOSITION,
+    COMMA,
+    CONJUNCT,
+    GENITIVE,
+    MARKER,
+    RELATIVE,
+    Nominal,
+    adjective,
+    adposition,
+    amount,
+    comma_after,
+    comma_before,
+    compound,
+    coordinator,
+    degree_adverb,
+    determiner,
+    foreign_title,
+    marker,
+    name,
+    nominal,
+    numeral,
+    pronoun,
+    punctuation,
+    somebody,
+)
+from deadheat.testbed.language import Language
+from deadheat.testbed.morphology import INFINITIVE
+from deadheat.testbed.phrases import (
+    AFTER,
+    BEFORE,
+    Dependent,
+    Menu,
+    Option,
+    Tree,
+    extended,
+    menu,
+    phrase,
+    total_size,
+)
+from deadheat.testbed.verbs import (
+    ADVERBIAL,
+    AFTERTHOUGHT,
+    ARGUMENT,
+    CONJOINED,
+    OBLIQUE,
+    VERB_CLASSES,
+    Clause,
+    Subject,
+    adverb,
+    argument,
+    arrangements,
+    auxiliary,
+    draw_frame,
+    stands_before,
+    verb_group,
+)
+from deadheat.testbed.voice import Voice
+
+
+def noun_phrase(voice: Voice, budget: int, relation: str, case: str, number: str = "") -> Tree:
+    """Somebody or something, in one word or in many: `they`, `Ada Vey`, `the old town on the river`."""
+    chance = voice.chance
+    number = number or ("Plur" if chance.happens(0.3) else "Sing")
+    if budget <= 2 and chance.happens(0.3):
+        return pronoun(voice, case, number, "3", relation)
+    if number == "Sing" and budget <= 4 and chance.happens(0.25):
+        return name(voice, budget, case, relation)
+    if number == "Sing" and budget <= 2 and chance.happens(0.1):
+        return somebody(voice, case, relation)
+    if number == "Sing" and budget <= 3 and chance.happens(0.02):
+        return foreign_title(voice, budget, relation)
+    if number == "Plur" and budget in (2, 3) and chance.happens(0.06):
+        return amount(voice, relation)
+    return common_noun(voice, budget, relation, case, number)
+
+
+def common_noun(voice: Voice, budget: int, relation: str, case: str, number: str) -> Tree:
+    """A noun with its determiner and modifiers."""
+    lexeme = voice.content("noun")
+    noun = nominal(voice, case, lexeme.gender, number)
+    dependents = []
+    if budget > 1 and voice.chance.happens(0.75 if voice.language.articles else 0.15):
+        dependents.append(determiner(voice, noun))
+    dependents += noun_modifiers(voice.language).spend(voice, budget - 1 - len(dependents), noun)
+    return phrase(voice.inflect(lexeme, noun.features), relation, dependents)
+
+
+@cache
+def noun_modifiers(language: Language) -> Menu[Nominal]:
+    """What may be added to a noun."""
+    return menu(
+        [
+            Option(1, 3.0, adjective),
+            Option(1, 0.4, numeral),
+            Option(1, 0.5, compound),
+            Option(2, 5.0, noun_of_noun),
+            Option(3, 1.5, second_noun),
+            Option(4, 0.8, apposition),
+            Option(4, 2.0 * language.embedding, relative_clause),
+            Option(5, 0.3 * language.embedding, noun_infinitive),
+        ]
+    )
+
+
+def marked_noun_phrase(voice: Voice, budget: int, relation: str, *cases: str) -> Tree:
+    """A noun phrase whose role is told by an adposition, or by one of these cases alone."""
+    possible = [case for case in cases if case in voice.language.cases]
+    if possible and not voice.chance.happens(voice.language.adpositions):
+        return noun_phrase(voice, budget, relation, voice.chance.choose(possible))
+    inner = noun_phrase(voice, max(1, budget - 1), relation, voice.case(*possible))
+    return extended(inner, [adposition(voice)])
+
+
+def noun_of_noun(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+    """`the roof of the house`: in the genitive where there is one, or with an adposition."""
+    if "Gen" in voice.language.cases and voice.chance.happens(0.7):
+        tree = noun_phrase(voice, budget, "nmod", "Gen")
+    else:
+        tree = marked_noun_phrase(voice, budget, "nmod", "Loc", "Dat", "Ins")
+    return Dependent(GENITIVE, voice.language.genitive == "before", tree)
+
+
+def second_noun(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+    """`bread and butter`: another noun phrase in the same case."""
+    tree = noun_phrase(voice, budget - 1, "conj", noun.case)
+    return Dependent(CONJUNCT, AFTER, extended(tree, [coordinator(voice)]))
+
+
+def apposition(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+    """`the mayor, Ada Vey`."""
+    tree = name(voice, budget - 1, noun.case, "appos")
+    return Dependent(APPOSITION, AFTER, extended(tree, [comma_before()]))
+
+
+def relative_clause(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+    """`the boy who sang`, `the song that we sang`; before the noun it has no pronoun."""
+    singer = Subject(None, voice.morphology.finite[voice.tense(), "3", noun.number])
+    if voice.language.relative == "before":
+        return Dependent(RELATIVE, BEFORE, predicate(voice, budget, "acl:relcl", singer))
+    if voice.chance.happens(0.35):
+        role, case, frame, singer = "obj", voice.case("Acc"), "gapped", subject(voice, 1, "nsubj")
+    else:
+        frame = draw_frame(voice, budget - 1)
+        role, case = ("nsubj:pass" if frame == "passive" else "nsubj"), voice.case("Nom")
+    features = voice.morphology.nominal[case, noun.gender, noun.number]
+    opening = [Dependent(MARKER, BEFORE, Tree(voice.function("relative", features), role))]
+    if voice.chance.happens(0.3):
+        opening.append(comma_before())
+    inner = predicate(voice, budget - len(opening), "acl:relcl", singer, frame=frame)
+    return Dependent(RELATIVE, AFTER, extended(inner, opening))
+
+
+def noun_infinitive(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+    """`the wish to leave`."""
+    return Dependent(RELATIVE, voice.language.relative == "before", infinitive(voice, budget, "acl"))
+
+
+def infinitive(voice: Voice, budget: int, relation: str) -> Tree:
+    """`to leave the house`."""
+    inner = predicate(voice, budget - 1, relation, Subject(None, INFINITIVE))
+    return extended(inner, [marker(voice, "infinitive")])
+
+
+def clause(voice: Voice, budget: int, relation: str) -> Tree:
+    """A finite clause with a subject of its own."""
+    frame = draw_frame(voice, budget - 1)
+    allowance = 1 + voice.chance.below(max(1, budget // 3))
+    return predicate(
+        voice,
+        budget,
+        relation,
+        subject(voice, allowance, "nsubj:pass" if frame == "passive" else "nsubj"),
+        frame=frame,
+    )
+
+
+def subject(voice: Voice, budget: int, relation: str) -> Subject:
+    """A subject; a pronoun may be left out, and the verb shows its person still."""
+    chance = voice.chance
+    number = "Plur" if chance.happens(0.3) else "Sing"
+    person, tree = "3", None
+    if budget > 2 or not chance.happens(0.45):
+        tree = noun_phrase(voice, budget, relation, voice.case("Nom"), number)
+    else:
+        person = chance.choose(("1", "1", "2", "3", "3"))
+        if not chance.happens(voice.language.dropped_subjects):
+            tree = pronoun(voice, voice.case("Nom"), number, person, relation)
+    return Subject(tree, voice.morphology.finite[voice.tense(), person, number])
+
+
+def predicate(voice: Voice, budget: int, relation: str, speaker: Subject, *, frame: str = "") -> Tree:
+    """A verb, or a quality in its place, with its subject, helpers, objects and adjuncts."""
+    arrangement = voice.chance.draw(arrangements(voice.language))
+    said = [argument(arrangement, "S", speaker.tree)] if speaker.tree else []
+    budget -= total_size(said)
+    frame = frame or draw_frame(voice, budget)
+    if frame == "copular":
+        core, needed = quality(voice, budget - 1, relation, speaker)
+    else:
+        features, needed = verb_group(voice, budget, speaker.features, passive=frame == "passive")
+        core = Tree(voice.inflect(voice.content(VERB_CLASSES.get(frame, frame)), features), relation)
+        needed += objects(voice, budget - 1 - len(needed), frame, arrangement)
+    here = Clause(speaker.features, arrangement, frame == "transitive" and speaker.tree is not None)
+    adjuncts = clause_adjuncts(voice.language).spend(voice, budget - core.size - total_size(needed), here)
+    return extended(core, [*said, *needed, *adjuncts])
+
+
+def quality(voice: Voice, budget: int, relation: str, speaker: Subject) -> tuple[Tree, list[Dependent]]:
+    """`is very old`, `is a teacher`: an adjective that agrees with the subject, or a noun; and the copula."""
+    copula = auxiliary(voice, "copula", speaker.features, "cop")
+    number = "Plur" if "Number=Plur" in speaker.features else "Sing"
+    case = voice.case("Nom")
+    if voice.chance.happens(0.4):
+        return common_noun(voice, 1 + voice.chance.below(max(1, budget)), relation, case, number), [copula]
+    shown = speaker.tree.word.feats if speaker.tree else ""
+    gender = next((gender for gender in voice.language.genders if f"Gender={gender}" in shown), "")
+    word = voice.agreeing(voice.content("adjective"), voice.morphology.nominal[case, gender, number])
+    degree = [degree_adverb(voice)] if budget > 3 and voice.chance.happens(0.3) else []
+    return phrase(word, relation, degree), [copula]
+
+
+def objects(voice: Voice, budget: int, frame: str, arrangement: str) -> list[Dependent]:
+    """What the verb asks for: things, persons, or what is said or wanted."""
+    half = 1 + voice.chance.below(max(1, budget // 2))
+    if frame == "transitive":
+        return [argument(arrangement, "O", noun_phrase(voice, half, "obj", voice.case("Acc")))]
+    if frame == "ditransitive":
+        thing = argument(arrangement, "O", noun_phrase(voice, half, "obj", voice.case("Acc")))
+        receiver = noun_phrase(voice, 1, "iobj", voice.case("Dat"))
+        return [thing, Dependent(thing.slot - 0.5, thing.before, receiver)]
+    if frame == "saying":
+        content = clause(voice, budget - 1, "ccomp")
+        return [argument(arrangement, "O", extended(content, [marker(voice, "complementizer")]))]
+    if frame == "wanting":
+        return [argument(arrangement, "O", infinitive(voice, budget, "xcomp"))]
+    if frame == "passive" and budget > 2 and voice.chance.happens(0.3):
+        agent = marked_noun_phrase(voice, half + 1, "obl:agent", "Ins", "Erg", "Abl")
+        return [Dependent(OBLIQUE, stands_before(voice, arrangement), agent)]
+    return []
+
+
+@cache
+def clause_adjuncts(language: Language) -> Menu[Clause]:
+    """What may be added to a clause."""
+    return menu(
+        [
+            Option(1, 2.0, adverb),
+            Option(1, 0.5, time),
+            Option(2, 5.0, oblique),
+            Option(4, 2.0, second_predicate),
+            Option(6, 3.0, second_clause),
+            Option(6, 3.0 * language.embedding, adverbial_clause),
+            Option(7, 0.7, afterthought),
+        ]
+    )
+
+
+def oblique(voice: Voice, budget: int, here: Clause) -> Dependent:
+    """`in the old town`."""
+    tree = marked_noun_phrase(voice, budget, "obl", "Loc", "Ins", "Abl", "Com", "Ess", "Dat")
+    return Dependent(OBLIQUE, stands_before(voice, here.arrangement), tree)
+
+
+def time(voice: Voice, budget: int, here: Clause) -> Dependent:
+    """`yesterday`: a bare noun that says when."""
+    lexeme = voice.chance.draw(voice.lexicon.words["time"])
+    features = voice.morphology.nominal[voice.case("Acc"), lexeme.gender, "Sing"]
+    tree = Tree(voice.inflect(lexeme, features), "obl:tmod")
+    return Dependent(OBLIQUE, stands_before(voice, here.arrangement), tree)
+
+
+def second_predicate(voice: Voice, budget: int, here: Clause) -> Dependent:
+    """`and left`: another thing that the same subject does."""
+    tree = predicate(voice, budget - 1, "conj", Subject(None, here.features))
+    return Dependent(CONJOINED, AFTER, extended(tree, [coordinator(voice)]))
+
+
+def second_clause(voice: Voice, budget: int, here: Clause) -> Dependent:
+    """`, and the door fell shut`; or without its verb, `, and we tea`."""
+    opening = [comma_before(), coordinator(voice)]
+    if here.transitive and voice.chance.happens(voice.language.gapping):
+        return Dependent(CONJOINED, AFTER, extended(gapped_clause(voice), opening))
+    return Dependent(CONJOINED, AFTER, extended(clause(voice, budget - 2, "conj"), opening))
+
+
+def gapped_clause(voice: Voice) -> Tree:
+    """`we tea`, after `they drink coffee`: the subject takes the place of the verb, the object is its orphan."""
+    tree = noun_phrase(voice, 2, "conj", voice.case("Nom"))
+    orphan = noun_phrase(voice, 2, "orphan", voice.case("Acc"))
+    return extended(tree, [Dependent(ARGUMENT, AFTER, orphan)])
+
+
+def adverbial_clause(voice: Voice, budget: int, here: Clause) -> Dependent:
+    """`because it was late`, before or after what it explains."""
+    before = stands_before(voice, here.arrangement)
+    tree = extended(clause(voice, budget - 2, "advcl"), [marker(voice, "subordinator")])
+    return Dependent(ADVERBIAL, before, extended(tree, [comma_after()]) if before else tree)
+
+
+def afterthought(voice: Voice, budget: int, here: Clause) -> Dependent:
+    """`; we were tired`: a clause that stands beside the first."""
+    sign = punctuation(voice.chance.choose((";", ":", "–")))
+    tree = extended(clause(voice, budget - 1, "parataxis"), [Dependent(COMMA, BEFORE, sign)])
+    return Dependent(AFTERTHOUGHT, AFTER, tree)
