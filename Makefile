@@ -35,7 +35,7 @@ format: $(READY)  ## Rewrite the code in the common format
 	$(BIN)/ruff format --quiet .
 
 bench: $(READY)  ## Compare with other programs, side by side
-	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python -m "benchmarks.$$(basename "$$file" .py)"; done
 
 clean:  ## Remove the environment and everything that was made
 	rm -rf .venv build dist out deadheat-demo .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -49,4 +49,5 @@ $(READY): pyproject.toml constraints.txt src/deadheat/version.py
 	  { echo "'$(PYTHON)' has no venv module; install it (Debian, Ubuntu: the package python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@echo "compiling (once, about half a minute)"; $(BIN)/python -m deadheat.kernels
 	@touch $@

@@ -36,8 +36,8 @@ def sent_ids(corpus: Corpus) -> tuple[str | None, ...]:
 def document_names(corpus: Corpus) -> tuple[str, ...]:
     """A name for every document of `corpus.documents`, no two the same.
 
-    They come from `# newdoc id = ...`. A document without an id is called `document 3` after its number, and the
-    second one of a name `name (2)`.
+    They come from `# newdoc id = ...`. A document without an id is called `document 3` after its number,
+    and the second one of a name `name (2)`.
     """
     names = [
         name or f"document {number}"
@@ -57,10 +57,10 @@ def document_names(corpus: Corpus) -> tuple[str, ...]:
 def genres(corpus: Corpus) -> tuple[Codes, tuple[str, ...]]:
     """The genre of every sentence as a number, and the names of the genres, sorted.
 
-    A comment `# genre = ...` or `# meta::genre = ...` says it, on the sentence itself or on the first one of its
-    document. Without any such comment, the part of the document's id before the first `-` does (`weblog-...`), or
-    that of the ids of its sentences, if every document has one and these look like genres: two to twenty of them,
-    fewer than half as many as documents, and not the names of the parts of a corpus.
+    A comment `# genre = ...` or `# meta::genre = ...` says it, on the sentence itself or on the first one of
+    its document. Without any such comment, the part of the document's id before the first `-` does
+    (`weblog-...`), or that of the ids of its sentences, if every document has one and these look like genres:
+    two to twenty of them, fewer than half as many as documents, and not the names of the parts of a corpus.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def genres(corpus: Corpus) -> tuple[Codes, tuple[str, ...]]:
     per_sentence = _from_comments(corpus) or _from_ids(corpus)
     if per_sentence is None:
         raise InputError(
-            f"{corpus.name}: no genres; looked for comments '# genre = ...' and '# meta::genre = ...', and for "
-            f"document ids that begin with one of 2 to {MOST_GENRES} genres as 'weblog-...'"
+            f"{corpus.name}: no genres; looked for comments '# genre = ...' and '# meta::genre = ...', and "
+            f"for document ids that begin with one of 2 to {MOST_GENRES} genres as 'weblog-...'"
         )
     names = sorted(set(per_sentence))
     number = {name: code for code, name in enumerate(names)}
@@ -109,29 +109,35 @@ def _from_comments(corpus: Corpus) -> list[str] | None:
     if len(known) < len(found):
         path, line = corpus.line_of_word(int(corpus.offsets[found.index(None)]))
         raise InputError(
-            f"{path}:{line}: a sentence without a genre, the first of {len(found) - len(known):,}; expected a comment "
-            "'# genre = ...' before it or before the first sentence of its document"
+            f"{path}:{line}: a sentence without a genre, the first of {len(found) - len(known):,}; expected "
+            "a comment '# genre = ...' before it or before the first sentence of its document"
         )
     return known
 
 
 def _from_ids(corpus: Corpus) -> list[str] | None:
-    documents = corpus.documents
-    names = _of_documents(corpus, _values(corpus, _DOCUMENT_ID))
-    found = _prefixes(names)
+    found = _prefixes(_of_documents(corpus, _values(corpus, _DOCUMENT_ID))) or _from_sentence_ids(corpus)
     if found is None:
-        per_sentence = _prefixes(sent_ids(corpus))
-        if per_sentence is None:
-            return None
-        pairs = dict(zip(documents.tolist(), per_sentence, strict=True))
-        if any(pairs[document] != each for document, each in zip(documents.tolist(), per_sentence, strict=True)):
-            return None
-        found = [pairs[document] for document in range(len(names))]
-    distinct = set(found)
-    plausible = 2 <= len(distinct) <= MOST_GENRES and 2 * len(distinct) < len(found)
-    if not plausible or distinct <= PART_NAMES:
         return None
-    return [found[document] for document in documents.tolist()]
+    distinct = set(found)
+    few = 2 <= len(distinct) <= MOST_GENRES and 2 * len(distinct) < len(found)
+    if not few or distinct <= PART_NAMES:
+        return None
+    return [found[document] for document in corpus.documents.tolist()]
+
+
+def _from_sentence_ids(corpus: Corpus) -> list[str] | None:
+    """For each document what all ids of its sentences begin with, or None if one has no such thing."""
+    prefixes = _prefixes(sent_ids(corpus))
+    if prefixes is None:
+        return None
+    pairs = set(zip(corpus.documents.tolist(), prefixes, strict=True))
+    of_document = dict(pairs)
+    return (
+        [of_document[document] for document in sorted(of_document)]
+        if len(pairs) == len(of_document)
+        else None
+    )
 
 
 def _prefixes(ids: Sequence[str | None]) -> list[str] | None:

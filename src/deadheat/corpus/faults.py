@@ -43,10 +43,10 @@ def _next(data: Bytes, start: int, stops: bytes) -> int:
 
 
 def _columns(data: Bytes, start: int, found: int, _: int) -> str:
-    line = excerpt(data, start)
-    if not line.strip("'\" "):
+    stop = _next(data, start, b"\n")
+    if stop - start <= SHOWN and not data[start:stop].tobytes().strip():
         return "a line of blanks; a sentence ends with an empty line"
-    return f"{counted(found, 'tab-separated column')}; expected 10 in {line}"
+    return f"{counted(found, 'tab-separated column')}; expected 10 in {excerpt(data, start)}"
 
 
 def counted(number: int, thing: str) -> str:

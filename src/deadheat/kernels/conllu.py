@@ -88,6 +88,14 @@ def count_columns(data, at):
 
 
 @helper
+def only_blanks(data, at):
+    """Whether a line is empty, but for spaces and tabs: somebody's end of a sentence."""
+    while data[at] == SPACE or data[at] == TAB:
+        at += 1
+    return data[at] == NEWLINE or (data[at] == RETURN and data[at + 1] == NEWLINE)
+
+
+@helper
 def has_lone_return(data, at):
     """Whether a line has a carriage return that does not belong to its end."""
     while data[at] != NEWLINE:
@@ -302,7 +310,10 @@ def scan(data, lenient, codes, heads, rows, table, room, masks, sizes, starts, l
     while at < len(data):
         out[LINES] += 1
         start = at
-        if data[at] == NEWLINE or (data[at] == RETURN and data[at + 1] == NEWLINE):
+        blanks = data[at] <= SPACE and only_blanks(data, at)
+        if blanks and data[at] != NEWLINE and data[at] != RETURN:
+            report(COLUMNS, out[LINES], start, count_columns(data, start), 0, faults, out)
+        if blanks:
             if not out[SPOILED]:
                 end_sentence(at, lenient, heads, marks, extra_at, faults, out)
             at = skip_line(data, at, out)

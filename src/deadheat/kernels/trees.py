@@ -71,7 +71,7 @@ def reach(size, step, enter, leave, limits):
 
 @kernel("i4", "i8", "i4", "i4")
 def non_projective(heads, offsets, room, arcs):
-    """Count, for each sentence, the arcs from a head to a dependent over a word that does not descend from the head.
+    """Count, for each sentence, the arcs over a word that is not a descendant of the arc's head.
 
     Arcs from the root are projective, for all words descend from it. `room` is ROOM_PER_WORD arrays, each as
     long as the longest sentence and one more.

@@ -102,25 +102,26 @@ class Words:
         return ~(spoiled[0] | spoiled[1])
 
 
+def word_totals(pair: Pair) -> Counts:
+    """Gold, predicted and aligned words a unit."""
+    units = pair.units
+    gold = np.diff(units.gold, append=pair.gold.words)
+    predicted = np.diff(units.predicted, append=pair.predicted.words)
+    aligned = gold if pair.same_words else units.of_gold(pair.on_gold(np.ones(len(pair.gold_words), bool)))
+    return np.stack([gold, predicted, aligned], axis=1)
+
+
 def aligned_counts(pair: Pair, right: Flags, within: tuple[Flags, Flags] | None = None) -> Counts:
     """Correct, gold, predicted and aligned words a unit, of all words or of those `within` on either side."""
     units = pair.units
     if within is None:
-        gold_all, predicted_all = (np.ones(corpus.words, bool) for corpus in (pair.gold, pair.predicted))
-        aligned = pair.on_gold(np.ones(len(right), bool))
-        columns = units.of_gold(pair.on_gold(right)), units.of_gold(gold_all), units.of_predicted(predicted_all)
-        return np.stack([*columns, units.of_gold(aligned)], axis=1)
+        correct = units.of_gold(pair.on_gold(right))
+        return np.column_stack([correct, pair.once(word_totals)])
     gold, predicted = within
     in_gold = np.asarray(pair.at_gold(gold))
-    return np.stack(
-        [
-            units.of_gold(pair.on_gold(right & in_gold)),
-            units.of_gold(gold),
-            units.of_predicted(predicted),
-            units.of_gold(pair.on_gold(in_gold)),
-        ],
-        axis=1,
-    )
+    correct, total = units.of_gold(pair.on_gold(right & in_gold)), units.of_gold(gold)
+    aligned = total if pair.same_words else units.of_gold(pair.on_gold(in_gold))
+    return np.stack([correct, total, units.of_predicted(predicted), aligned], axis=1)
 
 
 def _word_metric(name: str, label: str, description: str, right: Callable[[Words], Flags], content: bool = False) -> None:

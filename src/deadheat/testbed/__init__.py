@@ -1,1 +1,1 @@
-"""Treebanks of invented languages and systems of known quality: a place to test statistics against the truth."""
+"""Treebanks of invented languages, and systems of known quality: statistics meet the truth here."""

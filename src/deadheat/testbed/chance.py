@@ -81,5 +81,5 @@ def weighted(items: Iterable[T], weights: Iterable[float]) -> Weighted[T]:
 
 
 def zipfian(items: Sequence[T], *, exponent: float, shift: float = 2.7) -> Weighted[T]:
-    """Items in order of rank, the r-th with weight `1 / (r + shift) ** exponent` (Mandelbrot's form of Zipf's law)."""
+    """Items by rank, the r-th with weight `1 / (r + shift) ** exponent`: Zipf's law as Mandelbrot put it."""
     return weighted(items, ((rank + shift) ** -exponent for rank in range(1, len(items) + 1)))

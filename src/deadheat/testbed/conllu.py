@@ -126,17 +126,41 @@ def _parsed(first: int, lines: Sequence[str]) -> Sentence:
             raise InputError(f"line {number}: ID {name!r}, HEAD {head!r}; expected whole numbers") from None
         if len(words) > covered:
             tokens.append(Token(form, 1, spaced))
-    _check_heads(first, words, covered)
+    _check_tree(first, [word.head for word in words], covered)
     return Sentence(tuple(comments), tuple(tokens), tuple(words))
 
 
-def _check_heads(first: int, words: Sequence[Word], covered: int) -> None:
-    if not words or covered > len(words):
-        raise InputError(
-            f"line {first}: a sentence of {len(words)} words; expected {max(covered, 1)} or more"
-        )
-    for number, word in enumerate(words, start=1):
-        if not 0 <= word.head <= len(words):
-            raise InputError(
-                f"line {first}: word {number} has head {word.head}; the sentence has {len(words)} words"
-            )
+def _check_tree(first: int, heads: Sequence[int], covered: int) -> None:
+    """Refuse what is not a tree over all words of the sentence."""
+    size = len(heads)
+    if size < max(covered, 1):
+        raise InputError(f"line {first}: a sentence of {size} words; expected {max(covered, 1)} or more")
+    for number, head in enumerate(heads, start=1):
+        if not 0 <= head <= size:
+            raise InputError(f"line {first}: word {number} has head {head}; the sentence has {size} words")
+    if heads.count(0) != 1 or None in depths(heads):
+        raise InputError(f"line {first}: the heads {list(heads)} are no tree; expected one root and no cycle")
+
+
+def depths(heads: Sequence[int]) -> list[int | None]:
+    """How far each word is from the root, which has depth 0; None where a cycle keeps it from there.
+
+    Examples
+    --------
+    >>> depths([2, 0, 2, 3])
+    [1, 0, 1, 2]
+    >>> depths([0, 3, 2])
+    [0, None, None]
+    """
+    found: list[int | None] = [0 if head == 0 else None for head in heads]
+    for start in range(len(heads)):
+        path: list[int] = []
+        node = start
+        while found[node] is None and node not in path:
+            path.append(node)
+            node = heads[node] - 1
+        depth = found[node]
+        while path and depth is not None:
+            depth += 1
+            found[path.pop()] = depth
+    return found

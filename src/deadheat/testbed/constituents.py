@@ -138,12 +138,9 @@ def foreign_title(voice: Voice, budget: int, relation: str) -> Tree:
 
 def amount(voice: Voice, relation: str) -> Tree:
     """A sign that is counted: `12 %`."""
-    sign = voice.chance.choose(SIGNS)
-    return phrase(
-        WordForm(sign, sign, "SYM", "SYM", "_"),
-        relation,
-        [Dependent(NUMBER, BEFORE, Tree(digits(voice), "nummod"))],
-    )
+    form = voice.chance.choose(SIGNS)
+    sign = WordForm(form, form, "SYM", "SYM", "_")
+    return phrase(sign, relation, [Dependent(NUMBER, BEFORE, Tree(digits(voice), "nummod"))])
 
 
 def named(voice: Voice, lexeme: Lexeme, case: str) -> WordForm:

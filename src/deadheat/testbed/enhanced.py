@@ -18,12 +18,16 @@ class Edge(NamedTuple):
     role: str
 
 
+Edges = list[set[Edge]]
+"""The edges to each word, by position from 0."""
+
+
 def enhanced(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[EmptyNode, ...]]:
     """The words with their enhanced dependencies, and the empty nodes that these need."""
     children: list[list[int]] = [[] for _ in range(len(words) + 1)]
     for number, word in enumerate(words, start=1):
         children[word.head].append(number)
-    edges = [
+    edges: Edges = [
         {Edge((word.head, 0), _role(words, children, number))} for number, word in enumerate(words, start=1)
     ]
     empty = _fill_gaps(words, children, edges)
@@ -46,9 +50,9 @@ def _role(words: Sequence[Word], children: Sequence[Sequence[int]], number: int)
 
 
 def _fill_gaps(
-    words: Sequence[Word], children: Sequence[Sequence[int]], edges: Sequence[set[Edge]]
+    words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges
 ) -> tuple[EmptyNode, ...]:
-    """Give each clause without a verb a copy of the verb it leaves out, between its subject and its orphan."""
+    """Give a clause without a verb a copy of the verb it leaves out, between subject and orphan."""
     empty = []
     for number, word in enumerate(words, start=1):
         orphans = [child for child in children[number] if words[child - 1].relation == "orphan"]
@@ -73,9 +77,7 @@ def _first_of(children: Sequence[Sequence[int]], number: int) -> int:
     return min([number, *(_first_of(children, child) for child in children[number])])
 
 
-def _share_dependents(
-    words: Sequence[Word], children: Sequence[Sequence[int]], edges: Sequence[set[Edge]]
-) -> None:
+def _share_dependents(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> None:
     """Conjuncts have the head of the first; they and infinitives have the subject of the verb above."""
     for number, word in enumerate(words, start=1):
         if word.head == 0 or word.relation not in ("conj", "xcomp"):
@@ -92,9 +94,7 @@ def _share_dependents(
                     edges[child - 1].add(Edge((number, 0), role))
 
 
-def _tie_relatives(
-    words: Sequence[Word], children: Sequence[Sequence[int]], edges: Sequence[set[Edge]]
-) -> None:
+def _tie_relatives(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> None:
     """The noun takes its part in the relative clause; the pronoun refers to the noun."""
     for number, word in enumerate(words, start=1):
         if word.relation == "acl:relcl":

@@ -296,7 +296,7 @@ def second_clause(voice: Voice, budget: int, here: Clause) -> Dependent:
 
 
 def gapped_clause(voice: Voice) -> Tree:
-    """`we tea`, after `they drink coffee`: the subject takes the place of the verb, the object is its orphan."""
+    """`we tea`, after `they drink coffee`: the subject stands for the verb, the object is its orphan."""
     tree = noun_phrase(voice, 2, "conj", voice.case("Nom"))
     orphan = noun_phrase(voice, 2, "orphan", voice.case("Acc"))
     return extended(tree, [Dependent(ARGUMENT, AFTER, orphan)])

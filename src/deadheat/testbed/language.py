@@ -17,8 +17,14 @@ SHARES = (
     *("topicality", "contractions", "clitics", "gapping"),
 )
 LEAST = {
-    **{"lexicon": 500, "zipf": 0.1, "mean_length": 2.0, "length_spread": 0.0, "longest": 3},
-    **{"embedding": 0.0, "document_length": 1.0, "topics": 1},
+    "lexicon": 500,
+    "zipf": 0.1,
+    "mean_length": 2.0,
+    "length_spread": 0.0,
+    "longest": 3,
+    "embedding": 0.0,
+    "document_length": 1.0,
+    "topics": 1,
 }
 ARRANGEMENTS = ("SVO", "SOV", "VSO", "VOS", "OVS", "OSV")
 
@@ -170,4 +176,5 @@ def _not_listed(where: str, language: Language) -> Iterator[str]:
             yield f"{where}: {name} is {side!r}; expected 'before' or 'after'"
     orders = dict(language.arrangements)
     if not orders or not all(order in ARRANGEMENTS and weight > 0 for order, weight in orders.items()):
-        yield f"{where}: arrangements are {language.arrangements}; expected some of {', '.join(ARRANGEMENTS)} with weights"
+        known = ", ".join(ARRANGEMENTS)
+        yield f"{where}: arrangements are {language.arrangements}; expected some of {known} with weights"

@@ -36,10 +36,8 @@ def linearize(tree: Tree) -> Layout:
         words.append(node.word)
         relations.append(node.relation)
         heads.append(-1)
-        for child in left:
+        for child in left + [place(child) for child in node.right]:
             heads[child] = here
-        for child in node.right:
-            heads[place(child)] = here
         return here
 
     place(tree)
@@ -47,7 +45,7 @@ def linearize(tree: Tree) -> Layout:
 
 
 def displaced(layout: Layout, chance: Chance) -> Layout:
-    """The sentence with one phrase torn off its head, across words that do not belong to it, where possible."""
+    """The sentence with one phrase torn off its head by words of others, where there is such a phrase."""
     heads = layout.heads
     candidates = [
         (node, to_the_right)

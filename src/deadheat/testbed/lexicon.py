@@ -15,7 +15,7 @@ from deadheat.testbed.morphology import Features, Lexeme
 class FunctionWords(NamedTuple):
     """A closed class: how many words it has, and what they share."""
 
-    count: int
+    size: int
     upos: str
     paradigm: str = ""
     inherent: Features = ()
@@ -92,7 +92,7 @@ def lexicon(language: Language) -> Lexicon:
     topical: dict[str, list[Weighted[Lexeme]]] = {}
     lent: list[str] = []
     for name, few in FUNCTION_WORDS.items():
-        stems[name] = coiner.stems(few.count, lent, syllables=1)
+        stems[name] = coiner.stems(few.size, lent, syllables=1)
         lent += stems[name]
         lexemes = [Lexeme(stem, few.upos, few.paradigm, few.inherent) for stem in stems[name]]
         words[name] = zipfian(lexemes, exponent=1.3, shift=0.3)

@@ -24,17 +24,21 @@ PASSIVE: Features = ("Tense=Past", "VerbForm=Part", "Voice=Pass")
 
 # A tag says the class and these features: `N.acc.plur`.
 XPOS_CLASS = {
-    **{"NOUN": "N", "PROPN": "NP", "VERB": "V", "AUX": "VA", "ADJ": "A", "ADV": "R", "PRON": "P", "DET": "D"},
-    **{
-        "ADP": "I",
-        "NUM": "M",
-        "PART": "T",
-        "CCONJ": "CC",
-        "SCONJ": "CS",
-        "INTJ": "U",
-        "SYM": "SYM",
-        "X": "X",
-    },
+    "NOUN": "N",
+    "PROPN": "NP",
+    "VERB": "V",
+    "AUX": "VA",
+    "ADJ": "A",
+    "ADV": "R",
+    "PRON": "P",
+    "DET": "D",
+    "ADP": "I",
+    "NUM": "M",
+    "PART": "T",
+    "CCONJ": "CC",
+    "SCONJ": "CS",
+    "INTJ": "U",
+    "X": "X",
 }
 XPOS_FEATURES = ("Case", "Number", "Tense", "VerbForm", "PronType")
 

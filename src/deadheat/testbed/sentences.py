@@ -6,7 +6,7 @@ from deadheat.testbed.constituents import COMMA, comma_after, comma_before, name
 from deadheat.testbed.grammar import clause, noun_phrase, predicate
 from deadheat.testbed.morphology import IMPERATIVE
 from deadheat.testbed.phrases import AFTER, BEFORE, Dependent, Tree, extended
-from deadheat.testbed.verbs import Subject, argument, arrangements, draw_frame
+from deadheat.testbed.verbs import Subject, argument, arrangements
 from deadheat.testbed.voice import Voice
 
 OPENING, FULL_STOP = COMMA + 1, COMMA + 2
@@ -34,7 +34,7 @@ def closed(tree: Tree, sign: str) -> Tree:
 
 
 def statement(voice: Voice, length: int) -> Tree:
-    """`The old man sang.`"""
+    """Something that is so: `The old man sang.`."""
     tree = clause(voice, length - 1, "root")
     if voice.chance.happens(0.02):
         tree = extended(tree, [exclamation(voice)])
@@ -42,7 +42,7 @@ def statement(voice: Voice, length: int) -> Tree:
 
 
 def question(voice: Voice, length: int) -> Tree:
-    """`Why did the old man sing?`"""
+    """Something that is asked: `Why did the old man sing?`."""
     tree = clause(voice, max(2, length - 2), "root")
     if voice.chance.happens(0.6):
         tree = extended(tree, [Dependent(OPENING, BEFORE, Tree(voice.function("question"), "advmod"))])
@@ -50,10 +50,8 @@ def question(voice: Voice, length: int) -> Tree:
 
 
 def command(voice: Voice, length: int) -> Tree:
-    """`Ada, sing it!`"""
-    tree = predicate(
-        voice, length - 1, "root", Subject(None, IMPERATIVE), frame=draw_frame(voice, length - 1)
-    )
+    """Something that is to be done: `Ada, sing it!`."""
+    tree = predicate(voice, length - 1, "root", Subject(None, IMPERATIVE))
     if length > 4 and voice.chance.happens(0.3):
         called = name(voice, 1, voice.case("Nom"), "vocative")
         tree = extended(tree, [Dependent(OPENING, BEFORE, extended(called, [comma_after()]))])
@@ -61,7 +59,7 @@ def command(voice: Voice, length: int) -> Tree:
 
 
 def quotation(voice: Voice, length: int) -> Tree:
-    """`“The old man sang”, said Ada.`"""
+    """Something that is said: `“The old man sang”, said Ada.`."""
     said = clause(voice, length - 6, "ccomp")
     left, right = (punctuation(sign) for sign in QUOTES)
     quoted = extended(said, [Dependent(COMMA, BEFORE, left), Dependent(COMMA, AFTER, right)])

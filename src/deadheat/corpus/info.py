@@ -1,0 +1,217 @@
+"""What is in a corpus, and what is missing from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.documents import genres, sent_ids
+from deadheat.corpus.vocabulary import Column
+from deadheat.errors import InputError
+from deadheat.kernels.trees import ROOM_PER_WORD, non_projective
+
+TAG_COLUMNS = ("upos", "xpos", "tag", "chunk", "ner")
+NAMES = {
+    "form": "forms",
+    "lemma": "lemmas",
+    "upos": "UPOS",
+    "xpos": "XPOS",
+    "feats": "features",
+    "deprel": "relations",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """The size and the make-up of a corpus.
+
+    Parameters
+    ----------
+    tokens
+        Pieces of the text: a multiword token is one, however many words it has.
+    documents
+        None if the files mark none.
+    genres
+        Words of each genre; empty if genres are not known.
+    types
+        Distinct forms.
+    tags
+        For each column of tags that is filled, how many there are.
+    nonprojective_sentences, nonprojective_words
+        Shares of the sentences and of the words whose tree, or arc to the head, is not projective; None
+        without heads.
+    longest_at
+        The file and the line that the longest sentence begins on.
+    missing
+        What one might look for in such a corpus and not find, as short phrases.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    format: str
+    sentences: int
+    words: int
+    tokens: int
+    multiword_tokens: int
+    empty_nodes: int
+    documents: int | None
+    genres: Mapping[str, int]
+    types: int
+    tags: Mapping[str, int]
+    relations: int
+    nonprojective_sentences: float | None
+    nonprojective_words: float | None
+    longest: int
+    longest_at: str
+    mean_length: float
+    missing: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values that JSON can hold; the mean length of no sentences is None."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        values["mean_length"] = None if math.isnan(self.mean_length) else self.mean_length
+        values["files"], values["missing"] = list(self.files), list(self.missing)
+        values["genres"], values["tags"] = dict(self.genres), dict(self.tags)
+        return values
+
+    def __str__(self) -> str:
+        lines = list(self._lines())
+        wide = max(len(label) for label, _, _ in lines)
+        digits = max(len(figure) for _, figure, _ in lines)
+        body = [f"  {label:<{wide}}  {figure:>{digits}}  {note}".rstrip() for label, figure, note in lines]
+        missing = [f"  missing: {', '.join(self.missing)}"] if self.missing else []
+        return "\n".join([f"{self.name} ({self.format})", *body, *missing])
+
+    def _lines(self) -> Iterator[tuple[str, str, str]]:
+        """Label, figure and note of each line of the listing."""
+        if len(self.files) > 1:
+            yield "files", f"{len(self.files):,}", ""
+        if self.documents is not None:
+            yield "documents", f"{self.documents:,}", ""
+        average = f"{self.mean_length:.1f} words on average" if self.sentences else ""
+        yield "sentences", f"{self.sentences:,}", average
+        if self.sentences:
+            yield "longest sentence", f"{self.longest:,}", f"words, at {self.longest_at}"
+        yield "words", f"{self.words:,}", ""
+        if self.multiword_tokens:
+            yield "tokens", f"{self.tokens:,}", f"{self.multiword_tokens:,} of them of several words"
+        if self.empty_nodes:
+            yield "empty nodes", f"{self.empty_nodes:,}", ""
+        yield "types", f"{self.types:,}", ""
+        for column, number in self.tags.items():
+            yield "tags" if column == "tag" else f"{NAMES.get(column, column)} tags", f"{number:,}", ""
+        if self.relations:
+            yield "relations", f"{self.relations:,}", ""
+        if self.nonprojective_sentences is not None and self.nonprojective_words is not None:
+            arcs = f"of sentences, {self.nonprojective_words:.1%} of words"
+            yield "non-projective", f"{self.nonprojective_sentences:.1%}", arcs
+        if self.genres:
+            yield "genres", f"{len(self.genres):,}", ""
+        for name, words in self.genres.items():
+            yield f"  {name}", f"{words:,}", "words"
+
+
+def info(corpus: Corpus) -> Info:
+    r"""Say what is in a corpus.
+
+    Examples
+    --------
+    >>> from deadheat.corpus import read
+    >>> print(info(read(text="The_DT heat_NN is_VBZ dead_JJ\nDead_JJ heat_NN\n")))
+    text (tagged)
+      sentences         2  3.0 words on average
+      longest sentence  4  words, at text:1
+      words             6
+      types             5
+      tags              4
+    """
+    lengths = np.diff(corpus.offsets)
+    longest = int(np.argmax(lengths)) if corpus.sentences else None
+    spans = corpus.extras.span
+    multiword = int(np.count_nonzero(spans > 0))
+    in_multiword = int(spans[spans > 0].sum(dtype=np.int64))
+    distinct = {name: _distinct(column) for name, column in corpus.columns.items()}
+    tags = {name: distinct[name] for name in TAG_COLUMNS if distinct.get(name)}
+    sentences_share, words_share = _non_projective(corpus)
+    return Info(
+        name=corpus.name,
+        files=tuple(part.path for part in corpus.parts),
+        format=corpus.layout.format,
+        sentences=corpus.sentences,
+        words=corpus.words,
+        tokens=corpus.words - in_multiword + multiword,
+        multiword_tokens=multiword,
+        empty_nodes=len(spans) - multiword,
+        documents=int(corpus.documents[-1]) + 1 if corpus.has_documents else None,
+        genres=_words_of_genres(corpus),
+        types=int(np.count_nonzero(corpus.column("form").frequencies())),
+        tags=tags,
+        relations=distinct.get("deprel", 0),
+        nonprojective_sentences=sentences_share,
+        nonprojective_words=words_share,
+        longest=0 if longest is None else int(lengths[longest]),
+        longest_at="" if longest is None else _place(corpus, longest),
+        mean_length=corpus.words / corpus.sentences if corpus.sentences else math.nan,
+        missing=tuple(_missing(corpus, distinct)),
+    )
+
+
+def _distinct(column: Column) -> int:
+    """How many different values words have in a column; `_` is none."""
+    counts = column.frequencies()
+    nothing = column.vocabulary.find("_")
+    return int(np.count_nonzero(counts)) - bool(nothing >= 0 and counts[nothing])
+
+
+def _place(corpus: Corpus, sentence: int) -> str:
+    path, line = corpus.line_of_word(int(corpus.offsets[sentence]))
+    return f"{path}:{line}"
+
+
+def _words_of_genres(corpus: Corpus) -> dict[str, int]:
+    try:
+        codes, names = genres(corpus)
+    except InputError:
+        return {}
+    words = np.bincount(codes, weights=np.diff(corpus.offsets), minlength=len(names))
+    return dict(zip(names, words.astype(int).tolist(), strict=True))
+
+
+def _non_projective(corpus: Corpus) -> tuple[float | None, float | None]:
+    """Shares of sentences and of words, of those that have heads."""
+    if corpus.heads is None or not corpus.words:
+        return None, None
+    longest = int(np.diff(corpus.offsets).max())
+    arcs = np.empty(corpus.sentences, np.int32)
+    room = np.empty(ROOM_PER_WORD * (longest + 1), np.int32)
+    crossing = non_projective(corpus.heads, corpus.offsets, room, arcs)
+    parsed = corpus.heads[corpus.offsets[:-1]] >= 0
+    words = int(np.count_nonzero(corpus.heads >= 0))
+    return np.count_nonzero(arcs) / int(parsed.sum()), crossing / words
+
+
+def _missing(corpus: Corpus, distinct: Mapping[str, int]) -> Iterator[str]:
+    if not corpus.words:
+        yield "no words"
+        return
+    for column, number in distinct.items():
+        if not number and column not in ("deps", "misc"):
+            yield f"no {NAMES.get(column, column)}"
+    if corpus.layout.format in ("conllu", "conllx"):
+        headless = corpus.sentences
+        if corpus.heads is not None:
+            headless = int(np.count_nonzero(corpus.heads[corpus.offsets[:-1]] < 0))
+        if headless:
+            yield "no heads" if headless == corpus.sentences else f"no heads in {headless:,} sentences"
+    if corpus.layout.format == "conllu" and not any(sent_ids(corpus)):
+        yield "no sentence ids"
+    if corpus.layout.format != "tagged" and not corpus.has_documents:
+        yield "no document marks"
+    if corpus.layout.missing_end:
+        whole = corpus.layout.format == "tagged" or corpus.comments.tail
+        yield "final newline missing" if whole else "final empty line missing"
