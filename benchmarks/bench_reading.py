@@ -7,9 +7,8 @@ import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.timing import ONE_WORD, corpus_file, cpu, peak_memory, ten_copies
-
 import deadheat
+from benchmarks.timing import ONE_WORD, corpus_file, cpu, peak_memory, ten_copies
 from deadheat.report.terminal import table
 
 

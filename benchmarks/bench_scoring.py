@@ -7,9 +7,8 @@ import importlib
 from pathlib import Path
 from tempfile import gettempdir
 
-from benchmarks.timing import BIN, ONE_WORD, corpus_file, cpu, cpu_of_command, peak_memory, ten_copies
-
 import deadheat
+from benchmarks.timing import BIN, ONE_WORD, corpus_file, cpu, cpu_of_command, peak_memory, ten_copies
 from deadheat.metrics import METRICS, align
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.report.terminal import table
@@ -50,7 +49,8 @@ def main() -> None:
     large = ten_copies(gold)
     base = peak_memory(f"import deadheat; deadheat.read(text={ONE_WORD!r})")
     used = peak_memory(f"import deadheat; deadheat.score({str(large)!r}, {str(large)!r})") - base
-    print(f"memory to score a pair of {large.stat().st_size / 1e6:.0f} MB: {used / large.stat().st_size:.1f} times the file")
+    size = large.stat().st_size
+    print(f"memory to score a pair of {size / 1e6:.0f} MB each: {used / size:.1f} times one file")
     large.unlink()
 
 

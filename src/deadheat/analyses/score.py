@@ -107,7 +107,7 @@ class Scores:
         return booktabs([*(["file", self.by] if self.by else ["file"]), *labels], body)
 
 
-def score(
+def score(  # noqa: PLR0913 (the options of the command)
     gold: Given | Sequence[Given],
     predictions: Given | Sequence[Given],
     *,
@@ -121,7 +121,7 @@ def score(
     seed: int = 0,
     **reading: Any,
 ) -> Scores:
-    """Score predictions against gold.
+    r"""Score predictions against gold.
 
     Parameters
     ----------
@@ -144,8 +144,8 @@ def score(
     Examples
     --------
     >>> from deadheat import read, score
-    >>> gold = read(text="the_DT heat_NN is_VBZ dead_JJ\\n")
-    >>> guess = read(text="the_DT heat_NN is_VBZ dead_NN\\n")
+    >>> gold = read(text="the_DT heat_NN is_VBZ dead_JJ\n")
+    >>> guess = read(text="the_DT heat_NN is_VBZ dead_NN\n")
     >>> scores = score(gold, guess)
     >>> print(scores["Accuracy (tag)"].value, scores["Accuracy (tag)"].correct)
     0.75 3
@@ -237,7 +237,7 @@ def _notes(pair: Pair, unit: str) -> list[str]:
     found = []
     if pair.units.name == "block":
         found.append(
-            f"{pair.predicted.name}: other sentence boundaries than gold; counted in {len(pair.units):,} blocks of text "
+            f"{pair.predicted.name}: other sentence boundaries than gold; counted in {len(pair.units):,} blocks "
             f"between common boundaries instead of {unit}s"
         )
     if pair.alignment == "position":

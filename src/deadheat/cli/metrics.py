@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+from typing import Any
 
 from deadheat.cli.options import Parser, print_json
 from deadheat.metrics import METRICS
@@ -17,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = []
+    found: list[dict[str, Any]] = []
     for name in METRICS:
         maker = METRICS[name]
         settings = {key: parameter.default for key, parameter in inspect.signature(maker).parameters.items()}
@@ -25,9 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"metrics": found})
     else:
-        shown = [
-            [str(each["name"]), str(each["counts"]), ", ".join(f"{key}={value!r}" for key, value in dict(each["settings"]).items())]
-            for each in found
-        ]  # fmt: skip
+        told = [", ".join(f"{key}={value!r}" for key, value in each["settings"].items()) for each in found]
+        shown = [[each["name"], each["counts"], settings] for each, settings in zip(found, told, strict=True)]
         print(table(["metric", "what it counts", "settings"], shown, left=3))
     return 0

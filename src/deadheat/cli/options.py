@@ -33,7 +33,12 @@ class Parser(argparse.ArgumentParser):
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """How corpora are read."""
     group = parser.add_argument_group("reading")
-    group.add_argument("--format", choices=("auto", *FORMATS), default="auto", help="format of all files (default: by content)")
+    group.add_argument(
+        "--format",
+        choices=("auto", *FORMATS),
+        default="auto",
+        help="format of all files (default: by content)",
+    )
     group.add_argument("--columns", metavar="NAMES", help="names of the columns of column files, as form,xpos,chunk")
     group.add_argument("--separator", metavar="CHAR", help="what parts columns (tab, space, ...), or word and tag")
     for mode in LENIENT_MODES:

@@ -24,9 +24,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("gold", metavar="GOLD", help="the gold file (a folder: all of its files; -: standard input)")
     made.add_argument("predictions", metavar="PRED", nargs="+", help="predictions of the same text")
     made.add_argument("-m", "--metric", action="append", default=[], metavar="NAME", help="a metric; may be repeated")
-    made.add_argument("--train", nargs="+", metavar="FILE", help="training files, to tell known words from unknown ones")
+    made.add_argument(
+        "--train", nargs="+", metavar="FILE", help="training files, to tell known words from unknown ones"
+    )
     made.add_argument("--by", choices=KINDS, default="", help="break the scores down")
-    made.add_argument("--align", choices=ALIGNMENTS, default="text", help="align words by text (default) or by position")
+    made.add_argument(
+        "--align", choices=ALIGNMENTS, default="text", help="align words by text (default) or by position"
+    )
     made.add_argument("--unit", choices=UNITS, default="sentence", help="what the bootstrap draws (default: sentence)")
     made.add_argument("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     made.add_argument("--resamples", type=int, default=2000, metavar="N", help="bootstrap resamples (default: 2000)")

@@ -45,7 +45,7 @@ def align_span(g0, g1, s0, s1, gold_forms, system_forms, lcs, gold_out, system_o
     return aligned
 
 
-@kernel("i8", "i8", "u1", "i4", "i8", "i8", "u1", "i4", "i4", "i8", "i8")
+@kernel("i8 i8 u1 i4 i8 i8 u1 i4 i4 i8 i8")
 def align_words(g_starts, g_ends, g_multi, g_forms, s_starts, s_ends, s_multi, s_forms, lcs, gold_out, system_out):
     """Fill the pairs of aligned words and return how many there are.
 

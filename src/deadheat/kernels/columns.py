@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.kernels.conllu import COLUMNS, CRLF, EMPTY_FORM, EMPTY_SENTENCE, LINES, LONE_RETURN, OPEN, SENTENCES, SPOILED
-from deadheat.kernels.conllu import TAIL, UNFINISHED, WORDS, only_spaces, report, skip_line
+from deadheat.kernels.conllu import (
+    COLUMNS,
+    EMPTY_FORM,
+    EMPTY_SENTENCE,
+    LINES,
+    LONE_RETURN,
+    OPEN,
+    SENTENCES,
+    SPOILED,
+    TAIL,
+    UNFINISHED,
+    WORDS,
+    only_spaces,
+    report,
+    skip_line,
+)
 from deadheat.kernels.interning import NEWLINE, RETURN, intern
 from deadheat.kernels.native import helper, kernel
 
@@ -43,7 +57,7 @@ def close_sentence(before, before_end, started, ends, comments, newdoc, out):
     return 0
 
 
-@kernel("u1", "int", "int", "i4", "int", "i4", "int", "i8", "i8", "i8", "i4", "u4", "i8", "i8", "u1", "i8", "i8")  # fmt: skip
+@kernel("u1 int int i4 int i4 int i8 i8 i8 i4 u4 i8 i8 u1 i8 i8")
 def scan_columns(data, separator, width, codes, rows, table, room, masks, sizes, starts, lengths, hashes,
                  ends, comments, newdoc, faults, out):  # fmt: skip
     """Fill `width` columns from a file whose last byte is a newline; a `-DOCSTART-` line opens a document."""
@@ -103,7 +117,7 @@ def scan_columns(data, separator, width, codes, rows, table, room, masks, sizes,
     return 0
 
 
-@kernel("u1", "int", "i4", "int", "i4", "int", "i8", "i8", "i8", "i4", "u4", "i8", "i8", "u1", "i8", "i8")
+@kernel("u1 int i4 int i4 int i8 i8 i8 i4 u4 i8 i8 u1 i8 i8")
 def scan_tagged(data, mark, codes, rows, table, room, masks, sizes, starts, lengths, hashes,
                 ends, comments, newdoc, faults, out):  # fmt: skip
     """Fill the two columns of `word_TAG word_TAG` lines; the last `mark` of a token parts word and tag."""
@@ -115,6 +129,8 @@ def scan_tagged(data, mark, codes, rows, table, room, masks, sizes, starts, leng
         stop = line_end - (line_end > at and data[line_end - 1] == RETURN)
         if stop == at:
             report(EMPTY_SENTENCE, out[LINES], start, 0, 0, faults, out)
+        if find_byte(data, at, RETURN) < stop:
+            report(LONE_RETURN, out[LINES], start, 0, 0, faults, out)
         token = np.int64(0)
         while at < stop:
             token += 1

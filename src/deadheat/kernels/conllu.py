@@ -173,7 +173,7 @@ def read_id(data, at, extra_at, extra_span, out):
                 if extra_at[i] == out[WORDS] and extra_span[i] < 0:
                     previous = -np.int64(extra_span[i])
         if minor < 1 or data[at] != TAB or number != expected - 1 or minor <= previous:
-            return at, np.int64(EMPTY_NODE_ID), expected - 1
+            return at, np.int64(EMPTY_NODE_ID), (expected - 1) * 1000000000 + previous
         return at, np.int64(0), -minor
     return at, np.int64(WORD_ID), np.int64(0)
 
@@ -293,7 +293,7 @@ def read_fields(data, at, row, span, rows, lenient, codes, heads, table, room, m
     return at, fault
 
 
-@kernel("u1", "int", "i4", "i4", "int", "i4", "int", "i8", "i8", "i8", "i4", "u4", "i8", "i4", "i8", "i8", "i8", "u1", "i4", "i8", "i8")  # fmt: skip
+@kernel("u1 int i4 i4 int i4 int i8 i8 i8 i4 u4 i8 i4 i8 i8 i8 u1 i4 i8 i8")
 def scan(data, lenient, codes, heads, rows, table, room, masks, sizes, starts, lengths, hashes,
          extra_at, extra_span, extra_ends, ends, comments, newdoc, marks, faults, out):  # fmt: skip
     """Fill the columns from a file whose last byte is a newline.

@@ -121,7 +121,7 @@ def intern(data, start, end, column, table, room, masks, sizes, starts, lengths,
     return code
 
 
-@kernel("u1", "i8", "i4", "int", "u1", "i8")
+@kernel("u1 i8 i4 int u1 i8")
 def gather(data, starts, lengths, size, blob, offsets):
     """Copy the strings of a vocabulary out of the file; entry 0 is `_`."""
     blob[0] = UNDERSCORE
@@ -137,7 +137,7 @@ def gather(data, starts, lengths, size, blob, offsets):
     return at
 
 
-@kernel("u1", "i8", "u1", "i8", "i4", "i4")
+@kernel("u1 i8 u1 i8 i4 i4")
 def match(known, known_offsets, asked, asked_offsets, table, found):
     """For each asked string its number among the known ones, or -1. The table is zeroed, a power of two long."""
     mask = len(table) - 1

@@ -50,16 +50,16 @@ def load64(data: Any, at: int) -> Any:
     return np.uint64(int.from_bytes(data[at : at + 8].tobytes(), "little"))
 
 
-def kernel(*types: str) -> Callable[[Callable[P, int]], Kernel[P]]:
+def kernel(types: str) -> Callable[[Callable[P, int]], Kernel[P]]:
     """Make a kernel of a function whose arguments have these types.
 
-    A type is a numpy code such as `u1` or `i4` for an array of it, or `int` for a 64-bit integer. The function
-    returns an integer.
+    A type is a numpy code such as `u1` or `i4` for an array of it, or `int` for a 64-bit integer; the string names
+    one an argument. The function returns an integer.
 
     Examples
     --------
     >>> import numpy as np
-    >>> @kernel("i8", "int")
+    >>> @kernel("i8 int")
     ... def count_above(values, bound):
     ...     hits = 0
     ...     for value in values:
@@ -70,7 +70,7 @@ def kernel(*types: str) -> Callable[[Callable[P, int]], Kernel[P]]:
     """
 
     def make(function: Callable[P, int]) -> Kernel[P]:
-        made = Kernel(function, types)
+        made = Kernel(function, tuple(types.split()))
         _registry.append(made)
         return made
 
@@ -159,7 +159,8 @@ class Kernel(Generic[P]):
 def _check_calls(name: str, assembly: str) -> None:
     """A kernel calls nothing but what `_target` names: no allocation, no mathematics library, no Python."""
     declared = re.findall(r"^declare .*?@\"?([\w.$]+)\"?\(", assembly, re.MULTILINE)
-    strange = [each for each in declared if not each.startswith(("llvm.", "Py")) and each not in LIBRARY_CALLS + ERROR_PATH]
+    known = LIBRARY_CALLS + ERROR_PATH
+    strange = [each for each in declared if not each.startswith(("llvm.", "Py")) and each not in known]
     assert not strange, f"kernel {name} calls {', '.join(strange)}"
 
 

@@ -22,7 +22,7 @@ def scramble(state):
     return state ^ (state >> np.uint64(31))
 
 
-@kernel("u8", "int", "int", "int", "f8")
+@kernel("u8 int int int f8")
 def draw_weights(key, first, resamples, units, weights):
     """Fill one row a resample, first.. onwards, with the number of times each of `units` units is drawn.
 

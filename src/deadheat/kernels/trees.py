@@ -69,7 +69,7 @@ def reach(size, step, enter, leave, limits):
     return 0
 
 
-@kernel("i4", "i8", "i4", "i4")
+@kernel("i4 i8 i4 i4")
 def non_projective(heads, offsets, room, arcs):
     """Count, for each sentence, the arcs over a word that is not a descendant of the arc's head.
 

@@ -7,6 +7,7 @@ import numpy as np
 from deadheat.kernels.interning import NEWLINE, RETURN, UNDERSCORE
 from deadheat.kernels.native import helper, kernel
 
+
 @helper
 def put_number(into, at, number):
     digits = np.int64(1)
@@ -59,7 +60,7 @@ def put_row(into, at, row, rows, width, numbered, head, separator, codes, blobs,
     return at
 
 
-@kernel("i4", "int", "int", "int", "int", "int", "i4", "u1", "i8", "i8", "i8", "i8", "i8", "i8", "i4", "u1", "i8", "u1")  # fmt: skip
+@kernel("i4 int int int int int i4 u1 i8 i8 i8 i8 i8 i8 i4 u1 i8 u1")
 def write_rows(codes, rows, width, numbered, separator, crlf, heads, blobs, blob_starts, offsets, offset_starts,
                ends, extra_ends, extra_at, extra_span, comments, comment_offsets, into):  # fmt: skip
     """Write a word a line; words are the first rows, extras the last ones, backwards. Returns the bytes written."""
@@ -95,7 +96,7 @@ def write_rows(codes, rows, width, numbered, separator, crlf, heads, blobs, blob
     return at
 
 
-@kernel("i4", "int", "int", "int", "u1", "i8", "i8", "i8", "i8", "u1")
+@kernel("i4 int int int u1 i8 i8 i8 i8 u1")
 def write_tagged(codes, rows, mark, crlf, blobs, blob_starts, offsets, offset_starts, ends, into):
     """Write a sentence a line, as `word_TAG word_TAG`. Returns the bytes written."""
     at = np.int64(0)

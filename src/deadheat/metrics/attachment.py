@@ -99,7 +99,7 @@ for _tool, _shown, _punctuation, _how in (
 
 @METRICS.add("label-conllx.v1")
 def label_conllx() -> Metric:
-    """Right full relations, heads aside, of words that are not all punctuation characters (eval.pl's label accuracy)."""
+    """Right full relations, heads aside, of words that are not all punctuation, as eval.pl's label accuracy."""
 
     def counts(pair: Pair) -> Counts:
         pair.require_same_words("label-conllx.v1")
@@ -113,7 +113,9 @@ def _complete(name: str, label: str, labels: str) -> None:
         def counts(pair: Pair) -> Counts:
             pair.require_same_words(f"{name}.v1")
             wrong = ~_right(pair, labels) & PUNCTUATION["form"](pair.gold)
-            right = np.add.reduceat(wrong, pair.gold.offsets[:-1], dtype=np.int64) == 0 if pair.gold.sentences else wrong
+            right = (
+                np.add.reduceat(wrong, pair.gold.offsets[:-1], dtype=np.int64) == 0 if pair.gold.sentences else wrong
+            )
             return sentence_counts(pair, np.asarray(right))
 
         return Metric(f"{name}.v1", label, counts, accuracy)
@@ -134,7 +136,7 @@ def sentence_counts(pair: Pair, right: Flags) -> Counts:
     return np.stack([correct, total, total], axis=1)
 
 
-def _spacy(name: str, label: str, labelled: bool) -> None:
+def _spacy(name: str, label: str, *, labelled: bool) -> None:
     def maker() -> Metric:
         def counts(pair: Pair) -> Counts:
             columns = pair.gold.column("deprel"), pair.predicted.column("deprel")
@@ -148,7 +150,9 @@ def _spacy(name: str, label: str, labelled: bool) -> None:
 
         return Metric(f"{name}.v1", label, counts, f1)
 
-    maker.__doc__ = "F1 over the sets of gold and predicted arcs, each without those labelled p or punct, as spaCy counts."
+    maker.__doc__ = (
+        "F1 over the sets of gold and predicted arcs, each without those labelled p or punct, as spaCy counts."
+    )
     METRICS.add(f"{name}.v1")(maker)
 
 

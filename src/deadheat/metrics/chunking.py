@@ -71,7 +71,7 @@ def _shifted(values: Indices, corpus: Corpus) -> Indices:
 
 
 def _opens(before: Indices, before_type: Indices, prefix: Indices, types: Indices) -> NDArray[np.bool_]:
-    """conlleval's start of a chunk, with S as copies in circulation have it; E before B ends a chunk, too."""
+    """Where conlleval starts a chunk, with S as copies in circulation have it; E before B ends a chunk, too."""
     fresh = (prefix == B) | (prefix == S)
     after_end = (before == O) | (before == E) | (before == S)
     return np.asarray((prefix != O) & (fresh | after_end | (before_type != types)))
@@ -117,7 +117,9 @@ def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "")
         at[predicted.first] = np.arange(len(predicted.first))
         other = at[gold.first]
         same = other >= 0
-        same[same] = (gold.last[same] == predicted.last[other[same]]) & (gold.types[same] == predicted.types[other[same]])
+        same[same] = (gold.last[same] == predicted.last[other[same]]) & (
+            gold.types[same] == predicted.types[other[same]]
+        )
         columns = []
         for first in (gold.first[same], gold.first, predicted.first):
             flags = np.zeros(pair.gold.words, np.int64)

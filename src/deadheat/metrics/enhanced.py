@@ -37,7 +37,9 @@ def edges_of(corpus: Corpus, label: Callable[[str], str]) -> Edges:
         if edges is None or any(head > sizes[sentence] for head, _ in edges):
             path, line = corpus.line_of_word(word)
             text = column.vocabulary[code]
-            raise CorpusError([Fault(path, line, f"DEPS {text!r}; expected head:relation|... with heads in the sentence")])
+            raise CorpusError(
+                [Fault(path, line, f"DEPS {text!r}; expected head:relation|... with heads in the sentence")]
+            )
         for head, relation in edges:
             found[word, starts[sentence] + head - 1 if head else -1, label(relation)] += 1
     return found
@@ -67,9 +69,9 @@ def _edge_metric(name: str, label: str, description: str, cut: Callable[[str], s
                 if moved[0] >= 0 and (moved[1] >= 0 or head < 0) and moved in gold:
                     same[moved] += times * gold[moved]
             columns = [
-                pair.units.of_gold(_per_word(same, pair.gold.words, official)),
-                pair.units.of_gold(_per_word(gold, pair.gold.words, official)),
-                pair.units.of_predicted(_per_word(predicted, pair.predicted.words, official)),
+                pair.units.of_gold(_per_word(same, pair.gold.words, official=official)),
+                pair.units.of_gold(_per_word(gold, pair.gold.words, official=official)),
+                pair.units.of_predicted(_per_word(predicted, pair.predicted.words, official=official)),
             ]
             return np.stack(columns, axis=1)
 
@@ -79,7 +81,7 @@ def _edge_metric(name: str, label: str, description: str, cut: Callable[[str], s
     METRICS.add(f"{name}.v1")(maker)
 
 
-def _per_word(edges: Edges, words: int, official: bool) -> NDArray[np.int64]:
+def _per_word(edges: Edges, words: int, *, official: bool) -> NDArray[np.int64]:
     counted: Indices = np.zeros(words, np.int64)
     for (word, _, _), times in edges.items():
         counted[word] += times if official else 1

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deadheat.metrics.pair import Pair
 
 Counts: TypeAlias = NDArray[np.int64]  # units by fields
+Sums: TypeAlias = NDArray[np.int64] | NDArray[np.float64]  # ... by fields; resampled sums are floats
 Values: TypeAlias = NDArray[np.float64]
 
 CORRECT, GOLD, PREDICTED = range(3)
@@ -30,7 +31,7 @@ class Metric:
     name: str
     label: str
     counts: Callable[[Pair], Counts]
-    value: Callable[[Counts], Values]
+    value: Callable[[Sums], Values]
     fields: tuple[str, ...] = FIELDS
 
     def __str__(self) -> str:
@@ -38,28 +39,29 @@ class Metric:
 
 
 def ratio(part: NDArray[np.generic], whole: NDArray[np.generic], *, empty: float) -> Values:
-    """part / whole, and `empty` where there is nothing to divide by."""
+    """Divide part by whole, and give `empty` where there is nothing to divide by."""
     part, whole = np.asarray(part, float), np.asarray(whole, float)
-    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, empty), where=whole != 0)
+    quotient: Values = np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, empty), where=whole != 0)
+    return quotient
 
 
-def f1(counts: Counts) -> Values:
+def f1(counts: Sums) -> Values:
     """2 correct / (gold + predicted); 0 where there is nothing, as the official evaluation has it."""
     return ratio(2 * counts[..., CORRECT], counts[..., GOLD] + counts[..., PREDICTED], empty=0.0)
 
 
-def precision(counts: Counts) -> Values:
-    """correct / predicted."""
+def precision(counts: Sums) -> Values:
+    """Share of what was predicted: correct / predicted."""
     return ratio(counts[..., CORRECT], counts[..., PREDICTED], empty=0.0)
 
 
-def recall(counts: Counts) -> Values:
-    """correct / gold."""
+def recall(counts: Sums) -> Values:
+    """Share of what there is: correct / gold."""
     return ratio(counts[..., CORRECT], counts[..., GOLD], empty=0.0)
 
 
-def accuracy(counts: Counts) -> Values:
-    """correct / gold; NaN where there is nothing to get right."""
+def accuracy(counts: Sums) -> Values:
+    """Share of what there is, correct / gold; NaN where there is nothing to get right."""
     return ratio(counts[..., CORRECT], counts[..., GOLD], empty=np.nan)
 
 

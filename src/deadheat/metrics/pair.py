@@ -14,7 +14,7 @@ from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices, shared_keys
 from deadheat.errors import AlignmentError, InputError, NameUnknown
 from deadheat.kernels.alignment import align_words
-from deadheat.metrics.surface import Surface, check_same_text, surface
+from deadheat.metrics.surface import Surface, check_same_text, surface, without_spaces
 
 T = TypeVar("T")
 Flags = NDArray[np.bool_]
@@ -132,8 +132,15 @@ class Pair:
             raise InputError(f"{self.predicted.name}: {metric} is defined for the gold file's words; these are others")
 
 
-def align(gold: Corpus, predicted: Corpus, *, by: str = "text", unit: str = "sentence", training: Corpus | None = None) -> Pair:
-    """Align a prediction to gold.
+def align(
+    gold: Corpus,
+    predicted: Corpus,
+    *,
+    by: str = "text",
+    unit: str = "sentence",
+    training: Corpus | None = None,
+) -> Pair:
+    r"""Align a prediction to gold.
 
     Parameters
     ----------
@@ -147,7 +154,7 @@ def align(gold: Corpus, predicted: Corpus, *, by: str = "text", unit: str = "sen
     Examples
     --------
     >>> from deadheat.corpus import read
-    >>> gold, guess = read(text="a_X b_Y\\n"), read(text="a_X b_X\\n")
+    >>> gold, guess = read(text="a_X b_Y\n"), read(text="a_X b_X\n")
     >>> align(gold, guess).equal("tag").tolist()
     [True, False]
     """
@@ -181,7 +188,9 @@ def _same_tokens(gold: Corpus, predicted: Corpus) -> bool:
         codes = corpus.extras.codes[multiword, list(corpus.columns).index("form")]
         sides.append((corpus.extras.at[multiword], corpus.extras.span[multiword], codes))
     (at, span, form), (other_at, other_span, other_form) = sides
-    return np.array_equal(at, other_at) and np.array_equal(span, other_span) and np.array_equal(form, renumber[other_form])
+    return (
+        np.array_equal(at, other_at) and np.array_equal(span, other_span) and np.array_equal(form, renumber[other_form])
+    )
 
 
 def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:
@@ -202,11 +211,10 @@ def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:
 
 
 def _aligned_words(gold: Surface, predicted: Surface) -> tuple[Indices, Indices]:
-    forms = [side.corpus.column("form") for side in (gold, predicted)]
-    lowered = shared_keys(forms[0].vocabulary, forms[1].vocabulary, str.lower)
+    numbers: dict[str, int] = {}
     sides = [
-        (side.starts, side.ends, side.in_multiword.view(np.uint8), keys[form.codes])
-        for side, form, keys in zip((gold, predicted), forms, lowered, strict=True)
+        (side.starts, side.ends, side.in_multiword.view(np.uint8), _lowered(side, numbers))
+        for side in (gold, predicted)
     ]
     most = min(gold.corpus.words, predicted.corpus.words)
     into = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -216,6 +224,19 @@ def _aligned_words(gold: Surface, predicted: Surface) -> tuple[Indices, Indices]
         if aligned >= 0:
             return into[0][:aligned], into[1][:aligned]
         scratch = -aligned
+
+
+def _lowered(side: Surface, numbers: dict[str, int]) -> Codes:
+    """A number a word, equal for equal lower-cased forms; only words of multiword tokens keep their spaces."""
+    form = side.corpus.column("form")
+    written, stripped = (
+        np.array(
+            [numbers.setdefault(key(string).lower(), len(numbers)) for string in form.vocabulary.strings],
+            np.int32,
+        )
+        for key in (str, without_spaces)
+    )
+    return np.where(side.in_multiword, written[form.codes], stripped[form.codes])
 
 
 def _same_units(gold: Corpus, unit: str) -> Units:

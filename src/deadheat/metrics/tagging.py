@@ -100,9 +100,11 @@ def ambiguous(*, column: str = "upos") -> Metric:
     return Metric("ambiguous.v1", f"Ambiguous words ({column})", counts, accuracy)
 
 
-def _has(corpus: Corpus, column: str, label: str, subtypes: bool) -> Flags:
+def _has(corpus: Corpus, column: str, label: str, *, subtypes: bool) -> Flags:
     found = corpus.column(column)
-    return np.asarray(found.vocabulary.which(lambda each: (each if subtypes else main_label(each)) == label)[found.codes])
+    return np.asarray(
+        found.vocabulary.which(lambda each: (each if subtypes else main_label(each)) == label)[found.codes]
+    )
 
 
 @METRICS.add("tag.v1")
@@ -110,7 +112,7 @@ def tag(*, label: str = "", column: str = "upos") -> Metric:
     """Precision, recall and F1 of one tag."""
 
     def counts(pair: Pair) -> Counts:
-        within = _has(pair.gold, column, label, True), _has(pair.predicted, column, label, True)
+        within = _has(pair.gold, column, label, subtypes=True), _has(pair.predicted, column, label, subtypes=True)
         return aligned_counts(pair, pair.equal(column), within)[:, :3]
 
     return Metric("tag.v1", label, counts, f1)
@@ -121,8 +123,9 @@ def relation(*, label: str = "", subtypes: bool = False) -> Metric:
     """Precision, recall and F1 of the arcs of one relation: head and relation right."""
 
     def counts(pair: Pair) -> Counts:
-        within = _has(pair.gold, "deprel", label, subtypes), _has(pair.predicted, "deprel", label, subtypes)
+        sides = (pair.gold, pair.predicted)
+        gold, predicted = (_has(side, "deprel", label, subtypes=subtypes) for side in sides)
         right = pair.heads_equal & pair.equal("deprel", str if subtypes else main_label)
-        return aligned_counts(pair, right, within)[:, :3]
+        return aligned_counts(pair, right, (gold, predicted))[:, :3]
 
     return Metric("relation.v1", label, counts, f1)

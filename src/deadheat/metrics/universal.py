@@ -124,7 +124,9 @@ def aligned_counts(pair: Pair, right: Flags, within: tuple[Flags, Flags] | None 
     return np.stack([correct, total, units.of_predicted(predicted), aligned], axis=1)
 
 
-def _word_metric(name: str, label: str, description: str, right: Callable[[Words], Flags], content: bool = False) -> None:
+def _word_metric(
+    name: str, label: str, description: str, right: Callable[[Words], Flags], *, content: bool = False
+) -> None:
     def maker() -> Metric:
         def counts(pair: Pair) -> Counts:
             words = pair.once(Words)
@@ -168,7 +170,9 @@ def las(*, subtypes: bool = False) -> Metric:
 @METRICS.add("words.v1")
 def words() -> Metric:
     """Words that are aligned."""
-    return Metric("words.v1", "Words", lambda pair: aligned_counts(pair, np.ones(len(pair.gold_words), bool))[:, :3], f1)
+    return Metric(
+        "words.v1", "Words", lambda pair: aligned_counts(pair, np.ones(len(pair.gold_words), bool))[:, :3], f1
+    )
 
 
 @METRICS.add("tokens.v1")
