@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from deadheat.corpus.reading import FORMATS, LENIENT_MODES
@@ -54,14 +56,30 @@ _LENIENT_HELP = {
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `deadheat.read` that the options stand for."""
-    if sys.stderr.isatty():
-        native.announce = lambda message: print(message, file=sys.stderr)
+    announce_compiling()
     return {
         "format": arguments.format,
         "columns": arguments.columns.split(",") if arguments.columns else None,
         "separator": arguments.separator,
         "lenient": arguments.lenient or (),
     }
+
+
+def announce_compiling() -> None:
+    """Tell a person why a first run takes longer."""
+    if sys.stderr.isatty():
+        native.announce = lambda message: print(message, file=sys.stderr)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        scratch.write_text(text, encoding="utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise InputError(f"{path}: cannot be written ({str(error.strerror).lower()})") from error
 
 
 def print_json(result: dict[str, Any]) -> None:

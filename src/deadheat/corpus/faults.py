@@ -87,7 +87,9 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     k.RANGE_UNFINISHED: lambda data, start, last, size: (
         f"a multiword token reaches to word {last}; the sentence has {counted(size, 'word')}"
     ),
-    k.EMPTY_NODE_ID: lambda data, start, _, due: f"empty node id {field_of(data, start, 0)}; expected {due}.1 or the next",
+    k.EMPTY_NODE_ID: lambda data, start, _, packed: (
+        f"empty node id {field_of(data, start, 0)}; expected {packed // 10**9}.{packed % 10**9 + 1}"
+    ),
     k.LONE_RETURN: lambda data, start, _, __: f"a carriage return inside the line {excerpt(data, start)}; expected none",
 }
 
@@ -106,7 +108,10 @@ def tagged_words(mark: str) -> dict[int, Callable[[Bytes, int, int, int], str]]:
         shown = excerpt(data, at, _next(data, at, b" \n"))
         return f"token {token}, {shown}, is not of the form word{mark}TAG"
 
-    return {**COLUMN_WORDS, column_kernels.NO_TAG: no_tag}
+    def no_words(data: Bytes, start: int, _: int, __: int) -> str:
+        return "an empty line; expected a sentence on every line"
+
+    return {**COLUMN_WORDS, column_kernels.NO_TAG: no_tag, k.EMPTY_SENTENCE: no_words}
 
 
 def describe(path: str, data: Bytes, found: Indices, words: dict[int, Callable[..., str]]) -> list[Fault]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
+from deadheat.corpus.faults import counted
 from deadheat.corpus.vocabulary import Codes, Indices, shared_keys
 from deadheat.errors import AlignmentError, InputError, NameUnknown
 from deadheat.kernels.alignment import align_words
@@ -198,14 +199,14 @@ def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:
         return
     if gold.sentences != predicted.sentences:
         raise AlignmentError(
-            f"{predicted.name}: {predicted.sentences:,} sentences; expected {gold.sentences:,} as in {gold.name}, "
+            f"{predicted.name}: {counted(predicted.sentences, 'sentence')}; expected {gold.sentences:,} as in {gold.name}, "
             "to align by position"
         )
     sizes, others = np.diff(gold.offsets), np.diff(predicted.offsets)
     odd = int(np.argmax(sizes != others))
     path, line = predicted.line_of_word(int(predicted.offsets[odd]))
     raise AlignmentError(
-        f"{path}:{line}: sentence {odd + 1} has {others[odd]} words; expected {sizes[odd]} as in {gold.name}, "
+        f"{path}:{line}: sentence {odd + 1} has {counted(others[odd], 'word')}; expected {sizes[odd]} as in {gold.name}, "
         "to align by position"
     )
 

@@ -7,7 +7,7 @@ from html import escape
 
 from deadheat.analyses.differences import WIN, Difference
 from deadheat.analyses.score import Score, Scores
-from deadheat.report.terminal import percent
+from deadheat.report.terminal import percent, score_matrix
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5a6472; --line: #d5dae1; --paper: #fdfdfc; --mark: #0b5fa5; }
@@ -53,10 +53,7 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def score_section(scores: Scores) -> str:
     """Systems by metrics, in percent."""
-    labels = list(dict.fromkeys(row.metric.label for row in scores.rows))
-    found = {(row.file, row.metric.label): percent(row.value) for row in scores.rows}
-    files = list(dict.fromkeys(row.file for row in scores.rows))
-    return html_table(["system", *labels], [[file, *(found[file, label] for label in labels)] for file in files])
+    return html_table(*score_matrix(scores))
 
 
 def interval_chart(rows: Sequence[Score]) -> str:

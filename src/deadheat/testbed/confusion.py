@@ -79,10 +79,11 @@ UNFORESEEN_RELATION = weighted(["dep"], [1.0])
 
 # The features that the official evaluation compares.
 COMPARED_FEATURES = frozenset(
-    (
-        "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood "
-        "Tense Aspect Voice Evident Polarity Person Polite"
-    ).split()
+    {
+        *("PronType", "NumType", "Poss", "Reflex", "Foreign", "Abbr", "Gender", "Animacy", "Number", "Case"),
+        *("Definite", "Degree", "VerbForm", "Mood", "Tense", "Aspect", "Voice", "Evident", "Polarity"),
+        *("Person", "Polite"),
+    }
 )
 
 

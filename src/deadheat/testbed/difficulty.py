@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from deadheat.testbed.chance import STANDARD_NORMAL, Chance
-from deadheat.testbed.conllu import Sentence
+from deadheat.testbed.conllu import Sentence, text_of
 from deadheat.testbed.systems import SimulatedSystem
 
 
@@ -57,8 +57,10 @@ def latents(
     for sentence, number in zip(sentences, document_numbers(sentences), strict=True):
         if number != previous:
             previous = number
-            shared = Chance("shared", shared_seed, number).normal
-            own = Chance("own", system.name, seed, number).normal
+            # The words are part of the key, so that two corpora are not hard at the same places.
+            opening = text_of(sentence.tokens)
+            shared = Chance("shared", shared_seed, number, opening).normal
+            own = Chance("own", system.name, seed, number, opening).normal
             document = of_document * shared()
         yield [
             Latents(*[document + of_word * shared() + of_system * own() for _ in Latents._fields])

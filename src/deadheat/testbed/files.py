@@ -1,0 +1,159 @@
+"""A testbed on disk, and the built-in corpus of the demo."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from deadheat.errors import InputError
+from deadheat.testbed.corpus import generate, treebank
+from deadheat.testbed.language import Language
+from deadheat.testbed.languages import LANGUAGES, language_named
+from deadheat.testbed.simulation import simulate
+from deadheat.testbed.systems import SimulatedSystem, Truth, truth
+
+BUILT_IN_LANGUAGE = "velani"
+
+BUILT_IN_SYSTEMS = (
+    SimulatedSystem("A", upos=0.955, uas=0.89, label=0.945, seed_sd=0.0),
+    SimulatedSystem("B", upos=0.95, uas=0.879, label=0.945, seed_sd=0.0),
+    SimulatedSystem("C", upos=0.95, uas=0.879, label=0.945, seed_sd=0.0),
+)
+"""A is better than B by one point of LAS; B and C are a dead heat."""
+
+DEFAULT_SYSTEMS = (
+    SimulatedSystem("strong", upos=0.97, xpos=0.965, feats=0.96, lemma=0.975, uas=0.91, label=0.95),
+    SimulatedSystem("middle"),
+    SimulatedSystem("twin"),
+    SimulatedSystem("weak", upos=0.92, xpos=0.9, feats=0.88, lemma=0.93, uas=0.8, label=0.9),
+    SimulatedSystem("raw", tokens=0.98, sentences=0.9),
+)
+"""`middle` and `twin` are equally good; `raw` finds its own tokens and sentences."""
+
+DEFAULT_SEEDS = (0, 1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A gold text, and the predictions and true accuracies of some systems by name."""
+
+    language: str
+    gold: str
+    predictions: Mapping[str, str]
+    truths: Mapping[str, Truth]
+
+
+def built_in(*, sentences: int = 3000, seed: int = 0) -> BuiltIn:
+    """The corpus of the demo: a clear difference between A and B, and none between B and C.
+
+    Examples
+    --------
+    >>> demo = built_in(sentences=10)
+    >>> round(demo.truths["A"].las - demo.truths["B"].las, 3), demo.truths["B"] == demo.truths["C"]
+    (0.01, True)
+    """
+    gold = generate(BUILT_IN_LANGUAGE, sentences=sentences, seed=seed)
+    return BuiltIn(
+        BUILT_IN_LANGUAGE,
+        gold,
+        {system.name: simulate(gold, system, seed=seed, shared_seed=seed) for system in BUILT_IN_SYSTEMS},
+        {system.name: truth(system, seed=seed) for system in BUILT_IN_SYSTEMS},
+    )
+
+
+def write_testbed(
+    folder: Path,
+    *,
+    sentences: int = 3000,
+    seed: int = 0,
+    languages: Sequence[str | Language] | None = None,
+    systems: Sequence[SimulatedSystem] = DEFAULT_SYSTEMS,
+    seeds: Sequence[int] = DEFAULT_SEEDS,
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write treebanks, predictions for their test parts, and the truth about them.
+
+    Parameters
+    ----------
+    folder
+        Gets `LANGUAGE/LANGUAGE-ud-train.conllu` (dev, test), `LANGUAGE/predictions/SYSTEM.seed0.conllu`
+        and `truth.json`. A folder with something in it is refused unless `overwrite` is true.
+    sentences
+        How many in each treebank.
+    seed
+        Of the texts, and of what is hard in them.
+    languages
+        Some of `LANGUAGES`, or languages of your own; all of `LANGUAGES` if not given.
+    systems
+        Whose predictions to write.
+    seeds
+        The seeds of the systems.
+    overwrite
+        Whether files of the same names may be replaced.
+
+    Returns
+    -------
+    list of Path
+        The files, each of which appeared whole.
+    """
+    chosen = [language_named(language) for language in (LANGUAGES if languages is None else languages)]
+    _refuse_folder(folder, overwrite=overwrite)
+    _refuse_twins("languages", [language.name for language in chosen])
+    _refuse_twins("systems", [system.name for system in systems])
+    written = []
+    for language in chosen:
+        for place, text in _treebank_files(language, sentences, seed, systems, seeds):
+            written.append(_write(folder / language.name / place, text))
+    settings = {
+        "sentences": sentences,
+        "seed": seed,
+        "languages": {language.name: asdict(language) for language in chosen},
+        "systems": {system.name: _described(system, seeds) for system in systems},
+    }
+    written.append(_write(folder / "truth.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n"))
+    return written
+
+
+def _treebank_files(
+    language: Language, sentences: int, seed: int, systems: Sequence[SimulatedSystem], seeds: Sequence[int]
+) -> Iterator[tuple[str, str]]:
+    """The files of one language: their places in its folder, and their texts."""
+    parts = treebank(language, sentences=sentences, seed=seed)
+    for part, text in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
+        yield f"{language.name}-ud-{part}.conllu", text
+    for system in systems:
+        for own_seed in seeds:
+            predicted = simulate(parts.test, system, seed=own_seed, shared_seed=seed)
+            yield f"predictions/{system.name}.seed{own_seed}.conllu", predicted
+
+
+def _described(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, object]:
+    truths = {seed: truth(system, seed=seed) for seed in seeds}
+    return {
+        "settings": asdict(system),
+        "truth": {str(seed): asdict(true) | {"las": true.las} for seed, true in truths.items()},
+    }
+
+
+def _refuse_folder(folder: Path, *, overwrite: bool) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: not a folder; expected a new or an empty one")
+    if folder.exists() and any(folder.iterdir()) and not overwrite:
+        raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or overwrite")
+
+
+def _refuse_twins(where: str, names: Sequence[str]) -> None:
+    if not names or len(set(names)) != len(names):
+        raise InputError(f"{where}: {', '.join(names) or 'none'}; expected one or more, each once")
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write a file that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8", newline="\n")
+    unfinished.replace(path)
+    return path
