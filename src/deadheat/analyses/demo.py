@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deadheat.analyses.differences import Difference, differences
@@ -36,7 +36,8 @@ def demo(folder: Path, *, sentences: int = 3000, seed: int = 0) -> Demo:
     files = [folder / "gold.conllu", *(folder / f"{name}.conllu" for name in made.predictions)]
     for file, text in zip(files, (made.gold, *made.predictions.values()), strict=True):
         write(read(text=text), file)
-    scores = score(files[0], files[1:], seed=seed)
+    systems = [replace(read(file), name=name) for file, name in zip(files[1:], made.predictions, strict=True)]
+    scores = score(files[0], systems, seed=seed)
     compared = [row for row in scores.rows if row.metric.label == METRIC]
     truth = {name: known.las for name, known in made.truths.items()}
     return Demo(made.language, tuple(files), scores, differences(compared, seed=seed), truth)

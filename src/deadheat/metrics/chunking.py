@@ -50,7 +50,7 @@ def chunks_of(corpus: Corpus, column: str, scheme: str, numbers: dict[str, int])
 
 def _read_tags(corpus: Corpus, column: str, scheme: str, numbers: dict[str, int]) -> tuple[Indices, Indices]:
     found = corpus.column(column)
-    allowed = SCHEMES[scheme]
+    allowed = tuple(SCHEMES[scheme])
     prefixes, types = [], []
     for code, tag in enumerate(found.vocabulary.strings):
         letter, _, kind = tag.partition("-")

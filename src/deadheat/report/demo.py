@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from deadheat.analyses.demo import METRIC, Demo
 from deadheat.report.page import (
     difference_chart,
@@ -21,11 +19,11 @@ def demo_text(demo: Demo) -> str:
     """Scores, differences, and whether the verdicts are true."""
     rows = [
         [
-            f"{Path(each.better.file).stem} - {Path(each.worse.file).stem}",
+            f"{each.better.file} - {each.worse.file}",
             f"{100 * each.value:+.2f}",
             f"{100 * each.interval.low:+.2f} - {100 * each.interval.high:+.2f}",
             each.verdict,
-            f"{100 * _true_gap(demo, each.better.file, each.worse.file):+.2f}",
+            f"{100 * (demo.truth[each.better.file] - demo.truth[each.worse.file]):+.2f}",
         ]
         for each in demo.differences
     ]
@@ -43,7 +41,7 @@ def demo_text(demo: Demo) -> str:
 def demo_page(demo: Demo) -> str:
     """The same as one page."""
     rows = [row for row in demo.scores.rows if row.metric.label == METRIC]
-    truth = [[row.file, percent(row.value), percent(demo.truth[Path(row.file).stem])] for row in rows]
+    truth = [[row.file, percent(row.value), percent(demo.truth[row.file])] for row in rows]
     sections = [
         (f"{METRIC} of each system", interval_chart(rows)),
         ("Which differences are real", difference_chart(demo.differences) + difference_table(demo.differences)),
@@ -55,7 +53,3 @@ def demo_page(demo: Demo) -> str:
         ),
     ]
     return page("Deadheat demo", [in_words(each) for each in demo.differences], sections, demo.scores.signature)
-
-
-def _true_gap(demo: Demo, better: str, worse: str) -> float:
-    return demo.truth[Path(better).stem] - demo.truth[Path(worse).stem]

@@ -90,7 +90,8 @@ def _chart(
     *,
     zero: bool = False,
 ) -> str:
-    width, left, right, step = 720, 170, 40, 34
+    width, right, step = 720, 40, 34
+    left = min(320, 24 + 7 * max(len(name) for name, *_ in rows))
     height = step * len(rows) + 40
 
     def x(value: float) -> float:

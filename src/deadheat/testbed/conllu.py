@@ -86,7 +86,8 @@ def parse(text: str) -> list[Sentence]:
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of each sentence, with the number of the first."""
     first, lines = 1, []
-    for number, raw in enumerate(text.split("\n"), start=1):
+    *whole, rest = text.split("\n")
+    for number, raw in enumerate(whole, start=1):
         line = raw.removesuffix("\r")
         if line:
             lines.append(line)
@@ -95,7 +96,7 @@ def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
             first, lines = number + 1, []
         else:
             first = number + 1
-    if lines:
+    if lines or rest:
         raise InputError(f"line {first}: the last sentence is not closed; expected a blank line after it")
 
 

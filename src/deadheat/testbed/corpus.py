@@ -76,15 +76,12 @@ def treebank(language: str | Language, *, sentences: int, seed: int) -> Treebank
     language = language_named(language)
     texts: dict[str, list[str]] = {part: [] for part in PARTS}
     words = dict.fromkeys(PARTS, 0)
-    total = 0
     for document in _first_documents(language, sentences, seed):
-        size = sum(len(sentence.words) for sentence in document.sentences)
-        total += size
-        neediest = max(PARTS, key=lambda part: PARTS[part] * total - words[part])
-        words[neediest] += size
+        neediest = min(PARTS, key=lambda part: words[part] / PARTS[part])
+        words[neediest] += sum(len(sentence.words) for sentence in document.sentences)
         texts[neediest] += [render(sentence) for sentence in document.sentences]
     if not all(texts.values()):
-        raise InputError(f"sentences: {sentences} is too few to split into documents; expected some hundreds")
+        raise InputError(f"sentences: {sentences} make fewer than three documents; expected more")
     return Treebank(language.name, *("".join(texts[part]) for part in PARTS))
 
 

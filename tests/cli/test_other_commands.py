@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from deadheat.corpus import read
+from deadheat.metrics import METRICS
+from tests.cli.running import Commands
+
+
+def test_info_tells_what_is_in_a_corpus(commands: Commands, gold: Path) -> None:
+    told = json.loads(commands("info", gold, "--json").out)
+    assert (told["sentences"], told["words"], told["documents"], told["types"]) == (5, 8, 5, 7)
+    assert "sentences" in commands("info", gold).out
+
+
+def test_several_files_are_one_corpus(commands: Commands, gold: Path, guess: Path) -> None:
+    assert json.loads(commands("info", gold, guess, "--json").out)["sentences"] == 10
+
+
+def test_every_metric_is_listed(commands: Commands) -> None:
+    listed = [each["name"] for each in json.loads(commands("metrics", "--json").out)["metrics"]]
+    assert listed == list(METRICS)
+    assert all(name in commands("metrics").out for name in METRICS)
+
+
+def test_every_metric_says_what_it_counts(commands: Commands) -> None:
+    assert all(each["counts"] for each in json.loads(commands("metrics", "--json").out)["metrics"])
+
+
+def test_convert_writes_the_same_bytes(commands: Commands, gold: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.conllu.gz"
+    assert commands("convert", gold, out).code == 0
+    assert gzip.decompress(out.read_bytes()) == gold.read_bytes()
+
+
+def test_convert_mends_the_end_on_request_only(commands: Commands, tmp_path: Path) -> None:
+    cut, out = tmp_path / "cut.conllu", tmp_path / "out.conllu"
+    cut.write_text("1\tHi\t_\t_\t_\t_\t0\troot\t_\t_")
+    assert "does not end with an empty line" in commands.refused("convert", cut, out)
+    assert not out.exists()
+    assert commands("convert", cut, out, "--final-newline").code == 0
+    assert out.read_text() == cut.read_text()
+    assert commands("convert", cut, out, "--mend").code == 0
+    assert out.read_text() == cut.read_text() + "\n\n"
+
+
+def test_what_cannot_be_written_is_told(commands: Commands, gold: Path, tmp_path: Path) -> None:
+    target = tmp_path / "no such folder" / "out.conllu"
+    assert commands.refused("convert", gold, target) == f"{target}: cannot be written (no such file or directory)"
+
+
+def test_the_testbed_is_written_and_reads_back(commands: Commands, tmp_path: Path) -> None:
+    out = tmp_path / "bed"
+    assert commands("testbed", "--out", out, "--sentences", 60, "--language", "velani", "--seeds", 1).code == 0
+    assert read(out / "velani" / "velani-ud-train.conllu").words > 100
+    assert json.loads((out / "truth.json").read_text())["sentences"] == 60
+    assert "not empty" in commands.refused("testbed", "--out", out)
+
+
+def test_the_demo_scores_compares_and_names_its_page(commands: Commands, tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    outcome = commands("demo", "--out", out, "--sentences", 200)
+    assert outcome.code == 0
+    assert outcome.out.rstrip().endswith(f"The page: {out / 'index.html'}")
+    assert "Which differences in LAS are real?" in outcome.out
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_compiling_is_announced_to_a_person_only(
+    commands: Commands, gold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from deadheat.kernels import native
+
+    monkeypatch.setattr(native, "announce", None)
+    commands("info", gold)
+    assert native.announce is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    commands("info", gold)
+    assert native.announce is not None
+    monkeypatch.setattr(native, "announce", None)

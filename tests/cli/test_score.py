@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Commands
+
+OFFICIAL = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
+
+
+def test_all_thirteen_metrics_are_shown_by_default(commands: Commands, gold: Path, guess: Path) -> None:
+    outcome = commands("score", gold, guess, "--json")
+    result = json.loads(outcome.out)
+    assert [row["metric"] for row in result["scores"]] == OFFICIAL
+    assert set(result) == {"scores", "signature"}
+    assert all(
+        set(row) == {"file", "metric", "value", "low", "high", "correct", "gold", "predicted"}
+        for row in result["scores"]
+    )
+
+
+def test_values_counts_and_intervals_are_right(commands: Commands, gold: Path, guess: Path) -> None:
+    rows = json.loads(commands("score", gold, guess, "--json").out)["scores"]
+    found = {row["metric"]: row for row in rows}
+    assert found["UPOS"]["value"] == found["LAS"]["value"] == 7 / 8
+    assert (found["LAS"]["correct"], found["LAS"]["gold"], found["LAS"]["predicted"]) == (7, 8, 8)
+    # Wilson for 7 of 8, worked out by hand: (0.875 + z²/16 ± z √(0.875·0.125/8 + z²/256)) / (1 + z²/8), z = 1.959964
+    assert found["LAS"]["low"] == pytest.approx(0.529112, abs=1e-5)
+    assert found["LAS"]["high"] == pytest.approx(0.977584, abs=1e-5)
+
+
+def test_the_table_has_a_row_a_file_and_metric_and_the_signature(commands: Commands, gold: Path, guess: Path) -> None:
+    lines = commands("score", gold, guess, gold, "-m", "las").out.splitlines()
+    assert lines[0].split() == ["file", "metric", "score", "95", "%", "interval", "correct", "gold", "predicted"]
+    assert "87.50" in lines[1]
+    assert "guess.conllu" in lines[1]
+    assert "100.00" in lines[2]
+    assert lines[-1].startswith("deadheat 0.1.0 | las.v1 | sentences 5 | words 8 | ")
+
+
+def test_standard_input_can_be_a_prediction(
+    commands: Commands, gold: Path, guess: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(guess.read_bytes())))
+    rows = json.loads(commands("score", gold, "-", "-m", "las", "--json").out)["scores"]
+    assert [(row["file"], row["value"]) for row in rows] == [("-", 0.875)]
+
+
+def test_scores_by_genre_add_up(commands: Commands, gold: Path, guess: Path) -> None:
+    rows = json.loads(commands("score", gold, guess, "-m", "las", "--by", "genre", "--json").out)["scores"]
+    assert [(row["group"], row["correct"], row["gold"]) for row in rows] == [("email", 4, 4), ("weblog", 3, 4)]
+
+
+def test_scores_by_relation_have_precision_and_recall(commands: Commands, gold: Path, guess: Path) -> None:
+    lines = commands("score", gold, guess, "-m", "las", "--by", "relation").out.splitlines()
+    assert lines[0].split()[-5:] == ["precision", "recall", "correct", "gold", "predicted"]
+    assert [line.split()[2] for line in lines[1:4]] == ["root", "nsubj", "punct"]
+
+
+def test_known_and_unknown_words_need_the_training_file(commands: Commands, gold: Path, guess: Path) -> None:
+    assert "unknown.v1: needs the training file" in commands.refused("score", gold, guess, "-m", "unknown")
+    rows = json.loads(commands("score", gold, guess, "-m", "unknown", "--train", gold, "--json").out)["scores"]
+    assert rows[0]["value"] is None
+    assert rows[0]["gold"] == 0
+
+
+def test_words_that_were_altered_can_be_aligned_by_position(commands: Commands, gold: Path, guess: Path) -> None:
+    guess.write_text(guess.read_text().replace("Cats", "<_UNK>"), encoding="utf-8")
+    line = commands.refused("score", gold, guess)
+    assert line.startswith(f"{guess}:9: the words do not spell the text of {gold}:9: ")
+    outcome = commands("score", gold, guess, "--align", "position", "-m", "las", "--json")
+    assert json.loads(outcome.out)["scores"][0]["correct"] == 7
+    assert "aligned by position" in outcome.err
+
+
+def test_all_faults_of_a_file_are_told_each_on_its_line(commands: Commands, gold: Path, guess: Path) -> None:
+    text = (
+        guess.read_text()
+        .replace("2\tbark", "3\tbark")
+        .replace("\t0\troot\t_\t_\n\n# newdoc id = weblog", "\t9\troot\t_\t_\n\n# newdoc id = weblog")
+    )
+    guess.write_text(text, encoding="utf-8")
+    outcome = commands("score", gold, guess)
+    assert outcome.code == 2
+    lines = outcome.err.splitlines()
+    assert lines[0] == f"{guess}:4: word id '3' out of order; expected 2"
+    assert lines[-1] == f"{guess}:10: word 2 has head 9; the sentence has 2 words"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--metric", "lass"], "metric 'lass' is unknown; did you mean 'las'?"),
+        (["--metric", "las(subtype=True)"], "setting of las.v1 'subtype' is unknown; did you mean 'subtypes'?"),
+        (["--metric", "las(subtypes=3)"], "las.v1: subtypes=3; expected a value like False"),
+        (["--metric", "las.v9"], "metric 'las.v9' is unknown; did you mean 'las.v1'?"),
+        (["--metric", "las("], "metric 'las('; expected a name such as las, las.v1 or las.v1(subtypes=True)"),
+        (["--level", "95"], "level 95.0; expected between 0 and 1, such as 0.95"),
+        (["--resamples", "0"], "0 resamples; expected at least 1"),
+    ],
+)
+def test_wrong_options_are_told(arguments: list[str], told: str, commands: Commands, gold: Path, guess: Path) -> None:
+    assert commands.refused("score", gold, guess, *arguments) == told
+
+
+def test_a_missing_file_a_folder_and_a_binary_file_are_one_line_each(
+    commands: Commands, gold: Path, tmp_path: Path
+) -> None:
+    missing, folder, binary = tmp_path / "missing.conllu", tmp_path / "empty", tmp_path / "picture.png"
+    folder.mkdir()
+    binary.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    assert commands.refused("score", gold, missing) == f"{missing}: cannot be read (no such file or directory)"
+    assert commands.refused("score", gold, folder).startswith(f"{folder}: a folder without corpus files")
+    assert commands.refused("score", gold, binary) == f"{binary}: a binary file; expected text"
+
+
+def test_chunks_in_column_files_are_scored_by_default(commands: Commands, tmp_path: Path) -> None:
+    gold, guess = tmp_path / "gold.txt", tmp_path / "guess.txt"
+    gold.write_text("a X B-NP\nb X I-NP\nc X O\n\n")
+    guess.write_text("a X B-NP\nb X B-NP\nc X O\n\n")
+    rows = json.loads(commands("score", gold, guess, "--json").out)["scores"]
+    assert [(row["metric"], row["correct"], row["gold"], row["predicted"]) for row in rows] == [
+        ("Chunk F1 (chunk)", 0, 1, 2),
+        ("Accuracy (chunk)", 2, 3, 3),
+        ("Sentence accuracy (chunk)", 0, 1, 1),
+    ]
+
+
+def test_nothing_is_written_to_the_folder(
+    commands: Commands, gold: Path, guess: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(gold.parent)
+    before = sorted(os.listdir())
+    commands("score", gold, guess)
+    assert sorted(os.listdir()) == before
