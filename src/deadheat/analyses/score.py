@@ -160,6 +160,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     given = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
     rows: list[Score] = []
     notes: list[str] = []
+    units: list[str] = []
     pair: Pair | None = None
     chosen: list[Metric] = []
     for each in given:
@@ -168,9 +169,11 @@ def score(  # noqa: PLR0913 (the options of the command)
         chosen = [METRICS.make(name) for name in metrics or default_metrics(pair)]
         rows += _scored(pair, grouped(pair, chosen, by), level=level, resamples=resamples, seed=seed)
         notes += _notes(pair, unit)
+        units.append(pair.units.name)
     if pair is None:
         raise InputError("no prediction was given; expected at least one")
-    settings = f"{level:.4g} wilson or bootstrap {resamples} | seed {seed}"
+    shared = "/".join(dict.fromkeys(units))
+    settings = f"unit {shared} | {level:.4g} wilson or bootstrap {resamples} | seed {seed}"
     signature = _signature(gold_corpus, pair, chosen, by, settings)
     return Scores(tuple(rows), signature, tuple(dict.fromkeys(notes)), by)
 
@@ -208,7 +211,7 @@ def _scored(pair: Pair, groups: Iterable[Group], *, level: float, resamples: int
     waiting: list[int] = []
     for group in groups:
         total = group.counts_NF.sum(axis=0)
-        if is_proportion(total):
+        if is_proportion(group.counts_NF):
             interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=level)
         else:
             waiting.append(len(rows))
@@ -251,7 +254,7 @@ def _signature(gold: Corpus, pair: Pair, metrics: Sequence[Metric], by: str, set
     names = [metric.name for metric in metrics]
     shown = "conll18.v1" if names == [f"{name}.v1" for name in OFFICIAL] else " ".join(names)
     parts = [f"deadheat {__version__}", shown, f"sentences {gold.sentences}", f"words {gold.words}"]
-    parts += [f"align {pair.alignment}", f"unit {pair.units.name}"]
+    parts += [f"align {pair.alignment}"]
     parts += [f"by {by}"] if by else []
     parts += [f"training words {pair.training.words}"] if pair.training is not None else []
     return " | ".join([*parts, settings])

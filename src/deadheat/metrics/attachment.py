@@ -71,8 +71,8 @@ def attachment(*, labels: str = "full", punctuation: str = "counted") -> Metric:
         pair.require_same_words("attachment.v1")
         return _accuracy_counts(pair, _right(pair, labels), PUNCTUATION[punctuation](pair.gold))
 
-    base = "UAS" if labels == "none" else "LAS"
-    return Metric("attachment.v1", f"{base} ({labels} labels, punctuation {punctuation})", counts, accuracy)
+    label = "UAS (" if labels == "none" else f"LAS ({labels} labels, "
+    return Metric("attachment.v1", f"{label}punctuation {punctuation})", counts, accuracy)
 
 
 def _preset(name: str, label: str, description: str, labels: str, punctuation: str) -> None:

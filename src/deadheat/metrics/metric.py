@@ -65,10 +65,13 @@ def accuracy(counts: Sums) -> Values:
     return ratio(counts[..., CORRECT], counts[..., GOLD], empty=np.nan)
 
 
-def is_proportion(total: Counts) -> bool:
-    """Whether a sum of counts is so many right of so many tried: then a Wilson interval holds."""
-    correct, gold, predicted = (int(total[field]) for field in (CORRECT, GOLD, PREDICTED))
-    return gold == predicted and 0 <= correct <= gold
+def is_proportion(counts_NF: Counts) -> bool:
+    """Whether counts are so many right of so many tried, in every unit: then a Wilson interval holds.
+
+    An F1 whose totals happen to be equal is not: in some unit as much is predicted too many as is missing elsewhere.
+    """
+    correct, gold, predicted = (counts_NF[..., field] for field in (CORRECT, GOLD, PREDICTED))
+    return bool(np.all(gold == predicted) and np.all((correct >= 0) & (correct <= gold)))
 
 
 def error_reduction(worse: float, better: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Metric
 
-_CALL = re.compile(r"(?P<name>[A-Za-z0-9-]+)(\.v(?P<version>\d+))?(\((?P<settings>.*)\))?\Z", re.DOTALL)
+_CALL = re.compile(r"(?P<name>[A-Za-z0-9_-]+)(\.v(?P<version>\d+))?(\((?P<settings>.*)\))?\Z", re.DOTALL)
 
 Maker = Callable[..., Metric]
 
@@ -68,17 +68,22 @@ class Registry:
         versions = sorted(int(name.rsplit(".v", 1)[1]) for name in self._makers if name.rsplit(".v", 1)[0] == base)
         if not versions:
             raise NameUnknown("metric", base, [name.rsplit(".v", 1)[0] for name in self._makers])
-        if version is not None and int(version) not in versions:
-            raise NameUnknown("metric", f"{base}.v{version}", [f"{base}.v{each}" for each in versions])
-        return f"{base}.v{version or versions[-1]}"
+        chosen = versions[-1] if version is None else int(version)
+        if chosen not in versions:
+            raise NameUnknown("metric", f"{base}.v{chosen}", [f"{base}.v{each}" for each in versions])
+        return f"{base}.v{chosen}"
 
 
 def _settings(text: str, inside: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
-        assert isinstance(call, ast.Call) and not call.args
-        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, AssertionError):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise ValueError
+        given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+        if len(given) < len(call.keywords):  # one of them twice, or `**`
+            raise ValueError
+        return given
+    except (SyntaxError, TypeError, ValueError):
         raise InputError(f"metric {text!r}: settings are unreadable; expected name=value, ...") from None
 
 
