@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.resampling import draw_weights
 
 Counts: TypeAlias = NDArray[np.integer[Any]]
 Values: TypeAlias = NDArray[np.float64]
+Value: TypeAlias = Callable[[Values], Values]
 
 BLOCK = 1 << 19  # weights drawn at a time, so that memory stays small
 
@@ -34,8 +35,12 @@ class Interval:
     level: float
     method: str
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return self.low, self.high
+
     def __str__(self) -> str:
-        return f"[{self.low:.4f}, {self.high:.4f}] ({self.level:.0%} {self.method})".replace("%", " %")
+        return f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:.10g} % {self.method})"
 
 
 def normal_quantile(probability: float) -> float:
@@ -101,18 +106,21 @@ def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generato
 
 def bootstrap(
     counts_NF: Counts,
-    value: Callable[[Values], Values],
+    value: Value,
     *,
     rng: np.random.Generator,
     level: float = 0.95,
     resamples: int = 2000,
+    method: str = "percentile",
 ) -> Interval:
-    """Percentile bootstrap interval of a metric over units.
+    """Bootstrap interval of a metric over units.
 
     Notes
     -----
-    Units (rows) are drawn with replacement as often as there are units; the bounds are the (1 - level)/2 and
-    (1 + level)/2 quantiles of the metric's value of the summed counts (Efron 1979). NaN with fewer than two units.
+    Units (rows) are drawn with replacement as often as there are units; the bounds of `percentile` are the
+    (1 - level)/2 and (1 + level)/2 quantiles of the metric's value of the summed counts (Efron 1979). `bca` moves
+    these two probabilities by the bias z0 of the resamples and the acceleration a from leaving out one unit at a
+    time, to Φ(z0 + (z0 + z)/(1 - a (z0 + z))) (Efron 1987). NaN with fewer than two units.
 
     Examples
     --------
@@ -122,15 +130,36 @@ def bootstrap(
     [0.6811, 0.8038] (95 % bootstrap)
     """
     _check_level(level)
+    if method not in ("percentile", "bca"):
+        raise NameUnknown("bootstrap interval", method, ("percentile", "bca"))
     if len(counts_NF) < 2:
         return Interval(math.nan, math.nan, level, "bootstrap")
-    return percentiles(value(resampled_sums(counts_NF, resamples=resamples, rng=rng)), level=level)
+    values_B = value(resampled_sums(counts_NF, resamples=resamples, rng=rng))
+    if method == "percentile":
+        return percentiles(values_B, level=level)
+    total = counts_NF.sum(axis=0).astype(np.float64)
+    return _bca(values_B, float(value(total)), value(total - counts_NF), level=level)
+
+
+def _bca(values_B: Values, observed: float, left_out_N: Values, *, level: float) -> Interval:
+    below = np.mean(values_B < observed) + np.mean(values_B == observed) / 2
+    pull = left_out_N.mean() - left_out_N
+    spread = float((pull**2).sum()) ** 1.5
+    if not 0 < below < 1 or spread == 0:
+        return Interval(*percentiles(values_B, level=level).bounds, level, "bootstrap bca")
+    bias, acceleration = normal_quantile(float(below)), float((pull**3).sum()) / (6 * spread)
+    bounds = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        moved = bias + normal_quantile(tail)
+        bounds.append(math.erfc(-(bias + moved / (1 - acceleration * moved)) / math.sqrt(2)) / 2)
+    low, high = np.quantile(values_B, bounds)
+    return Interval(float(low), float(high), level, "bootstrap bca")
 
 
 def difference(
     first_NF: Counts,
     second_NF: Counts,
-    value: Callable[[Values], Values],
+    value: Value,
     *,
     rng: np.random.Generator,
     level: float = 0.95,

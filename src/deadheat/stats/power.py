@@ -1,0 +1,199 @@
+"""Could this test set have shown the difference? Power, the smallest difference it can show, the size needed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import InputError
+from deadheat.stats.intervals import Counts, Value, normal_quantile
+from deadheat.stats.mcnemar import mcnemar
+from deadheat.stats.paired import check_pair, observed_difference
+
+BLOCK = 1 << 20  # units drawn at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """The chance that a test finds a difference of this size, and what would be needed to find it."""
+
+    difference: float
+    units: int
+    alpha: float
+    power: float  # by the normal approximation
+    simulated: float  # by simulation; NaN if none was asked for
+    smallest: float  # the smallest difference that is found with the wanted power
+    needed: float  # units that are needed to find this difference with the wanted power
+    target: float = 0.8
+
+    def __str__(self) -> str:
+        return (
+            f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units at "
+            f"alpha {self.alpha:g}; {self.target:.0%} power needs {self.smallest:.4f} or {self.needed:,.0f} units"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def mcnemar_power(
+    items: int, only_first: float, only_second: float, *, alpha: float = 0.05, target: float = 0.8
+) -> Power:
+    """Power of McNemar's test in closed form.
+
+    Parameters
+    ----------
+    items
+        How many items the test set has.
+    only_first, only_second
+        The chances that an item is right for one system alone.
+
+    Notes
+    -----
+    With d = p₁ - p₂ and s = p₁ + p₂, power is Φ((√n |d| - z √s) / √(s - d²)), z the normal quantile of 1 - alpha/2
+    (Connor 1987). The smallest difference solves this for |d| with s as it is; the size for n.
+
+    Examples
+    --------
+    >>> print(mcnemar_power(1000, 0.06, 0.04))
+    power 0.516 to find a difference of +0.0200 with 1,000 units at alpha 0.05; 80% power needs 0.0280 or 1,960 units
+    """
+    _check(alpha, target)
+    if min(only_first, only_second) < 0 or only_first + only_second > 1 or items < 1:
+        raise InputError(
+            f"{items} items, chances {only_first:g} and {only_second:g} of being right alone; expected at least one "
+            "item, and chances that add up to at most 1"
+        )
+    gap, discordant = only_first - only_second, only_first + only_second
+    power = _mcnemar(items, abs(gap), discordant, alpha)
+    smallest = _halved(lambda d: _mcnemar(items, d, discordant, alpha), target, discordant)
+    reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
+    needed = math.inf
+    if gap:
+        needed = ((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2
+    return Power(gap, items, alpha, power, math.nan, smallest, math.ceil(needed) if gap else needed, target)
+
+
+def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
+    if discordant == 0:
+        return 0.0
+    reach = normal_quantile(1 - alpha / 2)
+    spread = discordant - gap**2
+    lead = math.sqrt(items) * gap - reach * math.sqrt(discordant)
+    if spread <= 0:
+        return float(lead > 0)
+    return _normal(lead / math.sqrt(spread))
+
+
+def _halved(power_of: Any, target: float, most: float) -> float:
+    """The smallest argument up to `most` at which power reaches the target, or NaN."""
+    if power_of(most) < target:
+        return math.nan
+    low, high = 0.0, most
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if power_of(middle) < target else (low, middle)
+    return high
+
+
+def simulate_mcnemar_power(
+    items: int,
+    only_first: float,
+    only_second: float,
+    *,
+    rng: np.random.Generator,
+    alpha: float = 0.05,
+    simulations: int = 2000,
+) -> float:
+    """The share of simulated test sets on which the mid-p test finds a difference (Card et al. 2020)."""
+    draws = rng.multinomial(items, [only_first, only_second, max(0.0, 1 - only_first - only_second)], size=simulations)
+    pairs, times = np.unique(draws[:, :2], axis=0, return_counts=True)
+    found = [mcnemar(int(b), int(c)).p <= alpha for b, c in pairs]
+    return float(times[found].sum() / simulations)
+
+
+def paired_power(  # noqa: PLR0913 (what a person would vary)
+    first_NF: Counts,
+    second_NF: Counts,
+    value: Value,
+    *,
+    rng: np.random.Generator,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    simulations: int = 2000,
+    units: int | None = None,
+) -> Power:
+    """Power of a paired test on units like these, for any metric.
+
+    Parameters
+    ----------
+    units
+        The size of the test set to ask about; the one given by default.
+
+    Notes
+    -----
+    The observed units are taken for the population. The difference has the standard error s/√n of its
+    linearisation (what leaving a unit out changes), so power is Φ(|d| √n / s - z) + Φ(-|d| √n / s - z). The
+    simulation draws test sets of `units` units with replacement, tests each by its own standard error, and counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> total = np.full(500, 20)
+    >>> counts = [np.stack([rng.binomial(20, p, 500), total, total], axis=1) for p in (0.90, 0.89)]
+    >>> print(paired_power(*counts, lambda sums: sums[..., 0] / sums[..., 1], rng=rng))
+    power 0.132 to find a difference of +0.0036 with 500 units at alpha 0.05; 80% power needs 0.0121 or 5,692 units
+    """
+    check_pair(first_NF, second_NF)
+    _check(alpha, target)
+    size = len(first_NF) if units is None else units
+    if size < 2:
+        raise InputError(f"{size} units; expected at least two")
+    difference = observed_difference(first_NF, second_NF, value)
+    influence = _influence(first_NF, value) - _influence(second_NF, value)
+    deviation = float(np.sqrt((influence**2).mean()))
+    reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
+    if deviation == 0:
+        found = float(difference != 0)
+        return Power(difference, size, alpha, found, found, 0.0, 2.0 if difference else math.inf, target)
+    shift = abs(difference) * math.sqrt(size) / deviation
+    power = _normal(shift - reach) + _normal(-shift - reach)
+    needed = math.ceil(((reach + wanted) * deviation / difference) ** 2) if difference else math.inf
+    simulated = _simulated(difference, influence, size, reach, simulations, rng)
+    return Power(
+        difference, size, alpha, power, simulated, (reach + wanted) * deviation / math.sqrt(size), needed, target
+    )
+
+
+def _influence(counts_NF: Counts, value: Value) -> np.ndarray:
+    """How much more a unit adds to the score than the average unit does, times the number of units (jackknife)."""
+    total = counts_NF.sum(axis=0).astype(np.float64)
+    left_out = value(total - counts_NF)
+    return np.asarray((len(counts_NF) - 1) * (left_out.mean() - left_out))
+
+
+def _simulated(
+    difference: float, influence: np.ndarray, size: int, reach: float, simulations: int, rng: np.random.Generator
+) -> float:
+    found = 0
+    block = max(1, BLOCK // size)
+    for start in range(0, simulations, block):
+        drawn = influence[rng.integers(0, len(influence), (min(block, simulations - start), size))]
+        mean, error = difference + drawn.mean(axis=1), drawn.std(axis=1) / math.sqrt(size)
+        found += int(np.count_nonzero(np.abs(mean) > reach * error))
+    return found / simulations
+
+
+def _normal(z: float) -> float:
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def _check(alpha: float, target: float) -> None:
+    for name, each in (("alpha", alpha), ("power", target)):
+        if not 0 < each < 1:
+            raise InputError(f"{name} {each}; expected between 0 and 1")
