@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from deadheat.version import __version__
 
 if TYPE_CHECKING:
+    from deadheat.analyses.compare import compare
     from deadheat.analyses.score import score
     from deadheat.corpus import Corpus, read, write
 
-__all__ = ["Corpus", "__version__", "read", "score", "write"]
+__all__ = ["Corpus", "__version__", "compare", "read", "score", "write"]
 
 _HOMES = {
     "Corpus": "deadheat.corpus",
+    "compare": "deadheat.analyses.compare",
     "read": "deadheat.corpus",
     "score": "deadheat.analyses.score",
     "write": "deadheat.corpus",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -154,9 +153,8 @@ def score(  # noqa: PLR0913 (the options of the command)
         raise InputError(f"level {level}; expected between 0 and 1, such as 0.95")
     if resamples < 1:
         raise InputError(f"{resamples} resamples; expected at least 1")
-    open_corpus = partial(_corpus, reading=reading)
-    gold_corpus = open_corpus(gold)
-    train_corpus = None if training is None else open_corpus(training)
+    gold_corpus = open_corpus(gold, reading)
+    train_corpus = None if training is None else open_corpus(training, reading)
     given = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
     rows: list[Score] = []
     notes: list[str] = []
@@ -164,7 +162,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     pair: Pair | None = None
     chosen: list[Metric] = []
     for each in given:
-        predicted = open_corpus(each)
+        predicted = open_corpus(each, reading)
         pair = align(gold_corpus, predicted, by=align_by, unit=unit, training=train_corpus)
         chosen = [METRICS.make(name) for name in metrics or default_metrics(pair)]
         rows += _scored(pair, grouped(pair, chosen, by), level=level, resamples=resamples, seed=seed)
@@ -195,7 +193,8 @@ def default_metrics(pair: Pair) -> list[str]:
     return names
 
 
-def _corpus(given: Given | Sequence[Given], reading: dict[str, Any]) -> Corpus:
+def open_corpus(given: Given | Sequence[Given], reading: dict[str, Any]) -> Corpus:
+    """A corpus as it is, or read from its files."""
     if isinstance(given, Corpus):
         return given
     if isinstance(given, Sequence) and not isinstance(given, str):

@@ -18,6 +18,8 @@ from deadheat.version import __version__
 COMMANDS = {
     "demo": "show it all on a built-in corpus, in a minute",
     "score": "how good is each prediction, with intervals",
+    "compare": "which differences between systems are real",
+    "power": "could this test set have shown the difference",
     "info": "what is in a corpus, and what is missing",
     "metrics": "which metrics there are, and what each counts",
     "convert": "read a corpus and write it again, checked, mended or compressed",
@@ -28,6 +30,7 @@ examples:
   deadheat demo
   deadheat score gold.conllu mine.conllu theirs.conllu
   deadheat score gold.conllu mine.conllu --metric las --by genre
+  deadheat compare gold.conllu mine=mine.conllu theirs=theirs.conllu
   deadheat info train.conllu dev.conllu"""
 WRONG_INPUT, INTERRUPTED = 2, 130
 

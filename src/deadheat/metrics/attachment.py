@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from deadheat.corpus import Corpus
-from deadheat.errors import NameUnknown
+from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric, accuracy, f1
 from deadheat.metrics.pair import Flags, Pair
 from deadheat.metrics.registry import METRICS
@@ -130,6 +130,8 @@ _complete("lcm-supar", "LCM (SuPar)", "full")
 
 def sentence_counts(pair: Pair, right: Flags) -> Counts:
     """Counts of right sentences a unit."""
+    if pair.units.name == "token":
+        raise InputError("a metric of whole sentences; expected sentences or documents as units, not tokens")
     starts = pair.units.gold_sentences
     total = np.diff(starts, append=pair.gold.sentences)
     correct = np.add.reduceat(right, starts, dtype=np.int64) if len(starts) else total

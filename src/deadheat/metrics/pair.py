@@ -20,7 +20,7 @@ from deadheat.metrics.surface import Surface, check_same_text, surface, without_
 T = TypeVar("T")
 Flags = NDArray[np.bool_]
 ALIGNMENTS = ("text", "position")
-UNITS = ("sentence", "document")
+UNITS = ("sentence", "document", "token")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def align(
         are aligned as the official Universal Dependencies evaluation does. `position`: the nth word is the nth
         word, whatever the forms; sentences must have the same lengths.
     unit
-        `sentence` or `document` (of the gold corpus).
+        `sentence`, `document` (of the gold corpus) or `token` (for metrics that count words).
 
     Examples
     --------
@@ -171,6 +171,8 @@ def align(
         return Pair(gold, predicted, everything, everything, True, by, units, None, training)
     sides = surface(gold), surface(predicted)
     check_same_text(*sides)
+    if unit == "token":
+        raise InputError(f"{predicted.name}: other tokens than {gold.name}; expected the same ones to count in tokens")
     words = _aligned_words(*sides)
     return Pair(gold, predicted, *words, False, by, _common_units(*sides, unit=unit), sides, training)
 
@@ -199,15 +201,15 @@ def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:
         return
     if gold.sentences != predicted.sentences:
         raise AlignmentError(
-            f"{predicted.name}: {counted(predicted.sentences, 'sentence')}; expected {gold.sentences:,} as in {gold.name}, "
-            "to align by position"
+            f"{predicted.name}: {counted(predicted.sentences, 'sentence')}; expected {gold.sentences:,} as in "
+            f"{gold.name}, to align by position"
         )
     sizes, others = np.diff(gold.offsets), np.diff(predicted.offsets)
     odd = int(np.argmax(sizes != others))
     path, line = predicted.line_of_word(int(predicted.offsets[odd]))
     raise AlignmentError(
-        f"{path}:{line}: sentence {odd + 1} has {counted(others[odd], 'word')}; expected {sizes[odd]} as in {gold.name}, "
-        "to align by position"
+        f"{path}:{line}: sentence {odd + 1} has {counted(others[odd], 'word')}; expected {sizes[odd]} as in "
+        f"{gold.name}, to align by position"
     )
 
 
@@ -245,6 +247,9 @@ def _same_units(gold: Corpus, unit: str) -> Units:
         sentences = np.flatnonzero(np.diff(gold.documents, prepend=-1))
         words = gold.offsets[sentences]
         return Units(unit, words, words, sentences, sentences)
+    if unit == "token":
+        words = np.arange(gold.words)
+        return Units(unit, words, words, gold.sentence_of_word, gold.sentence_of_word)
     starts, every = gold.offsets[:-1], np.arange(gold.sentences)
     return Units("sentence", starts, starts, every, every)
 

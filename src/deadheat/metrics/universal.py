@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.errors import InputError
 from deadheat.metrics.metric import FIELDS, Counts, Metric, f1
 from deadheat.metrics.pair import Flags, Pair
 from deadheat.metrics.registry import METRICS
@@ -198,6 +199,8 @@ def sentences() -> Metric:
 
     def counts(pair: Pair) -> Counts:
         units = pair.units
+        if units.name == "token":
+            raise InputError("sentences.v1: sentences do not fit into tokens; expected sentences or documents as units")
         if pair.surfaces is None:
             every = np.diff(units.gold_sentences, append=pair.gold.sentences)
             return np.stack([every] * 3, axis=1)
@@ -210,11 +213,13 @@ def sentences() -> Metric:
 
 
 def _tokens_in_units(pair: Pair) -> NDArray[np.int64]:
-    weight = np.ones(pair.gold.words, np.int64)
+    """Tokens a unit, a multiword token where its first word is."""
+    starts = np.ones(pair.gold.words, np.int64)
     extras = pair.gold.extras
     multiword = extras.span > 0
-    np.subtract.at(weight, extras.at[multiword], extras.span[multiword] - 1)
-    return pair.units.of_gold(weight)
+    at, rest = extras.at[multiword] + 1, extras.span[multiword] - 1
+    starts[np.repeat(at, rest) + np.arange(rest.sum()) - np.repeat(np.cumsum(rest) - rest, rest)] = 0
+    return pair.units.of_gold(starts)
 
 
 def _spans(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,168 @@
+"""Every two systems against each other, on counts of the same units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import InputError, NameUnknown
+from deadheat.metrics.metric import CORRECT, GOLD, Counts, error_reduction
+from deadheat.stats.corrections import correct
+from deadheat.stats.intervals import Interval, Value, difference
+from deadheat.stats.mcnemar import mcnemar
+from deadheat.stats.paired import (
+    check_pair,
+    is_additive,
+    observed_difference,
+    paired_bootstrap,
+    permutation_exact,
+    randomization,
+)
+from deadheat.stats.wilcoxon import sign_test, signed_rank
+
+TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How systems are tested against each other."""
+
+    test: str = ""  # empty: chosen by the kind of data
+    correction: str = "holm"
+    alpha: float = 0.05
+    resamples: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.test and self.test not in TESTS:
+            raise NameUnknown("test", self.test, TESTS)
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha {self.alpha}; expected between 0 and 1, such as 0.05")
+        if self.resamples < 1:
+            raise InputError(f"{self.resamples} resamples; expected at least 1")
+        correct([], self.correction)
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Two systems: the difference, its interval, and how surprising it is if neither is better."""
+
+    a: str
+    b: str
+    test: str
+    difference: float
+    interval: Interval
+    p: float
+    p_corrected: float
+    error_reduction: float  # of the worse system's errors, the share the better one does not make
+    odds_ratio: float  # items only a has right to items only b has right; NaN where items are not right or wrong
+
+    def __str__(self) -> str:
+        return f"{self.a} - {self.b}: {self.difference:+.4f} {self.interval}, {self.test} p = {self.p:.4g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "test": self.test,
+            "difference": self.difference,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "p": self.p,
+            "p_corrected": self.p_corrected,
+            "error_reduction": self.error_reduction,
+            "odds_ratio": self.odds_ratio,
+        }
+
+
+def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
+    """The test that fits the data, and why."""
+    if all(is_additive(counts[0], other) for other in counts):
+        if counts[0][:, GOLD].max(initial=0) <= 1:
+            return "mcnemar-midp", "every unit is right or wrong"
+        return "permutation-exact", "the systems share their totals in every unit, so that all swaps can be counted"
+    return "randomization", "totals differ between the systems, so that swaps are sampled"
+
+
+def contests(
+    counts: Mapping[str, Counts], value: Value, settings: Settings, *, reference: str = ""
+) -> tuple[Contest, ...]:
+    """Test every two systems, or each against a reference, and correct for how many tests there are."""
+    if reference and reference not in counts:
+        raise NameUnknown("reference", reference, list(counts))
+    test = settings.test or choose_test(list(counts.values()))[0]
+    names = [(reference, name) for name in counts if name != reference] if reference else combinations(counts, 2)
+    found = [_contest(a, b, counts[a], counts[b], value, test, settings) for a, b in names]
+    corrected = correct([each.p for each in found], settings.correction)
+    return tuple(replace(each, p_corrected=float(p)) for each, p in zip(found, corrected, strict=True))
+
+
+def _contest(
+    a: str, b: str, first_NF: Counts, second_NF: Counts, value: Value, test: str, settings: Settings
+) -> Contest:
+    check_pair(first_NF, second_NF)
+    gap = observed_difference(first_NF, second_NF, value)
+    interval = difference(
+        first_NF,
+        second_NF,
+        value,
+        rng=np.random.default_rng(settings.seed),
+        level=1 - settings.alpha,
+        resamples=min(settings.resamples, 10_000),
+    )
+    scores = sorted(float(value(each.sum(axis=0).astype(float))) for each in (first_NF, second_NF))
+    items = _discordant(first_NF, second_NF)
+    odds = mcnemar(*items).odds_ratio if items else float("nan")
+    p = _p(first_NF, second_NF, value, test, settings)
+    return Contest(a, b, test, gap, interval, p, p, error_reduction(*scores), odds)
+
+
+def _p(first_NF: Counts, second_NF: Counts, value: Value, test: str, settings: Settings) -> float:
+    rng = np.random.default_rng([settings.seed, 1])
+    if test.startswith("mcnemar"):
+        items = _discordant(first_NF, second_NF)
+        if items is None:
+            raise InputError(f"{test}: units are not just right or wrong; expected tokens as units, or another test")
+        return mcnemar(*items, method=test.removeprefix("mcnemar-")).p
+    if test == "bootstrap":
+        return paired_bootstrap(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p
+    if test == "randomization":
+        return randomization(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p
+    if test == "permutation-exact":
+        return permutation_exact(first_NF, second_NF).p
+    gaps = value(first_NF.astype(float)) - value(second_NF.astype(float))
+    gaps = gaps[~np.isnan(gaps)]
+    return sign_test(gaps).p_value if test == "sign" else signed_rank(gaps).p_value
+
+
+def _discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
+    """Items that one system alone has right; None where units are more than one item."""
+    if not is_additive(first_NF, second_NF) or first_NF[:, GOLD].max(initial=0) > 1:
+        return None
+    a, b = first_NF[:, CORRECT] > 0, second_NF[:, CORRECT] > 0
+    return int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a))
+
+
+def tied_with_best(
+    values: Mapping[str, float],
+    counts: Mapping[str, Counts],
+    value: Value,
+    settings: Settings,
+    found: Sequence[Contest],
+) -> tuple[str, ...]:
+    """The best system and all that are not significantly worse, best first."""
+    best = max(values, key=lambda name: values[name])
+    known = {frozenset((each.a, each.b)): each.p_corrected for each in found}
+    missing = [name for name in values if name != best and frozenset((best, name)) not in known]
+    if missing:  # only pairs with a reference were tested
+        more = contests(
+            {best: counts[best], **{name: counts[name] for name in missing}}, value, settings, reference=best
+        )
+        known |= {frozenset((each.a, each.b)): each.p_corrected for each in more}
+    tied = [name for name in values if name == best or known[frozenset((best, name))] > settings.alpha]
+    return tuple(sorted(tied, key=lambda name: -values[name]))

@@ -1,0 +1,86 @@
+"""Power: could this test set have shown the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deadheat.analyses.compare import compared_counts
+from deadheat.analyses.score import Given
+from deadheat.errors import InputError
+from deadheat.stats.power import Power, mcnemar_power, paired_power, simulate_mcnemar_power
+
+
+def power(  # noqa: PLR0913 (the options of the command)
+    gold: Given | Sequence[Given],
+    systems: Mapping[str, Given],
+    *,
+    metric: str = "",
+    unit: str = "sentence",
+    units: int | None = None,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    seed: int = 0,
+    **reading: Any,
+) -> Power:
+    """Power of a test set to show the difference between two systems, taking the observed units for the population.
+
+    Parameters
+    ----------
+    systems
+        Two predictions by the name of their system.
+    units
+        Ask for a test set of another size.
+    """
+    if len(systems) != 2:
+        raise InputError(f"{len(systems)} systems; expected two")
+    metric_made, counts = compared_counts(gold, systems, metric=metric, unit=unit, reading=reading)
+    first, second = counts.values()
+    rng = np.random.default_rng(seed)
+    return paired_power(first, second, metric_made.value, rng=rng, alpha=alpha, target=target, units=units)
+
+
+def assumed_power(
+    items: int,
+    first: float,
+    second: float,
+    *,
+    agreement: float,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    seed: int = 0,
+) -> Power:
+    """Power to tell two accuracies apart by McNemar's test, without data.
+
+    Parameters
+    ----------
+    items
+        How many tokens (or sentences, ...) the test set has.
+    first, second
+        The assumed accuracies.
+    agreement
+        The share of items on which both systems are right or both are wrong.
+
+    Examples
+    --------
+    >>> print(assumed_power(25_000, 0.970, 0.968, agreement=0.98))
+    power 0.609 to find a difference of +0.0020 with 25,000 units at alpha 0.05; 80% power needs 0.0025 or 39,243 units
+    """
+    for name, each in (("accuracy", first), ("accuracy", second), ("agreement", agreement)):
+        if not 0 <= each <= 1:
+            raise InputError(f"{name} {each:g}; expected between 0 and 1")
+    gap, discordant = first - second, 1 - agreement
+    # Both right and both wrong must remain possible: |first + second - 1| <= agreement.
+    if abs(gap) > discordant or abs(first + second - 1) > agreement + 1e-12:
+        least, most = abs(first + second - 1), 1 - abs(gap)
+        raise InputError(
+            f"accuracies {first:g} and {second:g} cannot agree on {agreement:g} of items; "
+            f"expected between {least:g} and {most:g}"
+        )
+    chances = (discordant + gap) / 2, (discordant - gap) / 2
+    found = mcnemar_power(items, *chances, alpha=alpha, target=target)
+    rng = np.random.default_rng(seed)
+    return replace(found, simulated=simulate_mcnemar_power(items, *chances, rng=rng, alpha=alpha))

@@ -1,0 +1,91 @@
+"""`deadheat compare GOLD A=PRED B=PRED ...`"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from deadheat.analyses.compare import compare
+from deadheat.analyses.contest import TESTS, Settings
+from deadheat.analyses.tables import compare_scores
+from deadheat.cli.options import Parser, add_reading, print_json, reading, say
+from deadheat.errors import InputError
+from deadheat.metrics.pair import ALIGNMENTS, UNITS
+from deadheat.report.comparison import comparison_text
+
+EXAMPLES = """\
+examples:
+  deadheat compare gold.conllu A=a.conllu B=b.conllu C=c.conllu
+  deadheat compare gold.conllu A=a.conllu B=b.conllu --metric upos --unit token --train train.conllu
+  deadheat compare gold.conllu A=a.conllu B=b.conllu --test bootstrap --unit document
+  deadheat compare --scores scores.csv          a table of systems by data sets"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = Parser("compare", "Which differences between systems are real?", epilog=EXAMPLES)
+    made.add_argument("gold", metavar="GOLD", nargs="?", help="the gold file")
+    made.add_argument("systems", metavar="NAME=PRED", nargs="*", help="predictions, each with the name of its system")
+    made.add_argument("--scores", metavar="TABLE", help="a table of scores in place of files, paired by data set")
+    made.add_argument("--missing", choices=("refuse", "drop"), default="refuse", help="data sets that lack a score")
+    made.add_argument("-m", "--metric", default="", metavar="NAME", help="what to compare (default: LAS for trees)")
+    made.add_argument("--unit", choices=UNITS, default="sentence", help="what is swapped or drawn (default: sentence)")
+    made.add_argument("--test", default="", metavar="NAME", help=f"one of {', '.join(TESTS)} (default: what fits)")
+    made.add_argument("--correct", default="holm", metavar="NAME", help="bonferroni, holm (default), bh or none")
+    made.add_argument("--alpha", type=float, default=0.05, help="level of the tests (default: 0.05)")
+    made.add_argument("--reference", default="", metavar="NAME", help="test every system against this one alone")
+    made.add_argument("--train", nargs="+", metavar="FILE", help="training files, for accuracy on unknown words")
+    made.add_argument(
+        "--align", choices=ALIGNMENTS, default="text", help="align words by text (default) or by position"
+    )
+    made.add_argument("--resamples", type=int, default=10_000, metavar="N", help="resamples (default: 10000)")
+    made.add_argument("--seed", type=int, default=0, help="seed of the resamples (default: 0)")
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    add_reading(made)
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    settings = Settings(arguments.test, arguments.correct, arguments.alpha, arguments.resamples, arguments.seed)
+    if arguments.scores:
+        if arguments.gold:
+            raise InputError(f"deadheat compare: {arguments.gold} beside --scores; expected files or a table, not both")
+        found = compare_scores(
+            arguments.scores,
+            settings=settings,
+            metric=arguments.metric,
+            reference=arguments.reference,
+            missing=arguments.missing,
+        )
+    else:
+        if not arguments.gold:
+            raise InputError("deadheat compare: no files; expected GOLD NAME=PRED NAME=PRED ..., or --scores TABLE")
+        found = compare(
+            arguments.gold,
+            named("compare", arguments.systems),
+            metric=arguments.metric,
+            unit=arguments.unit,
+            settings=settings,
+            reference=arguments.reference,
+            training=arguments.train,
+            align_by=arguments.align,
+            **reading(arguments),
+        )
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        print(comparison_text(found, scale=1.0 if arguments.scores else 100.0))
+    say(found.notes)
+    return 0
+
+
+def named(command: str, systems: Sequence[str]) -> dict[str, str]:
+    """Files by the names given to them as NAME=FILE."""
+    found: dict[str, str] = {}
+    for each in systems:
+        name, equals, path = each.partition("=")
+        if not (name and equals and path):
+            raise InputError(f"deadheat {command}: {each!r}; expected NAME=FILE, such as A={each}")
+        if name in found:
+            raise InputError(f"deadheat {command}: two systems are named {name}; expected a name for each")
+        found[name] = path
+    return found

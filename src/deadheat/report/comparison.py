@@ -1,0 +1,101 @@
+"""A comparison on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deadheat.analyses.compare import Comparison
+from deadheat.analyses.contest import Contest
+from deadheat.analyses.disagreement import DisputedSentence
+from deadheat.report.terminal import emphasis, percent, table
+
+WIDEST = 110  # characters of a line of a disputed sentence
+
+
+def comparison_text(found: Comparison, *, scale: float = 100.0) -> str:
+    """Scores, pairs, who is tied, agreement and the sentences the systems disagree on most."""
+    parts = [
+        _systems(found, scale),
+        _pairs(found, scale),
+        f"tied with the best: {', '.join(found.tied)}"
+        if len(found.tied) > 1
+        else f"best: {found.tied[0]}, better than every other",
+    ]
+    if found.disagreement is not None:
+        agreed = found.disagreement
+        parts.append(
+            f"agreement on {agreed.labels}: Krippendorff's alpha {agreed.alpha:.4f}; right by majority vote "
+            f"{percent(agreed.majority)} %, by at least one system {percent(agreed.oracle)} %"
+        )
+        disputed = [each for each in agreed.sentences if each.alpha < 1]
+        if disputed:
+            parts.append(emphasis("Where they disagree most"))
+            parts += [_sentence(each) for each in disputed]
+    return "\n\n".join([*parts, found.signature])
+
+
+def _systems(found: Comparison, scale: float) -> str:
+    level = f"{100 * (1 - found.settings.alpha):.4g} % interval"
+    more = list(dict.fromkeys(row.metric.label for row in found.besides))
+    besides = {(row.file, row.metric.label): percent(row.value) for row in found.besides}
+    rows = [
+        [
+            row.file,
+            f"{scale * row.value:.2f}",
+            f"{scale * row.interval.low:.2f} - {scale * row.interval.high:.2f}",
+            *(besides.get((row.file, label), "-") for label in more),
+        ]
+        for row in sorted(found.systems, key=lambda row: -row.value)
+    ]
+    return table(["system", found.metric, level, *more], rows)
+
+
+def _pairs(found: Comparison, scale: float) -> str:
+    corrected = f"p ({found.settings.correction})"
+    header = [
+        "pair",
+        "difference",
+        f"{100 * (1 - found.settings.alpha):.4g} % interval",
+        "errors saved",
+        "p",
+        corrected,
+        "",
+    ]
+    rows = [_pair(pair, found.settings.alpha, scale) for pair in found.pairs]
+    return f"{found.test}, by {found.unit}: {found.reason}\n" + table(header, rows)
+
+
+def _pair(pair: Contest, alpha: float, scale: float) -> list[str]:
+    bounds = f"{scale * pair.interval.low:+.2f} - {scale * pair.interval.high:+.2f}"
+    verdict = "a dead heat"
+    if pair.p_corrected <= alpha:
+        verdict = f"{pair.a if pair.difference > 0 else pair.b} wins"
+    saved = "-" if pair.error_reduction != pair.error_reduction else f"{percent(pair.error_reduction)} %"
+    return [
+        f"{pair.a} - {pair.b}",
+        f"{scale * pair.difference:+.2f}",
+        bounds,
+        saved,
+        p_text(pair.p),
+        p_text(pair.p_corrected),
+        verdict,
+    ]
+
+
+def p_text(p: float) -> str:
+    """A p-value with four decimals, or its size where these would show none."""
+    return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
+
+
+def _sentence(disputed: DisputedSentence) -> str:
+    """Words in a row, under them the labels of gold and of every system; where a system errs, its label is shown."""
+    lines: list[tuple[str, Sequence[str]]] = [("", disputed.words), ("gold", disputed.gold)]
+    for name, labels in disputed.labels.items():
+        lines.append((name, [own if own != gold else "." for own, gold in zip(labels, disputed.gold, strict=True)]))
+    widths = [max(len(cell) for cell in column) for column in zip(*(cells for _, cells in lines), strict=True)]
+    margin = max(len(name) for name, _ in lines)
+    shown = []
+    for name, cells in lines:
+        text = "  ".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True)).rstrip()
+        shown.append(f"  {name:<{margin}}  {text if len(text) <= WIDEST else text[: WIDEST - 3] + '...'}")
+    return f"{disputed.place} (alpha {disputed.alpha:.3f})\n" + "\n".join(shown)
