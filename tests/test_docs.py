@@ -52,9 +52,7 @@ def find_blocks(text: str, page: str) -> Iterator[Block]:
         note, fence = NOT_RUN.fullmatch(lines[at]), FENCE.fullmatch(lines[at])
         at += 1
         if note and not note["reason"]:
-            raise PageError(
-                f"{page}:{at}", "a block that is not run needs a reason: <!-- not run: reason -->"
-            )
+            raise PageError(f"{page}:{at}", "a block that is not run needs a reason: <!-- not run: reason -->")
         if fence:
             closing = re.compile(rf" *`{{{len(fence['ticks'])},}}\s*")
             end = next((i for i in range(at, len(lines)) if closing.fullmatch(lines[i])), None)

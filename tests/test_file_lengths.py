@@ -16,9 +16,7 @@ def long_functions(source: str, limit: int) -> list[str]:
     """Functions of more lines than the limit, as `line: name has n lines`."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, Function)]
     lengths = {function: count_lines(function) for function in functions}
-    return [
-        f"{node.lineno}: {node.name} has {lines} lines" for node, lines in lengths.items() if lines > limit
-    ]
+    return [f"{node.lineno}: {node.name} has {lines} lines" for node, lines in lengths.items() if lines > limit]
 
 
 def count_lines(function: Function) -> int:

@@ -229,7 +229,5 @@ def test_the_front_door_opens_only_when_asked(source: str, *, accepted: bool) ->
 
 
 def test_foreign_imports_are_found_wherever_they_stand() -> None:
-    source = (
-        "import os.path, numpy as np\nfrom deadheat import errors\ndef f():\n    from udtools.cli import main"
-    )
+    source = "import os.path, numpy as np\nfrom deadheat import errors\ndef f():\n    from udtools.cli import main"
     assert [imported.package for imported in foreign(source, "deadheat.stats.power")] == ["numpy", "udtools"]

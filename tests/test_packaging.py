@@ -63,7 +63,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_the_core_is_light() -> None:
     names = {Requirement(line).name for line in PROJECT["dependencies"]}
-    assert names == {"numpy", "numba", "zstandard"}
+    assert names == {"numpy", "numba", "scipy", "zstandard"}
 
 
 def test_the_environment_is_the_pinned_one() -> None:
@@ -77,9 +77,7 @@ def test_the_environment_is_the_pinned_one() -> None:
 
 def test_whatever_an_extra_asks_for_has_a_pin_it_accepts() -> None:
     pins = pinned_versions()
-    lines = PROJECT["dependencies"] + [
-        line for lines in PROJECT["optional-dependencies"].values() for line in lines
-    ]
+    lines = PROJECT["dependencies"] + [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
     for requirement in map(Requirement, lines):
         if requirement.name != "deadheat":
             assert pins[canonicalize_name(requirement.name)] in requirement.specifier, str(requirement)

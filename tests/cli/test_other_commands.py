@@ -79,10 +79,11 @@ def test_compiling_is_announced_to_a_person_only(
 ) -> None:
     from deadheat.kernels import native
 
+    told = []
+    for person in (False, True):
+        monkeypatch.setattr(native, "announce", None)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda person=person: person, raising=False)
+        commands("info", gold)
+        told.append(native.announce is not None)
     monkeypatch.setattr(native, "announce", None)
-    commands("info", gold)
-    assert native.announce is None
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    commands("info", gold)
-    assert native.announce is not None
-    monkeypatch.setattr(native, "announce", None)
+    assert told == [False, True]

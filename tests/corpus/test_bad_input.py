@@ -24,9 +24,7 @@ ZERO_TOKENS = r"sentence with 0 tokens .* at line "
 TEN = r"does not contain 10 tab-separated columns at line "
 
 CASES = {
-    "no final empty line": Bad(
-        ONE + row(1) + "\n", 3, NO_END, "The CoNLL-U file does not end with empty line"
-    ),
+    "no final empty line": Bad(ONE + row(1) + "\n", 3, NO_END, "The CoNLL-U file does not end with empty line"),
     "no final newline": Bad(ONE + row(1), 3, NO_END, "The CoNLL-U file does not end with empty line"),
     "two empty lines": Bad(ONE + "\n" + ONE, 3, NO_WORDS, ZERO_TOKENS + "3"),
     "an empty line at the start": Bad("\n" + ONE, 1, NO_WORDS, ZERO_TOKENS + "1"),

@@ -92,11 +92,11 @@ def test_randomization_of_a_metric_that_is_not_additive_is_all_swaps() -> None:
     predicted = [gold + rng.integers(-1, 2, 9) for _ in range(2)]
     first, second = (table(rng.binomial(np.minimum(gold, each), 0.7), gold, each) for each in predicted)
     observed = abs(f1(first.sum(0)) - f1(second.sum(0)))
-    hits = 0
+    hits: float = 0
     for swap in itertools.product((False, True), repeat=9):
         mask = np.array(swap)[:, None]
         a, b = np.where(mask, second, first).sum(0), np.where(mask, first, second).sum(0)
-        hits += abs(f1(a) - f1(b)) >= observed - 1e-12
+        hits += float(abs(f1(a) - f1(b)) >= observed - 1e-12)
     exact = hits / 2**9
     sampled = randomization(first, second, f1, rng=fresh(), resamples=40_000).p
     assert sampled == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 40_000) + 1e-4)
@@ -143,10 +143,10 @@ def test_block_sizes_change_nothing(test: Callable[..., PairedTest], monkeypatch
 def test_seed_zero_is_a_seed_and_the_global_generator_is_left_alone(test: Callable[..., PairedTest]) -> None:
     first, second = simulated(8, 60, better=0.01)
     np.random.seed(3)  # noqa: NPY002 (it is watched, not used)
-    state = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]  # noqa: NPY002
+    state = np.random.get_state()[1].tolist()  # type: ignore[index]  # noqa: NPY002
     runs = {test(first, second, f1, rng=fresh(0), resamples=500).p for _ in range(3)}
     assert len(runs) == 1
-    assert np.random.get_state()[1].tolist() == state  # type: ignore[index, union-attr]  # noqa: NPY002
+    assert np.random.get_state()[1].tolist() == state  # type: ignore[index]  # noqa: NPY002
     assert test(first, second, f1, rng=fresh(1), resamples=500).p not in runs
 
 
@@ -155,15 +155,16 @@ def test_swapping_systems_turns_the_difference_alone(test: Callable[..., PairedT
     first, second = simulated(9, 80, better=0.02)
     one = test(first, second, f1, rng=fresh(), resamples=800)
     other = test(second, first, f1, rng=fresh(), resamples=800)
-    assert (one.p, one.difference) == (other.p, pytest.approx(-other.difference))
+    assert one.p == other.p
+    assert one.difference == pytest.approx(-other.difference)
 
 
 def test_units_on_which_both_are_equal_do_not_matter_to_swaps() -> None:
     first, second = simulated(10, 40, better=0.05)
     same = table(np.full(30, 3), np.full(30, 4))
-    longer = [np.concatenate([each, same]) for each in (first, second)]
+    longer, longest = (np.concatenate([each, same]) for each in (first, second))
     short = randomization(first, second, lambda sums: sums[..., 0], rng=fresh(), resamples=500)
-    assert randomization(*longer, lambda sums: sums[..., 0], rng=fresh(), resamples=500).p == short.p
+    assert randomization(longer, longest, lambda sums: sums[..., 0], rng=fresh(), resamples=500).p == short.p
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deadheat.analyses.contest import Contest, Settings, choose_test, contests, tied_with_best
+from deadheat.analyses.contest import Contest, Settings, choose_test, contests, tied
 from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.analyses.latex import booktabs
 from deadheat.analyses.score import Given, Score, Scores, default_metrics, open_corpus, score
@@ -154,7 +154,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
         settings,
         found.rows,
         pairs,
-        tied_with_best(values, counts, chosen.value, settings, pairs),
+        tied(values, counts, chosen.value, settings, pairs),
         _besides(gold_corpus, everyone, chosen, training, reading, shared) if same_words else (),
         disagreement(gold_corpus, named, chosen) if same_words else None,
         found.notes,

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.metrics.metric import CORRECT, GOLD, Counts, error_reduction
-from deadheat.stats.corrections import correct
+from deadheat.metrics.metric import CORRECT, Counts, error_reduction
+from deadheat.stats.corrections import correct, tied_with_best
 from deadheat.stats.intervals import Interval, Value, difference
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import (
+    LONGEST,
     check_pair,
     is_additive,
     observed_difference,
@@ -83,9 +84,14 @@ class Contest:
 def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
     """The test that fits the data, and why."""
     if all(is_additive(counts[0], other) for other in counts):
-        if counts[0][:, GOLD].max(initial=0) <= 1:
+        if all(_items(each) for each in counts):
             return "mcnemar-midp", "every unit is right or wrong"
-        return "permutation-exact", "the systems share their totals in every unit, so that all swaps can be counted"
+        if (
+            max(int(np.abs(first[:, CORRECT] - second[:, CORRECT]).sum()) for first, second in combinations(counts, 2))
+            < LONGEST
+        ):
+            return "permutation-exact", "the systems share their totals in every unit, so that all swaps can be counted"
+        return "randomization", "the differences are too fine to count all swaps, so that swaps are sampled"
     return "randomization", "totals differ between the systems, so that swaps are sampled"
 
 
@@ -140,15 +146,20 @@ def _p(first_NF: Counts, second_NF: Counts, value: Value, test: str, settings: S
     return sign_test(gaps).p_value if test == "sign" else signed_rank(gaps).p_value
 
 
+def _items(counts_NF: Counts) -> bool:
+    """Whether every unit is one item, right or wrong, or none."""
+    return bool(counts_NF.max(initial=0) <= 1)
+
+
 def _discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
     """Items that one system alone has right; None where units are more than one item."""
-    if not is_additive(first_NF, second_NF) or first_NF[:, GOLD].max(initial=0) > 1:
+    if not is_additive(first_NF, second_NF) or not (_items(first_NF) and _items(second_NF)):
         return None
     a, b = first_NF[:, CORRECT] > 0, second_NF[:, CORRECT] > 0
     return int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a))
 
 
-def tied_with_best(
+def tied(
     values: Mapping[str, float],
     counts: Mapping[str, Counts],
     value: Value,
@@ -156,13 +167,13 @@ def tied_with_best(
     found: Sequence[Contest],
 ) -> tuple[str, ...]:
     """The best system and all that are not significantly worse, best first."""
-    best = max(values, key=lambda name: values[name])
+    names = list(values)
+    best = max(names, key=lambda name: values[name])
     known = {frozenset((each.a, each.b)): each.p_corrected for each in found}
-    missing = [name for name in values if name != best and frozenset((best, name)) not in known]
+    missing = {name: counts[name] for name in names if name != best and frozenset((best, name)) not in known}
     if missing:  # only pairs with a reference were tested
-        more = contests(
-            {best: counts[best], **{name: counts[name] for name in missing}}, value, settings, reference=best
-        )
+        more = contests({best: counts[best], **missing}, value, settings, reference=best)
         known |= {frozenset((each.a, each.b)): each.p_corrected for each in more}
-    tied = [name for name in values if name == best or known[frozenset((best, name))] > settings.alpha]
-    return tuple(sorted(tied, key=lambda name: -values[name]))
+    p_SS = [[1.0 if a == b else known.get(frozenset((a, b)), 1.0) for b in names] for a in names]
+    outcome = tied_with_best(p_SS, list(values.values()), alpha=settings.alpha, names=names)
+    return (*outcome.best, *outcome.tied)

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.analyses.compare import Comparison
-from deadheat.analyses.contest import Settings, choose_test, contests, tied_with_best
+from deadheat.analyses.contest import Settings, choose_test, contests, tied
 from deadheat.analyses.score import Score
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import FIELDS, Counts, Metric, Sums, Values, ratio
 from deadheat.stats.intervals import bootstrap
 
-DECIMALS = 6  # scores are compared as integers of this many decimals, so that all swaps can be counted
+DECIMALS = 6  # at most; scores are compared as integers, so that all swaps can be counted
 Table = dict[str, dict[str, float]]  # system -> data set -> score
 
 
@@ -110,7 +110,7 @@ def compare_scores(
     if len(table) < 2:
         raise InputError(f"{len(table)} system; expected at least two to compare")
     names, dropped = _common(table, missing)
-    unit = 10**DECIMALS
+    unit = _scale([found[name] for found in table.values() for name in names])
     counts: dict[str, Counts] = {}
     for system, found in table.items():
         whole = np.array([round(found[name] * unit) for name in names], np.int64)
@@ -124,9 +124,18 @@ def compare_scores(
     rows = tuple(_row(name, each, measure, settings) for name, each in counts.items())
     pairs = contests(counts, mean_score, settings, reference=reference)
     values = {row.file: row.value for row in rows}
-    tied = tied_with_best(values, counts, mean_score, settings, pairs)
     notes = (f"{dropped} data sets without a score of every system left out",) if dropped else ()
-    return Comparison(measure.label, "data set", test, reason, settings, rows, pairs, tied, notes=notes)
+    return Comparison(
+        measure.label,
+        "data set",
+        test,
+        reason,
+        settings,
+        rows,
+        pairs,
+        tied(values, counts, mean_score, settings, pairs),
+        notes=notes,
+    )
 
 
 def mean_score(sums: Sums) -> Values:
@@ -143,6 +152,14 @@ def _row(name: str, counts_NF: Counts, measure: Metric, settings: Settings) -> S
     interval = bootstrap(counts_NF, mean_score, rng=rng, level=1 - settings.alpha)
     total = counts_NF.sum(axis=0)
     return Score(name, measure, float(mean_score(total)), interval, total, counts_NF)
+
+
+def _scale(scores: list[float]) -> int:
+    """The power of ten that makes integers of all scores."""
+    for decimals in range(DECIMALS):
+        if all(abs(score * 10**decimals - round(score * 10**decimals)) < 1e-7 for score in scores):
+            return int(10**decimals)
+    return int(10**DECIMALS)
 
 
 def _common(table: Mapping[str, Mapping[str, float]], missing: str) -> tuple[list[str], int]:

@@ -19,7 +19,9 @@ SEPARATORS = {"tab": "\t", "space": " "}
 USUAL_NAMES = {2: ("form", "tag"), 3: ("form", "xpos", "chunk"), 4: ("form", "xpos", "chunk", "ner")}
 
 
-def read_columns(path: str, buffer: Bytes, *, names: Sequence[str] | None = None, separator: str | None = None) -> Corpus:
+def read_columns(
+    path: str, buffer: Bytes, *, names: Sequence[str] | None = None, separator: str | None = None
+) -> Corpus:
     """A corpus from a file with a word a line and an empty line after each sentence."""
     size = len(buffer) - PADDING
     data = checked_text(path, buffer)
@@ -29,7 +31,9 @@ def read_columns(path: str, buffer: Bytes, *, names: Sequence[str] | None = None
     if names is None:
         names = USUAL_NAMES.get(width) or ("form", *(f"column{i}" for i in range(2, width + 1)))
     elif len(names) != width:
-        raise CorpusError([Fault(path, number, f"{counted(width, 'column')}; expected {len(names)}: {', '.join(names)}")])
+        raise CorpusError(
+            [Fault(path, number, f"{counted(width, 'column')}; expected {len(names)}: {', '.join(names)}")]
+        )
     room = _scan_columns(data, separator, width)
     missing = data[size:].tobytes()
     if room.out[k.UNFINISHED] and not room.out[k.FAULTS]:

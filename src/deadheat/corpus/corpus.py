@@ -66,12 +66,12 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Sentences of words. Word i of the corpus is entry i of every column.
+    r"""Sentences of words. Word i of the corpus is entry i of every column.
 
     Examples
     --------
     >>> import deadheat
-    >>> corpus = deadheat.read(text="1\\tHi\\thi\\tINTJ\\t_\\t_\\t0\\troot\\t_\\t_\\n\\n")
+    >>> corpus = deadheat.read(text="1\tHi\thi\tINTJ\t_\t_\t0\troot\t_\t_\n\n")
     >>> corpus.words, corpus.sentences, corpus.column("upos").strings()
     (1, 1, ['INTJ'])
     """

@@ -133,11 +133,7 @@ def _from_sentence_ids(corpus: Corpus) -> list[str] | None:
         return None
     pairs = set(zip(corpus.documents.tolist(), prefixes, strict=True))
     of_document = dict(pairs)
-    return (
-        [of_document[document] for document in sorted(of_document)]
-        if len(pairs) == len(of_document)
-        else None
-    )
+    return [of_document[document] for document in sorted(of_document)] if len(pairs) == len(of_document) else None
 
 
 def _prefixes(ids: Sequence[str | None]) -> list[str] | None:

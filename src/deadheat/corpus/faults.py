@@ -80,7 +80,9 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     k.COMMENT_INSIDE: lambda data, start, _, __: (
         f"a comment inside a sentence, {excerpt(data, start)}; comments stand before its first word"
     ),
-    k.RANGE_ID: lambda data, start, _, __: f"multiword token id {field_of(data, start, 0)}; expected two numbers as 3-4",
+    k.RANGE_ID: lambda data, start, _, __: (
+        f"multiword token id {field_of(data, start, 0)}; expected two numbers as 3-4"
+    ),
     k.RANGE_ORDER: lambda data, start, _, due: (
         f"multiword token {field_of(data, start, 0)} out of place or overlapping; expected one from {due} on"
     ),
@@ -90,12 +92,16 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     k.EMPTY_NODE_ID: lambda data, start, _, packed: (
         f"empty node id {field_of(data, start, 0)}; expected {packed // 10**9}.{packed % 10**9 + 1}"
     ),
-    k.LONE_RETURN: lambda data, start, _, __: f"a carriage return inside the line {excerpt(data, start)}; expected none",
+    k.LONE_RETURN: lambda data, start, _, __: (
+        f"a carriage return inside the line {excerpt(data, start)}; expected none"
+    ),
 }
 
 COLUMN_WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     **WORDS,
-    k.COLUMNS: lambda data, start, found, width: f"{counted(found, 'column')}; expected {width} in {excerpt(data, start)}",
+    k.COLUMNS: lambda data, start, found, width: (
+        f"{counted(found, 'column')}; expected {width} in {excerpt(data, start)}"
+    ),
     k.EMPTY_FORM: lambda data, start, _, __: f"an empty word in {excerpt(data, start)}; expected a word in column 1",
     k.EMPTY_SENTENCE: lambda data, start, _, __: "a sentence without words; expected one empty line between sentences",
 }
@@ -117,4 +123,6 @@ def tagged_words(mark: str) -> dict[int, Callable[[Bytes, int, int, int], str]]:
 def describe(path: str, data: Bytes, found: Indices, words: dict[int, Callable[..., str]]) -> list[Fault]:
     """Faults with their words, from the numbers a scanner left."""
     rows = found.reshape(-1, k.FAULT_SIZE).tolist()
-    return [Fault(path, line, words[kind](data, start, detail, more)) for kind, line, start, detail, more in rows if kind]
+    return [
+        Fault(path, line, words[kind](data, start, detail, more)) for kind, line, start, detail, more in rows if kind
+    ]

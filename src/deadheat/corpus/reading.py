@@ -32,7 +32,7 @@ def read(
     separator: str | None = None,
     lenient: Iterable[str] = (),
 ) -> Corpus:
-    """Read a file, a folder, or several of either as one corpus; `-` is standard input.
+    r"""Read a file, a folder, or several of either as one corpus; `-` is standard input.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read(
 
     Examples
     --------
-    >>> read(text="The_DT heat_NN is_VBZ dead_JJ\\n").column("tag").strings()
+    >>> read(text="The_DT heat_NN is_VBZ dead_JJ\n").column("tag").strings()
     ['DT', 'NN', 'VBZ', 'JJ']
     """
     modes = _checked(format, lenient)
@@ -95,7 +95,13 @@ def _checked(format: str, lenient: Iterable[str]) -> frozenset[str]:
 
 
 def _read_one(
-    path: str, buffer: Bytes, *, format: str, columns: Sequence[str] | None, separator: str | None, lenient: frozenset[str]
+    path: str,
+    buffer: Bytes,
+    *,
+    format: str,
+    columns: Sequence[str] | None,
+    separator: str | None,
+    lenient: frozenset[str],
 ) -> Corpus:
     if format == "auto":
         format = "columns" if columns else _guess(path, buffer)
@@ -139,9 +145,8 @@ def concatenate(corpora: Sequence[Corpus]) -> Corpus:
             expected = f"{first.layout.format} as {first.name} is"
             raise InputError(f"{other.name}: format {other.layout.format}; expected {expected}")
         if list(other.columns) != list(first.columns):
-            raise InputError(
-                f"{other.name}: columns {', '.join(other.columns)}; expected {', '.join(first.columns)} as in {first.name}"
-            )
+            expected = f"{', '.join(first.columns)} as in {first.name}"
+            raise InputError(f"{other.name}: columns {', '.join(other.columns)}; expected {expected}")
     columns, maps = {}, []
     for name in first.columns:
         column, per_corpus = _joined([corpus.columns[name] for corpus in corpora])

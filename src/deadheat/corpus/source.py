@@ -124,5 +124,7 @@ def _in_folder(folder: str) -> list[str]:
     surely = [name for name in names if plain[name].endswith(SUFFIXES[0])]
     chosen = surely or [name for name in names if plain[name].endswith(SUFFIXES)]
     if not chosen:
-        raise InputError(f"{folder}: a folder without corpus files; expected names ending in {', '.join(SUFFIXES[:4])} ...")
+        raise InputError(
+            f"{folder}: a folder without corpus files; expected names ending in {', '.join(SUFFIXES[:4])} ..."
+        )
     return [str(Path(folder) / name) for name in chosen]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -53,7 +54,7 @@ class Vocabulary:
     def strings(self) -> tuple[str, ...]:
         """All strings, in the order of their codes."""
         blob, bounds = self.blob.tobytes(), self.offsets.tolist()
-        return tuple(blob[a:b].decode() for a, b in zip(bounds, bounds[1:], strict=False))
+        return tuple(blob[a:b].decode() for a, b in pairwise(bounds))
 
     def codes_of(self, other: Vocabulary) -> Codes:
         """For every string of another vocabulary its code here, or -1 where it is unknown here."""

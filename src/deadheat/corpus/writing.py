@@ -13,7 +13,7 @@ from deadheat.kernels.writing import write_rows, write_tagged
 
 
 def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
-    """The corpus in its own format.
+    r"""The corpus in its own format.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
     Examples
     --------
     >>> from deadheat.corpus import read
-    >>> to_bytes(read(text="The_DT heat_NN\\n"))
-    b'The_DT heat_NN\\n'
+    >>> to_bytes(read(text="The_DT heat_NN\n"))
+    b'The_DT heat_NN\n'
     """
     vocabularies = [column.vocabulary for column in corpus.columns.values()]
     width, words, extras = len(vocabularies), corpus.words, corpus.extras
@@ -48,9 +48,9 @@ def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
         numbered = layout.format in ("conllu", "conllx")
         into = np.empty(size + numbered * rows * 24, np.uint8)
         heads = corpus.heads if corpus.heads is not None else np.full(words, -1, np.int32)
-        written = write_rows(codes.reshape(-1), rows, width, numbered, ord(layout.separator), layout.crlf, heads, *strings,
-                             ends, extras.ends, extras.at, extras.span, corpus.comments.blob, corpus.comments.offsets,
-                             into)  # fmt: skip
+        written = write_rows(codes.reshape(-1), rows, width, numbered, ord(layout.separator), layout.crlf, heads,
+                             *strings, ends, extras.ends, extras.at, extras.span, corpus.comments.blob,
+                             corpus.comments.offsets, into)  # fmt: skip
     whole = into[:written].tobytes() + corpus.comments.tail
     if layout.missing_end and not mend:
         whole = whole[: len(whole) - len(layout.missing_end)]
@@ -58,7 +58,7 @@ def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
 
 
 def write(corpus: Corpus, path: str | os.PathLike[str], *, mend: bool = False) -> None:
-    """Write a corpus to a file, compressed if its name ends in .gz, .xz or .zst; the file appears whole or not at all."""
+    """Write a corpus to a file, whole or not at all; compressed if its name ends in .gz, .xz or .zst."""
     target = Path(path)
     data = _compressed(to_bytes(corpus, mend=mend), target.suffix)
     scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")

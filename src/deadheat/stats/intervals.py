@@ -45,6 +45,8 @@ class Interval:
 
 def normal_quantile(probability: float) -> float:
     """The standard normal quantile, by halving the distribution function: exact to the last bits, needs no library."""
+    if probability > 0.5:  # the upper tail is a difference from 1, of which few bits are left
+        return -normal_quantile(1 - probability)
     low, high = -40.0, 40.0
     while True:
         middle = (low + high) / 2

@@ -14,6 +14,7 @@ from deadheat.stats.intervals import Counts, Value, Values, resampled_sums
 
 CORRECT, GOLD, PREDICTED = range(3)
 BLOCK = 1 << 16  # resamples at a time, so that memory stays small
+LONGEST = 1 << 26  # places of a lattice: half a gigabyte
 DIRECT_LIMIT = 1 << 29  # multiplications up to which a convolution is done term by term
 # Differences of scores that are equal but for rounding count as equal.
 TOLERANCE = 1e-12
@@ -171,11 +172,14 @@ def permutation_exact(first_NF: Counts, second_NF: Counts) -> PairedTest:
 
 def lattice_p(gaps: np.ndarray) -> float:
     """The chance that random signs give integers an absolute sum at least as large as they have."""
+    gaps = gaps // max(1, int(np.gcd.reduce(np.abs(gaps))))
     sizes, times = np.unique(np.abs(gaps[gaps != 0]), return_counts=True)
     reach = int((sizes * times).sum())
     distance = abs(int(gaps.sum()))
     if distance == 0:
         return 1.0
+    if reach > LONGEST:
+        raise InputError(f"permutation-exact: differences add up to {reach:,}; expected at most {LONGEST:,}")
     # P(T >= (reach + distance) / 2), T the sum of |g| over units with a plus; the other tail is as large.
     wanted = (reach + distance) // 2
     chances, lowest = _lattice(sizes.tolist(), times.tolist())
@@ -185,11 +189,9 @@ def lattice_p(gaps: np.ndarray) -> float:
 def _lattice(sizes: list[int], times: list[int]) -> tuple[Values, int]:
     """Chances of T = lowest, lowest + 1, ...; values less likely than 1e-300 are cut off at both ends."""
     chances, lowest = np.ones(1), 0
-    for size, count in sorted(zip(sizes, times, strict=True), key=lambda pair: pair[1]):
+    for size, count in sorted(zip(sizes, times, strict=True), key=lambda pair: pair[0] * pair[1]):
         binomial, start = _binomial(count)
-        spread = np.zeros((len(binomial) - 1) * size + 1)
-        spread[::size] = binomial
-        chances = _convolved(chances, spread, size)
+        chances = _convolved(chances, binomial, size)
         lowest += start * size
     return chances, lowest
 
@@ -204,19 +206,25 @@ def _binomial(count: int) -> tuple[Values, int]:
     return np.exp(logs[kept[0] : kept[-1] + 1]), int(kept[0])
 
 
-def _convolved(chances: Values, spread: Values, step: int) -> Values:
-    """Convolution where `spread` is zero off multiples of `step`: one plain convolution a residue."""
-    if len(chances) * (len(spread) // step) > DIRECT_LIMIT:
+def _convolved(chances: Values, binomial: Values, step: int) -> Values:
+    """Add an independent number of steps to a variable on a lattice."""
+    size = len(chances) + (len(binomial) - 1) * step
+    if len(chances) * len(binomial) > DIRECT_LIMIT:
         from scipy.fft import irfft, next_fast_len, rfft
 
-        size = len(chances) + len(spread) - 1
+        spread = np.zeros((len(binomial) - 1) * step + 1)
+        spread[::step] = binomial
         fast = next_fast_len(size, real=True)
         product: Values = irfft(rfft(chances, fast) * rfft(spread, fast), fast)[:size]
         return np.maximum(product, 0.0)
     if step == 1:
-        return np.convolve(chances, spread)
-    result = np.zeros(len(chances) + len(spread) - 1)
+        return np.convolve(chances, binomial)
+    result = np.zeros(size)
+    if len(binomial) <= step:
+        for times, chance in enumerate(binomial.tolist()):
+            result[times * step : times * step + len(chances)] += chance * chances
+        return result
     for residue in range(min(step, len(chances))):
-        part = np.convolve(chances[residue::step], spread[::step])
+        part = np.convolve(chances[residue::step], binomial)
         result[residue : residue + (len(part) - 1) * step + 1 : step] = part
     return result

@@ -11,6 +11,10 @@ Node = tuple[int, int]
 """The number of a word and 0, or of the word before an empty node and 1."""
 
 
+MARKERS = {"nmod": "case", "obl": "case", "conj": "cc", "advcl": "mark"}
+"""The relation of the function word that tells the role of a phrase."""
+
+
 class Edge(NamedTuple):
     """A dependent's head and its role there."""
 
@@ -40,8 +44,10 @@ def enhanced(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[EmptyNode, 
 def _role(words: Sequence[Word], children: Sequence[Sequence[int]], number: int) -> str:
     """The relation of a word together with the function word, or else the case, that marks it."""
     word = words[number - 1]
-    marker = {"nmod": "case", "obl": "case", "conj": "cc", "advcl": "mark"}.get(word.relation)
-    for child in children[number] if marker else ():
+    marker = MARKERS.get(word.relation)
+    if marker is None:
+        return word.relation
+    for child in children[number]:
         if words[child - 1].relation == marker:
             return f"{word.relation}:{words[child - 1].lemma}"
     if marker == "case" and "Case=" in word.feats:
@@ -49,9 +55,7 @@ def _role(words: Sequence[Word], children: Sequence[Sequence[int]], number: int)
     return word.relation
 
 
-def _fill_gaps(
-    words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges
-) -> tuple[EmptyNode, ...]:
+def _fill_gaps(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> tuple[EmptyNode, ...]:
     """Give a clause without a verb a copy of the verb it leaves out, between subject and orphan."""
     empty = []
     for number, word in enumerate(words, start=1):
@@ -105,6 +109,4 @@ def _tie_relatives(words: Sequence[Word], children: Sequence[Sequence[int]], edg
 
 
 def _deps(edges: set[Edge]) -> str:
-    return "|".join(
-        f"{number}.{copy}:{role}" if copy else f"{number}:{role}" for (number, copy), role in sorted(edges)
-    )
+    return "|".join(f"{number}.{copy}:{role}" if copy else f"{number}:{role}" for (number, copy), role in sorted(edges))

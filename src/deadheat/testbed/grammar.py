@@ -177,13 +177,8 @@ def clause(voice: Voice, budget: int, relation: str) -> Tree:
     """A finite clause with a subject of its own."""
     frame = draw_frame(voice, budget - 1)
     allowance = 1 + voice.chance.below(max(1, budget // 3))
-    return predicate(
-        voice,
-        budget,
-        relation,
-        subject(voice, allowance, "nsubj:pass" if frame == "passive" else "nsubj"),
-        frame=frame,
-    )
+    speaker = subject(voice, allowance, "nsubj:pass" if frame == "passive" else "nsubj")
+    return predicate(voice, budget, relation, speaker, frame=frame)
 
 
 def subject(voice: Voice, budget: int, relation: str) -> Subject:

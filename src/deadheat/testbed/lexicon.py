@@ -87,7 +87,7 @@ def lexicon(language: Language) -> Lexicon:
     """The words of a language, made from its name and parameters."""
     chance = Chance(language.name, "lexicon")
     stems: dict[str, list[str]] = {}
-    coiner = Coiner(language, chance, set())
+    coiner = _coiner(language, chance)
     words: dict[str, Weighted[Lexeme]] = {}
     topical: dict[str, list[Weighted[Lexeme]]] = {}
     lent: list[str] = []
@@ -117,15 +117,17 @@ def _content(language: Language, chance: Chance, kind: ContentWords, stem: str) 
 class Coiner(NamedTuple):
     """Makes new words out of the sounds of a language, no word twice."""
 
-    language: Language
+    ambiguity: float
     chance: Chance
+    open_syllables: tuple[str, ...]
+    closed_syllables: tuple[str, ...]
     coined: set[str]
 
     def stems(self, count: int, lender: Sequence[str], *, syllables: int) -> list[str]:
         """Stems in order of frequency: longer as they get rarer, and some the same as in another class."""
         stems: dict[str, None] = {}
         while len(stems) < count:
-            if lender and self.chance.happens(self.language.ambiguity):
+            if lender and self.chance.happens(self.ambiguity):
                 # Of about the same rank, so that frequent words are ambiguous as often as rare ones.
                 stem = lender[self.chance.below(min(2 * len(stems) + 5, len(lender)))]
             else:
@@ -136,14 +138,18 @@ class Coiner(NamedTuple):
     def coin(self, syllables: int) -> str:
         """A word that did not exist before."""
         while True:
-            stem = "".join(self.syllable() for _ in range(syllables))
+            stem = "".join([self.syllable() for _ in range(syllables)])
             if stem not in self.coined:
                 self.coined.add(stem)
                 return stem
             syllables += self.chance.happens(0.1)
 
     def syllable(self) -> str:
-        """A consonant, a vowel, and in one of three a consonant."""
-        chance = self.chance
-        onset = chance.choose(self.language.consonants) + chance.choose(self.language.vowels)
-        return onset + chance.choose(self.language.consonants) if chance.happens(1 / 3) else onset
+        """A syllable, every third one closed by a consonant."""
+        return self.chance.choose(self.closed_syllables if self.chance.happens(1 / 3) else self.open_syllables)
+
+
+def _coiner(language: Language, chance: Chance) -> Coiner:
+    onsets = tuple(consonant + vowel for consonant in language.consonants for vowel in language.vowels)
+    closed = tuple(onset + consonant for onset in onsets for consonant in language.consonants)
+    return Coiner(language.ambiguity, chance, onsets, closed, set())

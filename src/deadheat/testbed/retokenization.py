@@ -37,9 +37,7 @@ def kept_token(sentence: Sentence, token: Token, start: int) -> NewToken:
 def joined_tokens(first: Token, second: Token, start: int) -> NewToken:
     """Two tokens as one word, with the space between them if there was one."""
     surface = f"{first.surface} {second.surface}" if first.space_after else first.surface + second.surface
-    return NewToken(
-        surface, second.space_after, (Piece(surface, _places(start, first.words + second.words)),)
-    )
+    return NewToken(surface, second.space_after, (Piece(surface, _places(start, first.words + second.words)),))
 
 
 def cut_token(token: Token, start: int, chance: Chance, *, multiwords: bool) -> list[NewToken]:

@@ -24,9 +24,7 @@ def resegmented(
     multiwords = any(token.words > 1 for sentence in sentences for token in sentence.tokens)
     found: list[Sentence] = []
     for _, group in groupby(zip(documents, sentences, strict=True), key=lambda pair: pair[0]):
-        changed = [
-            _retokenized(sentence, 1 - system.tokens, chance, multiwords=multiwords) for _, sentence in group
-        ]
+        changed = [_retokenized(sentence, 1 - system.tokens, chance, multiwords=multiwords) for _, sentence in group]
         found += _resentenced(changed, 1 - system.sentences, chance)
     return [_described(sentence) for sentence in found]
 

@@ -112,9 +112,7 @@ def _thresholds(gold: Sequence[Sentence], heads: Sequence[Sequence[int]], true: 
     )
 
 
-def _predicted(
-    word: Word, head: int, latent: Latents, limits: Thresholds, known: Inventory, chance: Chance
-) -> Word:
+def _predicted(word: Word, head: int, latent: Latents, limits: Thresholds, known: Inventory, chance: Chance) -> Word:
     """A word as the system sees it."""
     return Word(
         word.form,

@@ -41,7 +41,7 @@ class SimulatedSystem:
     def __post_init__(self) -> None:
         where = f"system {self.name!r}"
         mistakes = [
-            *not_a_name(where, self.name),
+            *not_a_name(where, self.name.replace("-", "_")),
             *not_shares(where, self, SHARES),
             *too_small(where, self, {"seed_sd": 0.0}),
         ]

@@ -85,9 +85,7 @@ def stands_before(voice: Voice, arrangement: str) -> bool:
     return arrangement.endswith("V") or voice.chance.happens(0.25)
 
 
-def verb_group(
-    voice: Voice, budget: int, features: Features, *, passive: bool
-) -> tuple[Features, list[Dependent]]:
+def verb_group(voice: Voice, budget: int, features: Features, *, passive: bool) -> tuple[Features, list[Dependent]]:
     """The features of the main verb, and its auxiliaries and negation; the first of the verbs is finite."""
     chance, language = voice.chance, voice.language
     if passive:

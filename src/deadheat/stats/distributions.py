@@ -1,0 +1,321 @@
+"""Distributions of scores over runs: what they look like, whether and by how much two of them differ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deadheat.errors import InputError
+from deadheat.kernels.paths import crossing_probability
+from deadheat.stats.aggregates import (
+    Improvement,
+    InterquartileMean,
+    doubled_wins,
+    interquartile_mean,
+    interquartile_means,
+    probability_of_improvement,
+    win_share,
+)
+from deadheat.stats.scores import Values, check_scores
+
+__all__ = [
+    "DistributionTest",
+    "EffectSize",
+    "Improvement",
+    "InterquartileMean",
+    "Summary",
+    "brown_forsythe",
+    "cliffs_delta",
+    "cohens_d",
+    "interquartile_mean",
+    "interquartile_means",
+    "kolmogorov_smirnov",
+    "mann_whitney",
+    "probability_of_improvement",
+    "spearman",
+    "summary",
+]
+
+EXACT, ASYMPTOTIC = "exact", "asymptotic"
+MOST_CELLS = 10**7  # of a lattice, which take 0.05 s
+MOST_ORDERS = 2**63 - 1  # counts of arrangements stay within an integer
+MOST_RUNS_PERMUTED = 8  # 40,320 permutations
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a distribution of scores looks like; `sd` divides by n - 1."""
+
+    n: int
+    minimum: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    maximum: float
+    mean: float
+    sd: float
+
+    def __str__(self) -> str:
+        spread = f"± {self.sd:.4f}" if self.n > 1 else "(one run: no deviation)"
+        quartiles = f"{self.lower_quartile:.4f}..{self.median:.4f}..{self.upper_quartile:.4f}"
+        return f"{self.mean:.4f} {spread}, n = {self.n}, {self.minimum:.4f}..{quartiles}..{self.maximum:.4f}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class DistributionTest:
+    """A statistic of one or more distributions and how surprising it is; `note` says why it is NaN if it is."""
+
+    test: str
+    symbol: str
+    statistic: float
+    p: float
+    method: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        how = self.note or self.method
+        return f"{self.test}: {self.symbol} = {self.statistic:.4g}, p = {self.p:.4g} ({how})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectSize:
+    """By how much two distributions differ; `note` says why it is NaN if it is."""
+
+    measure: str
+    value: float
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.measure} = {self.value:+.4f}" if not self.note else f"{self.measure}: none, {self.note}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def summary(scores: ArrayLike) -> Summary:
+    """Number, range, quartiles, mean and standard deviation of the scores of some runs.
+
+    Notes
+    -----
+    Quartiles are interpolated linearly between order statistics (type 7 of Hyndman & Fan 1996). The standard deviation
+    is √(Σ(x - mean)² / (n - 1)), NaN with one run.
+
+    Examples
+    --------
+    >>> print(summary([0.905, 0.911, 0.900, 0.908, 0.906]))
+    0.9060 ± 0.0041, n = 5, 0.9000..0.9050..0.9060..0.9080..0.9110
+    """
+    values = check_scores("summary", scores)
+    least, lower, median, upper, most = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+    return Summary(len(values), least, lower, median, upper, most, float(values.mean()), sd)
+
+
+def kolmogorov_smirnov(a: ArrayLike, b: ArrayLike) -> DistributionTest:
+    """Kolmogorov-Smirnov test of whether two samples come from one distribution, two-sided.
+
+    Notes
+    -----
+    D is the largest distance between the two empirical distribution functions. Under the null every order of the
+    n + m scores is equally likely, and p is the share of orders with a distance as large: exact, tied scores included
+    (Schröer & Trenkler 1995), up to nm = 10⁷. Beyond, p = 2 Σ (-1)^(k-1) exp(-2k²λ²) with λ = D √(nm / (n + m)), the
+    limit of Smirnov (1939).
+
+    Examples
+    --------
+    >>> print(kolmogorov_smirnov([0.91, 0.92, 0.93, 0.95], [0.88, 0.89, 0.90, 0.92]))
+    Kolmogorov-Smirnov: D = 0.75, p = 0.1429 (exact)
+    """
+    first, second = _two("kolmogorov_smirnov", a, b)
+    n, m = len(first), len(second)
+    pooled = np.sort(np.concatenate([first, second]))
+    below = [np.searchsorted(np.sort(each), pooled, side="right") for each in (first, second)]
+    distance = int(np.abs(below[0] * m - below[1] * n).max())
+    statistic = distance / (n * m)
+    if n * m > MOST_CELLS:
+        from scipy.special import kolmogorov
+
+        limit = float(kolmogorov(statistic * math.sqrt(n * m / (n + m))))
+        return DistributionTest("Kolmogorov-Smirnov", "D", statistic, limit, ASYMPTOTIC)
+    p = np.ones(1)
+    if distance > 0:
+        ends = np.append(pooled[1:] != pooled[:-1], True).astype(np.int64)
+        crossing_probability(ends, n, m, distance, np.empty(m + 1), p)
+    return DistributionTest("Kolmogorov-Smirnov", "D", statistic, min(1.0, float(p[0])), EXACT)
+
+
+def brown_forsythe(*groups: ArrayLike) -> DistributionTest:
+    """Brown-Forsythe test of whether several samples have the same spread.
+
+    Notes
+    -----
+    The one-way analysis of variance of the distances z from the median of one's group: with k groups and N scores,
+    F = (N - k) Σ n_i (z̄_i - z̄)² / ((k - 1) Σ Σ (z_ij - z̄_i)²), on k - 1 and N - k degrees of freedom (Brown &
+    Forsythe 1974; Levene's test about the median). NaN if the distances do not vary within any group, as in groups
+    of two.
+
+    Examples
+    --------
+    >>> print(brown_forsythe([0.90, 0.91, 0.92, 0.91], [0.85, 0.95, 0.90, 0.99]))
+    Brown-Forsythe: F = 9.966, p = 0.01964 (asymptotic)
+    """
+    if len(groups) < 2:
+        raise InputError(f"brown_forsythe: {len(groups)} group; expected at least two")
+    samples = [check_scores(f"brown_forsythe, group {i + 1}", group) for i, group in enumerate(groups)]
+    distances = [np.abs(values - np.median(values)) for values in samples]
+    within = sum(float(((z - z.mean()) ** 2).sum()) for z in distances)
+    # Distances that are equal but for the rounding of the scores are equal.
+    rounding = 4 * float(np.finfo(np.float64).eps) * max(float(np.abs(values).max()) for values in samples)
+    freedom = len(samples) - 1, sum(map(len, samples)) - len(samples)
+    if freedom[1] < 1 or within <= (sum(freedom) + 1) * rounding**2:
+        note = "distances from the median do not vary within any group"
+        return DistributionTest("Brown-Forsythe", "F", math.nan, math.nan, ASYMPTOTIC, note)
+    centre = float(np.concatenate(distances).mean())
+    between = sum(len(z) * (float(z.mean()) - centre) ** 2 for z in distances)
+    from scipy.special import fdtrc
+
+    ratio = (between / freedom[0]) / (within / freedom[1])
+    return DistributionTest("Brown-Forsythe", "F", ratio, float(fdtrc(*freedom, ratio)), ASYMPTOTIC)
+
+
+def mann_whitney(a: ArrayLike, b: ArrayLike) -> DistributionTest:
+    """Mann-Whitney test of whether the scores of one sample tend to be higher than those of another, two-sided.
+
+    Notes
+    -----
+    U counts the pairs in which A's score is higher, and half of those that are tied. Without ties, and while the number
+    of orders of all scores is below 2⁶³ (33 runs each), p is twice the exact chance of a U as far from nm / 2 (Mann &
+    Whitney 1947). Otherwise U is taken to be normal with variance nm/12 (n + m + 1 - Σ(t³ - t) / ((n + m)(n + m - 1))),
+    t the sizes of groups of ties, and half a unit is taken off the distance for continuity.
+
+    Examples
+    --------
+    >>> print(mann_whitney([0.91, 0.92, 0.93, 0.95, 0.96], [0.88, 0.89, 0.90, 0.94, 0.87]))
+    Mann-Whitney: U = 22, p = 0.05556 (exact)
+    """
+    first, second = _two("mann_whitney", a, b)
+    n, m = len(first), len(second)
+    u = doubled_wins(first, second) / 2
+    farther = max(u, n * m - u)
+    sizes = np.unique(np.concatenate([first, second]), return_counts=True)[1].astype(np.float64)
+    if len(sizes) == n + m and math.comb(n + m, n) <= MOST_ORDERS:
+        counts = _rank_sum_counts(n, m)
+        tail = int(counts[round(farther) :].sum()) / math.comb(n + m, n)
+        return DistributionTest("Mann-Whitney", "U", u, min(1.0, 2 * tail), EXACT)
+    tied = float((sizes**3 - sizes).sum()) / ((n + m) * (n + m - 1))
+    sd = math.sqrt(max(0.0, n * m / 12 * (n + m + 1 - tied)))
+    # Where all scores are tied there is no other order, and nothing surprises.
+    p = math.erfc((farther - n * m / 2 - 0.5) / (sd * math.sqrt(2))) if sd > 0 else 1.0
+    return DistributionTest("Mann-Whitney", "U", u, min(1.0, p), ASYMPTOTIC)
+
+
+def cliffs_delta(a: ArrayLike, b: ArrayLike) -> EffectSize:
+    """Cliff's delta: how much more often A's score is higher than B's than lower.
+
+    Notes
+    -----
+    δ = (#{a > b} - #{a < b}) / nm over all pairs, from -1 to 1 (Cliff 1993); (1 + δ) / 2 is the probability of
+    improvement.
+
+    Examples
+    --------
+    >>> print(cliffs_delta([0.91, 0.92, 0.93], [0.90, 0.92, 0.89]))
+    Cliff's delta = +0.6667
+    """
+    return EffectSize("Cliff's delta", 2 * win_share(*_two("cliffs_delta", a, b)) - 1)
+
+
+def cohens_d(a: ArrayLike, b: ArrayLike) -> EffectSize:
+    """Cohen's d: the difference of the means in standard deviations.
+
+    Notes
+    -----
+    d = (mean(a) - mean(b)) / s with the pooled variance s² = (Σ(a - mean(a))² + Σ(b - mean(b))²) / (n + m - 2) (Cohen
+    1988). NaN where neither sample varies.
+
+    Examples
+    --------
+    >>> print(cohens_d([0.91, 0.92, 0.93], [0.90, 0.92, 0.91]))
+    Cohen's d = +1.0000
+    """
+    first, second = _two("cohens_d", a, b)
+    if all((each == each[0]).all() for each in (first, second)):
+        return EffectSize("Cohen's d", math.nan, "the scores of neither system vary")
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in (first, second))
+    pooled = math.sqrt(squares / (len(first) + len(second) - 2))
+    return EffectSize("Cohen's d", float(first.mean() - second.mean()) / pooled)
+
+
+def spearman(dev: ArrayLike, test: ArrayLike) -> DistributionTest:
+    """Spearman's rank correlation of two scores of the same runs: does the better on dev do better on test.
+
+    Notes
+    -----
+    ρ is Pearson's correlation of the ranks, tied scores sharing their mean rank (Spearman 1904). Up to 8 runs, p is the
+    share of all orders of the runs with a |ρ| as large: exact, tied scores included. Beyond, ρ √((n - 2) / (1 - ρ²)) is
+    taken to have Student's distribution on n - 2 degrees of freedom, and p to be 2 / n! at least, which is what a
+    perfect agreement has. NaN with fewer than three runs or where a score does not vary.
+
+    Examples
+    --------
+    >>> print(spearman([0.941, 0.944, 0.939, 0.942, 0.940], [0.903, 0.905, 0.901, 0.902, 0.904]))
+    Spearman: rho = 0.6, p = 0.35 (exact)
+    """
+    first, second = check_scores("spearman, dev", dev), check_scores("spearman, test", test)
+    n = len(first)
+    if n != len(second):
+        raise InputError(f"spearman: {n} dev and {len(second)} test scores; expected both of every run")
+    ranks_R, others_R = _centred_ranks(first), _centred_ranks(second)
+    norm = math.sqrt(float((ranks_R**2).sum() * (others_R**2).sum()))
+    if n < 3 or norm == 0:
+        note = "fewer than three runs" if n < 3 else "a score that is the same in all runs"
+        return DistributionTest("Spearman", "rho", math.nan, math.nan, EXACT, note)
+    product = float(ranks_R @ others_R)
+    rho = min(1.0, max(-1.0, product / norm))
+    if n <= MOST_RUNS_PERMUTED:
+        products = np.array(list(permutations(others_R))) @ ranks_R
+        # Products of ranks are multiples of a quarter.
+        return DistributionTest("Spearman", "rho", rho, float((np.abs(products) > abs(product) - 0.1).mean()), EXACT)
+    from scipy.special import stdtr
+
+    t = -abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)) if abs(rho) < 1 else -math.inf
+    p = max(2 * float(stdtr(n - 2, t)), 2 / math.factorial(n))
+    return DistributionTest("Spearman", "rho", rho, p, ASYMPTOTIC)
+
+
+def _two(where: str, a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
+    return check_scores(f"{where}, first system", a), check_scores(f"{where}, second system", b)
+
+
+def _rank_sum_counts(n: int, m: int) -> NDArray[np.int64]:
+    """In how many orders of n and m scores U is 0, 1, ..., nm: the coefficients of a Gaussian binomial."""
+    counts = np.zeros(n * m + 1, dtype=np.int64)
+    counts[0] = 1
+    for i in range(1, min(n, m) + 1):
+        factor = max(n, m) + i
+        counts[factor:] -= counts[:-factor].copy() if factor <= n * m else 0
+        for start in range(min(i, len(counts))):
+            counts[start::i] = np.cumsum(counts[start::i])
+    return counts
+
+
+def _centred_ranks(values: Values) -> Values:
+    """Ranks, shared where tied, minus their mean."""
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(sizes)
+    ranks: Values = ((2 * last - sizes + 1) / 2)[group]
+    return ranks - (len(values) + 1) / 2

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat.analyses.compare import compare
+from deadheat.analyses.contest import TESTS, Settings
+from deadheat.analyses.power import assumed_power, power
+from deadheat.corpus import Corpus, read
+from deadheat.errors import InputError, NameUnknown
+from deadheat.testbed import BUILT_IN_SYSTEMS, built_in
+
+
+def tagged(rows: list[str]) -> Corpus:
+    """Sentences whose words are all `w`, each character a tag."""
+    return read(text="".join(" ".join(f"w_{tag}" for tag in row) + "\n" for row in rows))
+
+
+RNG = np.random.default_rng(0)
+GOLD_ROWS = ["".join(RNG.choice(list("XYZ"), size)) for size in RNG.integers(2, 9, 60)]
+
+
+def noisy(seed: int, errors: float) -> Corpus:
+    rng = np.random.default_rng(seed)
+    return tagged(["".join("N" if rng.random() < errors else tag for tag in row) for row in GOLD_ROWS])
+
+
+GOLD = tagged(GOLD_ROWS)
+SYSTEMS = {"good": noisy(1, 0.05), "twin": noisy(2, 0.05), "bad": noisy(3, 0.35)}
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_system_and_its_copy_are_a_dead_heat_by_every_test(test: str) -> None:
+    unit = "token" if test.startswith("mcnemar") else "sentence"
+    found = compare(GOLD, {"a": SYSTEMS["bad"], "b": SYSTEMS["bad"]}, unit=unit, settings=Settings(test))
+    assert [(pair.p, pair.p_corrected, pair.difference) for pair in found.pairs] == [(1, 1, 0)]
+    assert set(found.tied) == {"a", "b"}
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_much_worse_system_loses_by_every_test(test: str) -> None:
+    unit = "token" if test.startswith("mcnemar") else "sentence"
+    found = compare(GOLD, SYSTEMS, unit=unit, settings=Settings(test))
+    verdicts = {(pair.a, pair.b): pair.p_corrected <= 0.05 for pair in found.pairs}
+    assert verdicts[("good", "bad")]
+    assert verdicts[("twin", "bad")]
+    assert "bad" not in found.tied
+
+
+def test_the_default_test_fits_the_data_and_says_why() -> None:
+    assert compare(GOLD, SYSTEMS).test == "permutation-exact"
+    assert compare(GOLD, SYSTEMS, unit="token").test == "mcnemar-midp"
+    assert compare(GOLD, SYSTEMS, metric="tag(label='X', column='tag')").test == "randomization"
+    assert "all swaps can be counted" in compare(GOLD, SYSTEMS).reason
+    assert compare(GOLD, SYSTEMS, settings=Settings("sign")).reason == "asked for"
+
+
+def test_discordant_tokens_are_those_of_the_files() -> None:
+    found = compare(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]}, unit="token").pairs[0]
+    gold, a, b = (corpus.column("tag").strings() for corpus in (GOLD, SYSTEMS["good"], SYSTEMS["bad"]))
+    only_a = sum(x == g != y for g, x, y in zip(gold, a, b, strict=True))
+    only_b = sum(y == g != x for g, x, y in zip(gold, a, b, strict=True))
+    assert found.odds_ratio == only_a / only_b
+    assert found.difference == pytest.approx((only_a - only_b) / len(gold))
+
+
+def test_holm_corrects_for_all_pairs_and_a_reference_leaves_fewer() -> None:
+    every = compare(GOLD, SYSTEMS, settings=Settings(correction="bonferroni"))
+    assert [pair.p_corrected for pair in every.pairs] == [pytest.approx(min(1, 3 * pair.p)) for pair in every.pairs]
+    few = compare(GOLD, SYSTEMS, settings=Settings(correction="bonferroni"), reference="bad")
+    assert [(pair.a, pair.b) for pair in few.pairs] == [("bad", "good"), ("bad", "twin")]
+    assert few.tied == every.tied
+
+
+def test_ensembles_and_agreement_are_counted_over_words() -> None:
+    found = compare(GOLD, SYSTEMS).disagreement
+    assert found is not None
+    gold = GOLD.column("tag").strings()
+    said = [corpus.column("tag").strings() for corpus in SYSTEMS.values()]
+    assert found.oracle == pytest.approx(np.mean([g in tags for g, *tags in zip(gold, *said, strict=True)]))
+    votes = [max(tags, key=lambda tag: (tags.count(tag), -tags.index(tag))) for tags in zip(*said, strict=True)]
+    assert found.majority == pytest.approx(np.mean([vote == g for vote, g in zip(votes, gold, strict=True)]))
+    assert len(found.sentences) == 5
+    disputed = found.sentences[0]
+    assert disputed.gold == tuple(GOLD_ROWS[disputed.sentence - 1])
+    assert set(disputed.labels) == set(SYSTEMS)
+
+
+def test_tags_come_with_whole_sentences_and_unknown_words() -> None:
+    found = compare(GOLD, SYSTEMS, metric="accuracy(column='tag')", training=tagged(["XYZ"]))
+    labels = {row.metric.label for row in found.besides}
+    assert labels == {"Sentence accuracy (tag)", "Unknown words (tag)"}
+
+
+def test_the_dictionary_has_what_the_command_promises() -> None:
+    told = json.loads(json.dumps(compare(GOLD, SYSTEMS).to_dict()))
+    assert {"systems", "pairs", "tied", "agreement"} <= set(told)
+    assert set(told["systems"][0]) == {"system", "value", "low", "high"}
+    assert {"a", "b", "test", "difference", "low", "high", "p", "p_corrected"} <= set(told["pairs"][0])
+
+
+def test_trees_are_compared_by_las_and_the_truth_is_found() -> None:
+    made = built_in(sentences=1500, seed=3)
+    found = compare(read(text=made.gold), {name: read(text=text) for name, text in made.predictions.items()})
+    assert found.metric == "LAS"
+    assert [system.name for system in BUILT_IN_SYSTEMS] == ["A", "B", "C"]
+    assert found.tied == ("A",)
+    twins = next(pair for pair in found.pairs if {pair.a, pair.b} == {"B", "C"})
+    assert twins.p_corrected > 0.05
+
+
+def test_systems_with_other_sentence_boundaries_are_compared_by_document() -> None:
+    gold = "# newdoc\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n1\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 3
+    joined = "# newdoc\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n" * 3
+    corpora = {"split": read(text=gold), "joined": read(text=joined)}
+    with pytest.raises(InputError, match=r"different units .split 6, joined 3."):
+        compare(read(text=gold), corpora)
+    assert compare(read(text=gold), corpora, unit="document").systems[1].value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"test": "mcnemar"}, "did you mean 'mcnemar-"),
+        ({"correction": "homl"}, "did you mean 'holm'"),
+        ({"alpha": 0.0}, "alpha 0.0; expected between 0 and 1"),
+        ({"resamples": 0}, "expected at least 1"),
+    ],
+)
+def test_wrong_settings_are_told(wrong: dict[str, object], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        Settings(**wrong)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected at least two"):
+        compare(GOLD, {"a": SYSTEMS["good"]})
+    with pytest.raises(NameUnknown, match="did you mean 'good'"):
+        compare(GOLD, SYSTEMS, reference="goood")
+    with pytest.raises(InputError, match="expected tokens as units"):
+        compare(GOLD, SYSTEMS, settings=Settings("mcnemar-exact"))
+    file = tmp_path / "gold.txt"
+    file.write_text("a_X b_Y\n")
+    with pytest.raises(InputError, match=r"a=.*: the gold file itself"):
+        compare(file, {"a": file, "b": SYSTEMS["good"]})
+    with pytest.raises(InputError, match="whole sentences"):
+        compare(GOLD, SYSTEMS, metric="sentence-accuracy(column='tag')", unit="token")
+
+
+def test_power_of_two_systems_and_of_assumptions() -> None:
+    found = power(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]})
+    assert found.power > 0.99
+    assert power(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["twin"]}).power < 0.5
+    assumed = assumed_power(1000, 0.95, 0.93, agreement=0.96)
+    assert assumed.power == pytest.approx(assumed.simulated, abs=0.03)
+    with pytest.raises(InputError, match=r"expected between 0.88 and 0.98"):
+        assumed_power(1000, 0.95, 0.93, agreement=0.99)
+    with pytest.raises(InputError, match="3 systems; expected two"):
+        power(GOLD, SYSTEMS)

@@ -1,0 +1,158 @@
+"""All that is wrong is said at once: up to twenty faults of a file, of every file, each mistake once."""
+
+from pathlib import Path
+
+import pytest
+
+from deadheat.corpus import read
+from deadheat.errors import CorpusError
+from tests.corpus.examples import ONE, extra, fault_of, faults_of, row, sentence
+
+LATE = "the file does not end with an empty line; expected one after the last word"
+
+
+def error_of(*paths: Path) -> CorpusError:
+    with pytest.raises(CorpusError) as caught:
+        read(paths)
+    return caught.value
+
+
+def test_faults_of_several_kinds_are_all_listed_in_the_order_of_their_lines() -> None:
+    text = (
+        sentence(row(1, head="x"), row(2, "b", 1), row(4, "c", "y"))
+        + sentence(row(1, head=2), row(2, head=1))
+        + "\n"
+        + sentence(extra("1-x"), "# c", row(1, ""))
+        + sentence(row(1), row(2))
+        + "1\n"
+    )
+    assert [fault.line for fault in faults_of(text)] == [1, 3, 5, 8, 9, 10, 11, 14, 16, 16]
+    assert str(faults_of(text)[0]) == "text:1: HEAD 'x' of word '1'; expected 0 or the number of a word"
+
+
+def test_a_file_that_ends_too_early_is_said_beside_its_other_faults() -> None:
+    text = sentence(row(1, head="x")) + sentence(row(1), row(2)).removesuffix("\n")
+    assert [(fault.line, fault.message.split(";")[0]) for fault in faults_of(text)] == [
+        (1, "HEAD 'x' of word '1'"),
+        (4, "word 2 is a second root of 2"),
+        (4, LATE.split(";")[0]),
+    ]
+
+
+def test_a_gap_in_the_ids_is_one_fault() -> None:
+    words = [row(i, head=min(i - 1, 1)) for i in (1, 2, 3, 5, 6, 7, 8)]
+    assert fault_of(sentence(*words)) == (4, "word id '5' out of order; expected 4")
+
+
+def test_a_repeated_id_is_one_fault() -> None:
+    words = [row(i, head=min(i - 1, 1)) for i in (1, 2, 2, 3, 4)]
+    assert fault_of(sentence(*words)) == (3, "word id '2' out of order; expected 3")
+
+
+def test_heads_of_a_sentence_with_faulty_lines_are_not_held_against_it() -> None:
+    assert fault_of(sentence(row(1), "2\tb", row(3, "c", 3))) == (
+        2,
+        r"2 tab-separated columns; expected 10 in '2\tb'",
+    )
+
+
+def test_a_line_of_blanks_for_an_empty_line_does_not_make_the_next_sentence_wrong() -> None:
+    blanks = " \n".join(["# a\n" + row(1) + "\n"] * 3) + "\n"
+    assert [(fault.line, fault.message.split(";")[0]) for fault in faults_of(blanks)] == [
+        (3, "a line of blanks"),
+        (6, "a line of blanks"),
+    ]
+
+
+@pytest.mark.parametrize("blanks", [" ", "\t", "\t" * 9, "  \t "])
+def test_blanks_and_tabs_alone_are_a_line_of_blanks(blanks: str) -> None:
+    assert fault_of(row(1) + "\n" + blanks + "\n" + ONE)[1].startswith("a line of blanks")
+
+
+def test_twenty_faults_are_listed_without_more_ado() -> None:
+    assert len(faults_of(sentence(row(1, head="x")) * 20)) == 20
+
+
+@pytest.mark.parametrize(("faults", "rest"), [(21, "1 more fault"), (1020, "1000 more faults")])
+def test_past_twenty_faults_the_others_are_counted(faults: int, rest: str) -> None:
+    with pytest.raises(CorpusError) as caught:
+        read(text=sentence(row(1, head="x")) * faults)
+    error = caught.value
+    assert [fault.line for fault in error.faults] == list(range(1, 41, 2))
+    assert error.unlisted == faults - 20
+    lines = str(error).split("\n")
+    assert len(lines) == 21
+    assert lines[-1] == f"text: {rest} not listed"
+
+
+def test_a_missing_end_is_counted_too_when_it_is_past_the_twentieth() -> None:
+    with pytest.raises(CorpusError) as caught:
+        read(text=sentence(row(1, head="x")) * 20 + row(1))
+    assert (len(caught.value.faults), caught.value.unlisted) == (20, 1)
+
+
+def test_faults_of_several_files_are_all_said(tmp_path: Path) -> None:
+    first, good, second = (tmp_path / name for name in ("a.conllu", "b.conllu", "c.conllu"))
+    first.write_text(ONE + sentence(row(1, head=7)))
+    good.write_text(ONE)
+    second.write_text("\n" + ONE)
+    error = error_of(first, good, second)
+    assert [(fault.path, fault.line) for fault in error.faults] == [(str(first), 3), (str(second), 1)]
+
+
+def test_a_missing_file_is_said_beside_the_faults_of_the_others(tmp_path: Path) -> None:
+    bad, missing = tmp_path / "a.conllu", tmp_path / "b.conllu"
+    bad.write_text(ONE + "\n")
+    error = error_of(missing, bad)
+    assert str(error).split("\n")[0] == f"{missing}: cannot be read (no such file or directory)"
+    assert [fault.path for fault in error.faults] == [str(missing), str(bad)]
+
+
+def test_each_file_counts_the_faults_that_are_not_listed(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.conllu", tmp_path / "b.conllu"
+    first.write_text(sentence(row(1, head="x")) * 21)
+    second.write_text(sentence(row(1, head="x")) * 23)
+    lines = str(error_of(first, second)).split("\n")
+    assert lines[20] == f"{first}: 1 more fault not listed"
+    assert lines[41] == f"{second}: 3 more faults not listed"
+    assert len(lines) == 42
+
+
+def test_column_files_list_their_faults() -> None:
+    text = "a X\nb\nc X Y\n\n\n X\n"
+    assert [(fault.line, fault.message) for fault in faults_of(text, format="columns")] == [
+        (2, "1 column; expected 2 in 'b'"),
+        (3, "3 columns; expected 2 in 'c X Y'"),
+        (5, "a sentence without words; expected one empty line between sentences"),
+        (6, "an empty word in ' X'; expected a word in column 1"),
+    ]
+
+
+def test_a_carriage_return_inside_a_line_of_columns_or_tagged_text_is_named() -> None:
+    assert fault_of("a X\nb\rc Y\n\n", format="columns") == (
+        2,
+        "a carriage return inside the line 'b'; expected none",
+    )
+    assert fault_of("a_X\nb\rc_Y\n", format="tagged") == (
+        2,
+        "a carriage return inside the line 'b'; expected none",
+    )
+
+
+def test_tagged_text_lists_its_faults() -> None:
+    text = "a_X b\n\n_X a_\na_X  b_Y\na_X \n's_X don't\n"
+    assert [(fault.line, fault.message) for fault in faults_of(text, format="tagged")] == [
+        (1, "token 2, 'b', is not of the form word_TAG"),
+        (2, "an empty line; expected a sentence on every line"),
+        (3, "token 1, '_X', is not of the form word_TAG"),
+        (3, "token 2, 'a_', is not of the form word_TAG"),
+        (4, "token 2, '', is not of the form word_TAG"),
+        (5, "token 2, '', is not of the form word_TAG"),
+        (6, 'token 2, "don\'t", is not of the form word_TAG'),
+    ]
+
+
+def test_a_long_line_is_shown_in_part() -> None:
+    assert fault_of("é" * 100 + "\n\n")[1] == f"1 tab-separated column; expected 10 in '{'é' * 40}...'"
+    assert fault_of("\U0001f600" * 41 + "\n\n")[1].endswith(f"'{chr(0x1F600) * 40}...'")
+    assert fault_of("\U0001f600" * 40 + "\n\n")[1].endswith(f"'{chr(0x1F600) * 40}'")
