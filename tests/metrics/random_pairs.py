@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-LETTERS = "aaabbAB1.éßİ中"
+LETTERS = "aaabbAB1.éßİ中\u2028\u200b"  # the last two are no spaces to the evaluation
 PIECES = ("a", "A", "b", "le", "Le", "LE", "à", "ab", "İ", "b c", "1", ".")
 SPACES = (" ", "\u00a0", "\u3000", "\u2009")
 TAGS = ("NOUN", "VERB", "_")
@@ -55,12 +55,18 @@ class Maker:
         self.sentence_ends = {place for place in range(1, size) if rng.random() < 0.15}
         self.token_ends = {place for place in range(1, size) if rng.random() < 0.6}
         self.multiword = [rng.random() < 0.3 for _ in range(size)]
-        self.pieces = [[rng.choice(PIECES) for _ in range(rng.randint(1, 4))] for _ in range(size)]
+        self.pieces = [[self._piece(start) for _ in range(rng.randint(1, 4))] for start in range(size)]
         self.spelled = [rng.choice((0, 0, 0, 1, 2)) for _ in range(size)]
         self.columns = [[self._column(i) for i in range(5)] for _ in range(9 * size)]
         self.heads = [rng.randrange(9 * size) for _ in range(9 * size)]
         self.rank = [rng.random() for _ in range(9 * size)]
         return self._side(), self._side()
+
+    def _piece(self, start: int) -> str:
+        """A word of a multiword token: any, or one that the text has there or a little further on."""
+        first = start + self.rng.randint(0, 2)
+        near = self.text[first : first + self.rng.randint(1, 3)]
+        return near if near and self.rng.random() < 0.5 else self.rng.choice(PIECES)
 
     def _strays(self) -> bool:
         return self.rng.random() < self.noise

@@ -53,6 +53,11 @@ def test_a_multiword_span_grows_over_words_that_begin_inside_it() -> None:
     assert aligned("1-2=ab x y 3-4=cd u v", "1-1=a x 2-3=bc y u 4-4=d v") == [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 
+def test_a_plain_word_that_ends_behind_a_multiword_token_is_not_among_its_words() -> None:
+    # The token ab has a word `bc`; the plain word bc of the prediction begins inside of it, but ends later.
+    assert aligned("1-2=ab x bc c", "a bc") == []
+
+
 def test_one_plain_word_that_begins_before_a_multiword_token_is_left_out() -> None:
     # The plain `ab` begins before the token `bc` and is skipped; then `c` is found among the token's words.
     assert aligned("a 2-3=bc b c", "ab c") == [(2, 1)]

@@ -129,6 +129,18 @@ def test_groups_have_their_names_and_their_own_values() -> None:
     assert {row["group"]: (row["correct"], row["gold"]) for row in by_genre} == {"mail": (1, 3), "web": (5, 6)}
 
 
+@pytest.mark.parametrize("unit", ["sentence", "document"])
+def test_a_unit_of_several_sentences_is_in_the_group_of_its_first(unit: str) -> None:
+    # The blocks are a b c d . | e | f g h: the last one joins two documents of one genre.
+    def gold_words(by: str, predicted: Corpus) -> dict[str, int]:
+        rows = rows_of(GOLD, predicted, metrics=["uas"], by=by, unit=unit)
+        return {row["group"]: row["gold"] for row in rows}
+
+    assert gold_words("genre", OTHER_WORDS) == gold_words("genre", PREDICTED) == {"mail": 3, "web": 6}
+    assert gold_words("document", OTHER_WORDS) == {"web-1": 5, "web-2": 1, "mail-1": 3, "mail-2": 0}
+    assert gold_words("document", PREDICTED) == {"web-1": 5, "web-2": 1, "mail-1": 2, "mail-2": 1}
+
+
 def test_relations_and_tags_are_metrics_of_their_own_the_most_frequent_first() -> None:
     pair = align(GOLD, PREDICTED)
     for by, metric, maker in (("relation", "las", "relation"), ("tag", "upos", "tag")):
