@@ -8,7 +8,7 @@ import pytest
 
 from deadheat.corpus import concatenate, read
 from deadheat.corpus.info import info
-from tests.corpus.examples import ONE, extra, row, sentence
+from tests.corpus.examples import ONE, extra, official, row, sentence
 
 FULL = sentence(
     "# newdoc id = mail-1",
@@ -57,6 +57,20 @@ def test_it_prints_as_an_aligned_listing() -> None:
         "    mail               4  words",
         "    news               1  words",
     ]
+
+
+def test_a_multiword_token_is_one_token_however_many_words_it_has() -> None:
+    words = [row(i, head=min(i - 1, 1)) for i in range(1, 6)]
+    found = info(read(text=sentence(extra("1-3"), *words[:3], extra("4-4"), *words[3:])))
+    assert (found.words, found.tokens, found.multiword_tokens) == (5, 3, 2)
+
+
+def test_tokens_and_words_are_as_many_as_the_official_evaluator_counts(shared_data: Path) -> None:
+    path = shared_data / "treebanks" / "kk_ktb" / "kk_ktb-ud-test.conllu"
+    found, expected = info(read(path)), official(path.read_text())
+    assert found.multiword_tokens > 30
+    assert (found.tokens, found.words) == (len(expected.tokens), len(expected.words))
+    assert found.sentences == len(expected.sentences)
 
 
 def test_what_is_missing_is_said() -> None:

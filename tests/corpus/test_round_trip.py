@@ -51,6 +51,8 @@ def test_a_file_that_ends_too_early_comes_back_as_it_was_or_mended_on_request(da
     cut = data.draw(strategies.without_end(whole))
     corpus = read(text=cut, format="conllu", lenient=["final-newline"])
     assert to_bytes(corpus) == cut.encode()
+    if "\r" not in cut:  # one line without an end does not say which kind its file had
+        whole = whole.replace("\r\n", "\n")
     assert to_bytes(corpus, mend=True) == whole.encode()
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.kernels.resampling import GOLDEN, draw_weights, scramble
-from deadheat.stats import Interval, bootstrap, intervals
+from deadheat.kernels.resampling import GOLDEN, draw_weights, scramble, sum_resamples
+from deadheat.stats import Interval, bootstrap
 from deadheat.stats.intervals import percentiles, resampled_sums
 
 KEY = np.array([0x1234_5678_9ABC_DEF0], np.uint64)
@@ -127,11 +127,23 @@ def test_more_resamples_keep_the_old_ones() -> None:
     assert np.array_equal(many[:40], few)
 
 
-@pytest.mark.parametrize("block", [1, 83, 100, 1000, 1 << 24])
-def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    usual = resampled_sums(COUNTS, resamples=150, rng=np.random.default_rng(5))
-    monkeypatch.setattr(intervals, "BLOCK", block)
-    assert np.array_equal(resampled_sums(COUNTS, resamples=150, rng=np.random.default_rng(5)), usual)
+@pytest.mark.parametrize("block", [1, 7, 150])
+def test_the_size_of_a_block_changes_nothing(block: int) -> None:
+    columns = np.ascontiguousarray(COUNTS.T, np.float64).reshape(-1)
+    parts = []
+    for first in range(0, 150, block):
+        size = min(block, 150 - first)
+        parts.append(np.empty(size * 3))
+        sum_resamples(KEY, first, size, len(COUNTS), columns, np.empty(len(COUNTS)), parts[-1])
+    whole = np.empty(150 * 3)
+    sum_resamples(KEY, 0, 150, len(COUNTS), columns, np.empty(len(COUNTS)), whole)
+    assert np.array_equal(np.concatenate(parts), whole)
+
+
+def test_fields_that_are_equal_are_summed_once_and_given_twice() -> None:
+    doubled = COUNTS[:, [0, 1, 0, 2, 1]]
+    single, double = (resampled_sums(each, resamples=20, rng=np.random.default_rng(5)) for each in (COUNTS, doubled))
+    assert np.array_equal(double, single[:, [0, 1, 0, 2, 1]])
 
 
 def test_sums_are_those_of_the_drawn_units() -> None:

@@ -116,7 +116,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     align_by: str = "text",
     unit: str = "sentence",
     level: float = 0.95,
-    resamples: int = 2000,
+    resamples: int = 1000,
     seed: int = 0,
     **reading: Any,
 ) -> Scores:

@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--unit", choices=UNITS, default="sentence", help="what the bootstrap draws (default: sentence)")
     made.add_argument("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
-    made.add_argument("--resamples", type=int, default=2000, metavar="N", help="bootstrap resamples (default: 2000)")
+    made.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (default: 1000)")
     made.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_reading(made)

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.corpus.corpus import Corpus, Extras, Layout, Part
 from deadheat.corpus.faults import COLUMN_WORDS, counted, tagged_words
-from deadheat.corpus.scanning import Room, checked_text
+from deadheat.corpus.scanning import Room, checked_text, count_lines
 from deadheat.corpus.source import PADDING
 from deadheat.corpus.vocabulary import Bytes
 from deadheat.errors import CorpusError, Fault, InputError
@@ -62,7 +62,7 @@ def read_tagged(path: str, buffer: Bytes, *, mark: str = "_") -> Corpus:
 
 
 def _scan_columns(data: Bytes, separator: str, width: int) -> Room:
-    rows = int(np.count_nonzero(data == 10)) + 1
+    rows = count_lines(data) + 1
     room = Room(rows, width)
     kernels.scan_columns(data, ord(separator), width, room.codes, rows, *room.tables, room.ends, room.comments,
                          room.newdoc, room.faults, room.out)  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from deadheat.corpus.corpus import Corpus, Extras, Layout, Part
 from deadheat.corpus.faults import WORDS as FAULT_WORDS
-from deadheat.corpus.scanning import Room, checked_text
+from deadheat.corpus.scanning import Room, checked_text, count_lines
 from deadheat.corpus.source import PADDING
 from deadheat.corpus.vocabulary import Bytes
 from deadheat.errors import Fault
@@ -39,7 +39,7 @@ def read_conllu(path: str, buffer: Bytes, *, lenient: frozenset[str], format: st
         name=path,
         columns=room.columns(data, k.STRING_COLUMNS, words),
         offsets=room.sentence_offsets(),
-        heads=heads[:words].copy() if has_heads else None,
+        heads=heads[:words] if has_heads else None,
         extras=extras,
         comments=room.sentence_comments(data),
         newdoc=room.newdoc[: int(room.out[k.SENTENCES])].astype(bool),
@@ -49,7 +49,7 @@ def read_conllu(path: str, buffer: Bytes, *, lenient: frozenset[str], format: st
 
 
 def _scan(data: Bytes, lenient: int) -> tuple[Room, np.ndarray, Extras]:
-    rows = data.tobytes().count(b"\n") + 1 if len(data) < 1 << 16 else int(np.count_nonzero(data == 10)) + 1
+    rows = count_lines(data) + 1
     width = len(k.STRING_COLUMNS)
     room = Room(rows, width)
     heads, marks = np.empty(rows, np.int32), np.empty(rows + 2, np.int32)

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.resampling import sum_resamples
 
 Counts: TypeAlias = NDArray[np.integer[Any]]
 Values: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = Callable[[Values], Values]
-
-BLOCK = 1 << 19  # weights drawn at a time, so that memory stays small
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +91,13 @@ def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generato
     Sums of integers in float64 are exact, so the result does not depend on the order of addition. One number is
     taken from `rng`; resample b depends on it and b alone.
     """
-    units, fields = counts_NF.shape
+    units = len(counts_NF)
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
-    counts = counts_NF.astype(np.float64)
-    sums_BF = np.empty((resamples, fields))
-    rows = max(1, min(resamples, BLOCK // max(1, units)))
-    weights = np.empty(rows * units)
-    for first in range(0, resamples, rows):
-        size = min(rows, resamples - first)
-        draw_weights(key, first, size, units, weights)
-        sums_BF[first : first + size] = weights[: size * units].reshape(size, units) @ counts
-    return sums_BF
+    different_FN, column = np.unique(counts_NF.T, axis=0, return_inverse=True)  # totals are often the same twice
+    sums = np.empty(resamples * len(different_FN))
+    rows = np.ascontiguousarray(different_FN, np.float64).reshape(-1)
+    sum_resamples(key, 0, resamples, units, rows, np.empty(units), sums)
+    return sums.reshape(resamples, -1)[:, column.reshape(-1)]
 
 
 def bootstrap(
