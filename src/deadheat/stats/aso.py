@@ -15,8 +15,8 @@ from deadheat.errors import InputError
 from deadheat.kernels.quantiles import violation_sums
 from deadheat.kernels.resampling import draw_weights
 from deadheat.stats.aso_rates import ALPHAS, TAUS, NullRate, nearest_null_rates
-from deadheat.stats.intervals import BLOCK, normal_quantile
-from deadheat.stats.scores import ScoreLists, Values, check_number, check_score_lists, check_scores
+from deadheat.stats.intervals import normal_quantile
+from deadheat.stats.scores import BLOCK, ScoreLists, Values, check_number, check_score_lists, check_scores
 
 ONE_RUN = "a system with one run has no spread to resample"
 

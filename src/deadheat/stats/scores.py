@@ -13,6 +13,8 @@ from deadheat.errors import InputError
 Values: TypeAlias = NDArray[np.float64]
 ScoreLists: TypeAlias = Sequence[ArrayLike] | NDArray[Any]
 
+BLOCK = 1 << 19  # numbers drawn at a time, so that memory stays small
+
 
 def check_scores(where: str, scores: ArrayLike) -> Values:
     """The scores of some runs as a row of finite numbers, or an error that says what they are instead."""
