@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.kernels.resampling import GOLDEN, draw_weights, scramble, sum_resamples
+from deadheat.kernels.resampling import GOLDEN, draw_weights, scramble, sum_draws
 from deadheat.stats import Interval, bootstrap
 from deadheat.stats.intervals import percentiles, resampled_sums
 
@@ -128,16 +128,26 @@ def test_more_resamples_keep_the_old_ones() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 7, 150])
-def test_the_size_of_a_block_changes_nothing(block: int) -> None:
-    columns = np.ascontiguousarray(COUNTS.T, np.float64).reshape(-1)
+@pytest.mark.parametrize("words", [1, 2])
+def test_the_size_of_a_block_changes_nothing(block: int, words: int) -> None:
+    rows = np.random.default_rng(2).integers(0, 99, 83 * words).astype(np.uint64)
     parts = []
     for first in range(0, 150, block):
-        size = min(block, 150 - first)
-        parts.append(np.empty(size * 3))
-        sum_resamples(KEY, first, size, len(COUNTS), columns, np.empty(len(COUNTS)), parts[-1])
-    whole = np.empty(150 * 3)
-    sum_resamples(KEY, 0, 150, len(COUNTS), columns, np.empty(len(COUNTS)), whole)
+        parts.append(np.empty(min(block, 150 - first) * words, np.uint64))
+        sum_draws(KEY, first, min(block, 150 - first), 83, rows, parts[-1])
+    whole = np.empty(150 * words, np.uint64)
+    sum_draws(KEY, 0, 150, 83, rows, whole)
     assert np.array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("most", [1, 50, 10**9, 2**44])
+@pytest.mark.parametrize("units", [2, 83])
+def test_sums_are_right_however_large_the_counts_are(most: int, units: int) -> None:
+    counts = np.random.default_rng(3).integers(0, most, size=(units, 7), endpoint=True)
+    key = np.random.default_rng(5).integers(0, 2**64, size=1, dtype=np.uint64)
+    expected = weights_of(units, 30, key=key).astype(object) @ counts.astype(object)
+    found = resampled_sums(counts, resamples=30, rng=np.random.default_rng(5))
+    assert found.tolist() == expected.astype(float).tolist()
 
 
 def test_fields_that_are_equal_are_summed_once_and_given_twice() -> None:

@@ -22,55 +22,64 @@ def scramble(state):
     return state ^ (state >> np.uint64(31))
 
 
-@helper
-def draw(key, resample, units, weights, base):
-    """Put into weights[base:] how often each unit is drawn in a resample.
+@kernel("u8 int int int f8")
+def draw_weights(key, first, resamples, units, weights):
+    """Fill one row a resample, first.. onwards, with the number of times each of `units` units is drawn.
 
     Each 64-bit number gives two draws: a half h picks unit h * units / 2^32. The chance of a unit is off by less
     than units / 2^32 of itself.
     """
-    for unit in range(units):
-        weights[base + unit] = 0.0
-    state = scramble(key[0] + GOLDEN * np.uint64(resample + 1))
     size = np.uint64(units)
-    left = units
-    while left > 0:
-        state += GOLDEN
-        number = scramble(state)
-        weights[base + np.int64(((number & LOW_HALF) * size) >> HALF)] += 1.0
-        if left > 1:
-            weights[base + np.int64(((number >> HALF) * size) >> HALF)] += 1.0
-        left -= 2
-    return 0
-
-
-@kernel("u8 int int int f8")
-def draw_weights(key, first, resamples, units, weights):
-    """Fill one row a resample, first.. onwards, with the number of times each of `units` units is drawn."""
     for row in range(resamples):
-        draw(key, first + row, units, weights, row * units)
+        base = row * units
+        for unit in range(units):
+            weights[base + unit] = 0.0
+        state = scramble(key[0] + GOLDEN * np.uint64(first + row + 1))
+        left = units
+        while left > 0:
+            state += GOLDEN
+            number = scramble(state)
+            weights[base + np.int64(((number & LOW_HALF) * size) >> HALF)] += 1.0
+            if left > 1:
+                weights[base + np.int64(((number >> HALF) * size) >> HALF)] += 1.0
+            left -= 2
     return 0
 
 
-@kernel("u8 int int int f8 f8 f8")
-def sum_resamples(key, first, resamples, units, counts, weights, sums):
-    """Fill one row a resample, first.. onwards, with the sums over the drawn units of each field of `counts`.
+@kernel("u8 int int int u8 u8")
+def sum_draws(key, first, resamples, units, rows, sums):
+    """Fill `sums` with what the units add up to that `draw_weights` would draw, one row a resample.
 
-    `counts` has a row a field, so that four sums run side by side; `weights` is room for one resample.
+    A unit's row is as many 64-bit numbers as `rows` has for each, and each may hold several counts side by side.
     """
-    fields = len(counts) // units
-    whole = units - units % 4
+    size = np.uint64(units)
+    words = len(rows) // units
     for row in range(resamples):
-        draw(key, first + row, units, weights, 0)
-        for field in range(fields):
-            base = field * units
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
-            for unit in range(0, whole, 4):
-                a += weights[unit] * counts[base + unit]
-                b += weights[unit + 1] * counts[base + unit + 1]
-                c += weights[unit + 2] * counts[base + unit + 2]
-                d += weights[unit + 3] * counts[base + unit + 3]
-            for unit in range(whole, units):
-                a += weights[unit] * counts[base + unit]
-            sums[row * fields + field] = (a + b) + (c + d)
+        state = scramble(key[0] + GOLDEN * np.uint64(first + row + 1))
+        if words == 1:
+            one, two = np.uint64(0), np.uint64(0)
+            for _ in range(units // 2):
+                state += GOLDEN
+                number = scramble(state)
+                one += rows[np.int64(((number & LOW_HALF) * size) >> HALF)]
+                two += rows[np.int64(((number >> HALF) * size) >> HALF)]
+            if units % 2:
+                number = scramble(state + GOLDEN)
+                one += rows[np.int64(((number & LOW_HALF) * size) >> HALF)]
+            sums[row] = one + two
+            continue
+        for word in range(words):
+            sums[row * words + word] = np.uint64(0)
+        left = units
+        while left > 0:
+            state += GOLDEN
+            number = scramble(state)
+            at = np.int64(((number & LOW_HALF) * size) >> HALF) * words
+            for word in range(words):
+                sums[row * words + word] += rows[at + word]
+            if left > 1:
+                at = np.int64(((number >> HALF) * size) >> HALF) * words
+                for word in range(words):
+                    sums[row * words + word] += rows[at + word]
+            left -= 2
     return 0

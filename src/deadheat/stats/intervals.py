@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.resampling import sum_resamples
+from deadheat.kernels.resampling import sum_draws
 
 Counts: TypeAlias = NDArray[np.integer[Any]]
 Values: TypeAlias = NDArray[np.float64]
@@ -94,10 +94,28 @@ def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generato
     units = len(counts_NF)
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
     different_FN, column = np.unique(counts_NF.T, axis=0, return_inverse=True)  # totals are often the same twice
-    sums = np.empty(resamples * len(different_FN))
-    rows = np.ascontiguousarray(different_FN, np.float64).reshape(-1)
-    sum_resamples(key, 0, resamples, units, rows, np.empty(units), sums)
-    return sums.reshape(resamples, -1)[:, column.reshape(-1)]
+    rows_NW, places = _packed(different_FN.astype(np.uint64))
+    sums = np.empty(resamples * rows_NW.shape[1], np.uint64)
+    sum_draws(key, 0, resamples, units, rows_NW.reshape(-1), sums)
+    sums_BW = sums.reshape(resamples, -1)
+    unpacked = [(sums_BW[:, word] >> np.uint64(shift)) & np.uint64(2**bits - 1) for word, shift, bits in places]
+    return np.stack(unpacked, axis=1).astype(np.float64)[:, column.reshape(-1)]
+
+
+def _packed(fields_FN: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], list[tuple[int, int, int]]]:
+    """Counts of a unit side by side in 64-bit words, with room for their sums, and each one's word, shift and width."""
+    places: list[tuple[int, int, int]] = []
+    word, shift = 0, 0
+    for field in fields_FN:
+        bits = max(1, (int(field.max(initial=0)) * len(field)).bit_length())
+        if shift + bits > 64:
+            word, shift = word + 1, 0
+        places.append((word, shift, bits))
+        shift += bits
+    rows_NW = np.zeros((fields_FN.shape[1], word + 1), np.uint64)
+    for field, (at, left, _) in zip(fields_FN, places, strict=True):
+        rows_NW[:, at] |= field << np.uint64(left)
+    return rows_NW, places
 
 
 def bootstrap(
