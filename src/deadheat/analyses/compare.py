@@ -12,6 +12,7 @@ from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.analyses.latex import booktabs
 from deadheat.analyses.score import Given, Score, Scores, default_metrics, open_corpus, score
 from deadheat.corpus import Corpus
+from deadheat.corpus.faults import counted
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS, Metric, align
 from deadheat.metrics.metric import Counts
@@ -46,7 +47,7 @@ class Comparison:
                 self.systems[0].metric.name,
                 f"units {len(self.systems[0].counts_NF)} ({self.unit})",
                 tested,
-                f"{self.settings.correction}, {len(self.pairs)} tests",
+                f"{self.settings.correction}, {counted(len(self.pairs), 'test')}",
                 f"alpha {self.settings.alpha:g}",
                 f"seed {self.settings.seed}",
             ]

@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.analyses.groups import Group, grouped
 from deadheat.analyses.latex import booktabs
 from deadheat.corpus import Corpus, read
-from deadheat.errors import InputError
+from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL
@@ -20,6 +20,7 @@ from deadheat.stats import Interval, wilson
 from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.version import __version__
 
+INTERVALS = ("auto", "bootstrap")
 Given: TypeAlias = str | os.PathLike[str] | Corpus
 
 
@@ -56,7 +57,8 @@ class Score:
         return float(recall(self.total))
 
     def __str__(self) -> str:
-        return f"{self.metric.label} {self.value:.4f} {self.interval}, {self.correct} of {self.gold}: {self.file}"
+        place = f"{self.file}, {self.group}" if self.group else self.file
+        return f"{self.metric.label} {self.value:.4f} {self.interval}, {self.correct} of {self.gold}: {place}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the command prints them under `--json`."""
@@ -101,7 +103,10 @@ class Scores:
         """A table of files by metrics, in percent, for the booktabs package."""
         labels = list(dict.fromkeys(row.metric.label for row in self.rows))
         lines = list(dict.fromkeys((row.file, row.group) for row in self.rows))
-        found = {(row.file, row.group, row.metric.label): f"{100 * row.value:.2f}" for row in self.rows}
+        found = {
+            (row.file, row.group, row.metric.label): "-" if np.isnan(row.value) else f"{100 * row.value:.2f}"
+            for row in self.rows
+        }
         body = [[*filter(None, line), *(found.get((*line, label), "") for label in labels)] for line in lines]
         return booktabs([*(["file", self.by] if self.by else ["file"]), *labels], body)
 
@@ -115,6 +120,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     by: str = "",
     align_by: str = "text",
     unit: str = "sentence",
+    interval: str = "auto",
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
@@ -137,6 +143,9 @@ def score(  # noqa: PLR0913 (the options of the command)
         `text` or `position`, see `deadheat.metrics.align`.
     unit
         What is resampled where an interval is by bootstrap: `sentence` or `document`.
+    interval
+        `auto`: Wilson's where the score is a proportion, else by bootstrap. `bootstrap`: for all. Wilson's takes words
+        for independent; the bootstrap over sentences does not, and is wider where errors cluster.
     reading
         Passed on to `deadheat.read` for files.
 
@@ -151,10 +160,13 @@ def score(  # noqa: PLR0913 (the options of the command)
     """
     if not 0 < level < 1:
         raise InputError(f"level {level}; expected between 0 and 1, such as 0.95")
+    if interval not in INTERVALS:
+        raise NameUnknown("interval", interval, INTERVALS)
     if resamples < 1:
         raise InputError(f"{resamples} resamples; expected at least 1")
     gold_corpus = open_corpus(gold, reading)
     train_corpus = None if training is None else open_corpus(training, reading)
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
     given = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
     rows: list[Score] = []
     notes: list[str] = []
@@ -164,27 +176,36 @@ def score(  # noqa: PLR0913 (the options of the command)
     for each in given:
         predicted = open_corpus(each, reading)
         pair = align(gold_corpus, predicted, by=align_by, unit=unit, training=train_corpus)
-        chosen = [METRICS.make(name) for name in metrics or default_metrics(pair)]
-        rows += _scored(pair, grouped(pair, chosen, by), level=level, resamples=resamples, seed=seed)
+        chosen = [METRICS.make(name) for name in names or default_metrics(pair, by)]
+        proportions = interval == "auto"
+        rows += _scored(
+            pair, grouped(pair, chosen, by), proportions=proportions, level=level, resamples=resamples, seed=seed
+        )
         notes += _notes(pair, unit)
         units.append(pair.units.name)
     if pair is None:
         raise InputError("no prediction was given; expected at least one")
     shared = "/".join(dict.fromkeys(units))
-    settings = f"unit {shared} | {level:.4g} wilson or bootstrap {resamples} | seed {seed}"
+    method = f"wilson or bootstrap {resamples}" if interval == "auto" else f"bootstrap {resamples}"
+    settings = f"unit {shared} | {level:.4g} {method} | seed {seed}"
     signature = _signature(gold_corpus, pair, chosen, by, settings)
     return Scores(tuple(rows), signature, tuple(dict.fromkeys(notes)), by)
 
 
-def default_metrics(pair: Pair) -> list[str]:
-    """What a person expects to see for corpora of this kind."""
+def default_metrics(pair: Pair, by: str = "") -> list[str]:
+    """What a person expects to see for corpora of this kind, broken down or not."""
     columns = pair.gold.columns
+    if len(columns) < 2:
+        raise InputError(f"{pair.gold.name}: words alone; expected a column of labels to score")
+    if "deprel" in columns and by in ("relation", "tag"):
+        return ["las"] if by == "relation" else ["upos"]
     if "deprel" in columns:
         names = [name for name in OFFICIAL if pair.alignment == "text" or name not in ("tokens", "sentences", "words")]
         label = "upos"
     else:
         label = [name for name in columns if name != "form"][-1]
-        tags = columns[label].vocabulary.strings[1:]
+        used = columns[label].frequencies() > 0
+        tags = [tag for tag, occurs in zip(columns[label].vocabulary.strings, used, strict=True) if occurs]
         chunked = all(tag == "O" or tag[1:2] == "-" for tag in tags) and "O" in tags
         names = [f"chunks(column={label!r})"] if chunked else []
         names += [f"accuracy(column={label!r})", f"sentence-accuracy(column={label!r})"]
@@ -205,12 +226,14 @@ def open_corpus(given: Given | Sequence[Given], reading: dict[str, Any]) -> Corp
     return read(given, **reading)  # type: ignore[arg-type]
 
 
-def _scored(pair: Pair, groups: Iterable[Group], *, level: float, resamples: int, seed: int) -> list[Score]:
+def _scored(
+    pair: Pair, groups: Iterable[Group], *, proportions: bool, level: float, resamples: int, seed: int
+) -> list[Score]:
     rows: list[Score] = []
     waiting: list[int] = []
     for group in groups:
         total = group.counts_NF.sum(axis=0)
-        if is_proportion(group.counts_NF):
+        if proportions and is_proportion(group.counts_NF):
             interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=level)
         else:
             waiting.append(len(rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from deadheat.analyses.groups import KINDS
-from deadheat.analyses.score import score
+from deadheat.analyses.score import INTERVALS, score
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.report.terminal import score_table
@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
         "--align", choices=ALIGNMENTS, default="text", help="align words by text (default) or by position"
     )
     made.add_argument("--unit", choices=UNITS, default="sentence", help="what the bootstrap draws (default: sentence)")
+    made.add_argument("--interval", choices=INTERVALS, default="auto", help="auto: Wilson's for proportions (default)")
     made.add_argument("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     made.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (default: 1000)")
     made.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: 0)")
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         by=arguments.by,
         align_by=arguments.align,
         unit=arguments.unit,
+        interval=arguments.interval,
         level=arguments.level,
         resamples=arguments.resamples,
         seed=arguments.seed,

@@ -140,7 +140,7 @@ def scan_tagged(data, mark, codes, rows, table, room, masks, sizes, starts, leng
             split = end - 1
             while split > at and data[split] != mark:
                 split -= 1
-            if split <= at or split == end - 1:
+            if split <= at or split == end - 1 or only_spaces(data, at, split):
                 report(NO_TAG, out[LINES], start, token, at, faults, out)
             else:
                 word = out[WORDS]

@@ -1,0 +1,56 @@
+"""The table of docs/calibration.md: error rates and coverage on made-up test sets without a true difference.
+
+Takes some minutes; `python -m benchmarks.calibration`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.analyses.contest import TESTS, Settings, contests
+from deadheat.report.terminal import table
+from deadheat.stats.intervals import bootstrap, difference
+from tests.stats.worlds import WORLDS, World, accuracy, draw
+
+RUNS, RESAMPLES, ALPHA = 300, 500, 0.05
+
+
+def error_rate(world: World, test: str, *, by: str = "unit") -> str:
+    """The share of test sets on which a difference is found, in percent."""
+    settings = Settings(test, alpha=ALPHA, resamples=RESAMPLES if by == "unit" else 10)
+    found = 0
+    for run in range(RUNS):
+        first, second = draw(world, np.random.default_rng([run, 7]), by=by)
+        found += contests({"a": first, "b": second}, accuracy, settings)[0].p <= ALPHA
+    return f"{100 * found / RUNS:.1f}"
+
+
+def coverage(world: World) -> list[str]:
+    """The share of test sets on which each interval holds the truth, in percent."""
+    truth, hits = world.true_score(), np.zeros(3)
+    for run in range(RUNS):
+        rng = np.random.default_rng([run, 9])
+        first, second = draw(world, rng)
+        intervals = [
+            (bootstrap(first, accuracy, rng=rng, resamples=RESAMPLES), truth),
+            (bootstrap(first, accuracy, rng=rng, resamples=RESAMPLES, method="bca"), truth),
+            (difference(first, second, accuracy, rng=rng, resamples=RESAMPLES), 0.0),
+        ]
+        hits += [interval.low <= true <= interval.high for interval, true in intervals]
+    return [f"{100 * hit / RUNS:.1f}" for hit in hits]
+
+
+def main() -> None:
+    rows = []
+    for world in WORLDS:
+        skip = [test.startswith("mcnemar") and not world.items for test in TESTS]
+        rows.append(
+            [world.name, *("-" if no else error_rate(world, test) for test, no in zip(TESTS, skip, strict=True))]
+        )
+    print(table(["test sets", *TESTS], rows))
+    print(table(["test sets", "percentile", "bca", "difference"], [[world.name, *coverage(world)] for world in WORLDS]))
+    print(f"documents, resampled by token: {error_rate(WORLDS[-1], 'permutation-exact', by='token')}")
+
+
+if __name__ == "__main__":
+    main()
