@@ -160,3 +160,12 @@ def test_power_of_two_systems_and_of_assumptions() -> None:
         assumed_power(1000, 0.95, 0.93, agreement=0.99)
     with pytest.raises(InputError, match="3 systems; expected two"):
         power(GOLD, SYSTEMS)
+
+
+def test_pairing_makes_the_interval_of_a_constant_gain_a_point() -> None:
+    gold = read(text="a_X b_Y c_X d_Y\n" * 30)
+    systems = {"a": read(text="a_X b_Y c_X d_N\n" * 30), "b": read(text="a_X b_Y c_N d_N\n" * 30)}
+    (found,) = compare(gold, systems).pairs
+    assert found.interval.bounds == (0.25, 0.25)
+    assert found.winner(0.05) == "a"
+    assert found.error_reduction == 0.5

@@ -62,6 +62,12 @@ class Contest:
     error_reduction: float  # of the worse system's errors, the share the better one does not make
     odds_ratio: float  # items only a has right to items only b has right; NaN where items are not right or wrong
 
+    def winner(self, alpha: float) -> str:
+        """The system that is better at this level, after correction; empty for a dead heat."""
+        if self.p_corrected > alpha:
+            return ""
+        return self.a if self.difference > 0 else self.b
+
     def __str__(self) -> str:
         return f"{self.a} - {self.b}: {self.difference:+.4f} {self.interval}, {self.test} p = {self.p:.4g}"
 

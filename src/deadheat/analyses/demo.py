@@ -6,23 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deadheat.analyses.differences import Difference, differences
+from deadheat.analyses.compare import Comparison, compare
+from deadheat.analyses.contest import Settings
 from deadheat.analyses.score import Scores, score
 from deadheat.corpus import read, write
 from deadheat.errors import InputError
 from deadheat.testbed import built_in
 
-METRIC = "LAS"
+METRIC = "las"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
-    """Scores of simulated systems, their differences, and what is true of them."""
+    """Scores of simulated systems, every two of them compared, and what is true of them."""
 
     language: str
     files: tuple[Path, ...]
     scores: Scores
-    differences: tuple[Difference, ...]
+    comparison: Comparison
     truth: Mapping[str, float]  # the true score of each system, by its name
 
 
@@ -36,8 +37,12 @@ def demo(folder: Path, *, sentences: int = 3000, seed: int = 0) -> Demo:
     files = [folder / "gold.conllu", *(folder / f"{name}.conllu" for name in made.predictions)]
     for file, text in zip(files, (made.gold, *made.predictions.values()), strict=True):
         write(read(text=text), file)
-    systems = [replace(read(file), name=name) for file, name in zip(files[1:], made.predictions, strict=True)]
-    scores = score(files[0], systems, seed=seed)
-    compared = [row for row in scores.rows if row.metric.label == METRIC]
-    truth = {name: known.las for name, known in made.truths.items()}
-    return Demo(made.language, tuple(files), scores, differences(compared, seed=seed), truth)
+    gold = read(files[0])
+    systems = {name: replace(read(file), name=name) for file, name in zip(files[1:], made.predictions, strict=True)}
+    return Demo(
+        made.language,
+        tuple(files),
+        score(gold, list(systems.values()), seed=seed),
+        compare(gold, systems, metric=METRIC, settings=Settings(seed=seed)),
+        {name: known.las for name, known in made.truths.items()},
+    )

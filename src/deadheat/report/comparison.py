@@ -12,7 +12,7 @@ from deadheat.report.terminal import emphasis, percent, table
 WIDEST = 110  # characters of a line of a disputed sentence
 
 
-def comparison_text(found: Comparison, *, scale: float = 100.0) -> str:
+def comparison_text(found: Comparison, *, scale: float = 100.0, disputed: int = 5) -> str:
     """Scores, pairs, who is tied, agreement and the sentences the systems disagree on most."""
     parts = [
         _systems(found, scale),
@@ -27,10 +27,9 @@ def comparison_text(found: Comparison, *, scale: float = 100.0) -> str:
             f"agreement on {agreed.labels}: Krippendorff's alpha {agreed.alpha:.4f}; right by majority vote "
             f"{percent(agreed.majority)} %, by at least one system {percent(agreed.oracle)} %"
         )
-        disputed = [each for each in agreed.sentences if each.alpha < 1]
-        if disputed:
+        if agreed.sentences:
             parts.append(emphasis("Where they disagree most"))
-            parts += [_sentence(each) for each in disputed]
+            parts += [_sentence(each) for each in agreed.sentences[:disputed]]
     return "\n\n".join([*parts, found.signature])
 
 
@@ -61,15 +60,14 @@ def _pairs(found: Comparison, scale: float) -> str:
         corrected,
         "",
     ]
-    rows = [_pair(pair, found.settings.alpha, scale) for pair in found.pairs]
+    rows = [pair_cells(pair, found.settings.alpha, scale) for pair in found.pairs]
     return f"{found.test}, by {found.unit}: {found.reason}\n" + table(header, rows)
 
 
-def _pair(pair: Contest, alpha: float, scale: float) -> list[str]:
+def pair_cells(pair: Contest, alpha: float, scale: float = 100.0) -> list[str]:
+    """A pair as the cells of a table."""
     bounds = f"{scale * pair.interval.low:+.2f} - {scale * pair.interval.high:+.2f}"
-    verdict = "a dead heat"
-    if pair.p_corrected <= alpha:
-        verdict = f"{pair.a if pair.difference > 0 else pair.b} wins"
+    winner = pair.winner(alpha)
     saved = "-" if pair.error_reduction != pair.error_reduction else f"{percent(pair.error_reduction)} %"
     return [
         f"{pair.a} - {pair.b}",
@@ -78,7 +76,7 @@ def _pair(pair: Contest, alpha: float, scale: float) -> list[str]:
         saved,
         p_text(pair.p),
         p_text(pair.p_corrected),
-        verdict,
+        f"{winner} wins" if winner else "a dead heat",
     ]
 
 

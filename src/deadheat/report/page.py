@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from deadheat.analyses.differences import WIN, Difference
+from deadheat.analyses.compare import Comparison
+from deadheat.analyses.contest import Contest
 from deadheat.analyses.score import Score, Scores
+from deadheat.report.comparison import p_text, pair_cells
 from deadheat.report.terminal import percent, score_matrix
 
 STYLE = """
@@ -69,13 +71,14 @@ def interval_chart(rows: Sequence[Score]) -> str:
     )
 
 
-def difference_chart(found: Sequence[Difference]) -> str:
+def contest_chart(found: Comparison) -> str:
     """Differences on a scale that shows zero."""
-    bounds = [0.0, *(each.interval.low for each in found), *(each.interval.high for each in found)]
+    bounds = [0.0, *(pair.interval.low for pair in found.pairs), *(pair.interval.high for pair in found.pairs)]
     margin = max((max(bounds) - min(bounds)) * 0.1, 1e-4)
+    level = 100 * (1 - found.settings.alpha)
     return _chart(
-        f"Difference in {found[0].better.metric.label}, in points. An interval that leaves zero out is a win.",
-        [(f"{d.better.file} - {d.worse.file}", d.value, d.interval.low, d.interval.high) for d in found],
+        f"Difference in {found.metric}, in points, with {level:.4g} % intervals.",
+        [(f"{pair.a} - {pair.b}", pair.difference, *pair.interval.bounds) for pair in found.pairs],
         min(bounds) - margin,
         max(bounds) + margin,
         zero=True,
@@ -119,32 +122,21 @@ def _chart(
     )
 
 
-def difference_table(found: Sequence[Difference]) -> str:
-    """Pairs of systems with their difference, its interval and the verdict."""
-    header = [
-        "systems",
-        "difference",
-        f"{100 * found[0].interval.level:.4g} % interval",
-        "errors saved",
-        "verdict",
-    ]
-    rows = [
-        [
-            f"{each.better.file} over {each.worse.file}",
-            f"{100 * each.value:+.2f}",
-            f"{100 * each.interval.low:+.2f} to {100 * each.interval.high:+.2f}",
-            f"{percent(each.error_reduction)} %",
-            each.verdict,
-        ]
-        for each in found
-    ]
-    return html_table(header, rows)
+def contest_table(found: Comparison) -> str:
+    """Pairs of systems with their difference, its interval, the p-values and the verdict."""
+    level = f"{100 * (1 - found.settings.alpha):.4g} % interval"
+    header = ["pair", "difference", level, "errors saved", "p", f"p ({found.settings.correction})", "verdict"]
+    rows = [pair_cells(pair, found.settings.alpha) for pair in found.pairs]
+    return f"<p>{escape(found.test)}, by {escape(found.unit)}: {escape(found.reason)}.</p>" + html_table(header, rows)
 
 
-def in_words(each: Difference) -> str:
-    """A difference as a sentence."""
-    label, gap = each.better.metric.label, f"{100 * each.value:.2f} points of {each.better.metric.label}"
-    bounds = f"{100 * each.interval.low:+.2f} to {100 * each.interval.high:+.2f}"
-    if each.verdict == WIN:
-        return f"{each.better.file} is better than {each.worse.file}: by {gap} (interval {bounds})."
-    return f"{each.better.file} and {each.worse.file} are a dead heat in {label}: {gap} apart (interval {bounds})."
+def in_words(found: Comparison, pair: Contest) -> str:
+    """A pair as a sentence."""
+    gap = f"{100 * abs(pair.difference):.2f} points of {found.metric}"
+    bounds = (
+        f"interval {100 * pair.interval.low:+.2f} to {100 * pair.interval.high:+.2f}, p = {p_text(pair.p_corrected)}"
+    )
+    winner = pair.winner(found.settings.alpha)
+    if winner:
+        return f"{winner} is better than {pair.b if winner == pair.a else pair.a}: by {gap} ({bounds})."
+    return f"{pair.a} and {pair.b} are a dead heat: {gap} apart ({bounds})."
