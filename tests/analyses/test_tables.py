@@ -89,3 +89,12 @@ def test_the_shared_task_can_be_compared(shared_data: Path) -> None:
     found = compare_scores(best)
     assert len(found.pairs) == 3
     assert found.tied[0] == next(iter(best))
+
+
+def test_three_systems_or_more_are_ranked_over_data_sets() -> None:
+    three = {**TABLE, "C": {name: value - 5 for name, value in TABLE["B"].items()}}
+    ranks = compare_scores(three).ranks
+    assert ranks is not None
+    assert ranks.average_ranks_S.tolist() == [1.2, 1.8, 3.0]
+    assert compare_scores(TABLE).ranks is None
+    assert compare_scores(three).to_dict()["ranks"]["friedman"]["data_sets"] == 5

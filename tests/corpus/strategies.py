@@ -102,7 +102,8 @@ def tagged_files(draw: st.DrawFn) -> tuple[str, str, list[list[tuple[str, str]]]
     """Text with a sentence a line, its mark, and the words and tags of its sentences."""
     mark = draw(st.sampled_from("_/|#-\\"))
     newline = draw(newlines)
-    token = st.tuples(strings(" ", least=1), strings(" " + mark, least=1))
+    spelled = strings(" ", least=1).filter(lambda word: any(unicodedata.category(c) != "Zs" for c in word))
+    token = st.tuples(spelled, strings(" " + mark, least=1))
     found = draw(st.lists(st.lists(token, min_size=1, max_size=4), min_size=1, max_size=4))
     lines = [" ".join(word + mark + tag for word, tag in tokens) for tokens in found]
     text = "".join(line + newline for line in lines)

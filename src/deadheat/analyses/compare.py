@@ -16,9 +16,8 @@ from deadheat.corpus.faults import counted
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS, Metric, align
 from deadheat.metrics.metric import Counts
+from deadheat.stats.ranks import CriticalDifference
 from deadheat.version import __version__
-
-PREFERRED = ("las", "upos")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +34,7 @@ class Comparison:
     tied: tuple[str, ...]
     besides: tuple[Score, ...] = ()  # other scores of the same systems: unknown words, whole sentences
     disagreement: Disagreement | None = None
+    ranks: CriticalDifference | None = None  # over data sets, for three systems or more
     notes: tuple[str, ...] = ()
 
     @property
@@ -75,6 +75,7 @@ class Comparison:
             "tied": list(self.tied),
             "agreement": self.disagreement.to_dict() if self.disagreement else {},
             "besides": [row.to_dict() for row in self.besides],
+            "ranks": self.ranks.to_dict() if self.ranks else {},
             "metric": self.metric,
             "unit": self.unit,
             "test": self.test,
@@ -158,7 +159,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
         tied(values, counts, chosen.value, settings, pairs),
         _besides(gold_corpus, everyone, chosen, training, reading, shared) if same_words else (),
         disagreement(gold_corpus, named, chosen) if same_words else None,
-        found.notes,
+        notes=found.notes,
     )
 
 

@@ -17,6 +17,7 @@ from deadheat.analyses.score import Score
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import FIELDS, Counts, Metric, Sums, Values, ratio
 from deadheat.stats.intervals import bootstrap
+from deadheat.stats.ranks import critical_difference
 
 DECIMALS = 6  # at most; scores are compared as integers, so that all swaps can be counted
 Table = dict[str, dict[str, float]]  # system -> data set -> score
@@ -103,7 +104,7 @@ def compare_scores(
     >>> table = {"A": {"en": 90, "de": 85, "fi": 80, "ta": 60}, "B": {"en": 89, "de": 84, "fi": 78, "ta": 61}}
     >>> found = compare_scores(table)
     >>> print(found.test, found.pairs[0].difference, found.pairs[0].p)
-    permutation-exact 0.75 0.375
+    permutation-exact 0.75 0.5
     """
     settings = settings or Settings()
     table = dict(scores) if isinstance(scores, Mapping) else read_scores(scores, metric=metric)
@@ -124,6 +125,10 @@ def compare_scores(
     rows = tuple(_row(name, each, measure, settings) for name, each in counts.items())
     pairs = contests(counts, mean_score, settings, reference=reference)
     values = {row.file: row.value for row in rows}
+    ranks = None
+    if len(table) > 2 and len(names) > 1:
+        scores_SD = np.array([[found[name] for name in names] for found in table.values()])
+        ranks = critical_difference(scores_SD, names=list(table), datasets=names, alpha=settings.alpha)
     notes = (f"{dropped} data sets without a score of every system left out",) if dropped else ()
     return Comparison(
         measure.label,
@@ -134,6 +139,7 @@ def compare_scores(
         rows,
         pairs,
         tied(values, counts, mean_score, settings, pairs),
+        ranks=ranks,
         notes=notes,
     )
 

@@ -8,6 +8,7 @@ from deadheat.analyses.compare import Comparison
 from deadheat.analyses.contest import Contest
 from deadheat.analyses.disagreement import DisputedSentence
 from deadheat.report.terminal import emphasis, percent, table
+from deadheat.stats.ranks import CriticalDifference
 
 WIDEST = 110  # characters of a line of a disputed sentence
 
@@ -21,6 +22,8 @@ def comparison_text(found: Comparison, *, scale: float = 100.0, disputed: int = 
         if len(found.tied) > 1
         else f"best: {found.tied[0]}, better than every other",
     ]
+    if found.ranks is not None:
+        parts.append(_ranks(found.ranks))
     if found.disagreement is not None:
         agreed = found.disagreement
         parts.append(
@@ -78,6 +81,17 @@ def pair_cells(pair: Contest, alpha: float, scale: float = 100.0) -> list[str]:
         p_text(pair.p_corrected),
         f"{winner} wins" if winner else "a dead heat",
     ]
+
+
+def _ranks(ranks: CriticalDifference) -> str:
+    """Average ranks over data sets, and systems that Nemenyi's test does not tell apart."""
+    order = sorted(zip(ranks.average_ranks_S.tolist(), ranks.pairs.names, strict=True))
+    listed = ", ".join(f"{name} {rank:.2f}" for rank, name in order)
+    lines = [f"average ranks: {listed} (Friedman p = {p_text(ranks.friedman.p_value)})"]
+    if ranks.cd is not None:
+        lines.append(f"not told apart by ranks (Nemenyi, critical difference {ranks.cd:.2f}):")
+        lines += [f"  {', '.join(clique)}" for clique in ranks.cliques] or ["  none"]
+    return "\n".join(lines)
 
 
 def p_text(p: float) -> str:
