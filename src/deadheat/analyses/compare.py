@@ -226,11 +226,8 @@ def _besides(
     shared: dict[str, Any],
 ) -> tuple[Score, ...]:
     """For tags: accuracy on whole sentences and, given the training file, on unknown words."""
-    base = metric.name.partition(".v")[0]
-    column = metric.name.partition("column='")[2].partition("'")[0] or {"upos": "upos", "xpos": "xpos"}.get(base, "")
-    if not column and base == "accuracy":
-        column = "upos"
-    if not column or base == "chunks":
+    column = metric.compares
+    if column in ("", "head", "tree") or metric.base == "chunks":
         return ()
     names = [f"sentence-accuracy(column={column!r})"]
     names += [f"unknown(column={column!r})"] if training is not None else []

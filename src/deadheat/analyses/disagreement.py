@@ -61,10 +61,10 @@ class Disagreement:
 
 
 def disagreement(gold: Corpus, systems: Mapping[str, Corpus], metric: Metric) -> Disagreement | None:
-    """Agreement of systems on the labels a metric compares; None where there are no words."""
-    if not gold.words:
-        return None
+    """Agreement of systems on the labels a metric compares; None where there are none."""
     labels = labels_of(gold, list(systems.values()), metric)
+    if labels is None or not gold.words:
+        return None
     right_SN = labels.systems_SN == labels.gold_N
     voted = majority(labels.systems_SN)
     disputed = lowest_agreement(labels.systems_SN, gold.offsets, count=SHOWN)

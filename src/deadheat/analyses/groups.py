@@ -59,31 +59,26 @@ def _units_by(pair: Pair, by: str) -> tuple[np.ndarray, Sequence[str]]:
 def _by_class(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]:
     """One metric a relation, tag or type of chunk: its precision, recall and F1."""
     for metric in metrics:
-        base, settings = metric.name.partition(".v")[0], metric.name.partition("(")[2].rstrip(")")
+        chunked = by == "tag" and metric.base == "chunks"
+        column = metric.compares if metric.compares in pair.gold.columns else "upos"
         if by == "relation":
-            make, column = "relation", "deprel"
-        elif base == "chunks":
-            make, column = f"chunks({settings})", _column(settings, "chunk")
+            make, column, settings = "relation", "deprel", {}
+        elif chunked:
+            make, settings = "chunks", dict(metric.settings)
         else:
-            make, column = "tag", _column(settings, base if base in ("upos", "xpos") else "upos")
-        for name in _classes(pair, column, by, base):
-            more = {"label": name} | ({"column": column} if by == "tag" and base != "chunks" else {})
-            narrowed = METRICS.make(make, **more)
+            make, settings = "tag", {"column": column}
+        for name in _classes(pair, column, by=by, chunked=chunked):
+            narrowed = METRICS.make(make, **(settings | {"label": name}))
             yield Group(name, replace(narrowed, label=metric.label), narrowed.counts(pair))
 
 
-def _column(settings: str, otherwise: str) -> str:
-    quoted = settings.partition("column='")[2].partition("'")[0]
-    return quoted or otherwise
-
-
-def _classes(pair: Pair, column: str, by: str, base: str) -> list[str]:
+def _classes(pair: Pair, column: str, *, by: str, chunked: bool) -> list[str]:
     """The classes that occur on either side, the most frequent in gold first."""
     frequency: dict[str, int] = {}
     sides: list[Column] = [pair.gold.column(column), pair.predicted.column(column)]
     for weight, side in zip((1, 0), sides, strict=True):
         for string, times in zip(side.vocabulary.strings, side.frequencies().tolist(), strict=True):
-            name = main_label(string) if by == "relation" else string.partition("-")[2] if base == "chunks" else string
+            name = main_label(string) if by == "relation" else string.partition("-")[2] if chunked else string
             if times and name:
                 frequency[name] = frequency.get(name, 0) + weight * times
     return sorted(frequency, key=lambda name: (-frequency[name], name))

@@ -12,9 +12,6 @@ from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.metrics import Metric
 from deadheat.metrics.universal import main_label
 
-HEAD_METRICS = ("uas", "ucm")
-TREE_METRICS = ("las", "clas", "mlas", "blex", "attachment", "lcm", "label", "relation")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
@@ -33,29 +30,20 @@ class Labels:
         return f"{head}:{self.names[name]}" if self.kind == "head and relation" else self.names[name]
 
 
-def labels_of(gold: Corpus, systems: Sequence[Corpus], metric: Metric) -> Labels:
-    """The labels that a metric compares: heads, heads with relations, or a column."""
-    base = metric.name.partition(".v")[0].partition("-")[0]
+def labels_of(gold: Corpus, systems: Sequence[Corpus], metric: Metric) -> Labels | None:
+    """The labels that a metric compares: heads, heads with relations, or a column; None if it compares none."""
     everyone = [gold, *systems]
-    if base in HEAD_METRICS:
+    if not metric.compares:
+        return None
+    if metric.compares in ("head", "tree"):
         heads = np.stack([corpus.trees.astype(np.int64) for corpus in everyone])
-        return Labels("head", heads[0], heads[1:], ())
-    if base in TREE_METRICS:
+        if metric.compares == "head":
+            return Labels("head", heads[0], heads[1:], ())
         codes, names = _shared(everyone, "deprel", cut=True)
-        heads = np.stack([corpus.trees.astype(np.int64) for corpus in everyone])
         both = heads * len(names) + codes
         return Labels("head and relation", both[0], both[1:], names)
-    column = _column(metric, gold)
-    codes, names = _shared(everyone, column, cut=False)
-    return Labels(column, codes[0], codes[1:], names)
-
-
-def _column(metric: Metric, gold: Corpus) -> str:
-    named = metric.name.partition("column='")[2].partition("'")[0]
-    base = metric.name.partition(".v")[0]
-    defaults = {"xpos": "xpos", "lemmas": "lemma", "ufeats": "feats", "chunks": "chunk"}
-    wanted = named or defaults.get(base, "upos")
-    return wanted if wanted in gold.columns else [name for name in gold.columns if name != "form"][-1]
+    codes, names = _shared(everyone, metric.compares, cut=False)
+    return Labels(metric.compares, codes[0], codes[1:], names)
 
 
 def _shared(corpora: Sequence[Corpus], column: str, *, cut: bool) -> tuple[Indices, list[str]]:

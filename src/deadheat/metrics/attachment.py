@@ -72,7 +72,8 @@ def attachment(*, labels: str = "full", punctuation: str = "counted") -> Metric:
         return _accuracy_counts(pair, _right(pair, labels), PUNCTUATION[punctuation](pair.gold))
 
     label = "UAS (" if labels == "none" else f"LAS ({labels} labels, "
-    return Metric("attachment.v1", f"{label}punctuation {punctuation})", counts, accuracy)
+    shown = f"{label}punctuation {punctuation})"
+    return Metric("attachment.v1", shown, counts, accuracy, compares="head" if labels == "none" else "tree")
 
 
 def _preset(name: str, label: str, description: str, labels: str, punctuation: str) -> None:
@@ -81,7 +82,7 @@ def _preset(name: str, label: str, description: str, labels: str, punctuation: s
             pair.require_same_words(f"{name}.v1")
             return _accuracy_counts(pair, _right(pair, labels), PUNCTUATION[punctuation](pair.gold))
 
-        return Metric(f"{name}.v1", label, counts, accuracy)
+        return Metric(f"{name}.v1", label, counts, accuracy, compares="head" if labels == "none" else "tree")
 
     maker.__doc__ = description
     METRICS.add(f"{name}.v1")(maker)
@@ -105,7 +106,7 @@ def label_conllx() -> Metric:
         pair.require_same_words("label-conllx.v1")
         return _accuracy_counts(pair, pair.equal("deprel"), PUNCTUATION["form"](pair.gold))
 
-    return Metric("label-conllx.v1", "Label accuracy (CoNLL-X)", counts, accuracy)
+    return Metric("label-conllx.v1", "Label accuracy (CoNLL-X)", counts, accuracy, compares="deprel")
 
 
 def _complete(name: str, label: str, labels: str) -> None:
@@ -118,7 +119,7 @@ def _complete(name: str, label: str, labels: str) -> None:
             )
             return sentence_counts(pair, np.asarray(right))
 
-        return Metric(f"{name}.v1", label, counts, accuracy)
+        return Metric(f"{name}.v1", label, counts, accuracy, compares="head" if labels == "none" else "tree")
 
     maker.__doc__ = "Sentences with every word right, as SuPar counts words."
     METRICS.add(f"{name}.v1")(maker)
@@ -150,7 +151,7 @@ def _spacy(name: str, label: str, *, labelled: bool) -> None:
             parts = units.of_gold(pair.on_gold(right)), units.of_gold(gold), units.of_predicted(predicted)
             return np.stack(parts, axis=1)
 
-        return Metric(f"{name}.v1", label, counts, f1)
+        return Metric(f"{name}.v1", label, counts, f1, compares="tree" if labelled else "head")
 
     maker.__doc__ = (
         "F1 over the sets of gold and predicted arcs, each without those labelled p or punct, as spaCy counts."

@@ -127,4 +127,4 @@ def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "")
             columns.append(pair.units.of_gold(flags))
         return np.stack(columns, axis=1)
 
-    return Metric("chunks.v1", label or f"Chunk F1 ({column})", counts, f1)
+    return Metric("chunks.v1", label or f"Chunk F1 ({column})", counts, f1, compares=column)

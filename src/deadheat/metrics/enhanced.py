@@ -75,7 +75,7 @@ def _edge_metric(name: str, label: str, description: str, cut: Callable[[str], s
             ]
             return np.stack(columns, axis=1)
 
-        return Metric(f"{name}.v1", label, counts, f1)
+        return Metric(f"{name}.v1", label, counts, f1, compares="deps")
 
     maker.__doc__ = description
     METRICS.add(f"{name}.v1")(maker)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ class Metric:
 
     `name` holds its settings and is stored with every number; `label` is what tables show. The first three
     fields of every metric are correct, gold and predicted. `value` turns sums of rows, along the last axis, into
-    numbers, so that a thousand resamples are one call.
+    numbers, so that a thousand resamples are one call. `compares` is what of a word must be right: a column, `head`,
+    or `tree` (head and relation); empty where it is nothing of a word.
     """
 
     name: str
@@ -33,6 +34,13 @@ class Metric:
     counts: Callable[[Pair], Counts]
     value: Callable[[Sums], Values]
     fields: tuple[str, ...] = FIELDS
+    compares: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def base(self) -> str:
+        """The name without version and settings."""
+        return self.name.partition(".v")[0]
 
     def __str__(self) -> str:
         return self.name

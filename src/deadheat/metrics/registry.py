@@ -61,7 +61,9 @@ class Registry:
             _check_kind(name, setting, value, known[setting].default)
         changed = {key: value for key, value in given.items() if value != known[key].default}
         settings = ", ".join(f"{key}={changed[key]!r}" for key in known if key in changed)
-        return replace(maker(**changed), name=f"{name}({settings})" if settings else name)
+        made = maker(**changed)
+        full = {key: given.get(key, parameter.default) for key, parameter in known.items()}
+        return replace(made, name=f"{name}({settings})" if settings else name, settings=full)
 
     def _versioned(self, base: str, version: str | None) -> str:
         base = base.lower()

@@ -26,7 +26,7 @@ def token_accuracy(*, column: str = "upos") -> Metric:
         pair.require_same_words("accuracy.v1")
         return _on(pair, column, np.ones(pair.gold.words, bool))
 
-    return Metric("accuracy.v1", f"Accuracy ({column})", counts, accuracy)
+    return Metric("accuracy.v1", f"Accuracy ({column})", counts, accuracy, compares=column)
 
 
 @METRICS.add("sentence-accuracy.v1")
@@ -39,7 +39,7 @@ def sentence_accuracy(*, column: str = "upos") -> Metric:
         whole = np.add.reduceat(~right, pair.gold.offsets[:-1], dtype=np.int64) == 0 if pair.gold.sentences else right
         return sentence_counts(pair, np.asarray(whole))
 
-    return Metric("sentence-accuracy.v1", f"Sentence accuracy ({column})", counts, accuracy)
+    return Metric("sentence-accuracy.v1", f"Sentence accuracy ({column})", counts, accuracy, compares=column)
 
 
 def _training(pair: Pair, metric: str) -> Corpus:
@@ -75,7 +75,7 @@ def known(*, column: str = "upos") -> Metric:
         pair.require_same_words("known.v1")
         return _on(pair, column, known_words(pair, "known.v1"))
 
-    return Metric("known.v1", f"Known words ({column})", counts, accuracy)
+    return Metric("known.v1", f"Known words ({column})", counts, accuracy, compares=column)
 
 
 @METRICS.add("unknown.v1")
@@ -86,7 +86,7 @@ def unknown(*, column: str = "upos") -> Metric:
         pair.require_same_words("unknown.v1")
         return _on(pair, column, ~known_words(pair, "unknown.v1"))
 
-    return Metric("unknown.v1", f"Unknown words ({column})", counts, accuracy)
+    return Metric("unknown.v1", f"Unknown words ({column})", counts, accuracy, compares=column)
 
 
 @METRICS.add("ambiguous.v1")
@@ -97,7 +97,7 @@ def ambiguous(*, column: str = "upos") -> Metric:
         pair.require_same_words("ambiguous.v1")
         return _on(pair, column, ambiguous_words(pair, "ambiguous.v1", column))
 
-    return Metric("ambiguous.v1", f"Ambiguous words ({column})", counts, accuracy)
+    return Metric("ambiguous.v1", f"Ambiguous words ({column})", counts, accuracy, compares=column)
 
 
 def _has(corpus: Corpus, column: str, label: str, *, subtypes: bool) -> Flags:
@@ -115,7 +115,7 @@ def tag(*, label: str = "", column: str = "upos") -> Metric:
         within = _has(pair.gold, column, label, subtypes=True), _has(pair.predicted, column, label, subtypes=True)
         return aligned_counts(pair, pair.equal(column), within)[:, :3]
 
-    return Metric("tag.v1", label, counts, f1)
+    return Metric("tag.v1", label, counts, f1, compares=column)
 
 
 @METRICS.add("relation.v1")
@@ -128,4 +128,4 @@ def relation(*, label: str = "", subtypes: bool = False) -> Metric:
         right = pair.heads_equal & pair.equal("deprel", str if subtypes else main_label)
         return aligned_counts(pair, right, (gold, predicted))[:, :3]
 
-    return Metric("relation.v1", label, counts, f1)
+    return Metric("relation.v1", label, counts, f1, compares="tree")

@@ -126,34 +126,57 @@ def aligned_counts(pair: Pair, right: Flags, within: tuple[Flags, Flags] | None 
 
 
 def _word_metric(
-    name: str, label: str, description: str, right: Callable[[Words], Flags], *, content: bool = False
+    name: str, label: str, description: str, right: Callable[[Words], Flags], *, compares: str, content: bool = False
 ) -> None:
     def maker() -> Metric:
         def counts(pair: Pair) -> Counts:
             words = pair.once(Words)
             return aligned_counts(pair, right(words), words.content if content else None)
 
-        return Metric(f"{name}.v1", label, counts, f1, ALIGNED_FIELDS)
+        return Metric(f"{name}.v1", label, counts, f1, ALIGNED_FIELDS, compares)
 
     maker.__doc__ = description
     METRICS.add(f"{name}.v1")(maker)
 
 
-_word_metric("upos", "UPOS", "Universal tag.", lambda words: words.upos)
-_word_metric("xpos", "XPOS", "Language-specific tag.", lambda words: words.xpos)
-_word_metric("ufeats", "UFeats", "The 21 universal features.", lambda words: words.feats)
-_word_metric("alltags", "AllTags", "UPOS, XPOS and universal features.", lambda w: w.upos & w.xpos & w.feats)
-_word_metric("lemmas", "Lemmas", "Lemma; any lemma is right where gold has none.", lambda words: words.lemma)
-_word_metric("uas", "UAS", "Head.", lambda words: words.pair.heads_equal)
-_word_metric("clas", "CLAS", "Head and relation of content words.", lambda words: words.attached, content=True)
+_word_metric("upos", "UPOS", "Universal tag.", lambda words: words.upos, compares="upos")
+_word_metric("xpos", "XPOS", "Language-specific tag.", lambda words: words.xpos, compares="xpos")
+_word_metric("ufeats", "UFeats", "The 21 universal features.", lambda words: words.feats, compares="feats")
+_word_metric(
+    "alltags",
+    "AllTags",
+    "UPOS, XPOS and universal features.",
+    lambda words: words.upos & words.xpos & words.feats,
+    compares="upos",
+)
+_word_metric(
+    "lemmas", "Lemmas", "Lemma; any lemma is right where gold has none.", lambda words: words.lemma, compares="lemma"
+)
+_word_metric("uas", "UAS", "Head.", lambda words: words.pair.heads_equal, compares="head")
+_word_metric(
+    "clas",
+    "CLAS",
+    "Head and relation of content words.",
+    lambda words: words.attached,
+    compares="tree",
+    content=True,
+)
 _word_metric(
     "mlas",
     "MLAS",
     "Head, relation, tag, features and function words of content words.",
     lambda words: words.attached & words.upos & words.feats & words.children_right,
+    compares="tree",
     content=True,
 )
-_word_metric("blex", "BLEX", "Head, relation and lemma of content words.", lambda w: w.attached & w.lemma, content=True)
+_word_metric(
+    "blex",
+    "BLEX",
+    "Head, relation and lemma of content words.",
+    lambda words: words.attached & words.lemma,
+    compares="tree",
+    content=True,
+)
 
 
 @METRICS.add("las.v1")
@@ -165,7 +188,7 @@ def las(*, subtypes: bool = False) -> Metric:
         label = pair.equal("deprel") if subtypes else words.label
         return aligned_counts(pair, pair.heads_equal & label)
 
-    return Metric("las.v1", "LAS", counts, f1, ALIGNED_FIELDS)
+    return Metric("las.v1", "LAS", counts, f1, ALIGNED_FIELDS, "tree")
 
 
 @METRICS.add("words.v1")
