@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -101,10 +102,9 @@ def _chart(
         return left + (value - low) / (high - low) * (width - left - right)
 
     marks = []
-    for i in range(5):
-        value = low + (high - low) * i / 4
+    for value in round_places(low, high):
         marks.append(f'<line class="axis" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="8" y2="{height - 26}"/>')
-        marks.append(f'<text x="{x(value):.1f}" y="{height - 8}" text-anchor="middle">{100 * value:.2f}</text>')
+        marks.append(f'<text x="{x(value):.1f}" y="{height - 8}" text-anchor="middle">{100 * value:.4g}</text>')
     if zero:
         marks.append(
             f'<line class="reach" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="8" y2="{height - 26}" stroke-dasharray="3 4"/>'
@@ -120,6 +120,20 @@ def _chart(
         f'<figure><svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(caption)}">\n{drawn}\n</svg>'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
+
+
+def round_places(low: float, high: float) -> list[float]:
+    """Four to nine round numbers between two, for an axis.
+
+    Examples
+    --------
+    >>> round_places(0.8263, 0.8475)
+    [0.83, 0.835, 0.84, 0.845]
+    """
+    power = 10.0 ** math.floor(math.log10(high - low))
+    step = next(power * part for part in (1, 0.5, 0.2, 0.1) if (high - low) / (power * part) >= 4)
+    first = math.ceil(low / step)
+    return [round(step * i, 12) + 0.0 for i in range(first, math.floor(high / step) + 1)]
 
 
 def contest_table(found: Comparison) -> str:
