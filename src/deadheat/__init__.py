@@ -10,14 +10,20 @@ from deadheat.version import __version__
 
 if TYPE_CHECKING:
     from deadheat.analyses.compare import compare
+    from deadheat.analyses.power import power
     from deadheat.analyses.score import score
+    from deadheat.analyses.tables import compare_scores
     from deadheat.corpus import Corpus, read, write
+    from deadheat.corpus.info import info
 
-__all__ = ["Corpus", "__version__", "compare", "read", "score", "write"]
+__all__ = ["Corpus", "__version__", "compare", "compare_scores", "info", "power", "read", "score", "write"]
 
 _HOMES = {
     "Corpus": "deadheat.corpus",
     "compare": "deadheat.analyses.compare",
+    "compare_scores": "deadheat.analyses.tables",
+    "info": "deadheat.corpus.info",
+    "power": "deadheat.analyses.power",
     "read": "deadheat.corpus",
     "score": "deadheat.analyses.score",
     "write": "deadheat.corpus",

@@ -112,13 +112,62 @@ def test_trees_are_compared_by_las_and_the_truth_is_found() -> None:
     assert twins.p_corrected > 0.05
 
 
-def test_systems_with_other_sentence_boundaries_are_compared_by_document() -> None:
-    gold = "# newdoc\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n1\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n" * 3
-    joined = "# newdoc\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t_\t_\n\n" * 3
-    corpora = {"split": read(text=gold), "joined": read(text=joined)}
-    with pytest.raises(InputError, match=r"different units .split 6, joined 3."):
-        compare(read(text=gold), corpora)
-    assert compare(read(text=gold), corpora, unit="document").systems[1].value == 0.5
+def tree(*heads: int) -> str:
+    rows = [f"{i}\tw\t_\t_\t_\t_\t{head}\t{'dep' if head else 'root'}\t_\t_\n" for i, head in enumerate(heads, start=1)]
+    return "".join(rows) + "\n"
+
+
+def test_systems_with_other_sentence_boundaries_are_compared_where_all_begin_a_sentence() -> None:
+    """Each joins another two of four sentences: three blocks each, but only two that are the same text for both."""
+    gold, early, late = tree(0) * 4, tree(0, 1) + tree(0) * 2, tree(0) * 2 + tree(0, 1)
+    found = compare(read(text=gold), {"early": read(text=early), "late": read(text=late)})
+    assert (found.unit, found.units) == ("block", 2)
+    assert [row.value for row in found.systems] == [0.75, 0.75]
+    with pytest.raises(InputError, match="no document marks"):
+        compare(read(text=gold), {"early": read(text=early), "late": read(text=late)}, unit="document")
+
+
+def test_the_same_text_is_paired_however_systems_cut_it() -> None:
+    """The systems err alike but for a few words, so the interval is narrow unless rows of other text are paired."""
+    rng = np.random.default_rng(5)
+    hard = rng.random(200)
+    heads = [[0] + [1] * int(size) for size in rng.integers(3, 9, 200)]
+    first = [
+        [*each[:2], *(2 if rng.random() < p else 1 for _ in each[2:])] for each, p in zip(heads, hard, strict=True)
+    ]
+    second = [[*each[:-1], 3 - each[-1]] if rng.random() < 0.05 else each for each in first]
+    texts = {name: [tree(*each) for each in rows] for name, rows in (("a", first), ("b", second))}
+    texts["a"][:2] = [tree(*([0] + [1] * (len(heads[0]) + len(heads[1]) - 1)))]
+    texts["b"][-2:] = [tree(*([0] + [1] * (len(heads[-2]) + len(heads[-1]) - 1)))]
+    systems = {name: read(text="".join(rows)) for name, rows in texts.items()}
+    found = compare(read(text="".join(tree(*each) for each in heads)), systems)
+    assert (found.unit, found.units) == ("block", 198)
+    assert found.pairs[0].interval.high - found.pairs[0].interval.low < 0.05
+
+
+def test_rank_tests_name_the_system_they_speak_for() -> None:
+    """One system is better on sixty short sentences, the other on five long ones."""
+    rows = ["XX"] * 60 + ["X" * 80] * 5
+    gold = tagged(rows)
+    short, long = tagged(["XN"] * 60 + rows[60:]), tagged(rows[:60] + ["N" * 80] * 5)
+    for test in ("sign", "wilcoxon"):
+        found = compare(gold, {"A": short, "B": long}, settings=Settings(test)).pairs[0]
+        assert found.difference > 0
+        assert found.winner(0.05) == "B"
+
+
+def test_units_without_anything_to_find_count_for_rank_tests() -> None:
+    gold = read(text="w_O w_O\n" * 50 + "w_B-X w_O\n" * 20)
+    eager = read(text="w_B-X w_O\n" * 70)
+    for test in ("sign", "wilcoxon", "randomization"):
+        settings = Settings(test)
+        found = compare(gold, {"careful": gold, "eager": eager}, metric="chunks(column='tag')", settings=settings)
+        assert found.pairs[0].winner(0.05) == "careful"
+
+
+def test_a_reference_does_not_change_who_is_tied() -> None:
+    systems = {**SYSTEMS, "copy": SYSTEMS["good"]}
+    assert set(compare(GOLD, systems, reference="bad").tied) == set(compare(GOLD, systems).tied)
 
 
 @pytest.mark.parametrize(

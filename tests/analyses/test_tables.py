@@ -98,3 +98,45 @@ def test_three_systems_or_more_are_ranked_over_data_sets() -> None:
     assert ranks.average_ranks_S.tolist() == [1.2, 1.8, 3.0]
     assert compare_scores(TABLE).ranks is None
     assert compare_scores(three).to_dict()["ranks"]["friedman"]["data_sets"] == 5
+
+
+def test_negative_and_tiny_scores_are_compared_as_they_are() -> None:
+    shifted = {system: {name: value - 100 for name, value in found.items()} for system, found in TABLE.items()}
+    tiny = {system: {name: value * 1e-9 for name, value in found.items()} for system, found in TABLE.items()}
+    usual = compare_scores(TABLE)
+    assert compare_scores(shifted).pairs[0].p == usual.pairs[0].p
+    assert compare_scores(shifted).systems[0].value == pytest.approx(usual.systems[0].value - 100)
+    exact = compare_scores(tiny, settings=Settings("randomization"))  # too fine to count all swaps
+    assert exact.pairs[0].p == pytest.approx(usual.pairs[0].p, abs=0.02)
+    assert compare_scores(tiny).notes == ("scores are compared to 9 digits of their range",)
+
+
+def test_scores_that_are_equal_in_decimals_are_tied_in_rank_tests() -> None:
+    a = {str(i): 60.3 + i * 1.7 for i in range(12)}
+    b = {str(i): 60.3 + i * 1.7 + (0.2 if i % 3 else -0.2) for i in range(12)}
+    expected = compare_scores(
+        {"A": dict.fromkeys(a, 0), "B": {k: 2 if int(k) % 3 else -2 for k in b}}, settings=Settings("wilcoxon")
+    )
+    assert compare_scores({"A": a, "B": b}, settings=Settings("wilcoxon")).pairs[0].p == expected.pairs[0].p
+
+
+def test_a_table_in_latex_is_on_its_own_scale() -> None:
+    assert "+0.75" in compare_scores(TABLE).to_latex()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("d,A,B\nen,1,2\nen,3,4\n", ":3: a second row of en"),
+        ("d,A,A\nen,1,2\n", ":1: two columns are named A"),
+        ("system,rank,mean\nx,1,2\n", ":1: systems in rows"),
+        ("dataset,system,score\nen,A\n", ":2: 2 columns; expected 3"),
+    ],
+)
+def test_rows_and_columns_that_would_be_lost_are_refused(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=told):
+        read_scores(path)
+    with pytest.raises(InputError, match="did you mean 'drop'"):
+        compare_scores(TABLE, missing="dropp")

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -87,3 +90,51 @@ def test_compiling_is_announced_to_a_person_only(
         told.append(native.announce is not None)
     monkeypatch.setattr(native, "announce", None)
     assert told == [False, True]
+
+
+def test_convert_follows_links_keeps_modes_and_writes_into_pipes(
+    commands: Commands, gold: Path, tmp_path: Path
+) -> None:
+    real, link = tmp_path / "real.conllu", tmp_path / "link.conllu"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    assert commands("convert", gold, link).code == 0
+    assert link.is_symlink()
+    assert real.read_bytes() == gold.read_bytes()
+    assert real.stat().st_mode & 0o777 == 0o640
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    assert commands("convert", gold, pipe).code == 0
+    assert reader.communicate(timeout=20)[0] == gold.read_bytes()
+
+
+def test_a_full_disk_is_told(gold: Path) -> None:
+    command = f"{sys.executable} -m deadheat.cli.main score {gold} {gold} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "deadheat score: the output cannot be written (no space left on device)\n"
+
+
+def test_a_seed_below_zero_is_refused(commands: Commands, gold: Path) -> None:
+    assert "'-1' is not a whole number" in commands.refused("score", gold, gold, "--seed=-1")
+
+
+def test_the_faults_of_all_files_are_told(commands: Commands, gold: Path, tmp_path: Path) -> None:
+    bad, missing = tmp_path / "bad.conllu", tmp_path / "missing.conllu"
+    bad.write_text("1\tHi\t_\t_\t_\t_\t0\troot\t_\t_")
+    told = commands("score", gold, bad, missing)
+    assert told.code == 2
+    assert [line.split(":")[0] for line in told.err.splitlines()] == [str(bad), str(missing)]
+
+
+def test_a_breakdown_that_is_not_defined_is_refused(commands: Commands, gold: Path) -> None:
+    assert commands.refused("score", gold, gold, "-m", "las", "--by", "tag").startswith("las.v1 by tag; expected upos")
+    assert commands.refused("score", gold, gold, "-m", "upos", "--by", "relation").startswith("upos.v1 by relation")
+
+
+def test_columns_that_a_prediction_lacks_are_noted(commands: Commands, gold: Path, guess: Path) -> None:
+    bare = re.sub(r"^(\d+\t\S+\t\S+\t\S+\t)\S+", r"\1_", guess.read_text(), flags=re.MULTILINE)
+    guess.write_text(bare, encoding="utf-8")
+    assert "no XPOS in the prediction; they count as wrong" in commands("score", gold, guess).err

@@ -173,7 +173,7 @@ CASES = {
     "two roots": Bad(
         sentence(row(1), row(2, "b", 1), row(3, "c", 0)),
         3,
-        "word 3 is a second root of 2; expected one root a sentence",
+        "word 3 is a second root of 2; expected one root a sentence (--multiple-roots accepts more)",
         "There are multiple roots in the sentence that ends at 4",
     ),
     "a multiword token with a letter": Bad(

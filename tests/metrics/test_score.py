@@ -201,7 +201,8 @@ def test_the_signature_says_what_the_numbers_depend_on() -> None:
 
 def test_what_a_reader_should_know_besides_is_noted() -> None:
     assert score(GOLD, PREDICTED, metrics=["las"]).notes == ()
-    (blocks,) = score(GOLD, OTHER_WORDS, metrics=["las"]).notes
+    blocks, few = score(GOLD, OTHER_WORDS, metrics=["las"]).notes
+    assert few.endswith("intervals by bootstrap are rough")
     assert blocks.startswith("text: other sentence boundaries than gold; counted in 3 blocks")
     (position,) = score(GOLD, PREDICTED, metrics=["las"], align_by="position").notes
     assert position == "text: words aligned by position; forms were not compared"

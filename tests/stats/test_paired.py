@@ -185,3 +185,32 @@ def test_exact_permutation_needs_the_same_totals() -> None:
     second[0, 2] += 1
     with pytest.raises(InputError, match="additive"):
         permutation_exact(first, second)
+
+
+@pytest.mark.parametrize("test", SAMPLED)
+def test_resamples_without_a_score_do_not_speak_against_chance(test: Callable[..., PairedTest]) -> None:
+    """Of twenty units one alone has an item: drawn without it, there is nothing to compare."""
+    gold = np.array([1] + [0] * 19)
+    first, second = table(gold, gold), table(gold * 0, gold)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        assert test(first, second, share, rng=fresh(), resamples=999).p > 0.3
+        assert np.isnan(test(first * 0, second * 0, share, rng=fresh(), resamples=99).p)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.int32, np.uint64])
+def test_the_type_of_integer_does_not_matter(kind: Any) -> None:
+    first, second = simulated(12, 60, better=0.05)
+    wide = [randomization(first, second, share, rng=fresh(), resamples=500).p, permutation_exact(first, second).p]
+    a, b = first.astype(kind), second.astype(kind)
+    assert [randomization(a, b, share, rng=fresh(), resamples=500).p, permutation_exact(a, b).p] == wide
+
+
+@pytest.mark.parametrize("scale", [100.0, 1e6])
+def test_the_scale_of_scores_does_not_matter(scale: float) -> None:
+    first, second = simulated(13, 80, better=0.01)
+
+    def scaled(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        return scale * share(sums)
+
+    usual = paired_bootstrap(first, second, share, rng=fresh(), resamples=500)
+    assert paired_bootstrap(first, second, scaled, rng=fresh(), resamples=500).p == usual.p

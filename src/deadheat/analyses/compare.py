@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
+
+import numpy as np
 
 from deadheat.analyses.contest import Contest, Settings, choose_test, contests, tied
 from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.analyses.latex import booktabs
-from deadheat.analyses.score import Given, Score, Scores, default_metrics, open_corpus, score
+from deadheat.analyses.score import Given, Score, Scores, default_metrics, open_corpora, open_corpus, score
 from deadheat.corpus import Corpus
 from deadheat.corpus.faults import counted
 from deadheat.errors import InputError
-from deadheat.metrics import METRICS, Metric, align
+from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import Counts
 from deadheat.stats.ranks import CriticalDifference
 from deadheat.version import __version__
@@ -26,37 +29,42 @@ class Comparison:
 
     metric: str
     unit: str
-    test: str
-    reason: str
+    reason: str  # why this test
     settings: Settings
     systems: tuple[Score, ...]
     pairs: tuple[Contest, ...]
     tied: tuple[str, ...]
+    units: int
+    scale: float = 100.0  # what scores are multiplied by to be shown
     besides: tuple[Score, ...] = ()  # other scores of the same systems: unknown words, whole sentences
     disagreement: Disagreement | None = None
     ranks: CriticalDifference | None = None  # over data sets, for three systems or more
     notes: tuple[str, ...] = ()
 
     @property
+    def test(self) -> str:
+        return self.settings.test
+
+    @property
+    def decimals(self) -> int:
+        """How many to show: two for percentages, four for scores of a table that are shares."""
+        return 4 if self.scale == 1 and all(abs(row.value) <= 2 for row in self.systems) else 2
+
+    @property
     def signature(self) -> str:
         """All that the numbers depend on, to quote in a paper."""
-        tested = f"{self.test} ({self.settings.resamples} resamples)" if self.sampled else self.test
         return " | ".join(
             [
                 f"deadheat {__version__}",
                 self.systems[0].metric.name,
-                f"units {len(self.systems[0].counts_NF)} ({self.unit})",
-                tested,
+                f"units {self.units} ({self.unit})",
+                self.test,
                 f"{self.settings.correction}, {counted(len(self.pairs), 'test')}",
                 f"alpha {self.settings.alpha:g}",
+                f"bootstrap intervals, {self.settings.resamples} resamples",
                 f"seed {self.settings.seed}",
             ]
         )
-
-    @property
-    def sampled(self) -> bool:
-        """Whether the p-values come from resamples."""
-        return self.test in ("bootstrap", "randomization")
 
     def __str__(self) -> str:
         return "\n".join(
@@ -90,8 +98,8 @@ class Comparison:
         rows = [
             [
                 f"{pair.a} - {pair.b}",
-                f"{100 * pair.difference:+.2f}",
-                f"[{100 * pair.interval.low:.2f}, {100 * pair.interval.high:.2f}]",
+                f"{self.scale * pair.difference:+.{self.decimals}f}",
+                "[{:.{d}f}, {:.{d}f}]".format(*(self.scale * b for b in pair.interval.bounds), d=self.decimals),
                 f"{pair.p:.4f}",
                 f"{pair.p_corrected:.4f}",
             ]
@@ -141,25 +149,26 @@ def compare(  # noqa: PLR0913 (the options of the command)
     settings = settings or Settings()
     gold_corpus, named = _opened(gold, systems, reading)
     everyone = list(named.values())
+    chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
     shared: dict[str, Any] = {"align_by": align_by, "level": 1 - settings.alpha, "seed": settings.seed}
-    chosen, found = _scored(gold_corpus, everyone, metric, unit, shared)
-    counts = {row.file: row.counts_NF[:, :3] for row in found.rows}
+    scored = score(gold_corpus, everyone, metrics=[chosen.name], unit=unit, interval="bootstrap", **shared)
+    counts, name = _common_counts(chosen, pairs, list(named))
     test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
-    pairs = contests(counts, chosen.value, settings, reference=reference)
-    values = {row.file: row.value for row in found.rows}
-    same_words = all(align(gold_corpus, each, by=align_by).same_words for each in everyone)
+    settled = replace(settings, test=test)
+    every = contests(counts, chosen.value, settled)
+    same_words = all(pair.same_words for pair in pairs)
     return Comparison(
         chosen.label,
-        unit,
-        test,
+        name,
         reason,
-        settings,
-        found.rows,
-        pairs,
-        tied(values, counts, chosen.value, settings, pairs),
-        _besides(gold_corpus, everyone, chosen, training, reading, shared) if same_words else (),
-        disagreement(gold_corpus, named, chosen) if same_words else None,
-        notes=found.notes,
+        settled,
+        scored.rows,
+        contests(counts, chosen.value, settled, reference=reference) if reference else every,
+        tied({row.file: row.value for row in scored.rows}, every, settled),
+        len(counts[everyone[0].name]),
+        besides=_besides(gold_corpus, everyone, chosen, training, reading, shared) if same_words else (),
+        disagreement=disagreement(gold_corpus, named, chosen) if same_words else None,
+        notes=scored.notes,
     )
 
 
@@ -169,52 +178,59 @@ def compared_counts(
     """The metric, and the counts of every system over the same units."""
     align_by = reading.pop("align_by", "text")
     gold_corpus, named = _opened(gold, systems, reading)
-    chosen, found = _scored(gold_corpus, list(named.values()), metric, unit, {"align_by": align_by})
-    return chosen, {row.file: row.counts_NF[:, :3] for row in found.rows}
+    chosen, pairs = _aligned(gold_corpus, list(named.values()), metric, unit, align_by)
+    return chosen, _common_counts(chosen, pairs, list(named))[0]
 
 
-def _scored(
-    gold: Corpus, systems: Sequence[Corpus], metric: str, unit: str, shared: dict[str, Any]
-) -> tuple[Metric, Scores]:
-    chosen = METRICS.make(metric or _default(gold, systems[0], shared["align_by"]))
-    found = score(gold, list(systems), metrics=[chosen.name], unit=unit, **shared)
-    _check_units({row.file: row.counts_NF for row in found.rows}, unit)
-    return chosen, found
+def _aligned(
+    gold: Corpus, systems: Sequence[Corpus], metric: str, unit: str, align_by: str
+) -> tuple[Metric, list[Pair]]:
+    if unit == "document" and not gold.has_documents:
+        raise InputError(f"{gold.name}: no document marks; expected them to compare by document")
+    pairs = [align(gold, each, by=align_by, unit=unit) for each in systems]
+    return METRICS.make(metric or _default(pairs[0])), pairs
+
+
+def _common_counts(metric: Metric, pairs: Sequence[Pair], names: Sequence[str]) -> tuple[dict[str, Counts], str]:
+    """Counts of every system over the units that all of them share, and what such a unit is.
+
+    Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
+    sentence, the same row is the same text for everybody.
+    """
+    counts = {name: metric.counts(pair)[:, :3] for name, pair in zip(names, pairs, strict=True)}
+    if pairs[0].units.name == "token":
+        if any(each[:, 1].max(initial=0) > 1 for each in counts.values()):
+            raise InputError("the metric counts more than one item a token; expected sentences or documents as units")
+        return counts, "token"
+    common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
+    for name, pair in zip(names, pairs, strict=True):
+        if len(common):
+            rows = np.searchsorted(pair.units.gold_sentences, common)
+            counts[name] = np.add.reduceat(counts[name], rows, axis=0)
+    kinds = {pair.units.name for pair in pairs}
+    return counts, kinds.pop() if len(kinds) == 1 else "block"
 
 
 def _opened(
     gold: Given | Sequence[Given], systems: Mapping[str, Given], reading: dict[str, Any]
 ) -> tuple[Corpus, dict[str, Corpus]]:
     if len(systems) < 2:
-        raise InputError(f"{len(systems)} system; expected at least two to compare")
+        raise InputError(f"{counted(len(systems), 'system')}; expected at least two to compare")
     for name, given in systems.items():
         if isinstance(given, str | os.PathLike) and isinstance(gold, str | os.PathLike) and _same_file(gold, given):
             raise InputError(f"{name}={os.fspath(given)}: the gold file itself; expected a prediction")
-    return open_corpus(gold, reading), {
-        name: replace(open_corpus(given, reading), name=name) for name, given in systems.items()
-    }
+    gold_corpus, *others = open_corpora([gold, *systems.values()], reading)
+    return gold_corpus, {name: replace(each, name=name) for name, each in zip(systems, others, strict=True)}
 
 
 def _same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
     return os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)
 
 
-def _default(gold: Corpus, predicted: Corpus, align_by: str) -> str:
-    if "deprel" in gold.columns:
-        return "las" if gold.heads is not None else "upos"
-    return default_metrics(align(gold, predicted, by=align_by))[0]
-
-
-def _check_units(counts: Mapping[str, Counts], unit: str) -> None:
-    sizes = {name: len(each) for name, each in counts.items()}
-    if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
-        raise InputError(
-            f"systems with sentence boundaries of their own have different units ({told}); expected the same ones, "
-            "as with --unit document"
-        )
-    if unit == "token" and any(each[:, 1].max(initial=0) > 1 for each in counts.values()):
-        raise InputError("the metric counts more than one item a token; expected sentences or documents as units")
+def _default(pair: Pair) -> str:
+    if "deprel" in pair.gold.columns:
+        return "las" if pair.gold.heads is not None else "upos"
+    return default_metrics(pair)[0]
 
 
 def _besides(

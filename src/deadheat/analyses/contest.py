@@ -10,21 +10,22 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.metrics.metric import CORRECT, Counts, error_reduction
+from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, error_reduction
 from deadheat.stats.corrections import correct, tied_with_best
-from deadheat.stats.intervals import Interval, Value, difference
+from deadheat.stats.intervals import Interval, Value, Values, difference
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import (
-    LONGEST,
     check_pair,
     is_additive,
     observed_difference,
     paired_bootstrap,
     permutation_exact,
     randomization,
+    scores_of,
 )
-from deadheat.stats.wilcoxon import sign_test, signed_rank
+from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank
 
+FINEST = 1 << 22  # differences that add up to more are not counted exactly unless asked for: it would take seconds
 TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
 
 
@@ -59,17 +60,19 @@ class Contest:
     interval: Interval
     p: float
     p_corrected: float
+    direction: float  # above 0 if the test speaks for a, below if for b
     error_reduction: float  # of the worse system's errors, the share the better one does not make
     odds_ratio: float  # items only a has right to items only b has right; NaN where items are not right or wrong
 
     def winner(self, alpha: float) -> str:
         """The system that is better at this level, after correction; empty for a dead heat."""
-        if self.p_corrected > alpha:
+        if self.p_corrected > alpha or not self.direction:
             return ""
-        return self.a if self.difference > 0 else self.b
+        return self.a if self.direction > 0 else self.b
 
     def __str__(self) -> str:
-        return f"{self.a} - {self.b}: {self.difference:+.4f} {self.interval}, {self.test} p = {self.p:.4g}"
+        tested = f"{self.test} p = {self.p:.4g}, corrected {self.p_corrected:.4g}"
+        return f"{self.a} - {self.b}: {self.difference:+.4f} {self.interval}, {tested}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -92,10 +95,8 @@ def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
     if all(is_additive(counts[0], other) for other in counts):
         if all(_items(each) for each in counts):
             return "mcnemar-midp", "every unit is right or wrong"
-        if (
-            max(int(np.abs(first[:, CORRECT] - second[:, CORRECT]).sum()) for first, second in combinations(counts, 2))
-            < LONGEST
-        ):
+        pairs = combinations([each[:, CORRECT] for each in counts], 2)
+        if max(int(np.abs(first - second).sum()) for first, second in pairs) < FINEST:
             return "permutation-exact", "the systems share their totals in every unit, so that all swaps can be counted"
         return "randomization", "the differences are too fine to count all swaps, so that swaps are sampled"
     return "randomization", "totals differ between the systems, so that swaps are sampled"
@@ -107,6 +108,9 @@ def contests(
     """Test every two systems, or each against a reference, and correct for how many tests there are."""
     if reference and reference not in counts:
         raise NameUnknown("reference", reference, list(counts))
+    for name, each in counts.items():
+        if np.isnan(value(each.sum(axis=0).astype(float))):
+            raise InputError(f"{name}: no score, because there is nothing to get right; expected something to count")
     test = settings.test or choose_test(list(counts.values()))[0]
     names = [(reference, name) for name in counts if name != reference] if reference else combinations(counts, 2)
     found = [_contest(a, b, counts[a], counts[b], value, test, settings) for a, b in names]
@@ -125,31 +129,42 @@ def _contest(
         value,
         rng=np.random.default_rng(settings.seed),
         level=1 - settings.alpha,
-        resamples=min(settings.resamples, 10_000),
+        resamples=settings.resamples,
     )
-    scores = sorted(float(value(each.sum(axis=0).astype(float))) for each in (first_NF, second_NF))
+    scores = sorted(scores_of(first_NF, second_NF, value).tolist())
     items = _discordant(first_NF, second_NF)
     odds = mcnemar(*items).odds_ratio if items else float("nan")
-    p = _p(first_NF, second_NF, value, test, settings)
-    return Contest(a, b, test, gap, interval, p, p, error_reduction(*scores), odds)
+    p, direction = _tested(first_NF, second_NF, value, test, settings)
+    if direction is None:
+        direction = gap
+    return Contest(a, b, test, gap, interval, p, p, direction, error_reduction(*scores), odds)
 
 
-def _p(first_NF: Counts, second_NF: Counts, value: Value, test: str, settings: Settings) -> float:
+def _tested(
+    first_NF: Counts, second_NF: Counts, value: Value, test: str, settings: Settings
+) -> tuple[float, float | None]:
+    """The p-value, and whom the test speaks for where that is not told by the difference."""
     rng = np.random.default_rng([settings.seed, 1])
     if test.startswith("mcnemar"):
         items = _discordant(first_NF, second_NF)
         if items is None:
             raise InputError(f"{test}: units are not just right or wrong; expected tokens as units, or another test")
-        return mcnemar(*items, method=test.removeprefix("mcnemar-")).p
+        return mcnemar(*items, method=test.removeprefix("mcnemar-")).p, None
     if test == "bootstrap":
-        return paired_bootstrap(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p
+        return paired_bootstrap(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p, None
     if test == "randomization":
-        return randomization(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p
+        return randomization(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p, None
     if test == "permutation-exact":
-        return permutation_exact(first_NF, second_NF).p
-    gaps = value(first_NF.astype(float)) - value(second_NF.astype(float))
-    gaps = gaps[~np.isnan(gaps)]
-    return sign_test(gaps).p_value if test == "sign" else signed_rank(gaps).p_value
+        return permutation_exact(first_NF, second_NF).p, None
+    gaps = paired_differences(*(_unit_scores(counts, value) for counts in (first_NF, second_NF)))
+    ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
+    return ranked.p_value, float(ranked.positive - ranked.negative)
+
+
+def _unit_scores(counts_NF: Counts, value: Value) -> Values:
+    """The score of every unit alone; where there is nothing to find and nothing was found, all is right."""
+    empty = (counts_NF[:, GOLD] == 0) & (counts_NF[:, PREDICTED] == 0)
+    return np.where(empty, 1.0, value(np.where(empty[:, None], 1, counts_NF).astype(float)))
 
 
 def _items(counts_NF: Counts) -> bool:
@@ -165,21 +180,9 @@ def _discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
     return int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a))
 
 
-def tied(
-    values: Mapping[str, float],
-    counts: Mapping[str, Counts],
-    value: Value,
-    settings: Settings,
-    found: Sequence[Contest],
-) -> tuple[str, ...]:
-    """The best system and all that are not significantly worse, best first."""
-    names = list(values)
-    best = max(names, key=lambda name: values[name])
+def tied(values: Mapping[str, float], found: Sequence[Contest], settings: Settings) -> tuple[str, ...]:
+    """The best system and all that are not significantly worse, best first, from tests of all pairs."""
     known = {frozenset((each.a, each.b)): each.p_corrected for each in found}
-    missing = {name: counts[name] for name in names if name != best and frozenset((best, name)) not in known}
-    if missing:  # only pairs with a reference were tested
-        more = contests({best: counts[best], **missing}, value, settings, reference=best)
-        known |= {frozenset((each.a, each.b)): each.p_corrected for each in more}
-    p_SS = [[1.0 if a == b else known.get(frozenset((a, b)), 1.0) for b in names] for a in names]
-    outcome = tied_with_best(p_SS, list(values.values()), alpha=settings.alpha, names=names)
+    p_SS = [[1.0 if a == b else known[frozenset((a, b))] for b in values] for a in values]
+    outcome = tied_with_best(p_SS, list(values.values()), alpha=settings.alpha, names=list(values))
     return (*outcome.best, *outcome.tied)

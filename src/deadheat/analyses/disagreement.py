@@ -46,7 +46,7 @@ class Disagreement:
     labels: str
     alpha: float
     oracle: float  # the share of words that some system has right
-    majority: float  # the share of words that a vote has right
+    majority: float  # the share of words that a vote has right; NaN for two systems, who cannot vote
     sentences: tuple[DisputedSentence, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def disagreement(gold: Corpus, systems: Mapping[str, Corpus], metric: Metric) ->
         labels.kind,
         alpha(labels.systems_SN).alpha,
         float(np.mean(oracle(right_SN))),
-        float(np.mean(voted == labels.gold_N)),
+        float(np.mean(voted == labels.gold_N)) if len(systems) > 2 else float("nan"),
         tuple(_shown(gold, systems, labels, each.group, each.alpha) for each in disputed),
     )
 

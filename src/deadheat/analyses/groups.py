@@ -59,6 +59,9 @@ def _units_by(pair: Pair, by: str) -> tuple[np.ndarray, Sequence[str]]:
 def _by_class(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]:
     """One metric a relation, tag or type of chunk: its precision, recall and F1."""
     for metric in metrics:
+        if (by == "relation") != (metric.compares == "tree") or metric.compares in ("", "head"):
+            wanted = "las, by relation" if by == "relation" else "upos, xpos, accuracy or chunks, by tag"
+            raise InputError(f"{metric.name} by {by}; expected {wanted}")
         chunked = by == "tag" and metric.base == "chunks"
         column = metric.compares if metric.compares in pair.gold.columns else "upos"
         if by == "relation":

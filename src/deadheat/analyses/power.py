@@ -69,18 +69,20 @@ def assumed_power(
     >>> print(assumed_power(25_000, 0.970, 0.968, agreement=0.98))
     power 0.609 to find a difference of +0.0020 with 25,000 units at alpha 0.05; 80% power needs 0.0025 or 39,243 units
     """
+    if items < 1:
+        raise InputError(f"{items} items; expected at least one")
     for name, each in (("accuracy", first), ("accuracy", second), ("agreement", agreement)):
         if not 0 <= each <= 1:
             raise InputError(f"{name} {each:g}; expected between 0 and 1")
     gap, discordant = first - second, 1 - agreement
     # Both right and both wrong must remain possible: |first + second - 1| <= agreement.
-    if abs(gap) > discordant or abs(first + second - 1) > agreement + 1e-12:
+    if abs(gap) > discordant + 1e-12 or abs(first + second - 1) > agreement + 1e-12:
         least, most = abs(first + second - 1), 1 - abs(gap)
         raise InputError(
             f"accuracies {first:g} and {second:g} cannot agree on {agreement:g} of items; "
             f"expected between {least:g} and {most:g}"
         )
-    chances = (discordant + gap) / 2, (discordant - gap) / 2
+    chances = max(0.0, (discordant + gap) / 2), max(0.0, (discordant - gap) / 2)
     found = mcnemar_power(items, *chances, alpha=alpha, target=target)
     rng = np.random.default_rng(seed)
     return replace(found, simulated=simulate_mcnemar_power(items, *chances, rng=rng, alpha=alpha))

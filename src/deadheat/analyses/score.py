@@ -12,7 +12,8 @@ import numpy as np
 from deadheat.analyses.groups import Group, grouped
 from deadheat.analyses.latex import booktabs
 from deadheat.corpus import Corpus, read
-from deadheat.errors import InputError, NameUnknown
+from deadheat.corpus.faults import counted
+from deadheat.errors import CorpusError, Fault, InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL
@@ -21,6 +22,7 @@ from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.version import __version__
 
 INTERVALS = ("auto", "bootstrap")
+FEW_UNITS = 20
 Given: TypeAlias = str | os.PathLike[str] | Corpus
 
 
@@ -164,17 +166,17 @@ def score(  # noqa: PLR0913 (the options of the command)
         raise NameUnknown("interval", interval, INTERVALS)
     if resamples < 1:
         raise InputError(f"{resamples} resamples; expected at least 1")
-    gold_corpus = open_corpus(gold, reading)
-    train_corpus = None if training is None else open_corpus(training, reading)
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     given = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
+    wanted: list[Given | Sequence[Given]] = [gold, *given, *([] if training is None else [training])]
+    gold_corpus, *predicted_corpora = open_corpora(wanted, reading)
+    train_corpus = predicted_corpora.pop() if training is not None else None
     rows: list[Score] = []
     notes: list[str] = []
     units: list[str] = []
     pair: Pair | None = None
     chosen: list[Metric] = []
-    for each in given:
-        predicted = open_corpus(each, reading)
+    for predicted in predicted_corpora:
         pair = align(gold_corpus, predicted, by=align_by, unit=unit, training=train_corpus)
         chosen = [METRICS.make(name) for name in names or default_metrics(pair, by)]
         proportions = interval == "auto"
@@ -182,6 +184,9 @@ def score(  # noqa: PLR0913 (the options of the command)
             pair, grouped(pair, chosen, by), proportions=proportions, level=level, resamples=resamples, seed=seed
         )
         notes += _notes(pair, unit)
+        if len(pair.units) < FEW_UNITS and any(row.interval.method == "bootstrap" for row in rows):
+            few = counted(len(pair.units), pair.units.name)
+            notes.append(f"{pair.predicted.name}: only {few}; intervals by bootstrap are rough")
         units.append(pair.units.name)
     if pair is None:
         raise InputError("no prediction was given; expected at least one")
@@ -212,6 +217,22 @@ def default_metrics(pair: Pair, by: str = "") -> list[str]:
     if pair.training is not None:
         names += [f"{kind}(column={label!r})" for kind in ("known", "unknown", "ambiguous")]
     return names
+
+
+def open_corpora(given: Sequence[Given | Sequence[Given]], reading: dict[str, Any]) -> list[Corpus]:
+    """Several corpora; the faults of all files are told together."""
+    corpora: list[Corpus] = []
+    faults: list[Fault] = []
+    for each in given:
+        try:
+            corpora.append(open_corpus(each, reading))
+        except CorpusError as error:
+            faults += error.faults
+            if error.unlisted:
+                faults.append(Fault(error.faults[-1].path, 0, f"{counted(error.unlisted, 'more fault')} not listed"))
+    if faults:
+        raise CorpusError(list(dict.fromkeys(faults)))
+    return corpora
 
 
 def open_corpus(given: Given | Sequence[Given], reading: dict[str, Any]) -> Corpus:
@@ -265,11 +286,20 @@ def _notes(pair: Pair, unit: str) -> list[str]:
             f"{pair.predicted.name}: other sentence boundaries than gold; counted in {len(pair.units):,} blocks "
             f"between common boundaries instead of {unit}s"
         )
+    for column, told in (("upos", "UPOS"), ("xpos", "XPOS"), ("feats", "features"), ("lemma", "lemmas")):
+        if column in pair.gold.columns and _filled(pair.gold, column) and not _filled(pair.predicted, column):
+            found.append(f"{pair.predicted.name}: no {told} in the prediction; they count as wrong")
     if pair.alignment == "position":
         found.append(f"{pair.predicted.name}: words aligned by position; forms were not compared")
     if pair.units.name == "document" and not pair.gold.has_documents:
         found.append(f"{pair.gold.name}: no document marks; every file is one document")
     return found
+
+
+def _filled(corpus: Corpus, column: str) -> bool:
+    """Whether a column has anything but `_`."""
+    found = corpus.column(column)
+    return bool(corpus.words) and bool(np.any(found.codes != found.vocabulary.find("_")))
 
 
 def _signature(gold: Corpus, pair: Pair, metrics: Sequence[Metric], by: str, settings: str) -> str:

@@ -5,21 +5,29 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.analyses.compare import Comparison
 from deadheat.analyses.contest import Settings, choose_test, contests, tied
 from deadheat.analyses.score import Score
+from deadheat.corpus.faults import counted
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import FIELDS, Counts, Metric, Sums, Values, ratio
 from deadheat.stats.intervals import bootstrap
 from deadheat.stats.ranks import critical_difference
 
-DECIMALS = 6  # at most; scores are compared as integers, so that all swaps can be counted
+DECIMALS = 6  # scores of so many decimals are compared as they stand, as integers, so that all swaps can be counted
+MOST_DIGITS = 9  # finer ones are rounded to so many digits of their range
+MISSING = ("refuse", "drop")
+DATA_SET_NAMES = ("dataset", "treebank", "data set", "corpus")
+SYSTEM_NAMES = ("system", "model", "tagger", "parser")
 Table = dict[str, dict[str, float]]  # system -> data set -> score
 
 
@@ -32,27 +40,53 @@ def read_scores(path: str | os.PathLike[str], *, metric: str = "") -> Table:
     rows = _rows(str(path))
     if not rows:
         raise InputError(f"{path}: an empty table; expected a header and scores")
-    header = [cell.strip().lower() for cell in rows[0]]
-    where = next((header.index(name) for name in ("dataset", "treebank", "data set", "corpus") if name in header), None)
-    found: Table = {}
-    if where is not None and "system" in header and "score" in header:
-        kinds = sorted({row[header.index("metric")] for row in rows[1:]}) if "metric" in header else [""]
-        wanted = _wanted(str(path), kinds, metric)
-        for line, row in enumerate(rows[1:], start=2):
-            if "metric" in header and row[header.index("metric")] != wanted:
-                continue
-            system, name = row[header.index("system")], row[where]
-            if name in found.setdefault(system, {}):
-                raise InputError(f"{path}:{line}: a second score of {system} on {name}; expected one")
-            found[system][name] = _number(str(path), line, row[header.index("score")])
-        return found
     for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(rows[0]):
-            raise InputError(f"{path}:{line}: {len(row)} columns; expected {len(rows[0])} as in the header")
-        for system, cell in zip(rows[0][1:], row[1:], strict=True):
-            if cell.strip():
-                found.setdefault(system.strip(), {})[row[0]] = _number(str(path), line, cell)
+        _check_width(str(path), line, row, rows[0])
+    header = [cell.strip().lower() for cell in rows[0]]
+    where = next((header.index(name) for name in DATA_SET_NAMES if name in header), None)
+    if where is not None and "system" in header and "score" in header:
+        return _long(str(path), header, where, rows, metric)
+    return _wide(str(path), header, rows)
+
+
+def _long(path: str, header: list[str], where: int, rows: list[list[str]], metric: str) -> Table:
+    kinds = sorted({row[header.index("metric")] for row in rows[1:]}) if "metric" in header else [""]
+    wanted = _wanted(path, kinds, metric)
+    found: Table = {}
+    for line, row in enumerate(rows[1:], start=2):
+        cell = row[header.index("score")]
+        if ("metric" in header and row[header.index("metric")] != wanted) or not cell.strip():
+            continue
+        system, name = row[header.index("system")], row[where]
+        if name in found.setdefault(system, {}):
+            raise InputError(f"{path}:{line}: a second score of {system} on {name}; expected one")
+        found[system][name] = _number(path, line, cell)
     return found
+
+
+def _wide(path: str, header: list[str], rows: list[list[str]]) -> Table:
+    if header[0] in SYSTEM_NAMES:
+        told = f"systems in rows (the first column is {rows[0][0]!r})"
+        raise InputError(f"{path}:1: {told}; expected data sets in rows and systems in columns, or a long table")
+    systems = [cell.strip() for cell in rows[0][1:]]
+    if len(set(systems)) < len(systems):
+        twice = next(name for name in systems if systems.count(name) > 1)
+        raise InputError(f"{path}:1: two columns are named {twice}; expected a name for each system")
+    found: Table = {system: {} for system in systems}
+    seen: set[str] = set()
+    for line, row in enumerate(rows[1:], start=2):
+        if row[0] in seen:
+            raise InputError(f"{path}:{line}: a second row of {row[0]}; expected one")
+        seen.add(row[0])
+        for system, cell in zip(systems, row[1:], strict=True):
+            if cell.strip():
+                found[system][row[0]] = _number(path, line, cell)
+    return found
+
+
+def _check_width(path: str, line: int, row: list[str], header: list[str]) -> None:
+    if len(row) != len(header):
+        raise InputError(f"{path}:{line}: {len(row)} columns; expected {len(header)} as in the header")
 
 
 def _wanted(path: str, kinds: list[str], metric: str) -> str:
@@ -69,10 +103,12 @@ def _wanted(path: str, kinds: list[str], metric: str) -> str:
 def _rows(path: str) -> list[list[str]]:
     try:
         raw = Path(path).read_bytes()
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode()
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+    except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read ({reason.lower()})") from error
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a table of text; expected CSV or TSV") from None
     first = text.partition("\n")[0]
     return [row for row in csv.reader(io.StringIO(text), delimiter="\t" if "\t" in first else ",") if row]
 
@@ -95,7 +131,7 @@ def compare_scores(
     reference: str = "",
     missing: str = "refuse",
 ) -> Comparison:
-    """Compare systems by their scores on the same data sets, paired by data set.
+    """Compare systems by their scores on the same data sets, paired by data set; more is better.
 
     Every data set counts the same: the value is the mean score.
 
@@ -107,46 +143,69 @@ def compare_scores(
     permutation-exact 0.75 0.5
     """
     settings = settings or Settings()
+    if missing not in MISSING:
+        raise NameUnknown("way with missing scores", missing, MISSING)
     table = dict(scores) if isinstance(scores, Mapping) else read_scores(scores, metric=metric)
     if len(table) < 2:
-        raise InputError(f"{len(table)} system; expected at least two to compare")
+        raise InputError(f"{counted(len(table), 'system')}; expected at least two to compare")
     names, dropped = _common(table, missing)
-    unit = _scale([found[name] for found in table.values() for name in names])
-    counts: dict[str, Counts] = {}
-    for system, found in table.items():
-        whole = np.array([round(found[name] * unit) for name in names], np.int64)
-        if whole.min() < 0:
-            raise InputError(f"{system}: a negative score; expected none below zero")
-        counts[system] = np.stack([whole, np.full_like(whole, unit), np.full_like(whole, unit)], axis=1)
-    measure = Metric(metric or "mean", metric or "mean score", _no_counts, mean_score, FIELDS)
-    test, reason = choose_test(list(counts.values()))
-    if settings.test:
-        test, reason = settings.test, "asked for"
-    rows = tuple(_row(name, each, measure, settings) for name, each in counts.items())
-    pairs = contests(counts, mean_score, settings, reference=reference)
-    values = {row.file: row.value for row in rows}
+    scores_SD = np.array([[found[name] for name in names] for found in table.values()], float)
+    if not np.isfinite(scores_SD).all():
+        system, name = np.argwhere(~np.isfinite(scores_SD))[0]
+        raise InputError(f"{list(table)[system]} on {names[name]}: a score that is no number; expected one")
+    whole_SD, unit, lowest, notes = _whole(scores_SD)
+    counts = {
+        system: np.stack([row, np.full_like(row, unit), np.full_like(row, unit)], axis=1)
+        for system, row in zip(table, whole_SD, strict=True)
+    }
+    mean = mean_above(lowest)
+    test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
+    settled = replace(settings, test=test)
+    measure = Metric(metric or "mean", metric or "mean score", _no_counts, mean, FIELDS)
+    rows = tuple(_row(name, each, measure, settled) for name, each in counts.items())
+    every = contests(counts, mean, settled)
     ranks = None
     if len(table) > 2 and len(names) > 1:
-        scores_SD = np.array([[found[name] for name in names] for found in table.values()])
         ranks = critical_difference(scores_SD, names=list(table), datasets=names, alpha=settings.alpha)
-    notes = (f"{dropped} data sets without a score of every system left out",) if dropped else ()
+    if dropped:
+        notes = (*notes, f"{counted(dropped, 'data set')} without a score of every system left out")
     return Comparison(
         measure.label,
         "data set",
-        test,
         reason,
-        settings,
+        settled,
         rows,
-        pairs,
-        tied(values, counts, mean_score, settings, pairs),
+        contests(counts, mean, settled, reference=reference) if reference else every,
+        tied({row.file: row.value for row in rows}, every, settled),
+        len(names),
+        scale=1.0,
         ranks=ranks,
         notes=notes,
     )
 
 
-def mean_score(sums: Sums) -> Values:
-    """Summed scores over summed units: their mean."""
-    return ratio(sums[..., 0], sums[..., 1], empty=np.nan)
+def mean_above(lowest: float) -> Callable[[Sums], Values]:
+    """The mean of scores that were counted from the lowest one on."""
+
+    def mean(sums: Sums) -> Values:
+        return lowest + ratio(sums[..., 0], sums[..., 1], empty=np.nan)
+
+    return mean
+
+
+def _whole(scores_SD: Values) -> tuple[NDArray[np.int64], int, float, tuple[str, ...]]:
+    """Scores as integers above the lowest, what 1 became, the lowest, and a note if digits were lost."""
+    lowest = float(scores_SD.min())
+    spread = float(scores_SD.max()) - lowest
+    for decimals in range(DECIMALS + 1):
+        unit = int(10**decimals)
+        exact = np.abs(scores_SD * unit - np.round(scores_SD * unit)) < 1e-6 * max(1.0, abs(lowest) + spread)
+        if exact.all() and (unit * spread > 1 or not spread):
+            low = round(lowest * unit)
+            return np.round(scores_SD * unit).astype(np.int64) - low, unit, low / unit, ()
+    unit = int(10 ** max(0, MOST_DIGITS - math.ceil(math.log10(spread))))
+    whole = np.round((scores_SD - lowest) * unit).astype(np.int64)
+    return whole, unit, lowest, (f"scores are compared to {MOST_DIGITS} digits of their range",)
 
 
 def _no_counts(_: object) -> Counts:
@@ -155,17 +214,9 @@ def _no_counts(_: object) -> Counts:
 
 def _row(name: str, counts_NF: Counts, measure: Metric, settings: Settings) -> Score:
     rng = np.random.default_rng(settings.seed)
-    interval = bootstrap(counts_NF, mean_score, rng=rng, level=1 - settings.alpha)
+    interval = bootstrap(counts_NF, measure.value, rng=rng, level=1 - settings.alpha, resamples=settings.resamples)
     total = counts_NF.sum(axis=0)
-    return Score(name, measure, float(mean_score(total)), interval, total, counts_NF)
-
-
-def _scale(scores: list[float]) -> int:
-    """The power of ten that makes integers of all scores."""
-    for decimals in range(DECIMALS):
-        if all(abs(score * 10**decimals - round(score * 10**decimals)) < 1e-7 for score in scores):
-            return int(10**decimals)
-    return int(10**DECIMALS)
+    return Score(name, measure, float(measure.value(total)), interval, total, counts_NF)
 
 
 def _common(table: Mapping[str, Mapping[str, float]], missing: str) -> tuple[list[str], int]:
@@ -175,6 +226,11 @@ def _common(table: Mapping[str, Mapping[str, float]], missing: str) -> tuple[lis
     if lacking and missing == "refuse":
         system, name = lacking[0]
         more = f", the first of {len(lacking)} missing scores" if len(lacking) > 1 else ""
-        raise InputError(f"{system} has no score on {name}{more}; expected one, or to drop such data sets")
+        raise InputError(
+            f"{system} has no score on {name}{more}; expected one, or to drop such data sets (--missing drop)"
+        )
     absent = {name for _, name in lacking}
-    return [name for name in everywhere if name not in absent], len(absent)
+    kept = [name for name in everywhere if name not in absent]
+    if not kept:
+        raise InputError("no data set has a score of every system; expected at least two")
+    return kept, len(absent)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from deadheat.analyses.compare import compare
 from deadheat.analyses.contest import TESTS, Settings
 from deadheat.analyses.tables import compare_scores
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say
+from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.report.comparison import comparison_text
@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
         "--align", choices=ALIGNMENTS, default="text", help="align words by text (default) or by position"
     )
     made.add_argument("--resamples", type=int, default=10_000, metavar="N", help="resamples (default: 10000)")
-    made.add_argument("--seed", type=int, default=0, help="seed of the resamples (default: 0)")
+    made.add_argument("--seed", type=whole_number, default=0, help="seed of the resamples (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_reading(made)
     return made
@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.scores:
         if arguments.gold:
             raise InputError(f"deadheat compare: {arguments.gold} beside --scores; expected files or a table, not both")
+        if arguments.train or arguments.unit != "sentence" or arguments.align != "text":
+            raise InputError("deadheat compare: --train, --unit and --align are for files; expected none with --scores")
         found = compare_scores(
             arguments.scores,
             settings=settings,
@@ -73,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(found.to_dict())
     else:
-        print(comparison_text(found, scale=1.0 if arguments.scores else 100.0))
+        print(comparison_text(found))
     say(found.notes)
     return 0
 

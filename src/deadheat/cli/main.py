@@ -50,6 +50,8 @@ def help_text() -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns its exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:  # closed by whoever started us
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (it lasts as long as the program)
     # Kernels use one core, and starting a thread pool costs more than most commands need altogether.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not given or given[0] in ("-h", "--help", "help"):
@@ -71,6 +73,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        return _refuse(f"deadheat {name}: the output cannot be written ({str(error.strerror or error).lower()})")
     except MemoryError:
         return _refuse(f"deadheat {name}: not enough memory for this input")
     except KeyboardInterrupt:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
 from deadheat.corpus.reading import FORMATS, LENIENT_MODES
@@ -30,6 +28,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{self.prog}: {message}; see {self.prog} --help")
+
+
+def whole_number(text: str) -> int:
+    """An argument that is 0 or more."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -69,17 +74,6 @@ def announce_compiling() -> None:
     """Tell a person why a first run takes longer."""
     if sys.stderr.isatty():
         native.announce = lambda message: print(message, file=sys.stderr)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        scratch.write_text(text, encoding="utf-8")
-        scratch.replace(path)
-    except OSError as error:
-        scratch.unlink(missing_ok=True)
-        raise InputError(f"{path}: cannot be written ({str(error.strerror).lower()})") from error
 
 
 def print_json(result: dict[str, Any]) -> None:

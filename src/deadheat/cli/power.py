@@ -6,7 +6,7 @@ import argparse
 
 from deadheat.analyses.power import assumed_power, power
 from deadheat.cli.compare import named
-from deadheat.cli.options import Parser, add_reading, print_json, reading
+from deadheat.cli.options import Parser, add_reading, print_json, reading, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.report.power import power_text
@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--alpha", type=float, default=0.05, help="level of the test (default: 0.05)")
     made.add_argument("--power", type=float, default=0.8, help="power that is wanted (default: 0.8)")
-    made.add_argument("--seed", type=int, default=0, help="seed of the simulation (default: 0)")
+    made.add_argument("--seed", type=whole_number, default=0, help="seed of the simulation (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_reading(made)
     return made

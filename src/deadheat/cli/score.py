@@ -6,7 +6,7 @@ import argparse
 
 from deadheat.analyses.groups import KINDS
 from deadheat.analyses.score import INTERVALS, score
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say
+from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.report.terminal import score_table
 
@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--interval", choices=INTERVALS, default="auto", help="auto: Wilson's for proportions (default)")
     made.add_argument("--level", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     made.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (default: 1000)")
-    made.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default: 0)")
+    made.add_argument("--seed", type=whole_number, default=0, help="seed of the bootstrap (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     add_reading(made)
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from deadheat.cli.options import Parser
+from deadheat.cli.options import Parser, whole_number
 from deadheat.testbed import LANGUAGES, write_testbed
 
 
@@ -18,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", required=True, metavar="DIR", help="a new or empty folder to write to")
     made.add_argument("--sentences", type=int, default=3000, metavar="N", help="sentences a treebank (default: 3000)")
     made.add_argument("--language", action="append", choices=tuple(LANGUAGES), help="one language; may be repeated")
-    made.add_argument("--seed", type=int, default=0, help="seed of the texts (default: 0)")
+    made.add_argument("--seed", type=whole_number, default=0, help="seed of the texts (default: 0)")
     made.add_argument(
         "--seeds", type=int, default=3, metavar="N", help="predictions a system, seeds 0 to N-1 (default: 3)"
     )

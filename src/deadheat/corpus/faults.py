@@ -73,7 +73,9 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
         f"word {word} has head {packed // 10**9}; the sentence has {counted(packed % 10**9, 'word')}"
     ),
     k.CYCLE: lambda data, start, word, head: f"word {word} (head {head}) is on a cycle; expected a tree",
-    k.ROOTS: lambda data, start, word, roots: f"word {word} is a second root of {roots}; expected one root a sentence",
+    k.ROOTS: lambda data, start, word, roots: (
+        f"word {word} is a second root of {roots}; expected one root a sentence (--multiple-roots accepts more)"
+    ),
     k.SOME_HEADS: lambda data, start, word, missing: f"{counted(missing, 'word')} without a head beside words with one",
     k.EMPTY_FORM: lambda data, start, _, __: f"empty FORM of {field_of(data, start, 0)}; expected a word",
     k.EMPTY_SENTENCE: _empty_sentence,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -59,15 +60,26 @@ def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
 
 def write(corpus: Corpus, path: str | os.PathLike[str], *, mend: bool = False) -> None:
     """Write a corpus to a file, whole or not at all; compressed if its name ends in .gz, .xz or .zst."""
-    target = Path(path)
-    data = _compressed(to_bytes(corpus, mend=mend), target.suffix)
-    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    write_bytes(Path(path), _compressed(to_bytes(corpus, mend=mend), Path(path).suffix))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all; links are followed, modes kept, devices and pipes written to as they are."""
+    target = Path(os.path.realpath(path))
     try:
-        scratch.write_bytes(data)
-        scratch.replace(target)
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        try:
+            scratch.write_bytes(data)
+            if target.exists():
+                scratch.chmod(stat.S_IMODE(target.stat().st_mode))
+            scratch.replace(target)
+        finally:
+            scratch.unlink(missing_ok=True)
     except OSError as error:
-        scratch.unlink(missing_ok=True)
-        raise InputError(f"{target}: cannot be written ({str(error.strerror).lower()})") from error
+        raise InputError(f"{path}: cannot be written ({str(error.strerror).lower()})") from error
 
 
 def _compressed(data: bytes, suffix: str) -> bytes:

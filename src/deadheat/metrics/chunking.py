@@ -127,4 +127,5 @@ def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "")
             columns.append(pair.units.of_gold(flags))
         return np.stack(columns, axis=1)
 
-    return Metric("chunks.v1", label or f"Chunk F1 ({column})", counts, f1, compares=column)
+    rules = "" if scheme == "conlleval" else f", {scheme}"
+    return Metric("chunks.v1", label or f"Chunk F1 ({column}{rules})", counts, f1, compares=column)

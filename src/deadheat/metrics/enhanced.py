@@ -75,7 +75,8 @@ def _edge_metric(name: str, label: str, description: str, cut: Callable[[str], s
             ]
             return np.stack(columns, axis=1)
 
-        return Metric(f"{name}.v1", label, counts, f1, compares="deps")
+        shown = f"{label} (official)" if official else label
+        return Metric(f"{name}.v1", shown, counts, f1, compares="deps")
 
     maker.__doc__ = description
     METRICS.add(f"{name}.v1")(maker)

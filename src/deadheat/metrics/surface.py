@@ -82,7 +82,7 @@ def check_same_text(gold: Surface, predicted: Surface) -> None:
     shown = [repr(each.text[place : place + 20]) for each in (predicted, gold)]
     raise AlignmentError(
         f"{where[0]}: the words do not spell the text of {where[1]}: {shown[0]} against {shown[1]}; expected the same "
-        "characters, spaces aside, or words that are to be aligned by position"
+        "characters, spaces aside (--align position does not compare words)"
     )
 
 

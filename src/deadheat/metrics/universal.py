@@ -188,7 +188,8 @@ def las(*, subtypes: bool = False) -> Metric:
         label = pair.equal("deprel") if subtypes else words.label
         return aligned_counts(pair, pair.heads_equal & label)
 
-    return Metric("las.v1", "LAS", counts, f1, ALIGNED_FIELDS, "tree")
+    label = "LAS (full labels)" if subtypes else "LAS"
+    return Metric("las.v1", label, counts, f1, ALIGNED_FIELDS, "tree")
 
 
 @METRICS.add("words.v1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from deadheat.analyses.compare import Comparison
@@ -13,11 +14,11 @@ from deadheat.stats.ranks import CriticalDifference
 WIDEST = 110  # characters of a line of a disputed sentence
 
 
-def comparison_text(found: Comparison, *, scale: float = 100.0, disputed: int = 5) -> str:
+def comparison_text(found: Comparison, *, disputed: int = 5) -> str:
     """Scores, pairs, who is tied, agreement and the sentences the systems disagree on most."""
     parts = [
-        _systems(found, scale),
-        _pairs(found, scale),
+        _systems(found),
+        _pairs(found),
         f"tied with the best: {', '.join(found.tied)}"
         if len(found.tied) > 1
         else f"best: {found.tied[0]}, better than every other",
@@ -27,8 +28,9 @@ def comparison_text(found: Comparison, *, scale: float = 100.0, disputed: int = 
     if found.disagreement is not None:
         agreed = found.disagreement
         parts.append(
-            f"agreement on {agreed.labels}: Krippendorff's alpha {agreed.alpha:.4f}; right by majority vote "
-            f"{percent(agreed.majority)} %, by at least one system {percent(agreed.oracle)} %"
+            f"agreement on {agreed.labels}: Krippendorff's alpha {agreed.alpha:.4f}; of all words "
+            f"{percent(agreed.oracle)} % are right in at least one system"
+            + ("" if math.isnan(agreed.majority) else f", {percent(agreed.majority)} % by majority vote")
         )
         if agreed.sentences:
             parts.append(emphasis("Where they disagree most"))
@@ -36,15 +38,15 @@ def comparison_text(found: Comparison, *, scale: float = 100.0, disputed: int = 
     return "\n\n".join([*parts, found.signature])
 
 
-def _systems(found: Comparison, scale: float) -> str:
+def _systems(found: Comparison) -> str:
     level = f"{100 * (1 - found.settings.alpha):.4g} % interval"
     more = list(dict.fromkeys(row.metric.label for row in found.besides))
     besides = {(row.file, row.metric.label): percent(row.value) for row in found.besides}
     rows = [
         [
             row.file,
-            f"{scale * row.value:.2f}",
-            f"{scale * row.interval.low:.2f} - {scale * row.interval.high:.2f}",
+            shown(found, row.value),
+            f"{shown(found, row.interval.low)} - {shown(found, row.interval.high)}",
             *(besides.get((row.file, label), "-") for label in more),
         ]
         for row in sorted(found.systems, key=lambda row: -row.value)
@@ -52,7 +54,7 @@ def _systems(found: Comparison, scale: float) -> str:
     return table(["system", found.metric, level, *more], rows)
 
 
-def _pairs(found: Comparison, scale: float) -> str:
+def _pairs(found: Comparison) -> str:
     corrected = f"p ({found.settings.correction})"
     header = [
         "pair",
@@ -61,22 +63,27 @@ def _pairs(found: Comparison, scale: float) -> str:
         "errors saved",
         "p",
         corrected,
-        "",
+        "verdict",
     ]
-    rows = [pair_cells(pair, found.settings.alpha, scale) for pair in found.pairs]
+    rows = [pair_cells(found, pair) for pair in found.pairs]
     return f"{found.test}, by {found.unit}: {found.reason}\n" + table(header, rows)
 
 
-def pair_cells(pair: Contest, alpha: float, scale: float = 100.0) -> list[str]:
+def shown(found: Comparison, value: float, *, sign: str = "") -> str:
+    """A score or difference on the scale it is read on."""
+    return f"{found.scale * value:{sign}.{found.decimals}f}"
+
+
+def pair_cells(found: Comparison, pair: Contest) -> list[str]:
     """A pair as the cells of a table."""
-    bounds = f"{scale * pair.interval.low:+.2f} - {scale * pair.interval.high:+.2f}"
-    winner = pair.winner(alpha)
-    saved = "-" if pair.error_reduction != pair.error_reduction else f"{percent(pair.error_reduction)} %"
+    low, high = (shown(found, bound, sign="+") for bound in pair.interval.bounds)
+    saved = math.isfinite(pair.error_reduction) and found.scale == 100
+    winner = pair.winner(found.settings.alpha)
     return [
         f"{pair.a} - {pair.b}",
-        f"{scale * pair.difference:+.2f}",
-        bounds,
-        saved,
+        shown(found, pair.difference, sign="+"),
+        f"{low} - {high}",
+        f"{percent(pair.error_reduction)} %" if saved else "-",
         p_text(pair.p),
         p_text(pair.p_corrected),
         f"{winner} wins" if winner else "a dead heat",

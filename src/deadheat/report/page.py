@@ -140,7 +140,7 @@ def contest_table(found: Comparison) -> str:
     """Pairs of systems with their difference, its interval, the p-values and the verdict."""
     level = f"{100 * (1 - found.settings.alpha):.4g} % interval"
     header = ["pair", "difference", level, "errors saved", "p", f"p ({found.settings.correction})", "verdict"]
-    rows = [pair_cells(pair, found.settings.alpha) for pair in found.pairs]
+    rows = [pair_cells(found, pair) for pair in found.pairs]
     return f"<p>{escape(found.test)}, by {escape(found.unit)}: {escape(found.reason)}.</p>" + html_table(header, rows)
 
 

@@ -211,8 +211,8 @@ def aso_matrix(
         A row of scores a system; rows may be of different lengths.
     comparisons
         What alpha is divided by: the number of pairs, unless another is given. A pair is one comparison here, though
-        either system may win it, as in Ulmer et al. (2022); with τ = 0.5 and S (S - 1) comparisons, alpha is the
-        chance of any false claim.
+        either system may win it, as in Ulmer et al. (2022). `null_rates` says how often equal systems are told apart
+        all the same.
 
     Notes
     -----

@@ -91,6 +91,8 @@ def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generato
     Sums of integers in float64 are exact, so the result does not depend on the order of addition. One number is
     taken from `rng`; resample b depends on it and b alone.
     """
+    if not np.issubdtype(counts_NF.dtype, np.integer) or (counts_NF.size and counts_NF.min() < 0):
+        raise InputError(f"counts of type {counts_NF.dtype}; expected integers, none below zero")
     units = len(counts_NF)
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
     different_FN, column = np.unique(counts_NF.T, axis=0, return_inverse=True)  # totals are often the same twice
@@ -156,15 +158,19 @@ def bootstrap(
 
 
 def _bca(values_B: Values, observed: float, left_out_N: Values, *, level: float) -> Interval:
-    below = np.mean(values_B < observed) + np.mean(values_B == observed) / 2
+    values_B = values_B[~np.isnan(values_B)]
+    below = np.mean(values_B < observed) + np.mean(values_B == observed) / 2 if len(values_B) else math.nan
     pull = left_out_N.mean() - left_out_N
     spread = float((pull**2).sum()) ** 1.5
-    if not 0 < below < 1 or spread == 0:
-        return Interval(*percentiles(values_B, level=level).bounds, level, "bootstrap bca")
+    plain = Interval(*percentiles(values_B, level=level).bounds, level, "bootstrap bca")
+    if not 0 < below < 1 or not spread > 0:
+        return plain
     bias, acceleration = normal_quantile(float(below)), float((pull**3).sum()) / (6 * spread)
     bounds = []
     for tail in ((1 - level) / 2, (1 + level) / 2):
         moved = bias + normal_quantile(tail)
+        if acceleration * moved >= 1:  # beyond the reach of the correction
+            return plain
         bounds.append(math.erfc(-(bias + moved / (1 - acceleration * moved)) / math.sqrt(2)) / 2)
     low, high = np.quantile(values_B, bounds)
     return Interval(float(low), float(high), level, "bootstrap bca")

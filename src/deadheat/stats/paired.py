@@ -16,8 +16,7 @@ CORRECT, GOLD, PREDICTED = range(3)
 BLOCK = 1 << 16  # resamples at a time, so that memory stays small
 LONGEST = 1 << 26  # places of a lattice: half a gigabyte
 DIRECT_LIMIT = 1 << 29  # multiplications up to which a convolution is done term by term
-# Differences of scores that are equal but for rounding count as equal.
-TOLERANCE = 1e-12
+TOLERANCE = 1e-12  # differences of scores that are equal but for rounding count as equal, relative to the scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +64,24 @@ def is_additive(first_NF: Counts, second_NF: Counts) -> bool:
     return all(np.array_equal(totals[0], other) for other in totals[1:])
 
 
+def reaches(resampled: Values, difference: float, scores: Values) -> int:
+    """How many resampled differences are at least as large as the observed one.
+
+    A resample without a score (nothing was drawn that could be right) counts: it says nothing against chance.
+    """
+    slack = TOLERANCE * max(1.0, float(np.max(np.abs(scores))))
+    return int(np.count_nonzero(~(np.abs(resampled) < abs(difference) - slack)))
+
+
+def scores_of(first_NF: Counts, second_NF: Counts, value: Value) -> Values:
+    """The scores of both systems."""
+    return np.array([float(value(counts.sum(axis=0).astype(float))) for counts in (first_NF, second_NF)])
+
+
 def observed_difference(first_NF: Counts, second_NF: Counts, value: Value) -> float:
     """The first system's score minus the second's."""
-    first, second = (counts.sum(axis=0).astype(float) for counts in (first_NF, second_NF))
-    return float(value(first) - value(second))
+    first, second = scores_of(first_NF, second_NF, value).tolist()
+    return float(first - second)
 
 
 def paired_bootstrap(
@@ -94,8 +107,9 @@ def paired_bootstrap(
     sums_BF = resampled_sums(np.concatenate([first_NF, second_NF], axis=1), resamples=resamples, rng=rng)
     difference = observed_difference(first_NF, second_NF, value)
     resampled = value(sums_BF[:, :fields]) - value(sums_BF[:, fields:])
-    hits = np.count_nonzero(np.abs(resampled - difference) >= abs(difference) - TOLERANCE)
-    return PairedTest("bootstrap", difference, (1 + hits) / (1 + resamples), len(first_NF), resamples)
+    hits = reaches(resampled - difference, difference, scores_of(first_NF, second_NF, value))
+    p = math.nan if math.isnan(difference) else (1 + hits) / (1 + resamples)
+    return PairedTest("bootstrap", difference, p, len(first_NF), resamples)
 
 
 def randomization(
@@ -117,6 +131,8 @@ def randomization(
     randomization: difference +0.2500, p = 9.999e-05 (40 units, 10,000 resamples)
     """
     check_pair(first_NF, second_NF)
+    first_NF, second_NF = first_NF.astype(np.int64), second_NF.astype(np.int64)
+    scores = scores_of(first_NF, second_NF, value)
     difference = observed_difference(first_NF, second_NF, value)
     first, second = first_NF.sum(axis=0), second_NF.sum(axis=0)
     gap_NF = (second_NF - first_NF)[np.any(first_NF != second_NF, axis=1)]
@@ -132,8 +148,9 @@ def randomization(
             swap_sums(key, start, size, groups, int(used.sum()), tables, sums)
             moved[:, used] = sums.reshape(size, -1)
         swapped = value(first + moved) - value(second - moved)
-        hits += int(np.count_nonzero(np.abs(swapped) >= abs(difference) - TOLERANCE))
-    return PairedTest("randomization", difference, (1 + hits) / (1 + resamples), len(first_NF), resamples)
+        hits += reaches(swapped, difference, scores)
+    p = math.nan if math.isnan(difference) else (1 + hits) / (1 + resamples)
+    return PairedTest("randomization", difference, p, len(first_NF), resamples)
 
 
 def _swap_tables(gap_NF: Counts) -> tuple[np.ndarray, int]:
@@ -164,7 +181,7 @@ def permutation_exact(first_NF: Counts, second_NF: Counts) -> PairedTest:
     check_pair(first_NF, second_NF)
     if not is_additive(first_NF, second_NF):
         raise InputError("permutation-exact: totals differ between the systems; expected an additive metric")
-    gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT]
+    gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT].astype(np.int64)
     total = int(first_NF[:, GOLD].sum())
     difference = float(gaps.sum() / total) if total else math.nan
     return PairedTest("permutation-exact", difference, lattice_p(gaps), len(gaps))
@@ -197,13 +214,16 @@ def _lattice(sizes: list[int], times: list[int]) -> tuple[Values, int]:
 
 
 def _binomial(count: int) -> tuple[Values, int]:
-    """Binomial(count, 1/2) where it is above 1e-300, and its lowest value."""
-    from scipy.special import gammaln
-
-    k = np.arange(count + 1.0)
-    logs = gammaln(count + 1) - gammaln(k + 1) - gammaln(count - k + 1) - count * math.log(2)
-    kept = np.flatnonzero(logs > -690)
-    return np.exp(logs[kept[0] : kept[-1] + 1]), int(kept[0])
+    """Binomial(count, 1/2) where it is above 1e-300 of its peak, and its lowest value: by ratios from the peak."""
+    peak = count // 2
+    k = np.arange(peak, count)
+    with np.errstate(under="ignore"):
+        above = np.cumprod((count - k) / (k + 1.0))
+    above = above[above > 1e-300]
+    # The distribution is symmetric: below the middle it is as above it.
+    below = (above if count % 2 == 0 else above[1:])[::-1]
+    chances = np.concatenate([below, [1.0], above])
+    return chances / chances.sum(), peak - len(below)
 
 
 def _convolved(chances: Values, binomial: Values, step: int) -> Values:

@@ -11,7 +11,7 @@ import numpy as np
 from deadheat.errors import InputError
 from deadheat.stats.intervals import Counts, Value, normal_quantile
 from deadheat.stats.mcnemar import mcnemar
-from deadheat.stats.paired import check_pair, observed_difference
+from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, observed_difference
 
 BLOCK = 1 << 20  # units drawn at a time
 
@@ -30,10 +30,11 @@ class Power:
     target: float = 0.8
 
     def __str__(self) -> str:
-        return (
-            f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units at "
-            f"alpha {self.alpha:g}; {self.target:.0%} power needs {self.smallest:.4f} or {self.needed:,.0f} units"
-        )
+        told = f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units"
+        if math.isnan(self.smallest) or math.isinf(self.needed):
+            return f"{told} at alpha {self.alpha:g}"
+        needs = f"{self.target:.0%} power needs {self.smallest:.4f} or {self.needed:,.0f} units"
+        return f"{told} at alpha {self.alpha:g}; {needs}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -54,8 +55,8 @@ def mcnemar_power(
 
     Notes
     -----
-    With d = p₁ - p₂ and s = p₁ + p₂, power is Φ((√n |d| - z √s) / √(s - d²)), z the normal quantile of 1 - alpha/2
-    (Connor 1987). The smallest difference solves this for |d| with s as it is; the size for n.
+    With d = p₁ - p₂ and s = p₁ + p₂, power is Φ((√n |d| - z √s) / √(s - d²)) and the other tail, z the normal
+    quantile of 1 - alpha/2 (Connor 1987). The smallest difference solves this for |d| with s as it is; the size for n.
 
     Examples
     --------
@@ -83,10 +84,10 @@ def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
         return 0.0
     reach = normal_quantile(1 - alpha / 2)
     spread = discordant - gap**2
-    lead = math.sqrt(items) * gap - reach * math.sqrt(discordant)
+    shift, needed = math.sqrt(items) * gap, reach * math.sqrt(discordant)
     if spread <= 0:
-        return float(lead > 0)
-    return _normal(lead / math.sqrt(spread))
+        return float(shift > needed)
+    return _normal((shift - needed) / math.sqrt(spread)) + _normal((-shift - needed) / math.sqrt(spread))
 
 
 def _halved(power_of: Any, target: float, most: float) -> float:
@@ -124,7 +125,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     rng: np.random.Generator,
     alpha: float = 0.05,
     target: float = 0.8,
-    simulations: int = 2000,
+    simulations: int = 500,
     units: int | None = None,
 ) -> Power:
     """Power of a paired test on units like these, for any metric.
@@ -138,7 +139,8 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     -----
     The observed units are taken for the population. The difference has the standard error s/√n of its
     linearisation (what leaving a unit out changes), so power is Φ(|d| √n / s - z) + Φ(-|d| √n / s - z). The
-    simulation draws test sets of `units` units with replacement, tests each by its own standard error, and counts.
+    simulation draws test sets of `units` units with replacement, tests each, and counts: by the exact permutation
+    test where the systems share their totals, else by the t-test of the linearised difference.
 
     Examples
     --------
@@ -160,11 +162,15 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     if deviation == 0:
         found = float(difference != 0)
-        return Power(difference, size, alpha, found, found, 0.0, 2.0 if difference else math.inf, target)
+        return Power(difference, size, alpha, found, found, math.nan, 2.0 if difference else math.inf, target)
     shift = abs(difference) * math.sqrt(size) / deviation
     power = _normal(shift - reach) + _normal(-shift - reach)
-    needed = math.ceil(((reach + wanted) * deviation / difference) ** 2) if difference else math.inf
-    simulated = _simulated(difference, influence, size, reach, simulations, rng)
+    needed = max(2, math.ceil(((reach + wanted) * deviation / difference) ** 2)) if difference else math.inf
+    if is_additive(first_NF, second_NF):
+        gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT].astype(np.int64)
+        simulated = _simulated_exactly(gaps, size, alpha, simulations, rng)
+    else:
+        simulated = _simulated(difference, influence, size, alpha, simulations, rng)
     return Power(
         difference, size, alpha, power, simulated, (reach + wanted) * deviation / math.sqrt(size), needed, target
     )
@@ -177,14 +183,22 @@ def _influence(counts_NF: Counts, value: Value) -> np.ndarray:
     return np.asarray((len(counts_NF) - 1) * (left_out.mean() - left_out))
 
 
+def _simulated_exactly(gaps: np.ndarray, size: int, alpha: float, simulations: int, rng: np.random.Generator) -> float:
+    found = sum(lattice_p(gaps[rng.integers(0, len(gaps), size)]) <= alpha for _ in range(simulations))
+    return found / simulations
+
+
 def _simulated(
-    difference: float, influence: np.ndarray, size: int, reach: float, simulations: int, rng: np.random.Generator
+    difference: float, influence: np.ndarray, size: int, alpha: float, simulations: int, rng: np.random.Generator
 ) -> float:
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(size - 1, 1 - alpha / 2))
     found = 0
     block = max(1, BLOCK // size)
     for start in range(0, simulations, block):
         drawn = influence[rng.integers(0, len(influence), (min(block, simulations - start), size))]
-        mean, error = difference + drawn.mean(axis=1), drawn.std(axis=1) / math.sqrt(size)
+        mean, error = difference + drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / math.sqrt(size)
         found += int(np.count_nonzero(np.abs(mean) > reach * error))
     return found / simulations
 

@@ -142,7 +142,7 @@ def _refuse_folder(folder: Path, *, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: not a folder; expected a new or an empty one")
     if folder.exists() and any(folder.iterdir()) and not overwrite:
-        raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or overwrite")
+        raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or --overwrite")
 
 
 def _refuse_twins(where: str, names: Sequence[str]) -> None:
@@ -152,8 +152,11 @@ def _refuse_twins(where: str, names: Sequence[str]) -> None:
 
 def _write(path: Path, text: str) -> Path:
     """Write a file that is there whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
-    unfinished.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({str(error.strerror).lower()})") from error
     return path
