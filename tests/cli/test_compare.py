@@ -66,3 +66,14 @@ def test_words_that_differ_are_told(commands: Commands, gold: Path, guess: Path,
     other = tmp_path / "other.conllu"
     other.write_text(gold.read_text().replace("Cats", "Rats"), encoding="utf-8")
     assert f"{other}:9:" in commands.refused("compare", gold, f"a={guess}", f"b={other}")
+
+
+def test_two_metrics_at_once_are_refused(commands: Commands, gold: Path, guess: Path) -> None:
+    arguments = ("compare", gold, f"a={guess}", f"b={guess}", "-m", "las", "-m", "uas")
+    assert commands.refused(*arguments) == "deadheat compare: 2 metrics; expected one at a time"
+
+
+def test_options_for_files_are_refused_with_a_table(commands: Commands, tmp_path: Path) -> None:
+    table = tmp_path / "scores.csv"
+    table.write_text("data,A,B\nen,90,89\nde,85,84\n")
+    assert "expected none with --scores" in commands.refused("compare", "--scores", table, "--unit", "token")

@@ -205,7 +205,7 @@ def test_what_a_reader_should_know_besides_is_noted() -> None:
     assert few.endswith("intervals by bootstrap are rough")
     assert blocks.startswith("text: other sentence boundaries than gold; counted in 3 blocks")
     (position,) = score(GOLD, PREDICTED, metrics=["las"], align_by="position").notes
-    assert position == "text: words aligned by position; forms were not compared"
+    assert position == "text: words aligned by position; forms, tokens and sentences were not compared"
     plain = corpus("a/0/root")
     (unmarked,) = score(plain, plain, metrics=["las"], unit="document").notes
     assert unmarked == "text: no document marks; every file is one document"

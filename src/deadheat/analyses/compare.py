@@ -36,6 +36,7 @@ class Comparison:
     tied: tuple[str, ...]
     units: int
     scale: float = 100.0  # what scores are multiplied by to be shown
+    alignment: str = ""  # of words, where files were compared
     besides: tuple[Score, ...] = ()  # other scores of the same systems: unknown words, whole sentences
     disagreement: Disagreement | None = None
     ranks: CriticalDifference | None = None  # over data sets, for three systems or more
@@ -57,6 +58,7 @@ class Comparison:
             [
                 f"deadheat {__version__}",
                 self.systems[0].metric.name,
+                *([f"align {self.alignment}"] if self.alignment else []),
                 f"units {self.units} ({self.unit})",
                 self.test,
                 f"{self.settings.correction}, {counted(len(self.pairs), 'test')}",
@@ -166,6 +168,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
         contests(counts, chosen.value, settled, reference=reference) if reference else every,
         tied({row.file: row.value for row in scored.rows}, every, settled),
         len(counts[everyone[0].name]),
+        alignment=align_by,
         besides=_besides(gold_corpus, everyone, chosen, training, reading, shared) if same_words else (),
         disagreement=disagreement(gold_corpus, named, chosen) if same_words else None,
         notes=scored.notes,

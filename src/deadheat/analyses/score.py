@@ -290,7 +290,7 @@ def _notes(pair: Pair, unit: str) -> list[str]:
         if column in pair.gold.columns and _filled(pair.gold, column) and not _filled(pair.predicted, column):
             found.append(f"{pair.predicted.name}: no {told} in the prediction; they count as wrong")
     if pair.alignment == "position":
-        found.append(f"{pair.predicted.name}: words aligned by position; forms were not compared")
+        found.append(f"{pair.predicted.name}: words aligned by position; forms, tokens and sentences were not compared")
     if pair.units.name == "document" and not pair.gold.has_documents:
         found.append(f"{pair.gold.name}: no document marks; every file is one document")
     return found

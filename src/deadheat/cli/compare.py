@@ -27,7 +27,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("systems", metavar="NAME=PRED", nargs="*", help="predictions, each with the name of its system")
     made.add_argument("--scores", metavar="TABLE", help="a table of scores in place of files, paired by data set")
     made.add_argument("--missing", choices=("refuse", "drop"), default="refuse", help="data sets that lack a score")
-    made.add_argument("-m", "--metric", default="", metavar="NAME", help="what to compare (default: LAS for trees)")
+    made.add_argument(
+        "-m", "--metric", action="append", default=[], metavar="NAME", help="what to compare (default: LAS for trees)"
+    )
     made.add_argument("--unit", choices=UNITS, default="sentence", help="what is swapped or drawn (default: sentence)")
     made.add_argument("--test", default="", metavar="NAME", help=f"one of {', '.join(TESTS)} (default: what fits)")
     made.add_argument("--correct", default="holm", metavar="NAME", help="bonferroni, holm (default), bh or none")
@@ -45,6 +47,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if len(arguments.metric) > 1:
+        raise InputError(f"deadheat compare: {len(arguments.metric)} metrics; expected one at a time")
+    metric = arguments.metric[0] if arguments.metric else ""
     settings = Settings(arguments.test, arguments.correct, arguments.alpha, arguments.resamples, arguments.seed)
     if arguments.scores:
         if arguments.gold:
@@ -54,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = compare_scores(
             arguments.scores,
             settings=settings,
-            metric=arguments.metric,
+            metric=metric,
             reference=arguments.reference,
             missing=arguments.missing,
         )
@@ -64,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = compare(
             arguments.gold,
             named("compare", arguments.systems),
-            metric=arguments.metric,
+            metric=metric,
             unit=arguments.unit,
             settings=settings,
             reference=arguments.reference,

@@ -65,7 +65,9 @@ def _pairs(found: Comparison) -> str:
         corrected,
         "verdict",
     ]
-    rows = [pair_cells(found, pair) for pair in found.pairs]
+    place = {row.file: i for i, row in enumerate(sorted(found.systems, key=lambda row: -row.value))}
+    best_first = sorted(found.pairs, key=lambda pair: sorted((place[pair.a], place[pair.b])))
+    rows = [pair_cells(found, pair) for pair in best_first]
     return f"{found.test}, by {found.unit}: {found.reason}\n" + table(header, rows)
 
 
