@@ -89,7 +89,7 @@ def test_scikit_posthocs_corrects_the_same_signed_rank_tests() -> None:
     expected = [0.06454279872, 0.8612623301, 0.07937179654, 0.1629861410, 0.6556513517, 0.1209037532]
     first, second = np.triu_indices(4, 1)
     tests = signed_rank_rows(DEMSAR[first] - DEMSAR[second], method="normal")
-    assert holm([test.p_value for test in tests]) == pytest.approx(expected, abs=1e-9)
+    assert holm([test.p for test in tests]) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("kinds", [4, 10**9], ids=["ties", "no ties"])
@@ -102,7 +102,7 @@ def test_scipy_finds_the_same_chi_square(systems: int, data_sets: int, kinds: in
     assert (found.chi_square, found.p_chi_square) == pytest.approx((other.statistic, other.pvalue), rel=1e-10)
     f = (data_sets - 1) * found.chi_square / (data_sets * (systems - 1) - found.chi_square)
     p = stats.f.sf(f, systems - 1, (systems - 1) * (data_sets - 1))
-    assert (found.f, found.p_value) == pytest.approx((f, p), rel=1e-10)
+    assert (found.f, found.p) == pytest.approx((f, p), rel=1e-10)
 
 
 def test_friedman_by_hand() -> None:
@@ -117,16 +117,16 @@ def test_friedman_by_hand() -> None:
 def test_data_sets_that_all_rank_alike_have_an_infinite_f_and_the_chance_of_that_as_p() -> None:
     found = friedman([[3, 5, 9], [2, 4, 8], [1, 1, 1]])
     assert (found.chi_square, found.f) == (6, math.inf)
-    assert found.p_value == pytest.approx(1 / 6**2)
+    assert found.p == pytest.approx(1 / 6**2)
     assert found.to_dict()["f"] is None
     # With two of the three tied there are three orders.
-    assert friedman([[3, 5, 9], [2, 4, 8], [2, 4, 8]]).p_value == pytest.approx(1 / 3**2)
+    assert friedman([[3, 5, 9], [2, 4, 8], [2, 4, 8]]).p == pytest.approx(1 / 3**2)
 
 
 def test_systems_tied_everywhere_do_not_differ() -> None:
     table = np.ones((3, 4))
     found = friedman(table)
-    assert (found.chi_square, found.p_chi_square, found.f, found.p_value) == (0, 1, 0, 1)
+    assert (found.chi_square, found.p_chi_square, found.f, found.p) == (0, 1, 0, 1)
     for method in ("nemenyi", "wilcoxon-holm"):
         diagram = critical_difference(table, names=["a", "b", "c"], method=method)
         assert diagram.cliques == (("a", "b", "c"),)
@@ -190,7 +190,7 @@ def test_the_order_of_systems_and_data_sets_does_not_matter(table: np.ndarray, d
     systems = data.draw(st.permutations(range(table.shape[0])))
     data_sets = data.draw(st.permutations(range(table.shape[1])))
     moved = table[systems][:, data_sets]
-    assert friedman(moved).p_value == pytest.approx(friedman(table).p_value, rel=1e-12)
+    assert friedman(moved).p == pytest.approx(friedman(table).p, rel=1e-12)
     for compare in (nemenyi, wilcoxon_holm):
         before, after = compare(table).p_values_SS, compare(moved).p_values_SS
         assert np.allclose(after, before[systems][:, systems], rtol=1e-12, atol=0)

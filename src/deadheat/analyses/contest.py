@@ -158,7 +158,7 @@ def _tested(
         return permutation_exact(first_NF, second_NF).p, None
     gaps = paired_differences(*(_unit_scores(counts, value) for counts in (first_NF, second_NF)))
     ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
-    return ranked.p_value, float(ranked.positive - ranked.negative)
+    return ranked.p, float(ranked.positive - ranked.negative)
 
 
 def _unit_scores(counts_NF: Counts, value: Value) -> Values:

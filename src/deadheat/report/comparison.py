@@ -96,7 +96,7 @@ def _ranks(ranks: CriticalDifference) -> str:
     """Average ranks over data sets, and systems that Nemenyi's test does not tell apart."""
     order = sorted(zip(ranks.average_ranks_S.tolist(), ranks.pairs.names, strict=True))
     listed = ", ".join(f"{name} {rank:.2f}" for rank, name in order)
-    lines = [f"average ranks: {listed} (Friedman p = {p_text(ranks.friedman.p_value)})"]
+    lines = [f"average ranks: {listed} (Friedman p = {p_text(ranks.friedman.p)})"]
     if ranks.cd is not None:
         lines.append(f"not told apart by ranks (Nemenyi, critical difference {ranks.cd:.2f}):")
         lines += [f"  {', '.join(clique)}" for clique in ranks.cliques] or ["  none"]

@@ -34,7 +34,7 @@ class Friedman:
     chi_square: float
     p_chi_square: float
     f: float
-    p_value: float
+    p: float
     average_ranks_S: Values
     data_sets: int
     dropped: int
@@ -42,7 +42,7 @@ class Friedman:
     def __str__(self) -> str:
         systems = len(self.average_ranks_S)
         degrees = f"{systems - 1}, {(systems - 1) * (self.data_sets - 1)}"
-        f = f"Iman-Davenport F({degrees}) = {self.f:.3f}, p = {self.p_value:.4g}"
+        f = f"Iman-Davenport F({degrees}) = {self.f:.3f}, p = {self.p:.4g}"
         chi = f"Friedman chi-square({systems - 1}) = {self.chi_square:.3f}, p = {self.p_chi_square:.4g}"
         return f"{f}; {chi}; {_sizes(self)}"
 
@@ -51,7 +51,7 @@ class Friedman:
             "chi_square": self.chi_square,
             "p_chi_square": self.p_chi_square,
             "f": self.f if math.isfinite(self.f) else None,
-            "p_value": self.p_value,
+            "p": self.p,
             "average_ranks": self.average_ranks_S.tolist(),
             "data_sets": self.data_sets,
             "dropped": self.dropped,
@@ -338,7 +338,7 @@ def _wilcoxon_holm(table: _Table, alpha: float) -> Pairwise:
     systems, data_sets = scores.shape
     first, second = np.triu_indices(systems, 1)
     tests = signed_rank_rows(paired_differences(scores[first], scores[second]))
-    p_SS = _both_ways(holm([test.p_value for test in tests]), systems)
+    p_SS = _both_ways(holm([test.p for test in tests]), systems)
     return Pairwise("wilcoxon-holm", table.names, table.average_ranks_S, p_SS, None, alpha, data_sets, table.dropped)
 
 

@@ -30,7 +30,7 @@ class SignedRank:
 
     positive: float
     negative: float
-    p_value: float
+    p: float
     n: int
     zeros: int
     method: str
@@ -47,7 +47,7 @@ class SignedRank:
         return (self.positive - self.negative) / total if total else 0.0
 
     def __str__(self) -> str:
-        p = f"p = {self.p_value:.4g} ({self.method})"
+        p = f"p = {self.p:.4g} ({self.method})"
         return f"signed-rank W = {self.statistic:g}, {p}, effect {self.effect:+.2f}, n = {self.n}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class SignedRank:
             "statistic": self.statistic,
             "positive": self.positive,
             "negative": self.negative,
-            "p_value": self.p_value,
+            "p": self.p,
             "effect": self.effect,
             "n": self.n,
             "zeros": self.zeros,
@@ -71,7 +71,7 @@ class SignTest:
     positive: int
     negative: int
     zeros: int
-    p_value: float
+    p: float
 
     @property
     def statistic(self) -> int:
@@ -90,7 +90,7 @@ class SignTest:
 
     def __str__(self) -> str:
         counts = f"{self.positive} up, {self.negative} down, {self.zeros} equal"
-        return f"sign test: {counts}, p = {self.p_value:.4g}, effect {self.effect:+.2f}"
+        return f"sign test: {counts}, p = {self.p:.4g}, effect {self.effect:+.2f}"
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -99,7 +99,7 @@ class SignTest:
             "positive": self.positive,
             "negative": self.negative,
             "zeros": self.zeros,
-            "p_value": self.p_value,
+            "p": self.p,
             "effect": self.effect,
             "n": self.n,
         }
@@ -202,7 +202,7 @@ def signed_rank_rows(
         SignedRank(
             positive=up / 2,
             negative=(total - up) / 2,
-            p_value=float(p),
+            p=float(p),
             n=int(size),
             zeros=nonzero.shape[1] - int(size),
             method="exact" if exactly else "normal",
@@ -233,7 +233,7 @@ def sign_test(differences_N: ArrayLike) -> SignTest:
         from scipy.special import bdtr
 
         p = 2 * float(bdtr(fewer, n, 0.5))
-    return SignTest(positive=positive, negative=negative, zeros=len(differences) - n, p_value=min(1.0, p))
+    return SignTest(positive=positive, negative=negative, zeros=len(differences) - n, p=min(1.0, p))
 
 
 def _exactly(sizes_B: NDArray[np.int64], smaller_B: NDArray[np.int64], method: str) -> NDArray[np.bool_]:
