@@ -1,6 +1,6 @@
-"""The table of docs/calibration.md: error rates and coverage on made-up test sets without a true difference.
+"""The tables of docs/calibration.md: error rates and coverage on made-up test sets without a true difference.
 
-Takes some minutes; `python -m benchmarks.calibration`.
+Takes about a minute; `python -m benchmarks.calibration`.
 """
 
 from __future__ import annotations
