@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.analyses.contest import Contest, Settings, choose_test, contests, tied
+from deadheat.analyses.contest import Contest, Settings, verdict
 from deadheat.analyses.disagreement import Disagreement, disagreement
+from deadheat.analyses.groups import grouped
 from deadheat.analyses.latex import booktabs
-from deadheat.analyses.score import Given, Score, Scores, default_metrics, open_corpora, open_corpus, score
+from deadheat.analyses.score import Given, Score, default_metrics, notes_on, open_corpora, open_corpus, scored
 from deadheat.corpus import Corpus
 from deadheat.corpus.faults import counted
 from deadheat.errors import InputError
@@ -152,26 +153,25 @@ def compare(  # noqa: PLR0913 (the options of the command)
     gold_corpus, named = _opened(gold, systems, reading)
     everyone = list(named.values())
     chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
-    shared: dict[str, Any] = {"align_by": align_by, "level": 1 - settings.alpha, "seed": settings.seed}
-    scored = score(gold_corpus, everyone, metrics=[chosen.name], unit=unit, interval="bootstrap", **shared)
-    counts, name = _common_counts(chosen, pairs, list(named))
-    test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
-    settled = replace(settings, test=test)
-    every = contests(counts, chosen.value, settled)
+    shared: dict[str, Any] = {"level": 1 - settings.alpha, "resamples": settings.resamples, "seed": settings.seed}
+    rows = [row for pair in pairs for row in scored(pair, grouped(pair, [chosen], ""), proportions=False, **shared)]
+    notes = [note for pair, row in zip(pairs, rows, strict=True) for note in notes_on(pair, unit, [row])]
+    counts, name = _common_counts({row.file: row.counts_NF[:, :3] for row in rows}, pairs)
+    found = verdict(counts, {row.file: row.value for row in rows}, chosen.value, settings, reference=reference)
     same_words = all(pair.same_words for pair in pairs)
     return Comparison(
         chosen.label,
         name,
-        reason,
-        settled,
-        scored.rows,
-        contests(counts, chosen.value, settled, reference=reference) if reference else every,
-        tied({row.file: row.value for row in scored.rows}, every, settled),
+        found.reason,
+        found.settings,
+        tuple(rows),
+        found.pairs,
+        found.tied,
         len(counts[everyone[0].name]),
         alignment=align_by,
-        besides=_besides(gold_corpus, everyone, chosen, training, reading, shared) if same_words else (),
+        besides=_besides(pairs, chosen, training, reading, shared) if same_words else (),
         disagreement=disagreement(gold_corpus, named, chosen) if same_words else None,
-        notes=scored.notes,
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -182,7 +182,7 @@ def compared_counts(
     align_by = reading.pop("align_by", "text")
     gold_corpus, named = _opened(gold, systems, reading)
     chosen, pairs = _aligned(gold_corpus, list(named.values()), metric, unit, align_by)
-    return chosen, _common_counts(chosen, pairs, list(named))[0]
+    return chosen, _common_counts({pair.predicted.name: chosen.counts(pair)[:, :3] for pair in pairs}, pairs)[0]
 
 
 def _aligned(
@@ -194,24 +194,23 @@ def _aligned(
     return METRICS.make(metric or _default(pairs[0])), pairs
 
 
-def _common_counts(metric: Metric, pairs: Sequence[Pair], names: Sequence[str]) -> tuple[dict[str, Counts], str]:
-    """Counts of every system over the units that all of them share, and what such a unit is.
+def _common_counts(counts: Mapping[str, Counts], pairs: Sequence[Pair]) -> tuple[dict[str, Counts], str]:
+    """Counts of every system, each over units of its own, over the units that all share, and what such a unit is.
 
     Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
     sentence, the same row is the same text for everybody.
     """
-    counts = {name: metric.counts(pair)[:, :3] for name, pair in zip(names, pairs, strict=True)}
     if pairs[0].units.name == "token":
         if any(each[:, 1].max(initial=0) > 1 for each in counts.values()):
             raise InputError("the metric counts more than one item a token; expected sentences or documents as units")
-        return counts, "token"
+        return dict(counts), "token"
     common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
-    for name, pair in zip(names, pairs, strict=True):
-        if len(common):
-            rows = np.searchsorted(pair.units.gold_sentences, common)
-            counts[name] = np.add.reduceat(counts[name], rows, axis=0)
+    shared = {}
+    for (name, each), pair in zip(counts.items(), pairs, strict=True):
+        rows = np.searchsorted(pair.units.gold_sentences, common)
+        shared[name] = np.add.reduceat(each, rows, axis=0) if len(rows) else each
     kinds = {pair.units.name for pair in pairs}
-    return counts, kinds.pop() if len(kinds) == 1 else "block"
+    return shared, kinds.pop() if len(kinds) == 1 else "block"
 
 
 def _opened(
@@ -237,8 +236,7 @@ def _default(pair: Pair) -> str:
 
 
 def _besides(
-    gold: Corpus,
-    systems: Sequence[Corpus],
+    pairs: Sequence[Pair],
     metric: Metric,
     training: Given | Sequence[Given] | None,
     reading: dict[str, Any],
@@ -251,5 +249,7 @@ def _besides(
     names = [f"sentence-accuracy(column={column!r})"]
     names += [f"unknown(column={column!r})"] if training is not None else []
     train = None if training is None else open_corpus(training, reading)
-    more: Scores = score(gold, list(systems), metrics=names, training=train, **shared)
-    return more.rows
+    # These are shown by sentence whatever the unit of the comparison is.
+    sides = [align(pair.gold, pair.predicted, by=pair.alignment, training=train) for pair in pairs]
+    made = [METRICS.make(name) for name in names]
+    return tuple(row for pair in sides for row in scored(pair, grouped(pair, made, ""), proportions=True, **shared))

@@ -111,8 +111,8 @@ def contests(
     for name, each in counts.items():
         if np.isnan(value(each.sum(axis=0).astype(float))):
             raise InputError(f"{name}: no score, because there is nothing to get right; expected something to count")
-    test = settings.test or choose_test(list(counts.values()))[0]
     names = [(reference, name) for name in counts if name != reference] if reference else combinations(counts, 2)
+    test = settings.test or choose_test(list(counts.values()))[0]
     found = [_contest(a, b, counts[a], counts[b], value, test, settings) for a, b in names]
     corrected = correct([each.p for each in found], settings.correction)
     return tuple(replace(each, p_corrected=float(p)) for each, p in zip(found, corrected, strict=True))
@@ -180,8 +180,28 @@ def _discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
     return int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a))
 
 
-def tied(values: Mapping[str, float], found: Sequence[Contest], settings: Settings) -> tuple[str, ...]:
-    """The best system and all that are not significantly worse, best first, from tests of all pairs."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Every test that was made, why this one, and who is tied with the best."""
+
+    settings: Settings  # with the test that was chosen
+    reason: str
+    pairs: tuple[Contest, ...]
+    tied: tuple[str, ...]
+
+
+def verdict(
+    counts: Mapping[str, Counts], values: Mapping[str, float], value: Value, settings: Settings, *, reference: str = ""
+) -> Verdict:
+    """Choose a test unless one is asked for, make it, and say who is tied with the best, from tests of all pairs."""
+    test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
+    settled = replace(settings, test=test)
+    every = contests(counts, value, settled)
+    pairs = contests(counts, value, settled, reference=reference) if reference else every
+    return Verdict(settled, reason, pairs, _tied(values, every, settled))
+
+
+def _tied(values: Mapping[str, float], found: Sequence[Contest], settings: Settings) -> tuple[str, ...]:
     known = {frozenset((each.a, each.b)): each.p_corrected for each in found}
     p_SS = [[1.0 if a == b else known[frozenset((a, b))] for b in values] for a in values]
     outcome = tied_with_best(p_SS, list(values.values()), alpha=settings.alpha, names=list(values))

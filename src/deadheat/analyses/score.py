@@ -179,14 +179,16 @@ def score(  # noqa: PLR0913 (the options of the command)
     for predicted in predicted_corpora:
         pair = align(gold_corpus, predicted, by=align_by, unit=unit, training=train_corpus)
         chosen = [METRICS.make(name) for name in names or default_metrics(pair, by)]
-        proportions = interval == "auto"
-        rows += _scored(
-            pair, grouped(pair, chosen, by), proportions=proportions, level=level, resamples=resamples, seed=seed
+        own = scored(
+            pair,
+            grouped(pair, chosen, by),
+            proportions=interval == "auto",
+            level=level,
+            resamples=resamples,
+            seed=seed,
         )
-        notes += _notes(pair, unit)
-        if len(pair.units) < FEW_UNITS and any(row.interval.method == "bootstrap" for row in rows):
-            few = counted(len(pair.units), pair.units.name)
-            notes.append(f"{pair.predicted.name}: only {few}; intervals by bootstrap are rough")
+        rows += own
+        notes += notes_on(pair, unit, own)
         units.append(pair.units.name)
     if pair is None:
         raise InputError("no prediction was given; expected at least one")
@@ -247,9 +249,10 @@ def open_corpus(given: Given | Sequence[Given], reading: dict[str, Any]) -> Corp
     return read(given, **reading)  # type: ignore[arg-type]
 
 
-def _scored(
+def scored(
     pair: Pair, groups: Iterable[Group], *, proportions: bool, level: float, resamples: int, seed: int
 ) -> list[Score]:
+    """Scores of one aligned prediction; `proportions` get Wilson's interval, all else the bootstrap's."""
     rows: list[Score] = []
     waiting: list[int] = []
     for group in groups:
@@ -279,7 +282,8 @@ def _alike(rows: Sequence[tuple[int, Score]]) -> list[list[tuple[int, Score]]]:
     return list(found.values())
 
 
-def _notes(pair: Pair, unit: str) -> list[str]:
+def notes_on(pair: Pair, unit: str, rows: Sequence[Score]) -> list[str]:
+    """What a reader should know of a prediction beside its scores."""
     found = []
     if pair.units.name == "block":
         found.append(
@@ -293,6 +297,9 @@ def _notes(pair: Pair, unit: str) -> list[str]:
         found.append(f"{pair.predicted.name}: words aligned by position; forms, tokens and sentences were not compared")
     if pair.units.name == "document" and not pair.gold.has_documents:
         found.append(f"{pair.gold.name}: no document marks; every file is one document")
+    if len(pair.units) < FEW_UNITS and any(row.interval.method == "bootstrap" for row in rows):
+        few = counted(len(pair.units), pair.units.name)
+        found.append(f"{pair.predicted.name}: only {few}; intervals by bootstrap are rough")
     return found
 
 

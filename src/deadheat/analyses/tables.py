@@ -8,14 +8,13 @@ import io
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.analyses.compare import Comparison
-from deadheat.analyses.contest import Settings, choose_test, contests, tied
+from deadheat.analyses.contest import Settings, verdict
 from deadheat.analyses.score import Score
 from deadheat.corpus.faults import counted
 from deadheat.errors import InputError, NameUnknown
@@ -159,11 +158,9 @@ def compare_scores(
         for system, row in zip(table, whole_SD, strict=True)
     }
     mean = mean_above(lowest)
-    test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
-    settled = replace(settings, test=test)
     measure = Metric(metric or "mean", metric or "mean score", _no_counts, mean, FIELDS)
-    rows = tuple(_row(name, each, measure, settled) for name, each in counts.items())
-    every = contests(counts, mean, settled)
+    rows = tuple(_row(name, each, measure, settings) for name, each in counts.items())
+    found = verdict(counts, {row.file: row.value for row in rows}, mean, settings, reference=reference)
     ranks = None
     if len(table) > 2 and len(names) > 1:
         ranks = critical_difference(scores_SD, names=list(table), datasets=names, alpha=settings.alpha)
@@ -172,11 +169,11 @@ def compare_scores(
     return Comparison(
         measure.label,
         "data set",
-        reason,
-        settled,
+        found.reason,
+        found.settings,
         rows,
-        contests(counts, mean, settled, reference=reference) if reference else every,
-        tied({row.file: row.value for row in rows}, every, settled),
+        found.pairs,
+        found.tied,
         len(names),
         scale=1.0,
         ranks=ranks,
