@@ -44,9 +44,25 @@ class CorpusError(InputError):
         self.unlisted = unlisted
         lines = [str(fault) for fault in faults]
         if unlisted:
-            plural = "fault" if unlisted == 1 else "faults"
-            lines.append(f"{faults[-1].path}: {unlisted} more {plural} not listed")
+            lines.append(str(_not_listed(self)))
         super().__init__("\n".join(lines))
+
+    @classmethod
+    def gathered(cls, errors: Sequence[CorpusError]) -> CorpusError:
+        """The errors of several files as one; how many of a file's faults are not listed is said after that file's."""
+        if len(errors) == 1:
+            return errors[0]
+        faults: list[Fault] = []
+        for error in errors:
+            faults += error.faults
+            faults += [_not_listed(error)] if error.unlisted else []
+        return cls(list(dict.fromkeys(faults)))
+
+
+def _not_listed(error: CorpusError) -> Fault:
+    """A line for the faults of a file that are too many to list."""
+    plural = "fault" if error.unlisted == 1 else "faults"
+    return Fault(error.faults[-1].path, 0, f"{error.unlisted} more {plural} not listed")
 
 
 class AlignmentError(InputError):
@@ -59,6 +75,11 @@ class NameUnknown(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(f"{kind} {name!r} is unknown; {nearest(name, self.known)}")
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 word`, `2 words`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -16,8 +16,7 @@ from deadheat.analyses.groups import grouped
 from deadheat.analyses.latex import booktabs
 from deadheat.analyses.score import Given, Score, default_metrics, notes_on, open_corpora, open_corpus, scored
 from deadheat.corpus import Corpus
-from deadheat.corpus.faults import counted
-from deadheat.errors import InputError
+from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import Counts
 from deadheat.stats.ranks import CriticalDifference

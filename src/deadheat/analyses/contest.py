@@ -11,13 +11,12 @@ import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, error_reduction
-from deadheat.stats.corrections import correct, tied_with_best
+from deadheat.stats.corrections import check_alpha, correct, tied_with_best
 from deadheat.stats.intervals import Interval, Value, Values, difference
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import (
     check_pair,
     is_additive,
-    observed_difference,
     paired_bootstrap,
     permutation_exact,
     randomization,
@@ -42,8 +41,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.test and self.test not in TESTS:
             raise NameUnknown("test", self.test, TESTS)
-        if not 0 < self.alpha < 1:
-            raise InputError(f"alpha {self.alpha}; expected between 0 and 1, such as 0.05")
+        check_alpha(self.alpha)
         if self.resamples < 1:
             raise InputError(f"{self.resamples} resamples; expected at least 1")
         correct([], self.correction)
@@ -122,7 +120,8 @@ def _contest(
     a: str, b: str, first_NF: Counts, second_NF: Counts, value: Value, test: str, settings: Settings
 ) -> Contest:
     check_pair(first_NF, second_NF)
-    gap = observed_difference(first_NF, second_NF, value)
+    scores = scores_of(first_NF, second_NF, value).tolist()
+    gap = scores[0] - scores[1]
     interval = difference(
         first_NF,
         second_NF,
@@ -131,13 +130,12 @@ def _contest(
         level=1 - settings.alpha,
         resamples=settings.resamples,
     )
-    scores = sorted(scores_of(first_NF, second_NF, value).tolist())
     items = _discordant(first_NF, second_NF)
     odds = mcnemar(*items).odds_ratio if items else float("nan")
     p, direction = _tested(first_NF, second_NF, value, test, settings)
     if direction is None:
         direction = gap
-    return Contest(a, b, test, gap, interval, p, p, direction, error_reduction(*scores), odds)
+    return Contest(a, b, test, gap, interval, p, p, direction, error_reduction(*sorted(scores)), odds)
 
 
 def _tested(

@@ -12,13 +12,12 @@ import numpy as np
 from deadheat.analyses.groups import Group, grouped
 from deadheat.analyses.latex import booktabs
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.faults import counted
-from deadheat.errors import CorpusError, Fault, InputError, NameUnknown
+from deadheat.errors import CorpusError, InputError, NameUnknown, counted
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.stats import Interval, wilson
-from deadheat.stats.intervals import percentiles, resampled_sums
+from deadheat.stats.intervals import check_level, percentiles, resampled_sums
 from deadheat.version import __version__
 
 INTERVALS = ("auto", "bootstrap")
@@ -160,8 +159,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     >>> print(scores["Accuracy (tag)"].value, scores["Accuracy (tag)"].correct)
     0.75 3
     """
-    if not 0 < level < 1:
-        raise InputError(f"level {level}; expected between 0 and 1, such as 0.95")
+    check_level(level)
     if interval not in INTERVALS:
         raise NameUnknown("interval", interval, INTERVALS)
     if resamples < 1:
@@ -224,16 +222,14 @@ def default_metrics(pair: Pair, by: str = "") -> list[str]:
 def open_corpora(given: Sequence[Given | Sequence[Given]], reading: dict[str, Any]) -> list[Corpus]:
     """Several corpora; the faults of all files are told together."""
     corpora: list[Corpus] = []
-    faults: list[Fault] = []
+    errors: list[CorpusError] = []
     for each in given:
         try:
             corpora.append(open_corpus(each, reading))
         except CorpusError as error:
-            faults += error.faults
-            if error.unlisted:
-                faults.append(Fault(error.faults[-1].path, 0, f"{counted(error.unlisted, 'more fault')} not listed"))
-    if faults:
-        raise CorpusError(list(dict.fromkeys(faults)))
+            errors.append(error)
+    if errors:
+        raise CorpusError.gathered(errors)
     return corpora
 
 

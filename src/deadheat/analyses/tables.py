@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from deadheat.analyses.compare import Comparison
 from deadheat.analyses.contest import Settings, verdict
 from deadheat.analyses.score import Score
-from deadheat.corpus.faults import counted
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError, NameUnknown, counted
 from deadheat.metrics.metric import FIELDS, Counts, Metric, Sums, Values, ratio
 from deadheat.stats.intervals import bootstrap
 from deadheat.stats.ranks import critical_difference

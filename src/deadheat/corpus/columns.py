@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus, Extras, Layout, Part
-from deadheat.corpus.faults import COLUMN_WORDS, counted, tagged_words
+from deadheat.corpus.faults import COLUMN_WORDS, tagged_words
 from deadheat.corpus.scanning import Room, checked_text, count_lines
 from deadheat.corpus.source import PADDING
 from deadheat.corpus.vocabulary import Bytes
-from deadheat.errors import CorpusError, Fault, InputError
+from deadheat.errors import CorpusError, Fault, InputError, counted
 from deadheat.kernels import columns as kernels
 from deadheat.kernels import conllu as k
 

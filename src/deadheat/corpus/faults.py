@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from deadheat.corpus.vocabulary import Bytes, Indices
-from deadheat.errors import Fault
+from deadheat.errors import Fault, counted
 from deadheat.kernels import columns as column_kernels
 from deadheat.kernels import conllu as k
 
@@ -47,11 +47,6 @@ def _columns(data: Bytes, start: int, found: int, _: int) -> str:
     if stop - start <= SHOWN and not data[start:stop].tobytes().strip():
         return "a line of blanks; a sentence ends with an empty line"
     return f"{counted(found, 'tab-separated column')}; expected 10 in {excerpt(data, start)}"
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 word`, `2 words`."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def _empty_sentence(data: Bytes, start: int, opened: int, _: int) -> str:

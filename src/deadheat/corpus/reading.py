@@ -13,10 +13,9 @@ import numpy as np
 from deadheat.corpus.columns import SEPARATORS, read_columns, read_tagged
 from deadheat.corpus.conllu import LENIENT, read_conllu
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Part
-from deadheat.corpus.faults import counted
 from deadheat.corpus.source import PADDING, expand, read_bytes
 from deadheat.corpus.vocabulary import Bytes, Codes, Column, Vocabulary
-from deadheat.errors import CorpusError, Fault, InputError, NameUnknown
+from deadheat.errors import CorpusError, InputError, NameUnknown
 
 FORMATS = ("conllu", "conllx", "columns", "tagged")
 LENIENT_MODES = (*LENIENT, "final-newline")
@@ -67,20 +66,15 @@ def read(
         raw = text.encode(errors="surrogatepass")
         return one("text", np.frombuffer(bytearray(raw) + bytearray(PADDING), np.uint8))
     files = expand(paths)
-    faults: list[Fault] = []
-    unlisted = 0
-    corpora = []
+    corpora: list[Corpus] = []
+    errors: list[CorpusError] = []
     for path in files:
         try:
             corpora.append(one(path, read_bytes(path)))
         except CorpusError as error:
-            faults += error.faults
-            if error.unlisted and len(files) > 1:  # which file they are of must be said
-                faults.append(Fault(path, 0, f"{counted(error.unlisted, 'more fault')} not listed"))
-            else:
-                unlisted = error.unlisted
-    if faults:
-        raise CorpusError(faults, unlisted=unlisted)
+            errors.append(error)
+    if errors:
+        raise CorpusError.gathered(errors)
     return corpora[0] if len(corpora) == 1 else concatenate(corpora)
 
 

@@ -105,12 +105,13 @@ class Kernel(Generic[P]):
 
     def load(self) -> Callable[..., int]:
         """Find or make the machine code; done once a process."""
-        path = cache_folder() / f"{self.__name__}-{self._identity()}.o"
+        name = f"{self.__name__}-{self._identity()}"
+        path = cache_folder() / f"{name}.o"
         code = _kept(path)
         if code is None:
             code = self._compile()
             _keep(path, code)
-        address = _link(code, f"{self.__name__}-{self._identity()}")
+        address = _link(code, name)
         native: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *self._c_types())(address)
         self._native = native
         return native

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.faults import counted
 from deadheat.corpus.vocabulary import Codes, Indices, shared_keys
-from deadheat.errors import AlignmentError, InputError, NameUnknown
+from deadheat.errors import AlignmentError, InputError, NameUnknown, counted
 from deadheat.kernels.alignment import align_words
 from deadheat.metrics.surface import Surface, check_same_text, surface, without_spaces
 

@@ -21,6 +21,7 @@ from deadheat.stats.aggregates import (
     probability_of_improvement,
     win_share,
 )
+from deadheat.stats.rankings import doubled_ranks
 from deadheat.stats.scores import Values, check_scores
 
 __all__ = [
@@ -315,7 +316,5 @@ def _rank_sum_counts(n: int, m: int) -> NDArray[np.int64]:
 
 def _centred_ranks(values: Values) -> Values:
     """Ranks, shared where tied, minus their mean."""
-    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(sizes)
-    ranks: Values = ((2 * last - sizes + 1) / 2)[group]
-    return ranks - (len(values) + 1) / 2
+    centred: Values = (doubled_ranks(values[None, :])[0] - (len(values) + 1)) / 2
+    return centred

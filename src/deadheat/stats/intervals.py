@@ -50,10 +50,15 @@ def normal_quantile(probability: float) -> float:
         middle = (low + high) / 2
         if middle in (low, high):
             return middle
-        if math.erfc(-middle / math.sqrt(2)) / 2 < probability:
+        if normal_cdf(middle) < probability:
             low = middle
         else:
             high = middle
+
+
+def normal_cdf(z: float) -> float:
+    """The chance that a standard normal variable is at most z."""
+    return math.erfc(-z / math.sqrt(2)) / 2
 
 
 def wilson(correct: int, total: int, *, level: float = 0.95) -> Interval:
@@ -69,7 +74,7 @@ def wilson(correct: int, total: int, *, level: float = 0.95) -> Interval:
     >>> print(wilson(81, 263))
     [0.2553, 0.3662] (95 % wilson)
     """
-    _check_level(level)
+    check_level(level)
     if not 0 <= correct <= total:
         raise InputError(f"wilson: {correct} correct of {total}; expected between 0 and {total}")
     if total == 0:
@@ -145,7 +150,7 @@ def bootstrap(
     >>> print(bootstrap(counts, lambda sums: sums[..., 0] / sums[..., 1], rng=np.random.default_rng(0)))
     [0.6811, 0.8038] (95 % bootstrap)
     """
-    _check_level(level)
+    check_level(level)
     if method not in ("percentile", "bca"):
         raise NameUnknown("bootstrap interval", method, ("percentile", "bca"))
     if len(counts_NF) < 2:
@@ -171,7 +176,7 @@ def _bca(values_B: Values, observed: float, left_out_N: Values, *, level: float)
         moved = bias + normal_quantile(tail)
         if acceleration * moved >= 1:  # beyond the reach of the correction
             return plain
-        bounds.append(math.erfc(-(bias + moved / (1 - acceleration * moved)) / math.sqrt(2)) / 2)
+        bounds.append(normal_cdf(bias + moved / (1 - acceleration * moved)))
     low, high = np.quantile(values_B, bounds)
     return Interval(float(low), float(high), level, "bootstrap bca")
 
@@ -198,7 +203,7 @@ def difference(
     >>> print(difference(a, b, lambda sums: sums[..., 0] / sums[..., 1], rng=np.random.default_rng(0)))
     [0.2050, 0.3000] (95 % bootstrap)
     """
-    _check_level(level)
+    check_level(level)
     if first_NF.shape != second_NF.shape:
         raise InputError(f"counts of {len(first_NF)} and {len(second_NF)} units; expected the same units for both")
     if len(first_NF) < 2:
@@ -217,6 +222,7 @@ def percentiles(values_B: Values, *, level: float) -> Interval:
     return Interval(float(low), float(high), level, "bootstrap")
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Refuse a level of confidence that is none."""
     if not 0 < level < 1:
         raise InputError(f"level {level}; expected between 0 and 1, such as 0.95")

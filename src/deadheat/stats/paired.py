@@ -64,13 +64,13 @@ def is_additive(first_NF: Counts, second_NF: Counts) -> bool:
     return all(np.array_equal(totals[0], other) for other in totals[1:])
 
 
-def reaches(resampled: Values, difference: float, scores: Values) -> int:
+def reaches(resampled: Values, scores: Values) -> int:
     """How many resampled differences are at least as large as the observed one.
 
     A resample without a score (nothing was drawn that could be right) counts: it says nothing against chance.
     """
     slack = TOLERANCE * max(1.0, float(np.max(np.abs(scores))))
-    return int(np.count_nonzero(~(np.abs(resampled) < abs(difference) - slack)))
+    return int(np.count_nonzero(~(np.abs(resampled) < abs(scores[0] - scores[1]) - slack)))
 
 
 def scores_of(first_NF: Counts, second_NF: Counts, value: Value) -> Values:
@@ -105,9 +105,10 @@ def paired_bootstrap(
     check_pair(first_NF, second_NF)
     fields = first_NF.shape[1]
     sums_BF = resampled_sums(np.concatenate([first_NF, second_NF], axis=1), resamples=resamples, rng=rng)
-    difference = observed_difference(first_NF, second_NF, value)
+    scores = scores_of(first_NF, second_NF, value)
+    difference = float(scores[0] - scores[1])
     resampled = value(sums_BF[:, :fields]) - value(sums_BF[:, fields:])
-    hits = reaches(resampled - difference, difference, scores_of(first_NF, second_NF, value))
+    hits = reaches(resampled - difference, scores)
     p = math.nan if math.isnan(difference) else (1 + hits) / (1 + resamples)
     return PairedTest("bootstrap", difference, p, len(first_NF), resamples)
 
@@ -133,7 +134,7 @@ def randomization(
     check_pair(first_NF, second_NF)
     first_NF, second_NF = first_NF.astype(np.int64), second_NF.astype(np.int64)
     scores = scores_of(first_NF, second_NF, value)
-    difference = observed_difference(first_NF, second_NF, value)
+    difference = float(scores[0] - scores[1])
     first, second = first_NF.sum(axis=0), second_NF.sum(axis=0)
     gap_NF = (second_NF - first_NF)[np.any(first_NF != second_NF, axis=1)]
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
@@ -148,7 +149,7 @@ def randomization(
             swap_sums(key, start, size, groups, int(used.sum()), tables, sums)
             moved[:, used] = sums.reshape(size, -1)
         swapped = value(first + moved) - value(second - moved)
-        hits += reaches(swapped, difference, scores)
+        hits += reaches(swapped, scores)
     p = math.nan if math.isnan(difference) else (1 + hits) / (1 + resamples)
     return PairedTest("randomization", difference, p, len(first_NF), resamples)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import InputError
-from deadheat.stats.intervals import Counts, Value, normal_quantile
+from deadheat.stats.intervals import Counts, Value, normal_cdf, normal_quantile
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, observed_difference
 
@@ -87,7 +87,7 @@ def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
     shift, needed = math.sqrt(items) * gap, reach * math.sqrt(discordant)
     if spread <= 0:
         return float(shift > needed)
-    return _normal((shift - needed) / math.sqrt(spread)) + _normal((-shift - needed) / math.sqrt(spread))
+    return normal_cdf((shift - needed) / math.sqrt(spread)) + normal_cdf((-shift - needed) / math.sqrt(spread))
 
 
 def _halved(power_of: Any, target: float, most: float) -> float:
@@ -164,7 +164,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
         found = float(difference != 0)
         return Power(difference, size, alpha, found, found, math.nan, 2.0 if difference else math.inf, target)
     shift = abs(difference) * math.sqrt(size) / deviation
-    power = _normal(shift - reach) + _normal(-shift - reach)
+    power = normal_cdf(shift - reach) + normal_cdf(-shift - reach)
     needed = max(2, math.ceil(((reach + wanted) * deviation / difference) ** 2)) if difference else math.inf
     if is_additive(first_NF, second_NF):
         gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT].astype(np.int64)
@@ -201,10 +201,6 @@ def _simulated(
         mean, error = difference + drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / math.sqrt(size)
         found += int(np.count_nonzero(np.abs(mean) > reach * error))
     return found / simulations
-
-
-def _normal(z: float) -> float:
-    return math.erfc(-z / math.sqrt(2)) / 2
 
 
 def _check(alpha: float, target: float) -> None:
