@@ -2,7 +2,8 @@
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.reading import concatenate, read
+from deadheat.corpus.selection import take
 from deadheat.corpus.vocabulary import Column, Vocabulary
 from deadheat.corpus.writing import to_bytes, write
 
-__all__ = ["Column", "Corpus", "Vocabulary", "concatenate", "read", "to_bytes", "write"]
+__all__ = ["Column", "Corpus", "Vocabulary", "concatenate", "read", "take", "to_bytes", "write"]

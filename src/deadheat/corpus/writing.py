@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.selection import BLOCK, take
+from deadheat.corpus.vocabulary import Bytes, Indices
 from deadheat.errors import InputError
 from deadheat.kernels.writing import write_rows, write_tagged
 
@@ -27,8 +31,43 @@ def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
     >>> to_bytes(read(text="The_DT heat_NN\n"))
     b'The_DT heat_NN\n'
     """
-    vocabularies = [column.vocabulary for column in corpus.columns.values()]
-    width, words, extras = len(vocabularies), corpus.words, corpus.extras
+    whole = _written(corpus, _Strings.of(corpus)) + corpus.comments.tail
+    layout = corpus.layout
+    if layout.missing_end and not mend:
+        whole = whole[: len(whole) - len(layout.missing_end)]
+    return whole
+
+
+def stream(corpus: Corpus, sentences: Indices) -> Iterator[bytes]:
+    """The bytes of some sentences, a block at a time: no part of a corpus is held twice."""
+    strings = _Strings.of(corpus)
+    for start in range(0, len(sentences), BLOCK):
+        yield _written(take(corpus, sentences[start : start + BLOCK]), strings)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Strings:
+    """The vocabularies of all columns, one after the other."""
+
+    blobs: Bytes
+    blob_starts: Indices
+    offsets: Indices
+    offset_starts: Indices
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> _Strings:
+        vocabularies = [column.vocabulary for column in corpus.columns.values()]
+        return cls(
+            np.concatenate([vocabulary.blob for vocabulary in vocabularies]),
+            np.cumsum([0, *(len(vocabulary.blob) for vocabulary in vocabularies)])[:-1].astype(np.int64),
+            np.concatenate([vocabulary.offsets for vocabulary in vocabularies]),
+            np.cumsum([0, *(len(vocabulary.offsets) for vocabulary in vocabularies)])[:-1].astype(np.int64),
+        )
+
+
+def _written(corpus: Corpus, strings: _Strings) -> bytes:
+    """Every sentence with what stands before it."""
+    width, words, extras = len(corpus.columns), corpus.words, corpus.extras
     rows = words + len(extras)
     codes = np.empty((width, rows), np.int32)
     size = len(corpus.comments.blob) + 2 * corpus.sentences + rows * (2 + width)
@@ -36,26 +75,19 @@ def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
         codes[i, :words] = column.codes
         codes[i, words:] = extras.codes[::-1, i]
         size += int(np.diff(column.vocabulary.offsets)[codes[i]].sum())
-    blobs = np.concatenate([vocabulary.blob for vocabulary in vocabularies])
-    blob_starts = np.cumsum([0, *(len(vocabulary.blob) for vocabulary in vocabularies)])[:-1].astype(np.int64)
-    offsets = np.concatenate([vocabulary.offsets for vocabulary in vocabularies])
-    offset_starts = np.cumsum([0, *(len(vocabulary.offsets) for vocabulary in vocabularies)])[:-1].astype(np.int64)
     ends, layout = np.ascontiguousarray(corpus.offsets[1:]), corpus.layout
-    strings = (blobs, blob_starts, offsets, offset_starts)
+    all_strings = (strings.blobs, strings.blob_starts, strings.offsets, strings.offset_starts)
     if layout.format == "tagged":
         into = np.empty(size, np.uint8)
-        written = write_tagged(codes.reshape(-1), rows, ord(layout.separator), layout.crlf, *strings, ends, into)
+        written = write_tagged(codes.reshape(-1), rows, ord(layout.separator), layout.crlf, *all_strings, ends, into)
     else:
         numbered = layout.format in ("conllu", "conllx")
         into = np.empty(size + numbered * rows * 24, np.uint8)
         heads = corpus.heads if corpus.heads is not None else np.full(words, -1, np.int32)
         written = write_rows(codes.reshape(-1), rows, width, numbered, ord(layout.separator), layout.crlf, heads,
-                             *strings, ends, extras.ends, extras.at, extras.span, corpus.comments.blob,
+                             *all_strings, ends, extras.ends, extras.at, extras.span, corpus.comments.blob,
                              corpus.comments.offsets, into)  # fmt: skip
-    whole = into[:written].tobytes() + corpus.comments.tail
-    if layout.missing_end and not mend:
-        whole = whole[: len(whole) - len(layout.missing_end)]
-    return whole
+    return into[:written].tobytes()
 
 
 def write(corpus: Corpus, path: str | os.PathLike[str], *, mend: bool = False) -> None:
