@@ -1,4 +1,6 @@
+import itertools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,3 +20,17 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no data at {folder}; DEADHEAT_DATA names the folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def _ledgers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("ledgers")
+    return (folder / str(number) / "ledger.jsonl" for number in itertools.count())
+
+
+@pytest.fixture(autouse=True)
+def ledger_path(_ledgers: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger of its own for every test, not yet there; the user's own is never touched."""
+    path = next(_ledgers)
+    monkeypatch.setenv("DEADHEAT_LEDGER", str(path))
+    return path

@@ -14,12 +14,15 @@ from deadheat.analyses.contest import Contest, Settings, verdict
 from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.analyses.groups import grouped
 from deadheat.analyses.latex import booktabs
+from deadheat.analyses.looks import recorded, unsealed
 from deadheat.analyses.score import Given, Score, default_metrics, notes_on, open_corpora, open_corpus, scored
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import Counts
 from deadheat.stats.ranks import CriticalDifference
+from deadheat.study.ledger import Look
+from deadheat.study.tally import Tally
 from deadheat.version import __version__
 
 
@@ -41,6 +44,7 @@ class Comparison:
     disagreement: Disagreement | None = None
     ranks: CriticalDifference | None = None  # over data sets, for three systems or more
     notes: tuple[str, ...] = ()
+    looks: tuple[Tally, ...] = ()  # how often the test sets were looked at, this time included
 
     @property
     def test(self) -> str:
@@ -79,7 +83,7 @@ class Comparison:
             {"system": row.file, "value": row.value, "low": row.interval.low, "high": row.interval.high}
             for row in self.systems
         ]
-        return {
+        found = {
             "systems": rows,
             "pairs": [pair.to_dict() for pair in self.pairs],
             "tied": list(self.tied),
@@ -94,6 +98,7 @@ class Comparison:
             "alpha": self.settings.alpha,
             "signature": self.signature,
         }
+        return found | ({"looks": [each.to_dict() for each in self.looks]} if self.looks else {})
 
     def to_latex(self) -> str:
         """Pairs of systems with difference, interval and corrected p, for the booktabs package."""
@@ -120,6 +125,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     reference: str = "",
     training: Given | Sequence[Given] | None = None,
     align_by: str = "text",
+    look: Look | None = None,
     **reading: Any,
 ) -> Comparison:
     r"""Compare systems on one test set.
@@ -138,6 +144,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
         Test every system against this one alone.
     training
         The training file: accuracy on unknown words is shown besides, for metrics of tags.
+    look
+        Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
 
     Examples
     --------
@@ -149,7 +157,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
     permutation-exact 1.9073486328125e-06 ('good',)
     """
     settings = settings or Settings()
-    gold_corpus, named = _opened(gold, systems, reading)
+    labelled, sealed = unsealed(gold, reading, look, open_corpus)
+    gold_corpus, named = _opened(labelled, systems, reading)
     everyone = list(named.values())
     chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
     shared: dict[str, Any] = {"level": 1 - settings.alpha, "resamples": settings.resamples, "seed": settings.seed}
@@ -158,7 +167,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     counts, name = _common_counts({row.file: row.counts_NF[:, :3] for row in rows}, pairs)
     found = verdict(counts, {row.file: row.value for row in rows}, chosen.value, settings, reference=reference)
     same_words = all(pair.same_words for pair in pairs)
-    return Comparison(
+    comparison = Comparison(
         chosen.label,
         name,
         found.reason,
@@ -170,8 +179,10 @@ def compare(  # noqa: PLR0913 (the options of the command)
         alignment=align_by,
         besides=_besides(pairs, chosen, training, reading, shared) if same_words else (),
         disagreement=disagreement(gold_corpus, named, chosen) if same_words else None,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys([*sealed, *notes])),
     )
+    done = recorded(look, gold_corpus, everyone, [chosen.name], comparison.signature)
+    return replace(comparison, notes=tuple(dict.fromkeys([*done.notes, *comparison.notes])), looks=done.tallies)
 
 
 def compared_counts(

@@ -11,6 +11,7 @@ import numpy as np
 
 from deadheat.analyses.groups import Group, grouped
 from deadheat.analyses.latex import booktabs
+from deadheat.analyses.looks import recorded, unsealed
 from deadheat.corpus import Corpus, read
 from deadheat.errors import CorpusError, InputError, NameUnknown, counted
 from deadheat.metrics import METRICS, Metric, Pair, align
@@ -18,6 +19,8 @@ from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proport
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.stats import Interval, wilson
 from deadheat.stats.intervals import check_level, percentiles, resampled_sums
+from deadheat.study.ledger import Look
+from deadheat.study.tally import Tally
 from deadheat.version import __version__
 
 INTERVALS = ("auto", "bootstrap")
@@ -84,6 +87,7 @@ class Scores:
     signature: str
     notes: tuple[str, ...] = ()
     by: str = ""
+    looks: tuple[Tally, ...] = ()  # how often the test sets were looked at, this time included
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.rows), self.signature])
@@ -98,7 +102,8 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the command prints them under `--json`."""
-        return {"scores": [row.to_dict() for row in self.rows], "signature": self.signature}
+        found = {"scores": [row.to_dict() for row in self.rows], "signature": self.signature}
+        return found | ({"looks": [each.to_dict() for each in self.looks]} if self.looks else {})
 
     def to_latex(self) -> str:
         """A table of files by metrics, in percent, for the booktabs package."""
@@ -125,6 +130,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
+    look: Look | None = None,
     **reading: Any,
 ) -> Scores:
     r"""Score predictions against gold.
@@ -147,6 +153,8 @@ def score(  # noqa: PLR0913 (the options of the command)
     interval
         `auto`: Wilson's where the score is a proportion, else by bootstrap. `bootstrap`: for all. Wilson's takes words
         for independent; the bootstrap over sentences does not, and is wider where errors cluster.
+    look
+        Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
     reading
         Passed on to `deadheat.read` for files.
 
@@ -166,11 +174,12 @@ def score(  # noqa: PLR0913 (the options of the command)
         raise InputError(f"{resamples} resamples; expected at least 1")
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     given = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
-    wanted: list[Given | Sequence[Given]] = [gold, *given, *([] if training is None else [training])]
+    labelled, sealed = unsealed(gold, reading, look, open_corpus)
+    wanted: list[Given | Sequence[Given]] = [labelled, *given, *([] if training is None else [training])]
     gold_corpus, *predicted_corpora = open_corpora(wanted, reading)
     train_corpus = predicted_corpora.pop() if training is not None else None
     rows: list[Score] = []
-    notes: list[str] = []
+    notes: list[str] = [*sealed]
     units: list[str] = []
     pair: Pair | None = None
     chosen: list[Metric] = []
@@ -194,7 +203,8 @@ def score(  # noqa: PLR0913 (the options of the command)
     method = f"wilson or bootstrap {resamples}" if interval == "auto" else f"bootstrap {resamples}"
     settings = f"unit {shared} | {level:.4g} {method} | seed {seed}"
     signature = _signature(gold_corpus, pair, chosen, by, settings)
-    return Scores(tuple(rows), signature, tuple(dict.fromkeys(notes)), by)
+    done = recorded(look, gold_corpus, predicted_corpora, [metric.name for metric in chosen], signature)
+    return Scores(tuple(rows), signature, tuple(dict.fromkeys([*done.notes, *notes])), by, done.tallies)
 
 
 def default_metrics(pair: Pair, by: str = "") -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from deadheat.analyses.compare import compare
 from deadheat.analyses.contest import TESTS, Settings
 from deadheat.analyses.tables import compare_scores
+from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
@@ -42,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--resamples", type=int, default=10_000, metavar="N", help="resamples (default: 10000)")
     made.add_argument("--seed", type=whole_number, default=0, help="seed of the resamples (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
+    add_ledger(made)
     add_reading(made)
     return made
 
@@ -75,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             reference=arguments.reference,
             training=arguments.train,
             align_by=arguments.align,
+            look=look(arguments),
             **reading(arguments),
         )
     if arguments.json:

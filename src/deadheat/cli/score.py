@@ -6,6 +6,7 @@ import argparse
 
 from deadheat.analyses.groups import KINDS
 from deadheat.analyses.score import INTERVALS, score
+from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.report.terminal import score_table
@@ -37,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (default: 1000)")
     made.add_argument("--seed", type=whole_number, default=0, help="seed of the bootstrap (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
+    add_ledger(made)
     add_reading(made)
     return made
 
@@ -54,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         level=arguments.level,
         resamples=arguments.resamples,
         seed=arguments.seed,
+        look=look(arguments),
         **reading(arguments),
     )
     if arguments.json:

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from deadheat.corpus import read
+from deadheat.corpus.identity import text_hash
+from tests.cli.running import Commands
+
+
+@pytest.fixture
+def held_out(gold: Path) -> Path:
+    return gold.rename(gold.with_name("en-ud-test.conllu"))
+
+
+def lines_of(ledger: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in ledger.read_text().splitlines()]
+
+
+def test_a_score_on_a_test_set_is_counted_on_standard_error(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
+    one = commands("score", held_out, guess, "-m", "las", "--purpose", "table 1")
+    two = commands("score", held_out, guess, "-m", "las")
+    assert one.err == "note: evaluated on this test set 1 time, 1 system (ledger)\n"
+    assert two.err == "note: evaluated on this test set 2 times, 1 system (ledger)\n"
+    assert one.out == two.out
+    assert [line["purpose"] for line in lines_of(ledger_path)] == ["table 1", ""]
+
+
+def test_a_comparison_is_counted_and_told_in_json(
+    commands: Commands, held_out: Path, guess: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.conllu"
+    copy.write_bytes(held_out.read_bytes())
+    outcome = commands("compare", held_out, f"a={guess}", f"b={copy}", "--json")
+    (looks,) = json.loads(outcome.out)["looks"]
+    assert (looks["looks"], looks["systems"], looks["name"]) == (2, ["a", "b"], "en-ud-test.conllu")
+    assert outcome.err.startswith("note: evaluated on this test set 2 times, 2 systems (ledger)\n")
+
+
+def test_other_files_leave_no_trace(commands: Commands, gold: Path, guess: Path, ledger_path: Path) -> None:
+    outcome = commands("score", gold, guess, "-m", "las", "--json")
+    assert set(json.loads(outcome.out)) == {"scores", "signature"}
+    assert outcome.err == ""
+    assert not ledger_path.parent.exists()
+
+
+def test_a_guarded_file_is_counted_whatever_its_name_up_to_its_budget(
+    commands: Commands, gold: Path, guess: Path, ledger_path: Path
+) -> None:
+    told = commands("ledger", "guard", gold, "--budget", 1)
+    name = text_hash(read(gold))[:12]
+    assert told.out == f"gold.conllu: guarded, a budget of 1 look, 0 looks so far (test set {name})\n"
+    assert "0 looks left of 1" in commands("score", gold, guess).err
+    line = commands.refused("score", gold, guess)
+    assert line == (
+        f"gold.conllu: 1 look asked for, 0 left of a budget of 1 (ledger {ledger_path}); "
+        'expected --over-budget "reason" to look all the same'
+    )
+    assert "--over-budget without a reason" in commands.refused("score", gold, guess, "--over-budget", " ")
+    assert commands("score", gold, guess, "--over-budget", "a typo in the table").code == 0
+    assert lines_of(ledger_path)[-1]["over_budget"] == "a typo in the table"
+    assert "guarded, a budget of 5 looks, 2 looks so far" in commands("ledger", "guard", gold, "--budget", 5).out
+    assert "guarded already, a budget of 5 looks" in commands("ledger", "guard", gold).out
+    assert [line["event"] for line in lines_of(ledger_path)] == ["guard", "look", "look", "guard"]
+
+
+def test_the_table_has_a_row_a_test_set(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
+    assert commands("ledger").out == f"{ledger_path}: no looks yet\n"
+    commands("score", held_out, guess, guess, "-m", "las")
+    commands("ledger", "guard", held_out, "--budget", 10)
+    header, row = commands("ledger").out.splitlines()
+    assert header.split() == "test set hash first look last look users sealed looks systems predictions left".split()
+    assert row.split()[:2] == ["en-ud-test.conllu", text_hash(read(held_out))[:12]]
+    assert row.split()[-7:] == ["no", "2", "1", "1", "8", "of", "10"]
+    found = json.loads(commands("ledger", "--json").out)
+    assert found["test_sets"][0]["predictions"] == 1
+
+
+def test_the_looks_at_a_test_set_are_shown_by_file_and_by_hash(commands: Commands, held_out: Path, guess: Path) -> None:
+    assert "no looks yet" in commands("ledger", "show", held_out).out
+    commands("score", held_out, guess, "--purpose", "first try")
+    shown = commands("ledger", "show", held_out).out
+    assert shown == commands("ledger", "show", text_hash(read(held_out))[:8]).out
+    lines = shown.splitlines()
+    assert len(lines) == 4
+    assert str(guess) in lines[1]
+    assert lines[1].endswith("tokens.v1 and 12 more  first try")
+    assert lines[-1].endswith(": evaluated on this test set 1 time, 1 system (ledger)")
+    assert "no test set of" in commands.refused("ledger", "show", "0123456789")
+    assert json.loads(commands("ledger", "show", held_out, "--json").out)["lines"][0]["purpose"] == "first try"
+
+
+def test_an_edited_ledger_does_not_verify(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
+    assert commands("ledger", "--verify").out.startswith(f"{ledger_path}: 0 lines, unbroken")
+    for _ in range(3):
+        commands("score", held_out, guess, "-m", "las")
+    good = commands("ledger", "--verify").out
+    assert good.startswith(f"{ledger_path}: 3 lines, unbroken; last ")
+    published = good.split()[-1]
+    commands("score", held_out, guess, "-m", "las")
+    assert commands("ledger", "--verify", "--head", published[:12]).out.splitlines()[1] == (
+        f"{published[:12]} is line 3 of 4"
+    )
+    assert "no line has the hash" in commands.refused("ledger", "--verify", "--head", "0" * 12)
+    assert json.loads(commands("ledger", "--verify", "--json").out)["lines"] == 4
+    ledger_path.write_text(ledger_path.read_text().replace("las.v1", "uas.v1", 1))
+    assert commands.refused("ledger", "--verify").startswith(f"{ledger_path}:2: follows ")
+    ledger_path.write_text("".join(ledger_path.read_text().splitlines(keepends=True)[:-2]))
+    assert commands("ledger", "--verify").err.count("\n") == 2
+
+
+def test_a_torn_line_is_mended_and_told(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
+    commands("score", held_out, guess, "-m", "las")
+    with ledger_path.open("a") as file:
+        file.write('{"event":"lo')
+    assert "a torn last line" in commands("ledger", "--verify").err
+    assert "torn by a killed writer" in commands("score", held_out, guess, "-m", "las").err
+    assert [line["event"] for line in lines_of(ledger_path)] == ["look", "repair", "look"]
+
+
+def test_a_sealed_test_set_can_be_scored_without_its_labels(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
+    expected = commands("score", held_out, guess, "-m", "las").out
+    outcome = commands("ledger", "seal", held_out, "--budget", 9)
+    copy = held_out.with_name("en-ud-test.unlabelled.conllu")
+    assert outcome.out.splitlines()[1] == f"copy without labels, to hand out: {copy}"
+    assert outcome.err == f"note: {held_out} still lies where it was, labels and all; put it away yourself\n"
+    held_out.unlink()
+    found = commands("score", copy, guess, "-m", "las")
+    assert found.out == expected
+    assert f"{copy}: no labels; scored against the sealed labels of en-ud-test.conllu" in found.err
+    assert "yes" in commands("ledger").out
+    assert "sealed already" not in commands("ledger", "show", copy).out
+    assert "no labels; expected a test set" in commands("ledger", "seal", copy, "--missing-heads").err
+    assert json.loads(commands("ledger", "--json").out)["test_sets"][0]["budget"] == 9
+
+
+def test_another_ledger_can_be_named(commands: Commands, held_out: Path, guess: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    commands("score", held_out, guess, "--ledger", other)
+    assert len(lines_of(other)) == 1
+    assert "no looks yet" in commands("ledger").out
+    assert "en-ud-test.conllu" in commands("ledger", "--ledger", other).out
+
+
+def test_a_test_set_is_scored_where_no_ledger_can_be_kept(commands: Commands, held_out: Path, guess: Path) -> None:
+    outcome = commands("score", held_out, guess, "-m", "las", "--ledger", held_out / "ledger.jsonl")
+    assert outcome.code == 0
+    assert "87.50" in outcome.out
+    assert outcome.err.endswith("(not a directory); this look was not recorded\n")
+
+
+def test_nothing_is_printed_when_the_budget_is_spent_and_nothing_recorded_when_input_is_wrong(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
+    commands.refused("score", held_out, guess, "-m", "lass")
+    assert not ledger_path.exists()
+    commands("ledger", "guard", held_out, "--budget", 0)
+    commands.refused("score", held_out, guess, "--json")
+    commands.refused("compare", held_out, f"a={guess}", f"b={os.path.relpath(guess)}")
+    assert [line["event"] for line in lines_of(ledger_path)] == ["guard"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["guard"], "no file; expected deadheat ledger guard FILE"),
+        (["--budget", "3"], "--budget without guard or seal"),
+        (["show", "x", "--out", "y"], "--out without seal"),
+        (["--verify", "show", "x"], "--verify beside show"),
+        (["--head", "0" * 12], "--head without --verify"),
+        (["--verify", "--head", "xyz"], "expected 8 to 64 digits of a hash"),
+        (["show", "missing.conllu"], "missing.conllu: cannot be read (no such file or directory)"),
+        (["guard", "x", "--budget", "-1"], "'-1' is not a whole number"),
+        (["burn"], "invalid choice"),
+    ],
+)
+def test_mistakes_are_one_line(commands: Commands, arguments: list[str], message: str) -> None:
+    assert message in commands.refused("ledger", *arguments)
+
+
+def test_a_folder_is_no_test_set(commands: Commands, held_out: Path, guess: Path) -> None:
+    assert "2 files; expected one test set at a time" in commands.refused("ledger", "guard", held_out.parent)

@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deadheat import compare, read, score
+from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.errors import InputError
+from deadheat.study.ledger import Ledger, Look, Scored, Watched, is_test_name
+
+GOLD, GOOD, BAD = "the_DT heat_NN\nis_VBZ dead_JJ\n", "the_DT heat_NN\nis_VBZ dead_NN\n", "the_X heat_X\nis_X dead_X\n"
+TEST = Watched("test.txt", "ab" * 32)
+
+
+@pytest.fixture
+def ledger(ledger_path: Path) -> Ledger:
+    return Ledger.at()
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    return written(tmp_path / "en-test.txt", GOLD)
+
+
+def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def scored(system: str, prediction: str = "") -> Scored:
+    return Scored(system, prediction or system, ("tag",), "settings")
+
+
+def test_the_ledger_is_the_given_one_else_that_of_the_environment_else_the_users(
+    monkeypatch: pytest.MonkeyPatch, ledger_path: Path
+) -> None:
+    assert Ledger.at("a.jsonl").path == Path("a.jsonl")
+    assert Ledger.at().path == ledger_path
+    monkeypatch.setenv("DEADHEAT_LEDGER", "")
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    assert Ledger.at().path == Path("/data/deadheat/ledger.jsonl")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert Ledger.at().path == Path("/home/someone/.local/share/deadheat/ledger.jsonl")
+
+
+@pytest.mark.parametrize(
+    "name", ["en_ewt-ud-test.conllu", "test.conllu", "0/test.conllu", "TEST", "a.test.gz", "test_1"]
+)
+def test_a_file_with_the_word_test_in_its_name_is_a_test_set(name: str) -> None:
+    assert is_test_name(name)
+
+
+@pytest.mark.parametrize("name", ["latest.conllu", "tests.conllu", "test/dev.conllu", "test2.txt", "-", ""])
+def test_other_names_are_not_those_of_test_sets(name: str) -> None:
+    assert not is_test_name(name)
+
+
+def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    mine = written(tmp_path / "mine.txt", GOOD)
+    found = score(gold, mine, look=Look(ledger, purpose="table 2"))
+    (look,) = ledger.events()
+    assert look["event"] == "look"
+    assert look["test_set"] == text_hash(read(gold)) == hashlib.sha256(b"the\nheat\n\nis\ndead\n\n").hexdigest()
+    assert look["prediction"] == content_hash(read(mine))
+    assert (look["name"], look["system"], look["purpose"]) == ("en-test.txt", str(mine), "table 2")
+    assert look["metrics"] == list(dict.fromkeys(row.metric.name for row in found.rows))
+    assert look["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
+    assert look["time"].endswith("Z")
+    assert look["user"]
+    assert found.notes[0] == "evaluated on this test set 1 time, 1 system (ledger)"
+    assert found.to_dict()["looks"][0]["looks"] == 1
+
+
+def test_the_functions_record_nothing_unless_they_are_asked_to(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    mine, other = written(tmp_path / "mine.txt", GOOD), written(tmp_path / "other.txt", BAD)
+    assert set(score(gold, mine).to_dict()) == {"scores", "signature"}
+    assert "looks" not in compare(gold, {"a": mine, "b": other}).to_dict()
+    assert not ledger.path.exists()
+
+
+def test_the_same_text_is_the_same_test_set_whatever_its_path_and_labels(ledger: Ledger, tmp_path: Path) -> None:
+    mine = written(tmp_path / "mine.txt", GOOD)
+    look = Look(ledger)
+    score(written(tmp_path / "gold.txt", GOLD), mine, look=look)
+    assert not ledger.path.exists()  # not called a test set, and not known as one
+    score(written(tmp_path / "test.txt", GOLD), mine, look=look)
+    found = score(written(tmp_path / "sub" / "gold.txt", GOLD), written(tmp_path / "b.txt", BAD), look=look)
+    assert [event["name"] for event in ledger.events()] == ["test.txt", "gold.txt"]
+    assert found.notes[0] == "evaluated on this test set 2 times, 2 systems (ledger)"
+
+
+def test_of_several_gold_files_the_test_sets_alone_are_counted(ledger: Ledger, tmp_path: Path) -> None:
+    dev, test = written(tmp_path / "dev.txt", BAD.replace("dead", "on")), written(tmp_path / "test.txt", GOLD)
+    both = written(tmp_path / "both.txt", dev.read_text() + test.read_text())
+    score([dev, test], both, look=Look(ledger))
+    assert [event["test_set"] for event in ledger.events()] == [text_hash(read(test))]
+    score([test, test], written(tmp_path / "twice.txt", 2 * GOLD), look=Look(ledger))
+    assert len(ledger.events()) == 2
+
+
+def test_systems_are_told_apart_by_name_and_prediction(ledger: Ledger) -> None:
+    for system, prediction in [("a", "1"), ("a", "2"), ("b", "2"), ("c", "3"), ("c", "3"), ("d", "4"), ("e", "5")]:
+        ledger.record([TEST], [scored(system, prediction)])
+    found = ledger.record([TEST], [scored("e", "4")]).tallies[0]
+    # a and b share prediction 2; e came with 5 and then with that of d
+    assert found.systems == ("a", "c", "d")
+    assert (found.looks, found.predictions) == (8, 5)
+
+
+def test_a_comparison_is_one_look_a_system(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    mine, other = written(tmp_path / "mine.txt", GOOD), written(tmp_path / "other.txt", BAD)
+    score(gold, [mine, other], look=Look(ledger))
+    found = compare(gold, {"mine": mine, "other": other}, look=Look(ledger))
+    assert found.notes[0] == "evaluated on this test set 4 times, 2 systems (ledger)"
+    assert [event["system"] for event in ledger.events()] == [str(mine), str(other), "mine", "other"]
+
+
+def test_wrong_input_is_no_look(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        score(gold, written(tmp_path / "wrong.txt", "other_X words_X\n"), look=Look(ledger))
+    with pytest.raises(InputError):
+        score(gold, written(tmp_path / "mine.txt", GOOD), metrics=["las"], look=Look(ledger))
+    assert not ledger.path.exists()
+
+
+def test_looks_past_the_budget_are_refused_all_or_none(ledger: Ledger) -> None:
+    ledger.guard(TEST, budget=3)
+    ledger.record([TEST], [scored("a"), scored("b")])
+    with pytest.raises(
+        InputError, match=r"test.txt: 2 looks asked for, 1 left of a budget of 3 \(ledger .*--over-budget"
+    ):
+        ledger.record([TEST], [scored("c"), scored("d")])
+    assert ledger.tally(TEST.hash).looks == 2
+    assert ledger.record([TEST], [scored("c")]).notes == (
+        "evaluated on this test set 3 times, 3 systems (ledger); 0 looks left of 3",
+    )
+    with pytest.raises(InputError, match="1 look asked for, 0 left"):
+        ledger.record([TEST], [scored("a")])
+
+
+def test_a_reason_goes_past_the_budget_and_is_recorded(ledger: Ledger) -> None:
+    ledger.guard(TEST, budget=1)
+    ledger.record([TEST], [scored("a")], over_budget="not needed yet")
+    with pytest.raises(InputError):
+        ledger.record([TEST], [scored("b")], over_budget="  ")
+    ledger.record([TEST], [scored("b")], over_budget="reviewer 2")
+    assert [event.get("over_budget") for event in ledger.events()] == [None, None, "reviewer 2"]
+    assert ledger.tally(TEST.hash).over_budget == 1
+
+
+def test_a_budget_can_be_raised_and_both_stay_in_the_ledger(ledger: Ledger) -> None:
+    ledger.guard(TEST, budget=0)
+    with pytest.raises(InputError):
+        ledger.record([TEST], [scored("a")])
+    ledger.guard(TEST, budget=2)
+    ledger.guard(TEST)  # says nothing of the budget
+    ledger.record([TEST], [scored("a")])
+    assert ledger.tally(TEST.hash).left == 1
+    assert [event.get("budget") for event in ledger.events()] == [0, 2, None, None]
+    with pytest.raises(InputError, match="a budget of -1 looks; expected 0 or more"):
+        ledger.guard(TEST, budget=-1)
+
+
+SCORER = """
+import sys
+from deadheat.errors import InputError
+from deadheat.study.ledger import Ledger, Scored, Watched
+allowed = 0
+for number in range(10):
+    try:
+        Ledger.at(sys.argv[1]).record([Watched("t", "ab" * 32)], [Scored(sys.argv[2], str(number), (), "")])
+        allowed += 1
+    except InputError:
+        pass
+print(allowed)
+"""
+
+
+def test_a_budget_holds_for_processes_at_the_same_time(ledger: Ledger) -> None:
+    ledger.guard(TEST, budget=25)
+    command = [sys.executable, "-c", SCORER, str(ledger.path)]
+    running = [subprocess.Popen([*command, f"s{i}"], stdout=subprocess.PIPE, text=True) for i in range(5)]
+    assert sum(int(each.communicate(timeout=60)[0]) for each in running) == 25
+    assert ledger.tally(TEST.hash).looks == 25
+    assert not ledger.verify().faults
+
+
+def test_a_ledger_that_cannot_be_written_matters_only_for_guarded_sets(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, gold: Path, tmp_path: Path
+) -> None:
+    def readonly(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    mine = written(tmp_path / "mine.txt", GOOD)
+    score(gold, mine, look=Look(ledger))
+    monkeypatch.setattr(os, "write", readonly)
+    found = score(gold, mine, look=Look(ledger))
+    assert found.looks == ()
+    assert "cannot be written (permission denied); this look was not recorded" in found.notes[0]
+    monkeypatch.undo()
+    ledger.guard(Watched.of(read(gold)))
+    monkeypatch.setattr(os, "write", readonly)
+    with pytest.raises(InputError, match=r"permission denied.*the test set is guarded"):
+        score(gold, mine, look=Look(ledger))
+
+
+def test_a_ledger_that_cannot_be_read_is_told(tmp_path: Path, gold: Path) -> None:
+    found = score(gold, written(tmp_path / "mine.txt", GOOD), look=Look(Ledger.at(tmp_path)))
+    assert "the ledger cannot be read (not a plain file); this look was not recorded" in found.notes[0]
+    with pytest.raises(InputError, match="cannot be read"):
+        Ledger.at(tmp_path).tallies()
+
+
+def test_lines_that_somebody_mangled_are_counted_as_far_as_they_go(ledger: Ledger) -> None:
+    ledger.record([TEST], [scored("a")])
+    with ledger.path.open("a") as file:
+        file.write(
+            f'{{"event":"look","test_set":"{TEST.hash}"}}\n{{"event":"guard","budget":"x","test_set":"{TEST.hash}"}}\n'
+        )
+    assert ledger.tally(TEST.hash).looks == 2
+    assert ledger.tallies()[0].budget is None
+    assert len(ledger.verify().faults) == 2

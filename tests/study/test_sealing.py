@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from deadheat import compare, read, score
+from deadheat.corpus import to_bytes
+from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.errors import CorpusError, InputError
+from deadheat.study.ledger import Ledger, Look
+from deadheat.study.sealing import is_unlabelled, seal, unlabelled
+
+TREE = """\
+# newdoc id = web-1
+# sent_id = one
+# text = Vámonos, mar.
+# text_en = Let us go, sea.
+# genre = web
+# newpar
+1-2\tVámonos\t_\t_\t_\tTypo=Yes\t_\t_\t_\tSpaceAfter=No|Gloss=go
+1\tVamos\tir\tVERB\tV\tMood=Imp\t0\troot\t0:root\tGloss=go
+2\tnos\tnosotros\tPRON\tP\t_\t1\tobj\t1:obj\t_
+2.1\tya\tya\tADV\t_\t_\t_\t_\t1:advmod\t_
+3\tmar\tmar\tNOUN\tN\t_\t1\tobl\t1:obl\tLang=es|SpacesAfter=\\s\\s
+
+1\tmar\tmar\tNOUN\tN\t_\t0\troot\t0:root\t_
+1.1\tsí\tsí\tADV\t_\t_\t_\t_\t1:advmod\t_
+
+# sent_id = three
+1-2\tal\t_\t_\t_\t_\t_\t_\t_\t_
+1\ta\ta\tADP\tA\t_\t2\tcase\t2:case\t_
+2\tel\tel\tDET\tD\t_\t0\troot\t0:root\t_
+
+# the end
+"""
+BARE = """\
+# newdoc id = web-1
+# sent_id = one
+# text = Vámonos, mar.
+# newpar
+1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tVamos\t_\t_\t_\t_\t_\t_\t_\t_
+2\tnos\t_\t_\t_\t_\t_\t_\t_\t_
+3\tmar\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\s\\s
+
+1\tmar\t_\t_\t_\t_\t_\t_\t_\t_
+
+# sent_id = three
+1-2\tal\t_\t_\t_\t_\t_\t_\t_\t_
+1\ta\t_\t_\t_\t_\t_\t_\t_\t_
+2\tel\t_\t_\t_\t_\t_\t_\t_\t_
+
+"""
+GUESS = TREE.replace("1\tobl", "2\tobl")  # one wrong head of six
+
+
+@pytest.fixture
+def ledger(ledger_path: Path) -> Ledger:
+    return Ledger.at()
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    return written(tmp_path / "es-test.conllu", TREE)
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_a_copy_without_labels_has_the_text_and_nothing_else() -> None:
+    corpus = read(text=TREE)
+    assert to_bytes(unlabelled(corpus)).decode() == BARE
+    assert text_hash(unlabelled(corpus)) == text_hash(corpus)
+
+
+def test_line_ends_are_kept(tmp_path: Path) -> None:
+    corpus = read(written(tmp_path / "a.conllu", TREE.replace("\n", "\r\n")))
+    assert to_bytes(unlabelled(corpus)).decode() == BARE.replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "bare", "reading"),
+    [
+        ("the_DT heat_NN\n", "the_- heat_-\n", {}),
+        ("the/DT heat/NN\n", "the/_ heat/_\n", {"format": "tagged", "separator": "/"}),
+        ("a X O\nb Y B-N\n\nc Z O\n\n", "a _ _\nb _ _\n\nc _ _\n\n", {"columns": ["form", "xpos", "misc"]}),
+        ("X\ta\nY\tb\n\n", "_\ta\n_\tb\n\n", {"columns": ["tag", "form"]}),
+        ("-DOCSTART- O\n\na O\n\n", "-DOCSTART- O\n\na _\n\n", {}),
+    ],
+)
+def test_other_formats_lose_their_labels_too(text: str, bare: str, reading: dict[str, str]) -> None:
+    corpus = read(text=text, **reading)
+    copy = unlabelled(corpus)
+    assert to_bytes(copy).decode() == bare
+    again = read(text=bare, **reading)
+    assert text_hash(again) == text_hash(corpus)
+    assert is_unlabelled(again)
+    assert not is_unlabelled(corpus)
+
+
+def test_heads_alone_are_labels_and_spacing_is_none() -> None:
+    assert is_unlabelled(read(text=BARE, lenient=["missing-heads"]))
+    heads = "1\ta\t_\t_\t_\t_\t0\t_\t_\t_\n\n"
+    assert not is_unlabelled(read(text=heads))
+    assert not is_unlabelled(read(text=heads.replace("0\t_", "_\troot"), lenient=["missing-heads"]))
+
+
+def test_sealed_labels_are_their_owners_alone(ledger: Ledger, gold: Path) -> None:
+    sealed = seal(ledger, read(gold))
+    assert sealed.labels == ledger.path.parent / "sealed" / text_hash(read(gold))
+    assert stat.S_IMODE(sealed.labels.stat().st_mode) == 0o600
+    assert stat.S_IMODE(sealed.labels.parent.stat().st_mode) == 0o700
+    assert sealed.labels.read_text() == TREE
+    assert sealed.copy == gold.with_name("es-test.unlabelled.conllu")
+    assert sealed.copy.read_text() == BARE
+    assert [path.name for path in sealed.labels.parent.iterdir()] == [sealed.labels.name]
+    tally = ledger.tally(sealed.watched.hash)
+    assert tally.sealed
+    assert tally.guarded
+    assert gold.read_text() == TREE
+
+
+def test_predictions_are_scored_against_the_sealed_labels(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    guess = written(tmp_path / "guess.conllu", GUESS)
+    expected = score(gold, guess, metrics=["uas"])
+    copy = seal(ledger, read(gold), tmp_path / "text.conllu").copy
+    gold.unlink()
+    found = score(copy, guess, metrics=["uas"], look=Look(ledger))
+    assert (found.rows[0].correct, found.rows[0].gold) == (5, 6)
+    assert str(found) == str(expected)
+    assert found.notes[:2] == (
+        "evaluated on this test set 1 time, 1 system (ledger)",
+        f"{copy}: no labels; scored against the sealed labels of es-test.conllu",
+    )
+    assert ledger.events()[-1]["name"] == "es-test.conllu"
+    better = compare(copy, {"guess": guess, "gold": sealed_copy(ledger)}, metric="uas", look=Look(ledger))
+    assert better.pairs[0].difference == pytest.approx(-1 / 6)
+    assert "sealed labels of es-test.conllu" in better.notes[1]
+
+
+def sealed_copy(ledger: Ledger) -> Path:
+    return next((ledger.path.parent / "sealed").iterdir())
+
+
+def test_sealed_columns_are_found_too(ledger: Ledger, tmp_path: Path) -> None:
+    gold, guess = written(tmp_path / "test.txt", "a_X b_Y\n"), written(tmp_path / "guess.txt", "a_X b_X\n")
+    copy = seal(ledger, read(gold)).copy
+    assert copy.read_text() == "a_- b_-\n"
+    assert score(copy, guess, metrics=["accuracy(column='tag')"], look=Look(ledger)).rows[0].value == 0.5
+
+
+def test_a_text_without_labels_or_seal_is_refused_as_ever(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    seal(ledger, read(gold))
+    other = written(tmp_path / "other.conllu", BARE.replace("mar", "sol"))
+    for look in (None, Look(ledger)):
+        with pytest.raises(CorpusError, match="HEAD '_' of word '1'; expected 0"):
+            score(other, other, look=look)
+    with pytest.raises(CorpusError, match="HEAD '_'"):
+        score(gold.with_name("es-test.unlabelled.conllu"), gold)  # no ledger, no sealed labels
+
+
+def test_a_file_with_labels_of_its_own_is_scored_by_them(ledger: Ledger, gold: Path) -> None:
+    seal(ledger, read(gold))
+    found = score(gold, gold, metrics=["uas"], look=Look(ledger))
+    assert not any("sealed" in note for note in found.notes)
+
+
+def test_changed_or_missing_labels_are_noticed(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    sealed = seal(ledger, read(gold))
+    sealed.labels.write_text(GUESS)
+    guess = written(tmp_path / "guess.conllu", GUESS)
+    with pytest.raises(InputError, match="not the labels that were sealed on 20"):
+        score(sealed.copy, guess, look=Look(ledger))
+    sealed.labels.write_text("no corpus\tat all\n")
+    with pytest.raises(CorpusError, match=sealed.watched.hash):
+        score(sealed.copy, guess, look=Look(ledger))
+    sealed.labels.unlink()
+    with pytest.raises(InputError, match=r"its sealed labels cannot be read .*no such file"):
+        score(sealed.copy, guess, look=Look(ledger))
+    assert ledger.tally(sealed.watched.hash).looks == 0
+
+
+def test_what_cannot_be_sealed_is_refused_and_nothing_is_written(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no labels; expected a test set with labels"):
+        seal(ledger, read(text=BARE, lenient=["missing-heads"]))
+    with pytest.raises(InputError, match=r"es-test.conllu: exists already; expected a new name"):
+        seal(ledger, read(gold), gold)
+    with pytest.raises(InputError, match="cannot be written"):
+        seal(ledger, read(gold), tmp_path / "no" / "folder.conllu")
+    with pytest.raises(InputError, match="2 files; expected one to seal"):
+        seal(ledger, read([gold, gold]))
+    assert not ledger.path.parent.exists()
+
+
+def test_a_copy_is_not_left_behind_where_labels_cannot_be_put_away(gold: Path, tmp_path: Path) -> None:
+    written(tmp_path / "sealed", "in the way")
+    with pytest.raises(InputError, match=r"the labels cannot be put away \(file exists\)"):
+        seal(Ledger.at(tmp_path / "ledger.jsonl"), read(gold))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["es-test.conllu", "sealed"]
+
+
+def test_sealing_again_needs_the_same_labels(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
+    first = seal(ledger, read(gold))
+    second = seal(ledger, read(gold), tmp_path / "second.conllu", budget=4)
+    assert second.copy.read_text() == first.copy.read_text()
+    assert [(event["event"], event.get("budget")) for event in ledger.events()] == [("seal", None), ("guard", 4)]
+    with pytest.raises(InputError, match=r"sealed already on .*, with other labels"):
+        seal(ledger, read(written(tmp_path / "other.conllu", GUESS)))
+    assert content_hash(read(sealed_copy(ledger))) == content_hash(read(gold))
