@@ -4,6 +4,7 @@
     └── InputError            the input is wrong: the command ends with exit code 2
         ├── CorpusError       faults of a corpus file, each with its line
         ├── AlignmentError    gold and prediction are not of the same text
+        ├── SplitError        a split that is none: a sentence in two parts, an empty part
         └── NameUnknown       a metric, setting, column or strategy that does not exist
 
 A message reads `where: what is wrong; what was expected or nearest`.
@@ -67,6 +68,10 @@ def _not_listed(error: CorpusError) -> Fault:
 
 class AlignmentError(InputError):
     """Two files that should hold the same text do not."""
+
+
+class SplitError(InputError):
+    """Parts that are not a split."""
 
 
 class NameUnknown(InputError):

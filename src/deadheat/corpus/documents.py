@@ -16,7 +16,7 @@ MOST_GENRES = 20
 PART_NAMES = frozenset({"train", "dev", "test", "tune", "text"})
 
 _SENTENCE_ID = r"sent_id"
-_DOCUMENT_ID = r"newdoc(?:[ \t]+id)?"
+DOCUMENT_ID = r"newdoc(?:[ \t]+id)?"
 _GENRE = r"(?:meta::)?genre"
 
 
@@ -30,7 +30,7 @@ def sent_ids(corpus: Corpus) -> tuple[str | None, ...]:
     >>> sent_ids(read(text="# sent_id = a-1\n" + word + word))
     ('a-1', None)
     """
-    return _values(corpus, _SENTENCE_ID)
+    return comment_values(corpus, _SENTENCE_ID)
 
 
 def document_names(corpus: Corpus) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def document_names(corpus: Corpus) -> tuple[str, ...]:
     """
     names = [
         name or f"document {number}"
-        for number, name in enumerate(_of_documents(corpus, _values(corpus, _DOCUMENT_ID)), start=1)
+        for number, name in enumerate(of_documents(corpus, comment_values(corpus, DOCUMENT_ID)), start=1)
     ]
     taken = set(names)
     seen: set[str] = set()
@@ -67,7 +67,7 @@ def genres(corpus: Corpus) -> tuple[Codes, tuple[str, ...]]:
     InputError
         If neither gives every sentence a genre.
     """
-    per_sentence = _from_comments(corpus) or _from_ids(corpus)
+    per_sentence = said_in_comments(corpus, _GENRE, "genre") or _from_ids(corpus)
     if per_sentence is None:
         raise InputError(
             f"{corpus.name}: no genres; looked for comments '# genre = ...' and '# meta::genre = ...', and "
@@ -78,7 +78,7 @@ def genres(corpus: Corpus) -> tuple[Codes, tuple[str, ...]]:
     return np.array([number[name] for name in per_sentence], np.int32), tuple(names)
 
 
-def _values(corpus: Corpus, key: str) -> tuple[str | None, ...]:
+def comment_values(corpus: Corpus, key: str) -> tuple[str | None, ...]:
     """What `# key = value` says before each sentence; the first one counts."""
     comments = corpus.comments
     found: list[str | None] = [None] * corpus.sentences
@@ -92,31 +92,35 @@ def _values(corpus: Corpus, key: str) -> tuple[str | None, ...]:
     return tuple(found)
 
 
-def _of_documents(corpus: Corpus, values: Sequence[str | None]) -> list[str | None]:
+def of_documents(corpus: Corpus, values: Sequence[str | None]) -> list[str | None]:
     """What the first sentence of each document has."""
     first = np.flatnonzero(np.diff(corpus.documents, prepend=-1))
     return [values[sentence] for sentence in first.tolist()]
 
 
-def _from_comments(corpus: Corpus) -> list[str] | None:
-    own = _values(corpus, _GENRE)
+def said_in_comments(corpus: Corpus, key: str, name: str) -> list[str] | None:
+    """What `# key = value` says of every sentence, before it or before the first one of its document.
+
+    None if no sentence has such a comment; `key` is an expression, `name` what a message calls it.
+    """
+    own = comment_values(corpus, key)
     if not any(own):
         return None
-    of_document = _of_documents(corpus, own)
+    of_document = of_documents(corpus, own)
     documents = corpus.documents.tolist()
-    found = [genre or of_document[document] for genre, document in zip(own, documents, strict=True)]
-    known = [genre for genre in found if genre is not None]
+    found = [value or of_document[document] for value, document in zip(own, documents, strict=True)]
+    known = [value for value in found if value is not None]
     if len(known) < len(found):
         path, line = corpus.line_of_word(int(corpus.offsets[found.index(None)]))
         raise InputError(
-            f"{path}:{line}: a sentence without a genre, the first of {len(found) - len(known):,}; expected "
-            "a comment '# genre = ...' before it or before the first sentence of its document"
+            f"{path}:{line}: a sentence without a {name}, the first of {len(found) - len(known):,}; expected "
+            f"a comment '# {name} = ...' before it or before the first sentence of its document"
         )
     return known
 
 
 def _from_ids(corpus: Corpus) -> list[str] | None:
-    found = _prefixes(_of_documents(corpus, _values(corpus, _DOCUMENT_ID))) or _from_sentence_ids(corpus)
+    found = _prefixes(of_documents(corpus, comment_values(corpus, DOCUMENT_ID))) or _from_sentence_ids(corpus)
     if found is None:
         return None
     distinct = set(found)

@@ -1,0 +1,174 @@
+"""`deadheat.split`: a corpus and a strategy give partitions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.grouping import PARTS, Documents, in_order_of_parts
+from deadheat.corpus.reading import read
+from deadheat.corpus.source import expand
+from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.errors import InputError, NameUnknown
+from deadheat.splits.partition import Partition
+from deadheat.splits.sizes import Size
+from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy
+
+NESTED_GRAMMAR = "as test=100,200,500 words, or train=10%,50%"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splits:
+    """Partitions of a corpus, and all that they depend on."""
+
+    corpus: Corpus
+    strategy: Strategy
+    seed: int
+    partitions: tuple[Partition, ...]
+    documents: Documents | None
+    nested: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self.partitions)
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    def __getitem__(self, number: int) -> Partition:
+        return self.partitions[number]
+
+    def __str__(self) -> str:
+        return f"{len(self)} x {self.strategy}, seed {self.seed}, of {self.corpus.name}"
+
+    def words_of(self, sentences: Indices) -> int:
+        """How many words some sentences have."""
+        return int(np.diff(self.corpus.offsets)[sentences].sum())
+
+    def shared_documents(self, partition: Partition) -> dict[str, int]:
+        """How many documents any two parts have in common, by their names; empty where documents are not known."""
+        if self.documents is None:
+            return {}
+        present = {part: np.zeros(len(self.documents), bool) for part in partition.parts}
+        for part, sentences in partition.parts.items():
+            present[part][self.documents.codes[sentences]] = True
+        names = list(partition.parts)
+        return {
+            f"{one}/{other}": int(np.count_nonzero(present[one] & present[other]))
+            for i, one in enumerate(names)
+            for other in names[i + 1 :]
+        }
+
+
+def split(
+    corpus: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Corpus,
+    strategy: str = "random",
+    *,
+    times: int = 1,
+    seed: int = 0,
+    documents: str = "auto",
+    nested: Sequence[str] = (),
+    settings: Mapping[str, object] | None = None,
+    **reading: Any,
+) -> Splits:
+    r"""Split a corpus.
+
+    Parameters
+    ----------
+    corpus
+        Files or folders, read as one corpus, those of train first where all names tell a part; or a corpus.
+    strategy
+        A name with settings, as `random(unit='document', stratify='genre')`.
+    times
+        How many splits. Split i depends on the seed and i alone, so asking for more keeps the old ones.
+    documents
+        How documents are found: `newdoc`, `sent_id`, `sent_id:REGEX`, `none` or `auto`.
+    nested
+        Smaller sets within a part, each inside the next, as `test=100,200,500 words` or `train=10%,50%`.
+    settings
+        Settings of the strategy, besides those in its name.
+    reading
+        Passed on to `deadheat.read`.
+
+    Examples
+    --------
+    >>> import deadheat
+    >>> corpus = deadheat.read(text="".join(f"word{i}_TAG\n" for i in range(10)))
+    >>> for each in split(corpus, "random(sizes='60/20/20')", times=2):
+    ...     print(each, each.parts["test"])
+    <Partition 0: train 6, dev 2, test 2> [5 9]
+    <Partition 1: train 6, dev 2, test 2> [0 3]
+    """
+    made = STRATEGIES.make(strategy, **(settings or {}))
+    if times < 1:
+        raise InputError(f"{times} splits; expected at least 1")
+    if seed < 0:
+        raise InputError(f"seed {seed}; expected 0 or more")
+    if made.once and times > 1:
+        raise InputError(f"{times} splits by {made}, which gives but one; expected 1")
+    within = [_parse_nested(text) for text in nested]
+    if not isinstance(corpus, Corpus):
+        corpus = read(in_order_of_parts(expand(corpus)), **reading)
+    if not corpus.sentences:
+        raise InputError(f"{corpus.name}: no sentences; expected some to split")
+    material = Material(corpus, documents)
+    partitions: list[Partition] = []
+    notes: list[str] = []
+    for number in range(times):
+        drawn = made.draw(material, seed, number)
+        smaller = {part: _smaller(material, drawn, part, sizes) for part, sizes in within}
+        partitions.append(Partition(str(number), drawn.parts, corpus.sentences, smaller))
+        notes += drawn.notes
+    told = tuple(dict.fromkeys(notes))
+    return Splits(corpus, made, seed, tuple(partitions), material.documents, tuple(nested), told)
+
+
+def _parse_nested(text: str) -> tuple[str, list[Size]]:
+    part, mark, listed = text.partition("=")
+    where = f"nested {text!r}"
+    if not mark:
+        raise InputError(f"{where}; expected {NESTED_GRAMMAR}")
+    if part.strip() not in PARTS:
+        raise NameUnknown(f"{where}: part", part.strip(), PARTS)
+    pieces = [piece.strip() for piece in listed.split(",")]
+    kind = re.search(r"[^\d\s._]*\Z", pieces[-1])
+    behind = kind[0] if kind else ""
+    sizes = [Size.parse(piece if piece.endswith(behind) else f"{piece} {behind}", where) for piece in pieces]
+    if any(size.kind == "rest" or size.amount <= 0 or (size.kind == "share" and size.amount > 1) for size in sizes):
+        raise InputError(f"{where}; expected sizes {NESTED_GRAMMAR}")
+    if len({size.kind for size in sizes}) > 1 or any(a.amount >= b.amount for a, b in pairwise(sizes)):
+        raise InputError(f"{where}; expected sizes of one kind, each larger than the one before")
+    return part.strip(), sizes
+
+
+def _smaller(material: Material, drawn: Drawn, part: str, sizes: Sequence[Size]) -> dict[str, Indices]:
+    """Sets of the first sentences of a part, each of the least number of whole units that reach a size."""
+    if part not in drawn.parts:
+        raise NameUnknown("nested: part", part, drawn.parts)
+    order = drawn.parts[part]
+    weights = np.ones(len(order), np.int64) if sizes[0].kind == "sentences" else material.lengths[order]
+    reached, total = np.cumsum(weights), int(weights.sum())
+    ends = _unit_ends(order, drawn.units)
+    found = {}
+    for size in sizes:
+        amount = size.amount * total if size.kind == "share" else size.amount
+        if amount > total:
+            raise InputError(f"nested: {size} asked; {part} has {total:,} {size.kind}")
+        end = int(ends[np.searchsorted(reached[ends - 1], amount - 1e-9)])
+        shown = f"{100 * size.amount:g}-percent" if size.kind == "share" else f"{size.amount:.0f}-{size.kind}"
+        found[f"{part}-{shown}"] = order[:end]
+    return found
+
+
+def _unit_ends(order: Indices, units: Codes | None) -> Indices:
+    """After how many sentences a unit is complete."""
+    if units is None:
+        return np.arange(1, len(order) + 1)
+    return np.append(np.flatnonzero(np.diff(units[order])) + 1, len(order))

@@ -1,0 +1,159 @@
+"""Strategies that shuffle: random splits, folds, and new splits by the guidelines of Universal Dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.errors import InputError
+from deadheat.splits.allocation import allocate
+from deadheat.splits.chance import generator, shuffled
+from deadheat.splits.sizes import amounts, measure_of, parse_sizes
+from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy
+
+UD_SMALL, UD_LARGE = 20_000, 110_000  # words of treebanks below which all is test, above which shares count
+UD_TEST = 10_000  # words of test, at least
+UD_SHARE = 0.1
+SLACK = 0.03  # what is aimed at lies so far inside the bounds of the guidelines, for whole documents never hit exactly
+
+
+@STRATEGIES.add("random.v1")
+def random(*, sizes: str = "80/10/10", unit: str = "sentence", stratify: str = "", block: int = 50) -> Strategy:
+    """Shuffled sentences or whole documents at given proportions, as in Gorman & Bedrick (2019).
+
+    `sizes`: `80/10/10` (train/dev/test), or `train=rest,dev=10%,test=10000 words`; shares are of sentences where the
+    unit is the sentence, else of words. `unit`: `sentence`, `document`, or `block` (runs of `block` sentences).
+    `stratify`: `genre`, `file`, a comment or a column whose values every part has in proportion.
+    """
+    wanted = parse_sizes(sizes)
+
+    def draw(material: Material, seed: int, number: int) -> Drawn:
+        units = material.units(unit, block)
+        measure = measure_of(wanted, "sentences" if unit == "sentence" else "words")
+        weights = unit_weights(material, units, measure)
+        shall_have = amounts(wanted, int(weights.sum()), measure, material.corpus.name)
+        return dealt(material, units, weights, shall_have, stratify, rng=generator(seed, number))
+
+    return Strategy("random.v1", draw)
+
+
+@STRATEGIES.add("kfold.v1")
+def kfold(
+    *, folds: int = 10, unit: str = "sentence", stratify: str = "", dev_fold: bool = True, block: int = 50
+) -> Strategy:
+    """Cross-validation: split i has fold i as test, the next fold as dev (unless `dev_fold=False`), the rest as train.
+
+    More splits than folds begin a new shuffle: splits `folds` to 2 `folds` - 1 are the second repetition. Folds are
+    equal in sentences where the unit is the sentence, else in words.
+    """
+    fewest = 3 if dev_fold else 2
+    if folds < fewest:
+        raise InputError(f"kfold: {folds} folds; expected at least {fewest}")
+
+    def draw(material: Material, seed: int, number: int) -> Drawn:
+        units = material.units(unit, block)
+        weights = unit_weights(material, units, "sentences" if unit == "sentence" else "words")
+        if len(weights) < folds:
+            raise InputError(f"{material.corpus.name}: {folds} folds of {len(weights)} {unit}s; expected fewer folds")
+        total = int(weights.sum())
+        if unit == "sentence":  # whole numbers, so that folds differ by one at most
+            fold_sizes = {str(i): float((i + 1) * total // folds - i * total // folds) for i in range(folds)}
+        else:
+            fold_sizes = {str(i): total / folds for i in range(folds)}
+        repetition, test = divmod(number, folds)
+        found = dealt(material, units, weights, fold_sizes, stratify, rng=generator(seed, repetition))
+        dev = (test + 1) % folds if dev_fold else test
+        rest = [found.parts[str(i)] for i in range(folds) if i not in (test, dev)]
+        parts = {"train": np.concatenate(rest), "dev": found.parts[str(dev)], "test": found.parts[str(test)]}
+        return Drawn({name: parts[name] for name in parts if dev_fold or name != "dev"}, found.units)
+
+    return Strategy("kfold.v1", draw)
+
+
+@STRATEGIES.add("ud.v1")
+def ud(*, unit: str = "document", stratify: str = "auto", sample: int = 0, block: int = 50) -> Strategy:
+    """A new split by the guidelines of Universal Dependencies: sizes in words, whole documents, genres in proportion.
+
+    Below 20,000 words all is test (cross-validate with `kfold`), or with `sample=20` to `sample=50` so many sentences
+    are train. Up to 110,000 words test has 10,000 and a little more, dev 10 % of the rest. Above, test and dev have a
+    little less than 10 % each. `stratify`: `auto` keeps genres in proportion where they are known; else as in `random`.
+    `unit`: where there are no documents, `block` shuffles runs of `block` sentences.
+    """
+    if sample and not 20 <= sample <= 50:
+        raise InputError(f"ud: sample={sample}; expected 0, or 20 to 50 sentences")
+
+    def draw(material: Material, seed: int, number: int) -> Drawn:
+        rng = generator(seed, number)
+        total = material.corpus.words
+        if total < UD_SMALL:
+            return _small(material, sample, rng)
+        units = material.units(unit, block)
+        weights = unit_weights(material, units, "words")
+        if total <= UD_LARGE:
+            test = UD_TEST * (1 + SLACK)
+            dev = UD_SHARE * (total - test)
+        else:
+            test = dev = UD_SHARE * total * (1 - SLACK)
+        shall_have = {"train": total - test - dev, "dev": dev, "test": test}
+        found = dealt(material, units, weights, shall_have, _known_genre(material, stratify), rng=rng)
+        return Drawn(found.parts, found.units, _ud_notes(material, found))
+
+    return Strategy("ud.v1", draw)
+
+
+def _small(material: Material, sample: int, rng: np.random.Generator) -> Drawn:
+    note = f"fewer than {UD_SMALL:,} words: all of it is test; cross-validate with kfold"
+    if not sample:
+        return Drawn({"test": material.everything()}, notes=(note,))
+    order = shuffled(material.corpus.sentences, rng=rng)
+    return Drawn({"train": order[:sample], "test": order[sample:]})
+
+
+def _known_genre(material: Material, stratify: str) -> str:
+    if stratify != "auto":
+        return stratify
+    try:
+        material.strata("genre", None)
+    except InputError:
+        return ""
+    return "genre"
+
+
+def _ud_notes(material: Material, found: Drawn) -> tuple[str, ...]:
+    words = int(material.lengths[found.parts["test"]].sum())
+    if words >= UD_TEST:
+        return ()
+    return (f"test has {words:,} words; whole documents did not give the {UD_TEST:,} of the guidelines",)
+
+
+def unit_weights(material: Material, units: Codes | None, measure: str) -> Indices:
+    """The size of every unit, in words or sentences."""
+    per_sentence = material.lengths if measure == "words" else np.ones(material.corpus.sentences, np.int64)
+    return per_sentence if units is None else np.bincount(units, per_sentence).astype(np.int64)
+
+
+def dealt(
+    material: Material,
+    units: Codes | None,
+    weights: Indices,
+    shall_have: Mapping[str, float],
+    stratify: str,
+    *,
+    rng: np.random.Generator,
+) -> Drawn:
+    """Whole units in parts of the given amounts; what no part gets is left out."""
+    names = list(shall_have)
+    left = float(weights.sum()) - sum(shall_have.values())
+    if left > 0.5:
+        shall_have = {**shall_have, "": left}
+    part_of_unit = allocate(weights, material.strata(stratify, units), np.array([*shall_have.values()]), rng=rng)
+    order = shuffled(len(weights), rng=rng)
+    if units is None:
+        return Drawn({name: order[part_of_unit[order] == part] for part, name in enumerate(names)})
+    place = np.empty(len(weights), np.int64)
+    place[order] = np.arange(len(weights))
+    sentences = np.argsort(place[units], kind="stable")  # units in random order, whole, each in its own order
+    of_sentences = part_of_unit[units[sentences]]
+    return Drawn({name: sentences[of_sentences == part] for part, name in enumerate(names)}, units)
