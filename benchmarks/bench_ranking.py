@@ -1,0 +1,83 @@
+"""A ranking over a million subsets of data sets, against plain numpy: CPU time in one run, and memory.
+
+And the exact answers: all pairs counted, all extremes proved.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from benchmarks.timing import DATA, cpu, peak_memory
+from deadheat.ranking.design import free
+from deadheat.ranking.exact import exact_pairs
+from deadheat.ranking.extremes import extreme_ranks
+from deadheat.ranking.integers import WholeScores, whole_scores
+from deadheat.ranking.subsets import rank_over_subsets
+from deadheat.report.terminal import table
+
+SYSTEMS, DATASETS, SIZE, SAMPLES = 26, 82, 10, 1_000_000
+SCALED = 100_000  # subsets that numpy is run with; its time is scaled up
+MEMORY = f"""
+import numpy as np
+from deadheat.ranking.design import free
+from deadheat.ranking.integers import whole_scores
+from deadheat.ranking.subsets import rank_over_subsets
+rng = np.random.default_rng(0)
+scores = whole_scores(np.round(rng.normal(70, 10, ({SYSTEMS}, {DATASETS})), 2))
+rank_over_subsets(scores, free({DATASETS}, {SIZE}), samples={SAMPLES}, rng=rng)
+"""
+
+
+def real_or_made() -> WholeScores:
+    """LAS of the CoNLL 2018 shared task where it lies beside us, else a made-up table of its size."""
+    path = DATA / "scores" / "conll18_scores.csv.gz"
+    if path.exists():
+        from deadheat.tables.scores import read_score_table
+
+        return whole_scores(read_score_table(path, metric="las").scores_SD)
+    rng = np.random.default_rng(0)
+    return whole_scores(np.round(rng.normal(70, 10, (SYSTEMS, DATASETS)) - np.arange(SYSTEMS)[:, None], 2))
+
+
+def plain_numpy(scores: WholeScores, samples: int) -> np.ndarray:
+    """The same histogram of ranks and counts of wins, in blocks of 10,000 subsets."""
+    rng = np.random.default_rng(0)
+    systems = scores.systems
+    counts, wins = np.zeros((systems, systems), int), np.zeros((systems, systems), int)
+    for _ in range(samples // 10_000):
+        chosen = np.argpartition(rng.random((10_000, scores.datasets)), SIZE, axis=1)[:, :SIZE]
+        sums = scores.above_SD.T[chosen].sum(axis=1)
+        ahead = sums[:, :, None] > sums[:, None, :]
+        wins += ahead.sum(axis=0)
+        ranks = ahead.sum(axis=1)
+        for system in range(systems):
+            counts[system] += np.bincount(ranks[:, system], minlength=systems)
+    return counts
+
+
+def main() -> None:
+    scores = real_or_made()
+    names = tuple(map(str, range(scores.systems)))
+    rng = np.random.default_rng(0)
+    ours = cpu(lambda: rank_over_subsets(scores, free(DATASETS, SIZE), samples=SAMPLES, rng=rng), repeats=5)
+    theirs = cpu(lambda: plain_numpy(scores, SCALED), repeats=1) * SAMPLES / SCALED
+    pairs = cpu(lambda: exact_pairs(scores, names, SIZE), repeats=3)
+    start = time.process_time()
+    found = extreme_ranks(scores, SIZE)
+    extremes = time.process_time() - start
+    proved = sum(each.proved for both in found for each in both)
+    rows = [
+        ["deadheat: ranks, pairs and tau", f"{ours:.2f}", "1"],
+        ["numpy: ranks and pairs", f"{theirs:.2f}", f"{theirs / ours:.0f}"],
+        [f"deadheat: {len(names) * (len(names) - 1) // 2} pairs over all subsets, exactly", f"{pairs:.2f}", "-"],
+        [f"deadheat: {proved} of {2 * len(names)} extreme ranks over all subsets, proved", f"{extremes:.2f}", "-"],
+    ]
+    shape = f"{SAMPLES:,} subsets of {SIZE} of {DATASETS} data sets, {SYSTEMS} systems"
+    print(table([shape, "s CPU", "times as long"], rows))
+    print(f"memory for a million subsets: {peak_memory(MEMORY) / 1e6:.0f} MB in all")
+
+
+if __name__ == "__main__":
+    main()

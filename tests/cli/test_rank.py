@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Commands
+
+SYSTEMS = {
+    "graph": [91, 80, 70, 60, 85, 77, 93, 66],
+    "transition": [90, 81, 68, 61, 85, 75, 92, 64],
+    "labels": [85, 84, 60, 50, 80, 70, 90, 67],
+}
+DATASETS = ["en", "de", "fi", "kk", "cs", "pl", "it", "ta"]
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    path = tmp_path / "scores.csv"
+    rows = [
+        f"{metric},{name},{system},{value - less:.1f}"
+        for metric, less in (("las", 0), ("uas", -3))
+        for system, values in SYSTEMS.items()
+        for name, value in zip(DATASETS, values, strict=True)
+    ]
+    path.write_text("\n".join(["metric,treebank,system,score", *rows, ""]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def attributes(tmp_path: Path) -> Path:
+    path = tmp_path / "treebanks.csv"
+    families = ["germanic", "germanic", "uralic", "turkic", "slavic", "slavic", "romance", "dravidian"]
+    rows = [f"{name},{family},{size}" for size, (name, family) in enumerate(zip(DATASETS, families, strict=True))]
+    path.write_text("\n".join(["treebank,family,size", *rows, ""]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def subsets(tmp_path: Path) -> Path:
+    path = tmp_path / "subsets.csv"
+    path.write_text("subset,treebank\nrich,en\nrich,cs\nrich,it\npoor,kk\npoor,ta\npoor,sa\n", encoding="utf-8")
+    return path
+
+
+def test_json_has_the_fields_that_the_page_promises(
+    commands: Commands, scores: Path, attributes: Path, subsets: Path
+) -> None:
+    found = json.loads(
+        commands(
+            "rank", scores, "--metric", "las", "--subset-size", "3", "--exact", "--attributes", attributes,
+            "--anomalies", "labels", "--subsets", subsets, "--leave-one-out", "--metrics", "las,uas", "--json",
+        ).out
+    )  # fmt: skip
+    assert set(found) == {
+        "metric", "data_sets", "subset_size", "samples", "design", "by", "seed", "systems", "pairs", "tau", "exact",
+        "anomalies", "subsets", "leave_one_out", "representative", "metrics", "signature",
+    }  # fmt: skip
+    assert (found["metric"], found["data_sets"], found["subset_size"], found["samples"]) == ("las", 8, 3, 56)
+    assert set(found["systems"][0]) == {
+        "system", "rank", "mean_score", "best", "worst", "mean", "median", "sd", "lower_quartile", "upper_quartile",
+        "chances",
+    }  # fmt: skip
+    assert set(found["pairs"][0]) == {"a", "b", "p_a", "p_b", "p_level"}
+    assert set(found["tau"]) == {
+        "mean", "sd", "min", "lower_quartile", "median", "upper_quartile", "max", "undefined",
+    }  # fmt: skip
+    assert set(found["exact"]) == {"subsets", "pairs", "extremes", "missed"}
+    assert set(found["exact"]["pairs"][0]) == {
+        "a", "b", "a_ahead", "b_ahead", "level", "subsets", "p_a", "p_b", "p_level", "exact",
+    }  # fmt: skip
+    assert set(found["exact"]["extremes"][0]) == {"system", "best", "worst"}
+    assert set(found["exact"]["extremes"][0]["best"]) == {"rank", "bound", "proved", "gap", "subset"}
+    assert set(found["anomalies"][0]) == {"system", "best", "worst", "correction"}
+    assert set(found["anomalies"][0]["best"]) == {"rank", "share", "subsets", "presence"}
+    assert set(found["anomalies"][0]["best"]["presence"][0]) == {
+        "attribute", "value", "data_sets", "observed", "expected", "p", "p_corrected", "example", "p_example",
+    }  # fmt: skip
+    assert set(found["subsets"][0]) == {"subset", "data_sets", "absent", "systems", "tau", "error_reductions"}
+    assert set(found["subsets"][0]["systems"][0]) == {"system", "mean", "rank"}
+    assert set(found["subsets"][0]["error_reductions"][0]) == {"reference", "system", "value"}
+    assert set(found["leave_one_out"][0]) == {"data_set", "tau", "swapped", "moved"}
+    assert set(found["metrics"][0]) == {"metric", "mean_sd", "mean_quartile_range", "tau", "swapped", "top"}
+
+
+def test_numbers_are_those_of_the_table_by_hand(commands: Commands, scores: Path, subsets: Path) -> None:
+    arguments = ("rank", scores, "-m", "las", "--subset-size", "1", "--subsets", subsets, "--exact", "--json")
+    found = json.loads(commands(*arguments).out)
+    # Single data sets: graph is first on en, fi, pl, it and level with transition on cs; labels is first on de and ta.
+    systems = {each["system"]: each for each in found["systems"]}
+    assert systems["graph"]["chances"] == [5 / 8, 2 / 8, 1 / 8]
+    assert systems["labels"]["chances"] == [2 / 8, 0, 6 / 8]
+    pairs = {(each["a"], each["b"]): each for each in found["exact"]["pairs"]}
+    assert (pairs["graph", "transition"]["a_ahead"], pairs["graph", "transition"]["level"]) == (5, 1)
+    rich, poor = found["subsets"]
+    assert {each["system"]: each["mean"] for each in rich["systems"]}["labels"] == 85
+    reductions = {(each["reference"], each["system"]): each["value"] for each in rich["error_reductions"]}
+    # labels to graph: 6 of 15 errors on en, 5 of 20 on cs, 3 of 10 on it.
+    assert reductions["labels", "graph"] == pytest.approx(100 * (6 / 15 + 5 / 20 + 3 / 10) / 3)
+    assert poor["absent"] == ["sa"]
+
+
+def test_the_same_seed_gives_the_same_output_and_another_one_another(commands: Commands, scores: Path) -> None:
+    arguments = ("rank", scores, "-m", "las", "--subset-size", "4", "--samples", "50", "--json")
+    one, same, other = (commands(*arguments, "--seed", seed).out for seed in (1, 1, 2))
+    assert one == same
+    assert json.loads(one)["systems"] != json.loads(other)["systems"]
+
+
+def test_a_person_sees_ranks_pairs_and_the_line_to_quote(
+    commands: Commands, scores: Path, attributes: Path, subsets: Path
+) -> None:
+    outcome = commands(
+        "rank", scores, "-m", "las", "--exact", "--attributes", attributes, "--anomalies", "graph", "--subsets",
+        subsets, "--leave-one-out", "--metrics", "all",
+    )  # fmt: skip
+    lines = outcome.out.splitlines()
+    heads = ["system", "rank", "las", "best", "worst", "mean", "median", "sd", "quartiles", "first"]
+    assert lines[0].split() == heads
+    assert [line.split()[0] for line in lines[1:4]] == ["graph", "transition", "labels"]
+    assert "over all 70 subsets" in outcome.out
+    assert "0 of 6 extremes were not among the sampled subsets" in outcome.out
+    assert "Where graph is best and worst" in outcome.out
+    assert "error reduction, mean over data sets" in outcome.out
+    assert "metric, steadiest first" in outcome.out
+    assert lines[-1] == "deadheat 0.1.0 | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank"
+    assert outcome.err == "note: subset poor: no scores on sa, left out\n"
+
+
+def test_scores_below_1_are_shown_with_four_decimals(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "small.csv"
+    path.write_text("dataset,a,b\nen,0.9125,0.9\nde,0.85,0.8\n", encoding="utf-8")
+    assert commands("rank", path).out.splitlines()[1].split()[:3] == ["a", "1", "0.8812"]
+
+
+def test_one_data_set_a_family(commands: Commands, scores: Path, attributes: Path) -> None:
+    arguments = ("rank", scores, "-m", "las", "--attributes", attributes, "--one-per", "family", "--json")
+    found = json.loads(commands(*arguments, "--samples", "200").out)
+    assert (found["design"], found["by"], found["subset_size"]) == ("one per group", "family", 6)
+
+
+def test_a_representative_subset_needs_four_systems(commands: Commands, scores: Path) -> None:
+    line = commands.refused("rank", scores, "-m", "las", "--representative", "2")
+    assert line == "3 systems; expected at least 4, so that half of them can be held out"
+
+
+def test_wrong_input_is_one_line(commands: Commands, scores: Path, attributes: Path, tmp_path: Path) -> None:
+    text = scores.read_text(encoding="utf-8")
+    line = commands.refused("rank", scores, "-m", "las", "--subset-size", "9")
+    assert line == "subsets of 9 of 8 data sets; expected between 1 and 8"
+    assert "several metrics (las, uas)" in commands.refused("rank", scores)
+    assert "did you mean 'las'?" in commands.refused("rank", scores, "-m", "laz")
+    assert "did you mean 'score'?" in commands.refused("rank", scores, "--score", "scor")
+    assert "did you mean 'family'?" in commands.refused(
+        "rank", scores, "-m", "las", "--attributes", attributes, "--stratify", "famly"
+    )
+    assert "expected --attributes FILE" in commands.refused("rank", scores, "-m", "las", "--anomalies", "graph")
+    bad = tmp_path / "bad.csv"
+    bad.write_text(text.replace("las,kk,labels,50.0\n", ""), encoding="utf-8")
+    assert "labels has no score on kk" in commands.refused("rank", bad, "-m", "las")
+    bad.write_text(text + "las,kk,labels,51\n", encoding="utf-8")
+    assert f"{bad}:50: a second score of labels on kk" in commands.refused("rank", bad, "-m", "las")
+    bad.write_text(text.replace("las,kk,labels,50.0", "las,kk,labels,fifty"), encoding="utf-8")
+    assert commands.refused("rank", bad, "-m", "las").startswith(f"{bad}:21: ")
+
+
+def test_data_sets_that_lack_a_score_can_be_dropped(commands: Commands, scores: Path) -> None:
+    scores.write_text(scores.read_text(encoding="utf-8").replace("las,kk,labels,50.0\n", ""), encoding="utf-8")
+    outcome = commands("rank", scores, "-m", "las", "--missing", "drop", "--json")
+    assert json.loads(outcome.out)["data_sets"] == 7
+    assert "1 data set without a score of every system left out" in outcome.err

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deadheat.errors import InputError
+from deadheat.ranking.design import every_subset, free
+from deadheat.ranking.exact import count_sums, exact_pairs
+from deadheat.ranking.extremes import extreme_rank, extreme_ranks, rank_on
+from deadheat.ranking.integers import WholeScores, whole_scores
+from deadheat.ranking.solving import ahead_in_most
+from deadheat.ranking.subsets import rank_over_subsets
+from tests.ranking.tables import all_subsets, every_rank, plain_ranks, small_table
+
+
+@settings(max_examples=150)
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=9), st.integers(-8, 8), st.data())
+def test_signs_of_sums_are_counted_as_by_going_through_all(
+    values: list[int], threshold: int, data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, len(values)))
+    sums = [sum(values[place] for place in subset) for subset in all_subsets(len(values), size)]
+    found = count_sums(np.array(values), size, threshold=threshold)
+    assert found.total == len(sums)
+    assert found.above == sum(each > threshold for each in sums)
+    assert found.level == sum(each == threshold for each in sums)
+    assert found.below == sum(each < threshold for each in sums)
+
+
+def test_large_and_uneven_values_are_counted_exactly() -> None:
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.integers(-9000, 9000, 6), rng.integers(-100, 100, 12)])
+    sums = [int(values[subset].sum()) for subset in all_subsets(18, 6)]
+    found = count_sums(values, 6)
+    assert (found.above, found.level) == (sum(s > 0 for s in sums), sum(s == 0 for s in sums))
+    assert found.exact
+
+
+def test_by_hand_over_more_subsets_than_could_be_gone_through() -> None:
+    # 40 values of 1 and 42 of -1: the sum of ten is positive when six or more are 1.
+    values = np.array([1] * 40 + [-1] * 42)
+    found = count_sums(values, 10)
+    assert found.above == sum(math.comb(40, i) * math.comb(42, 10 - i) for i in range(6, 11))
+    assert found.level == math.comb(40, 5) * math.comb(42, 5)
+    assert found.above + found.level + found.below == math.comb(82, 10) == 2_139_280_241_670
+
+
+def test_numbers_beyond_floating_point_are_said_to_be_inexact_and_are_nearly_right() -> None:
+    values = np.array([1] * 40 + [-1] * 42)
+    found = count_sums(values, 41)
+    assert not found.exact
+    expected = Fraction(sum(math.comb(40, i) * math.comb(42, 41 - i) for i in range(21, 41)), math.comb(82, 41))
+    assert found.above / found.total == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_scores_too_fine_to_count_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(InputError, match="expected scores of fewer digits"):
+        count_sums(rng.integers(-(10**9), 10**9, 60), 20)
+
+
+@pytest.mark.parametrize(("systems", "datasets", "size"), [(3, 5, 2), (5, 7, 3), (4, 8, 5), (6, 6, 6)])
+def test_exact_pairs_are_those_of_all_subsets(systems: int, datasets: int, size: int) -> None:
+    scores = small_table(8, systems=systems, datasets=datasets)
+    names = tuple("abcdefgh"[:systems])
+    listed = rank_over_subsets(scores, every_subset(datasets, size), samples=1)
+    for pair in exact_pairs(scores, names, size):
+        a, b = names.index(pair.a), names.index(pair.b)
+        assert (pair.subsets.above, pair.subsets.below) == (listed.wins_SS[a, b], listed.wins_SS[b, a])
+        assert pair.subsets.level == listed.samples - listed.wins_SS[a, b] - listed.wins_SS[b, a]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_extremes_are_those_of_all_subsets_and_their_subsets_prove_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    systems, datasets = int(rng.integers(2, 7)), int(rng.integers(3, 9))
+    size = int(rng.integers(1, datasets + 1))
+    scores = small_table(seed, systems=systems, datasets=datasets, values=4)
+    ranks_BS = every_rank(scores, size)
+    for system, (best, worst) in enumerate(extreme_ranks(scores, size)):
+        assert (best.rank, worst.rank) == (ranks_BS[:, system].min(), ranks_BS[:, system].max())
+        assert best.proved
+        assert worst.proved
+        for each in (best, worst):
+            assert len(set(each.subset.tolist())) == size
+            assert plain_ranks(scores, each.subset.tolist())[system] == each.rank
+
+
+def test_a_search_that_is_stopped_keeps_what_was_sampled_and_a_bound_that_holds() -> None:
+    rng = np.random.default_rng(1)
+    scores = WholeScores(rng.integers(0, 3000, (20, 60)), 100.0, exact=True)
+    sampled = rank_over_subsets(scores, free(60, 10), samples=20_000, rng=rng)
+    for system, (best, worst) in enumerate(extreme_ranks(scores, 10, sampled=sampled, time_limit=1e-3)):
+        assert best.bound <= best.rank <= sampled.best_S[system]
+        assert worst.bound >= worst.rank >= sampled.worst_S[system]
+        assert rank_on(scores, system, best.subset) == best.rank
+        assert rank_on(scores, system, worst.subset) == worst.rank
+        assert best.gap == best.rank - best.bound
+        assert (str(best) == str(best.rank)) is best.proved
+
+
+def test_the_solver_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        extreme_rank(WholeScores(rng.integers(0, 3000, (12, 40)), 100.0, exact=True), 0, 8, worst=True)
+    assert capfd.readouterr().out == ""
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(1, 6), st.data())
+def test_most_and_fewest_positive_sums_are_those_of_all_subsets(
+    seed: int, rows: int, columns: int, data: st.DataObject
+) -> None:
+    size = data.draw(st.integers(1, columns))
+    leads = np.random.default_rng(seed).integers(-3, 4, (rows, columns))
+    counts = [int((leads[:, subset].sum(axis=1) > 0).sum()) for subset in all_subsets(columns, size)]
+    for fewest, expected in ((False, max(counts)), (True, min(counts))):
+        subset, bound = ahead_in_most(leads, size, time_limit=10, fewest=fewest)
+        assert bound == expected
+        assert int((leads[:, subset].sum(axis=1) > 0).sum()) == expected
+
+
+def test_sizes_and_time_limits_that_are_none_are_refused() -> None:
+    scores = whole_scores([[1, 2], [2, 1]])
+    with pytest.raises(InputError, match="subsets of 3 of 2 data sets; expected between 1 and 2"):
+        extreme_rank(scores, 0, 3)
+    with pytest.raises(InputError, match="time limit 0; expected more than 0 seconds"):
+        extreme_rank(scores, 0, 1, time_limit=0)
+    with pytest.raises(InputError, match="subsets of 0 of 2 values"):
+        count_sums(np.array([1, 2]), 0)
