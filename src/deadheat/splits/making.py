@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class Splits:
     seed: int
     partitions: tuple[Partition, ...]
     documents: Documents | None
+    document_rule: str = "auto"
     nested: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -48,23 +49,60 @@ class Splits:
     def __str__(self) -> str:
         return f"{len(self)} x {self.strategy}, seed {self.seed}, of {self.corpus.name}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: what the splits depend on, and the sizes of their parts."""
+        return {
+            "strategy": self.strategy.name,
+            "settings": dict(self.strategy.settings),
+            "seed": self.seed,
+            "times": len(self),
+            "documents": {
+                "asked": self.document_rule,
+                "rule": self.documents.rule if self.documents else "none",
+                "count": len(self.documents) if self.documents else 0,
+            },
+            "nested": list(self.nested),
+            "splits": [
+                {
+                    "split": partition.name,
+                    "parts": {part: self.sizes_of(sentences) for part, sentences in partition.parts.items()},
+                    "nested": {
+                        name: self.sizes_of(sentences)
+                        for sets in partition.nested.values()
+                        for name, sentences in sets.items()
+                    },
+                    "shared_documents": self.shared_documents(partition),
+                }
+                for partition in self
+            ],
+            "notes": list(self.notes),
+        }
+
+    def sizes_of(self, sentences: Indices) -> dict[str, int]:
+        """How many sentences, words and, where they are known, documents."""
+        found = {"sentences": len(sentences), "words": self.words_of(sentences)}
+        if self.documents is not None:
+            found["documents"] = len(np.unique(self.documents.codes[sentences]))
+        return found
+
     def words_of(self, sentences: Indices) -> int:
         """How many words some sentences have."""
         return int(np.diff(self.corpus.offsets)[sentences].sum())
 
     def shared_documents(self, partition: Partition) -> dict[str, int]:
         """How many documents any two parts have in common, by their names; empty where documents are not known."""
-        if self.documents is None:
-            return {}
-        present = {part: np.zeros(len(self.documents), bool) for part in partition.parts}
-        for part, sentences in partition.parts.items():
-            present[part][self.documents.codes[sentences]] = True
-        names = list(partition.parts)
-        return {
-            f"{one}/{other}": int(np.count_nonzero(present[one] & present[other]))
-            for i, one in enumerate(names)
-            for other in names[i + 1 :]
-        }
+        return {} if self.documents is None else shared_documents(self.documents, partition)
+
+
+def shared_documents(documents: Documents, partition: Partition) -> dict[str, int]:
+    """How many documents any two parts have in common, as `train/test`."""
+    present = {part: np.zeros(len(documents), bool) for part in partition.parts}
+    for part, sentences in partition.parts.items():
+        present[part][documents.codes[sentences]] = True
+    return {
+        f"{one}/{other}": int(np.count_nonzero(present[one] & present[other]))
+        for one, other in combinations(partition.parts, 2)
+    }
 
 
 def split(
@@ -127,7 +165,7 @@ def split(
         partitions.append(Partition(str(number), drawn.parts, corpus.sentences, smaller))
         notes += drawn.notes
     told = tuple(dict.fromkeys(notes))
-    return Splits(corpus, made, seed, tuple(partitions), material.documents, tuple(nested), told)
+    return Splits(corpus, made, seed, tuple(partitions), material.documents, documents, tuple(nested), told)
 
 
 def _parse_nested(text: str) -> tuple[str, list[Size]]:

@@ -82,6 +82,11 @@ class Partition:
                 raise SplitError(f"split {self.name}: {name} is not inside {around}; expected nested sets")
 
     @property
+    def sets(self) -> dict[str, Indices]:
+        """The parts, and the sets nested in them, by name."""
+        return dict(self.parts) | {name: each for sets in self.nested.values() for name, each in sets.items()}
+
+    @property
     def left_out(self) -> Indices:
         """Sentences in no part."""
         return np.setdiff1d(np.arange(self.sentences), np.concatenate(list(self.parts.values())), assume_unique=True)

@@ -70,6 +70,11 @@ class Material:
         """The number in `PARTS` of every sentence's file, if every file's name tells one."""
         return parts_of_sentences(self.corpus)
 
+    @cached_property
+    def _strata(self) -> dict[str, Codes]:
+        """Strata of sentences that were asked for."""
+        return {}
+
     def everything(self) -> Indices:
         """All sentences, those of train first, then tune, dev and test, where the files say so."""
         if self.file_parts is None:
@@ -122,7 +127,9 @@ class Material:
         count = self.corpus.sentences if units is None else int(units.max(initial=-1)) + 1
         if not name:
             return np.zeros(count, np.int32)
-        of_sentences, _ = strata_by(self.corpus, name)
+        if name not in self._strata:
+            self._strata[name] = strata_by(self.corpus, name)[0]
+        of_sentences = self._strata[name]
         if units is None:
             return of_sentences
         _, first = np.unique(units, return_index=True)

@@ -1,0 +1,171 @@
+"""Write splits to a folder, whole or not at all, and check such a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.grouping import PARTS, documents_by, in_order_of_parts, part_of, parts_of_sentences
+from deadheat.corpus.reading import read
+from deadheat.corpus.source import expand
+from deadheat.corpus.vocabulary import Indices
+from deadheat.corpus.writing import stream
+from deadheat.errors import InputError, SplitError
+from deadheat.splits import manifest
+from deadheat.splits.leaks import Leak, leaks
+from deadheat.splits.making import Splits, shared_documents
+from deadheat.splits.partition import Partition
+
+_SUFFIXES = {"conllu": ".conllu", "conllx": ".conllx"}
+_COMPRESSED = (".gz", ".xz", ".zst")
+
+
+def write_splits(splits: Splits, folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """Write `0/train.conllu`, `0/dev.conllu`, ... and `manifest.json`; returns the manifest.
+
+    The folder must not exist, or be empty. All is written beside it first and renamed at the end.
+    """
+    target = Path(os.path.realpath(folder))
+    try:
+        if target.is_dir() and any(target.iterdir()):
+            raise SplitError(f"{folder}: a folder that is not empty; expected a new or an empty one")
+        if target.exists() and not target.is_dir():
+            raise SplitError(f"{folder}: a file; expected a new or an empty folder")
+        scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        scratch.mkdir(parents=True)
+        try:
+            made = _write(splits, scratch)
+            scratch.replace(target)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    except OSError as error:
+        raise SplitError(f"{folder}: cannot be written ({str(error.strerror).lower()})") from error
+    return made
+
+
+def _write(splits: Splits, scratch: Path) -> dict[str, Any]:
+    suffix = _suffix(splits.corpus)
+    files: dict[str, dict[str, dict[str, str]]] = {}
+    for partition in splits:
+        (scratch / partition.name).mkdir()
+        for name, sentences in partition.sets.items():
+            file = f"{partition.name}/{name}{suffix}"
+            digest = _write_part(splits.corpus, sentences, scratch / file)
+            files.setdefault(partition.name, {})[name] = {"file": file, "sha256": digest}
+    made = manifest.described(splits, files)
+    (scratch / manifest.NAME).write_text(manifest.to_text(made), "utf-8", newline="\n")
+    return made
+
+
+def _write_part(corpus: Corpus, sentences: Indices, path: Path) -> str:
+    """Write some sentences, a block at a time; returns the hash of the file."""
+    digest = hashlib.sha256()
+    with open(path, "wb") as file:
+        for block in stream(corpus, sentences):
+            digest.update(block)
+            file.write(block)
+    return digest.hexdigest()
+
+
+def _suffix(corpus: Corpus) -> str:
+    """How names of corpora of this format end: as that of the first file where the format does not say it."""
+    if corpus.layout.format in _SUFFIXES:
+        return _SUFFIXES[corpus.layout.format]
+    name = corpus.parts[0].path if corpus.parts else ""
+    for ending in _COMPRESSED:
+        name = name.removesuffix(ending)
+    return Path(name).suffix or ".txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a folder: the leaks of every split, and whether its files are those of its manifest."""
+
+    folder: str
+    verified: int  # files whose hash was compared; 0 where there is no manifest
+    leaks: dict[str, list[Leak]]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as the command prints them under `--json`."""
+        return {
+            "folder": self.folder,
+            "verified": self.verified,
+            "splits": [
+                {"split": name, "leaks": [leak.to_dict() for leak in found]} for name, found in self.leaks.items()
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
+    """Compare a folder with its manifest, and look for what leaks between its parts.
+
+    A folder without a manifest, such as a treebank with its own train, dev and test, is looked at for leaks alone.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise SplitError(
+            f"{folder}: not a folder; expected one that deadheat split wrote, or a treebank with its parts"
+        )
+    if not (place / manifest.NAME).exists():
+        return _unmarked(folder, reading)
+    found = manifest.load(place)
+    files = {
+        each["file"]: each["sha256"]
+        for one in found["splits"]
+        for each in (*one["parts"].values(), *one["nested"].values())
+    }
+    _verify(place, files)
+    notes = _strangers(place, set(files))
+    results = {}
+    for one in found["splits"]:
+        corpus = read([str(place / each["file"]) for each in one["parts"].values()], **reading)
+        ends = np.cumsum([0, *(each["sentences"] for each in one["parts"].values())])
+        parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(one["parts"])}
+        shared = one["shared_documents"] or None
+        results[one["split"]] = leaks(corpus, Partition(one["split"], parts, corpus.sentences).parts, shared)
+    return Checked(str(folder), len(files), results, notes)
+
+
+def _verify(place: Path, files: dict[str, str]) -> None:
+    """Every file that is missing or has another hash is told."""
+    faults = []
+    for name, expected in files.items():
+        try:
+            with open(place / name, "rb") as file:
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            faults.append(f"{place / name}: cannot be read ({str(error.strerror).lower()}); the manifest names it")
+            continue
+        if actual != expected:
+            faults.append(f"{place / name}: was changed after it was written; expected the hash {expected}")
+    if faults:
+        raise SplitError("\n".join(faults))
+
+
+def _strangers(place: Path, known: set[str]) -> tuple[str, ...]:
+    names = (each.relative_to(place).as_posix() for each in sorted(place.rglob("*")) if each.is_file())
+    return tuple(f"{place / name}: not in the manifest" for name in names if name not in {*known, manifest.NAME})
+
+
+def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> Checked:
+    files = in_order_of_parts(expand(folder))
+    if not all(map(part_of, files)):
+        raise InputError(f"{folder}: no {manifest.NAME}, and files without a part in their name; expected either")
+    corpus = read(files, **reading)
+    codes = parts_of_sentences(corpus)
+    assert codes is not None
+    parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if (codes == i).any()}
+    partition = Partition("0", parts, corpus.sentences)
+    documents = documents_by(corpus)
+    shared = None if documents is None else shared_documents(documents, partition)
+    note = f"{folder}: no {manifest.NAME}; looked for leaks, verified nothing"
+    return Checked(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))
