@@ -16,8 +16,9 @@ SOURCES = sorted((ROOT / "src" / "deadheat").rglob("*.py"))
 # From the bottom; names on one line do not import each other.
 LAYERS = (
     ("errors", "version"),
+    ("registry",),
     ("kernels",),
-    ("corpus",),
+    ("corpus", "tables"),
     ("testbed",),
     ("splits",),
     ("metrics",),

@@ -1,0 +1,80 @@
+"""`deadheat contrast RUNS --factor F --score S`"""
+
+from __future__ import annotations
+
+import argparse
+
+from deadheat.analyses.contrast import contrast
+from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
+from deadheat.errors import InputError
+from deadheat.ranking.contrasts import REPEATS, TIES
+from deadheat.report.contrast import contrast_text
+
+EXAMPLES = """\
+examples:
+  deadheat contrast runs.tsv --factor Decoder --score Test_F1 --by Dataset
+  deadheat contrast runs.tsv --factor Embeddings --score Test_F1 --by Dataset --where Setting=SingleTask
+  deadheat contrast runs.tsv --factor Decoder --score Test_F1 --second LSTM-Layers
+  deadheat contrast runs.tsv --score Test_F1 --importance"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = Parser(
+        "contrast", "Which option wins over configurations that agree in every other setting?", epilog=EXAMPLES
+    )
+    made.add_argument("runs", metavar="RUNS", help="a table of runs (CSV, TSV, JSONL, Parquet; -: standard input)")
+    made.add_argument("--factor", default="", metavar="COL", help="the column whose options are compared")
+    made.add_argument("--score", required=True, metavar="COL", help="the column of scores; more is better")
+    made.add_argument("--by", default="", metavar="COL", help="a table for every level of this column")
+    made.add_argument("--second", default="", metavar="COL", help="a second factor: a table for each of its levels")
+    made.add_argument(
+        "--where", action="append", default=[], metavar="COL=VALUE", help="only runs that have this value"
+    )
+    made.add_argument("--option", action="append", default=[], metavar="NAME", help="only these options of the factor")
+    made.add_argument(
+        "--ignore", action="append", default=[], metavar="COL", help="paired runs may differ in this column"
+    )
+    made.add_argument(
+        "--setting", action="append", default=[], metavar="COL", help="a setting, though it is named like a result"
+    )
+    made.add_argument(
+        "--repeats", choices=REPEATS, default="mean", help="runs of one configuration: mean (default), or pair each"
+    )
+    made.add_argument(
+        "--ties", choices=TIES, default="most", help="a shared win: to who wins most others (default), or shared"
+    )
+    made.add_argument("--correct", default="holm", metavar="NAME", help="bonferroni, holm (default), bh or none")
+    made.add_argument("--importance", action="store_true", help="how much of the variance each setting explains")
+    made.add_argument(
+        "--seed", type=whole_number, default=0, help="seed of the forest behind --importance (default: 0)"
+    )
+    made.add_argument("--json", action="store_true", help="print one JSON object")
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    announce_compiling()
+    if not arguments.factor and not arguments.importance:
+        raise InputError("deadheat contrast: no factor; expected --factor COL, or --importance")
+    found = contrast(
+        arguments.runs,
+        score=arguments.score,
+        factor=arguments.factor,
+        by=arguments.by,
+        second=arguments.second,
+        where=arguments.where,
+        ignore=arguments.ignore,
+        settings=arguments.setting,
+        options=arguments.option,
+        repeats=arguments.repeats,
+        ties=arguments.ties,
+        correction=arguments.correct,
+        importance=arguments.importance,
+        seed=arguments.seed,
+    )
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        print(contrast_text(found))
+    say(found.notes)
+    return 0

@@ -1,0 +1,84 @@
+"""Contrasts on a terminal."""
+
+from __future__ import annotations
+
+import math
+
+from deadheat.analyses.contrast import Block, Contrasts
+from deadheat.errors import counted
+from deadheat.ranking.importance import Importance
+from deadheat.report.comparison import p_text
+from deadheat.report.terminal import emphasis, table
+
+MOST_SHOWN = 10  # factors, and pairs of factors
+
+
+def contrast_text(found: Contrasts) -> str:
+    """A table for every block, best option first, and what the runs were paired on."""
+    scale = found.display_scale
+    parts = [_block(found, block, scale) for block in found.blocks]
+    parts += [_importance(level, each) for level, each in found.importance.items()]
+    if found.blocks:
+        parts.append(_paired_on(found))
+    return "\n\n".join(parts)
+
+
+def _block(found: Contrasts, block: Block, scale: float) -> str:
+    contrast = block.contrast
+    names = [f"{kind} {level}" for kind, level in ((found.by, block.by), (found.second, block.second)) if level]
+    title = f"{', '.join([*names, counted(contrast.configurations, 'configuration')])}"
+    rows = []
+    for each in sorted(contrast.options, key=lambda option: (-option.wins, -option.median_delta)):
+        if each.option == contrast.best:
+            compared = ["", "", ""]
+        else:
+            pair = contrast.pair(contrast.best, each.option)
+            delta = f"{scale * each.median_delta:+.2f}"
+            compared = [delta, p_text(pair.sign_p_corrected), p_text(pair.wilcoxon_p_corrected)]
+        rows.append(
+            [
+                each.option or "(empty)",
+                f"{100 * each.wins:.1f} %",
+                compared[0],
+                f"{scale * each.median:.2f}",
+                _number(scale * each.sd),
+                *compared[1:],
+            ]
+        )
+    header = [found.factor, "wins", "median difference", "median", "sd", "p (sign)", "p (Wilcoxon)"]
+    spread = contrast.spread
+    told = f"sd differ: Brown-Forsythe p = {p_text(spread.p)}" if math.isfinite(spread.p) else f"sd: {spread.note}"
+    if contrast.tied:
+        told += f"; the highest score is shared in {counted(contrast.tied, 'configuration')}"
+    return f"{emphasis(title)}\n{table(header, rows)}\n{told}"
+
+
+def _number(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}"
+
+
+def _importance(level: str, found: Importance) -> str:
+    rows = [[each.factors[0], f"{100 * each.share:.1f} %"] for each in found.main[:MOST_SHOWN]]
+    together = [each for each in found.pairs[:MOST_SHOWN] if each.share >= 0.005]
+    rows += [[" x ".join(each.factors), f"{100 * each.share:.1f} %"] for each in together]
+    notes = []
+    if found.method == "forest":
+        notes.append(
+            f"by a forest, which predicts {100 * found.explained:.1f} % of the variance of runs it has not seen"
+        )
+    else:
+        notes.append("exact: every combination was run equally often")
+    if math.isfinite(found.noise):
+        notes.append(f"{100 * found.noise:.1f} % of the variance of runs lies within configurations")
+    title = f"{level + ', ' if level else ''}{counted(found.runs, 'run')}: variance explained"
+    return f"{emphasis(title)}\n{table(['factor', 'share'], rows)}\n{'; '.join(notes)}"
+
+
+def _paired_on(found: Contrasts) -> str:
+    lines = [f"paired on {', '.join(found.settings) or 'nothing'}"]
+    if found.left_out:
+        lines.append(f"not on {', '.join(found.left_out)}")
+    lines.append(
+        "differences are to the option with most wins; p-values are corrected for all pairs of options in a table"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Tables of scores and of runs: CSV, TSV, JSONL or Parquet, plain or compressed."""

@@ -1,0 +1,199 @@
+"""A table as it stands in its file: columns of text or numbers, and the line of every row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from deadheat.errors import InputError, NameUnknown
+from deadheat.tables.source import table_bytes
+
+Path = str | os.PathLike[str]
+Numbers = NDArray[np.float64]
+Lines = NDArray[np.int64]
+NEWLINE, QUOTE, RETURN = (ord(each) for each in '\n"\r')
+PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Rows of a file. Text is stripped; an empty cell is null; columns are text until numbers are asked for.
+
+    `lines` has the line of each row, or nothing where rows have none, as in Parquet.
+    """
+
+    path: str
+    frame: pl.DataFrame
+    lines: Lines
+
+    def place(self, row: int) -> str:
+        """`scores.csv:17`, or `scores.parquet: row 17` where there are no lines."""
+        return f"{self.path}:{self.lines[row]}" if len(self.lines) else f"{self.path}: row {row + 1}"
+
+    def column(self, name: str) -> str:
+        """The column of this name, in its own spelling; case matters only where two differ in nothing else."""
+        columns = self.frame.columns
+        found = [name] if name in columns else [each for each in columns if each.lower() == name.lower()]
+        if len(found) != 1:
+            raise NameUnknown(f"{self.path}: column", name, columns)
+        return found[0]
+
+    def guess(self, names: Iterable[str], *, what: str, option: str = "") -> str:
+        """The one column whose name is among these, or nothing; of more than one, one has to be named by an option."""
+        found = [each for each in self.frame.columns if each.lower() in names]
+        if len(found) > 1:
+            told = f"columns {' and '.join(found[:2])} could both be {what}"
+            expected = f"one to be named by {option}" if option else "one of them only"
+            raise InputError(f"{self.path}: {told}; expected {expected}")
+        return found[0] if found else ""
+
+    def texts(self, name: str) -> pl.Series:
+        """A column as text, null where a cell is empty."""
+        series = self.frame[name]
+        return series if series.dtype == pl.String else series.cast(pl.String)
+
+    def numbers(self, name: str, *, what: str = "") -> pl.Series:
+        """A column as finite numbers, null where a cell is empty; any other cell is refused with its line."""
+        series = self.frame[name]
+        found = series.cast(pl.Float64, strict=False)
+        wrong = (series.is_not_null() & ~found.is_finite().fill_null(value=False)).arg_true()
+        if len(wrong):
+            cell = series[int(wrong[0])]
+            told = f"{what or name} {str(cell)!r}"
+            raise InputError(f"{self.place(int(wrong[0]))}: {told}; expected a number")
+        return found
+
+
+def read_table(path: Path) -> Table:
+    """A table from CSV, TSV, JSONL or Parquet, plain or compressed, told apart by what is in the file."""
+    name, raw = os.fspath(path), table_bytes(path)
+    if raw.startswith(PARQUET):
+        return _parquet(name, raw)
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: not a table of text; expected CSV, TSV, JSONL or Parquet") from None
+    if not raw or raw.isspace():
+        raise InputError(f"{name}: an empty table; expected a header and rows")
+    if raw[:4096].lstrip().startswith(b"{"):
+        return _json_lines(name, raw)
+    return _separated(name, raw)
+
+
+def _separated(path: str, raw: bytes) -> Table:
+    raw = raw if raw.endswith(b"\n") else raw + b"\n"
+    text = np.frombuffer(raw, np.uint8)
+    newlines = np.flatnonzero(text == NEWLINE)
+    outside = _outside_quotes(path, raw, text)
+    ends = newlines if outside is None else newlines[outside[newlines]]
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lines = np.searchsorted(newlines, starts) + 1
+    kept = np.flatnonzero((ends > starts) & ~((ends == starts + 1) & (text[starts] == RETURN)))  # not the empty ones
+    top = int(kept[0])
+    first = raw[starts[top] : ends[top]].decode()
+    separator = next((each for each in "\t,;" if each in first), ",")
+    header = [cell.strip() for cell in next(csv.reader(io.StringIO(first), delimiter=separator))]
+    _check_header(path, int(lines[top]), header)
+    parted = np.flatnonzero(text == ord(separator))
+    parted = parted if outside is None else parted[outside[parted]]
+    widths = 1 + np.diff(np.searchsorted(parted, ends), prepend=0)
+    ragged = kept[widths[kept] != len(header)]
+    if len(ragged):
+        row = int(ragged[0])
+        raise InputError(f"{path}:{lines[row]}: {widths[row]} columns; expected {len(header)} as in the header")
+    gaps = len(kept) < len(starts) - top
+    body = b"".join(raw[starts[row] : ends[row] + 1] for row in kept[1:]) if gaps else raw[ends[top] + 1 :]
+    frame = _cells_of(path, body, separator, header)
+    if frame.height != len(kept) - 1:
+        raise InputError(f"{path}: quotes that cannot be told apart; expected them around whole cells")
+    edges = [f" {separator}", f"{separator} ", " \n", "\n ", " \r"]
+    padded = outside is not None or any(edge.encode() in raw for edge in edges)
+    return _table(path, frame, lines[kept[1:]], padded=padded)
+
+
+def _cells_of(path: str, body: bytes, separator: str, header: Sequence[str]) -> pl.DataFrame:
+    schema = dict.fromkeys(header, pl.String)
+    if not body:
+        return pl.DataFrame(schema=schema)
+    quote = chr(QUOTE) if QUOTE in body else None
+    try:
+        return pl.read_csv(body, has_header=False, separator=separator, quote_char=quote, schema=schema)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{path}: quotes that cannot be told apart; expected them around whole cells") from error
+
+
+def _outside_quotes(path: str, raw: bytes, text: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
+    """Which bytes stand outside quoted cells; None if all do."""
+    if QUOTE not in raw:
+        return None
+    inside = (np.cumsum(text == QUOTE) & 1).astype(bool)
+    if inside[-1]:
+        line = raw.count(b"\n", 0, raw.rindex(b'"')) + 1
+        raise InputError(f"{path}:{line}: a quote that is not closed; expected two")
+    return ~inside
+
+
+def _check_header(path: str, line: int, header: Sequence[str]) -> None:
+    if "" in header:
+        raise InputError(f"{path}:{line}: column {header.index('') + 1} has no name; expected one for every column")
+    twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
+    if twice is not None:
+        raise InputError(f"{path}:{line}: two columns are named {twice}; expected a name for each")
+
+
+def _json_lines(path: str, raw: bytes) -> Table:
+    rows, lines = [], []
+    for line, text in enumerate(raw.splitlines(), start=1):
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except ValueError as error:
+            reason = str(error).partition(":")[0].lower()
+            raise InputError(f"{path}:{line}: not JSON ({reason}); expected one object a line") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{path}:{line}: {type(row).__name__}; expected one object a line")
+        rows.append(row)
+        lines.append(line)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    frame = pl.DataFrame({name: pl.Series([_text(row.get(name)) for row in rows], dtype=pl.String) for name in columns})
+    return _table(path, frame, np.array(lines, np.int64))
+
+
+def _text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _parquet(path: str, raw: bytes) -> Table:
+    try:
+        frame = pl.read_parquet(io.BytesIO(raw))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: Parquet, but broken ({str(error).partition(chr(10))[0].lower()})") from error
+    kept = [name for name, kind in frame.schema.items() if not kind.is_numeric() and kind != pl.Boolean]
+    texts = [_cells(frame[name]) for name in kept]
+    return _table(path, frame.with_columns(texts), np.empty(0, np.int64))
+
+
+def _cells(series: pl.Series) -> pl.Series:
+    if series.dtype.is_nested():
+        return pl.Series(series.name, [_text(each) for each in series.to_list()], dtype=pl.String)
+    return series.cast(pl.String)
+
+
+def _table(path: str, frame: pl.DataFrame, lines: Lines, *, padded: bool = True) -> Table:
+    if not frame.height:
+        raise InputError(f"{path}: an empty table; expected a header and rows")
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    if texts and padded:
+        stripped = pl.col(texts).str.strip_chars()
+        frame = frame.with_columns(pl.when(stripped != "").then(stripped))
+    return Table(path, frame, lines)

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deadheat.errors import InputError
+from deadheat.ranking.contrasts import configuration_keys, contrast_options, paired_scores
+
+# Three configurations by three options, in hundredths: option b wins the first and the last, c the second.
+SCORES = [[70, 74, 71], [60, 61, 65], [50, 52, 51]]
+
+
+def test_wins_medians_and_spread_by_hand() -> None:
+    found = contrast_options(np.array(SCORES) / 100, ["a", "b", "c"])
+    assert [each.wins for each in found.options] == pytest.approx([0, 2 / 3, 1 / 3])
+    assert found.best == "b"
+    # a - b: -4, -1, -2; c - b: -3, 4, -1.
+    assert [each.median_delta for each in found.options] == pytest.approx([-0.02, 0, -0.01])
+    assert found.options[0].sd == pytest.approx(0.1)
+    assert found.options[0].median == pytest.approx(0.6)
+    assert (found.configurations, found.tied) == (3, 0)
+
+
+def test_pairs_are_tested_by_signs_and_ranks_and_corrected_for_all_pairs() -> None:
+    found = contrast_options(SCORES, ["a", "b", "c"])
+    pair = found.pair("b", "a")
+    assert (pair.a, pair.b, pair.a_better, pair.b_better) == ("a", "b", 0, 3)
+    assert pair.sign_p == pytest.approx(2 / 8)
+    assert pair.sign_p_corrected == pytest.approx(3 * 2 / 8)
+    # a - c: -1, -5, -1; all down as well, so that Holm's second factor is of no use; b - c: 3, -4, 1.
+    assert found.pair("a", "c").sign_p_corrected == pytest.approx(0.75)
+    assert found.pair("b", "c").sign_p == 1
+    assert found.pair("b", "c").wilcoxon_p == 1
+    assert contrast_options(SCORES, ["a", "b", "c"], correction="none").pair("a", "b").sign_p_corrected == 0.25
+
+
+def test_a_shared_win_goes_to_who_wins_most_others_or_is_shared() -> None:
+    scores = [[1, 3, 2], [5, 5, 4], [0, 1, 2], [0, 2, 1]]  # clear wins: b 2, c 1; the second is tied between a and b
+    most = contrast_options(scores, ["a", "b", "c"])
+    assert [each.wins for each in most.options] == [0, 0.75, 0.25]
+    shared = contrast_options(scores, ["a", "b", "c"], ties="share")
+    assert [each.wins for each in shared.options] == [0.125, 0.625, 0.25]
+    assert most.tied == shared.tied == 1
+
+
+def test_scores_that_are_equal_in_decimals_are_tied() -> None:
+    assert contrast_options([[0.1 + 0.2, 0.3], [0.5, 0.4]], ["a", "b"]).tied == 1
+
+
+def test_of_options_with_as_many_wins_the_higher_mean_is_best() -> None:
+    assert contrast_options([[1, 2], [9, 3]], ["a", "b"]).best == "a"
+    assert contrast_options([[1, 9], [3, 2]], ["a", "b"]).best == "b"
+
+
+def table(width: int) -> st.SearchStrategy[list[list[int]]]:
+    return st.lists(st.lists(st.integers(0, 3), min_size=width, max_size=width), min_size=1, max_size=6)
+
+
+@given(st.integers(2, 5).flatmap(table))
+def test_the_order_of_options_and_configurations_changes_nothing(rows: list[list[int]]) -> None:
+    scores = np.array(rows, float)
+    names = [f"o{place}" for place in range(scores.shape[1])]
+    rng = np.random.default_rng(len(rows))
+    columns, order = rng.permutation(scores.shape[1]), rng.permutation(len(scores))
+    usual = contrast_options(scores, names, ties="share")
+    other = contrast_options(scores[order][:, columns], [names[place] for place in columns], ties="share")
+    assert {each.option: each.wins for each in usual.options} == pytest.approx(
+        {each.option: each.wins for each in other.options}
+    )
+    assert sum(each.wins for each in contrast_options(scores, names).options) == pytest.approx(1)
+    for a, b in product(names, names):
+        if a < b:
+            assert usual.pair(a, b).wilcoxon_p == pytest.approx(other.pair(a, b).wilcoxon_p)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    for wrong in ([[1.0]], [1.0, 2.0], np.empty((0, 2))):
+        with pytest.raises(InputError, match="expected a row a configuration"):
+            contrast_options(wrong, ["a", "b"][: max(1, np.ndim(wrong))])
+    with pytest.raises(InputError, match="way with ties 'mosst' is unknown; did you mean 'most'"):
+        contrast_options(SCORES, ["a", "b", "c"], ties="mosst")
+    with pytest.raises(InputError, match="way with repeated runs 'men'"):
+        paired_scores(np.zeros(1, int), np.zeros(1, int), np.zeros(1), options=1, repeats="men")
+
+
+LEVELS = st.lists(st.tuples(*[st.sampled_from([0, 1, 2**20, 2**40])] * 4), min_size=1, max_size=12)
+
+
+@given(LEVELS)
+def test_keys_are_equal_where_all_settings_are(rows: list[tuple[int, ...]]) -> None:
+    columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
+    keys = configuration_keys(columns, len(rows))
+    for (i, first), (j, second) in product(enumerate(rows), repeat=2):
+        assert (keys[i] == keys[j]) == (first == second)
+
+
+RUNS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 100)), min_size=1, max_size=30)
+
+
+@given(RUNS)
+def test_runs_are_paired_as_by_hand(runs: list[tuple[int, int, int]]) -> None:
+    keys, options, scores = (np.array(column) for column in zip(*runs, strict=True))
+    cells: dict[int, dict[int, list[int]]] = {}
+    for key, option, score in runs:
+        cells.setdefault(key, {}).setdefault(option, []).append(score)
+    whole = {key: found for key, found in sorted(cells.items()) if len(found) == 3}
+    means = [[np.mean(found[option]) for option in range(3)] for found in whole.values()]
+    each = [list(row) for found in whole.values() for row in zip(*(found[option] for option in range(3)), strict=False)]
+    paired, firsts = paired_scores(keys, options, scores.astype(float), options=3)
+    np.testing.assert_allclose(paired, np.reshape(means, (-1, 3)))
+    assert keys[firsts].tolist() == list(whole)
+    paired, firsts = paired_scores(keys, options, scores.astype(float), options=3, repeats="each")
+    assert paired.tolist() == each
+    assert len(firsts) == len(each)

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from deadheat.errors import InputError
+from deadheat.ranking.seed_power import seeds_needed, simulate_welch, welch_power
+from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
+from deadheat.stats.corrections import holm
+from deadheat.stats.scores import Values
+
+
+def test_a_density_is_the_mean_of_bumps_over_the_scores() -> None:
+    scores = np.array([0.1, 0.4, 0.45, 0.7])
+    found = density(scores)
+    spread = min(scores.std(ddof=1), (np.quantile(scores, 0.75) - np.quantile(scores, 0.25)) / 1.34)
+    assert found.bandwidth == pytest.approx(0.9 * spread * 4**-0.2)
+    kernel = stats.gaussian_kde(scores, bw_method=found.bandwidth / scores.std(ddof=1))
+    np.testing.assert_allclose(found.density, kernel(found.scores))
+    assert np.trapezoid(found.density, found.scores) == pytest.approx(1, abs=0.005)
+
+
+@pytest.mark.parametrize("scores", [[0.5], [0.5, 0.5, 0.5]])
+def test_scores_that_do_not_vary_have_no_density(scores: list[float]) -> None:
+    assert len(density(scores).scores) == 0
+
+
+def test_a_density_survives_equal_quartiles() -> None:
+    assert density([0.5, 0.5, 0.5, 0.5, 0.5, 0.9]).bandwidth > 0
+
+
+def test_pairs_have_the_tests_of_scipy_corrected_by_holm() -> None:
+    rng = np.random.default_rng(0)
+    runs = {"a": rng.normal(0, 1, 12), "b": rng.normal(1, 2, 9), "c": rng.normal(0.5, 1, 15)}
+    found = system_pairs(runs, rng=np.random.default_rng(1))
+    assert [(pair.a, pair.b) for pair in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    expected: dict[str, Callable[[Values, Values], float]] = {
+        "mann_whitney": lambda x, y: stats.mannwhitneyu(x, y, method="exact").pvalue,
+        "kolmogorov_smirnov": lambda x, y: stats.ks_2samp(x, y).pvalue,
+        "brown_forsythe": lambda x, y: stats.levene(x, y, center="median").pvalue,
+    }
+    for name, test in expected.items():
+        p_values = holm([test(runs[pair.a], runs[pair.b]) for pair in found])
+        assert [pair.corrected[name] for pair in found] == pytest.approx(list(p_values))
+    for pair in found:
+        x, y = runs[pair.a], runs[pair.b]
+        assert pair.a_better == pytest.approx(np.mean(x[:, None] > y[None, :]))
+        assert pair.difference == pytest.approx(x.mean() - y.mean())
+        assert pair.aso_a.ratio + pair.aso_b.ratio == pytest.approx(1)
+        assert pair.aso_a.comparisons == 3
+
+
+def test_one_run_of_a_system_leaves_what_needs_more_without_a_number() -> None:
+    (pair,) = system_pairs({"a": [0.5], "b": [0.6]}, rng=np.random.default_rng(0))
+    assert math.isnan(pair.corrected["brown_forsythe"])
+    assert pair.corrected["mann_whitney"] == 1
+    assert pair.winner(0.05) == ""
+    assert system_pairs({"a": [0.5]}, rng=np.random.default_rng(0)) == ()
+
+
+def test_the_winner_is_who_tends_to_score_higher() -> None:
+    low, high = np.arange(10.0), np.arange(20.0, 30.0)
+    (pair,) = system_pairs({"low": low, "high": high}, rng=np.random.default_rng(0))
+    assert pair.winner(0.05) == "high"
+    (pair,) = system_pairs({"high": high, "low": low}, rng=np.random.default_rng(0))
+    assert pair.winner(0.05) == "high"
+    assert pair.winner(1e-9) == ""
+
+
+def test_two_seeds_of_a_configuration_by_hand() -> None:
+    # Differences: first 2; second 1, 3, 4, of a third of the weight each; the last has one run.
+    keys, scores = np.array([7, 5, 7, 5, 5, 9]), [10.0, 0, 12, 1, 4, 99]
+    found = seed_differences(keys, scores)
+    assert (found.configurations, found.runs) == (2, 5)
+    # Half the weight is reached at 2 (1/6 + 1/2), 95 % at 4.
+    assert (found.median, found.p95, found.maximum) == (2, 4, 4)
+    assert (found.range_median, found.range_p95, found.range_maximum) == (2, 4, 4)
+    with pytest.raises(InputError, match="every configuration has one run"):
+        seed_differences(np.array([0, 1]), [1.0, 2.0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=2, max_size=15))
+def test_quantiles_are_those_of_listing_every_pair_as_often_as_it_counts(runs: list[tuple[int, int]]) -> None:
+    keys, scores = np.array([key for key, _ in runs]), np.array([float(score) for _, score in runs])
+    gaps = [
+        [abs(a - b) for a, b in combinations(scores[keys == key], 2)] for key in range(4) if (keys == key).sum() > 1
+    ]
+    if not gaps:
+        return
+    common = math.lcm(*map(len, gaps))
+    listed = sorted(gap for each in gaps for gap in each for _ in range(common // len(each)))
+    found = seed_differences(keys, scores)
+    assert found.median == listed[math.ceil(0.5 * len(listed)) - 1]
+    assert found.p95 == listed[math.ceil(0.95 * len(listed) - 1e-9) - 1]
+    assert found.maximum == listed[-1]
+
+
+def test_correlations_of_dev_and_test_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(2)
+    dev = rng.normal(size=30)
+    test = 0.5 * dev + rng.normal(size=30)
+    found = dev_test(dev, test)
+    linear = stats.pearsonr(dev, test)
+    assert found.pearson.statistic == pytest.approx(linear.statistic)
+    assert found.pearson.p == pytest.approx(linear.pvalue)
+    assert found.pearson_interval.bounds == pytest.approx(tuple(linear.confidence_interval(0.95)))
+    ranks = stats.spearmanr(dev, test)
+    assert found.spearman.statistic == pytest.approx(ranks.statistic)
+    assert found.spearman.p == pytest.approx(ranks.pvalue)
+
+
+def test_the_interval_of_spearmans_rho_covers_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(3)
+    true = 6 / math.pi * math.asin(0.9 / 2)  # of a binormal with correlation 0.9
+    inside = 0
+    for _ in range(1000):
+        x, y = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], size=40).T
+        low, high = dev_test(x, y).spearman_interval.bounds
+        inside += low <= true <= high
+    assert 0.93 <= inside / 1000 <= 0.97
+
+
+def test_the_run_chosen_on_dev_is_told_by_hand() -> None:
+    found = dev_test([3, 5, 4, 5], [0.9, 0.7, 0.8, 0.6])
+    assert (found.best_dev, found.chosen, found.mean, found.best) == pytest.approx((5, 0.65, 0.75, 0.9))
+    few = dev_test([1, 2], [1, 2])
+    assert math.isnan(few.pearson.p)
+    assert math.isnan(few.pearson_interval.low)
+    with pytest.raises(InputError, match="2 dev and 3 test scores"):
+        dev_test([1, 2], [1, 2, 3])
+
+
+def test_power_is_that_of_the_noncentral_distribution_of_scipy() -> None:
+    for gap, sizes in ((0.5, (5, 5)), (1.0, (17, 17)), (0.2, (40, 40))):
+        n = sizes[0]
+        shift = gap * math.sqrt(n / 2)
+        bound = stats.t.ppf(0.975, 2 * n - 2)
+        expected = stats.nct.sf(bound, 2 * n - 2, shift) + stats.nct.cdf(-bound, 2 * n - 2, shift)
+        assert welch_power(gap, (1.0, 1.0), sizes, 0.05) == pytest.approx(expected, abs=1e-6)
+    assert welch_power(0, (1.0, 1.0), (8, 8), 0.05) == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize(("sds", "gap"), [((1.0, 1.0), 0.9), ((0.5, 2.0), 1.3)])
+def test_so_many_seeds_find_the_difference_as_often_as_was_asked(sds: tuple[float, float], gap: float) -> None:
+    """Runs whose spread is exactly that of the populations; then fresh normal scores, tested by scipy's Welch test."""
+    rng = np.random.default_rng(4)
+    samples = [sd * (x - x.mean()) / x.std(ddof=1) for sd, x in zip(sds, rng.normal(size=(2, 30)), strict=True)]
+    found = seeds_needed(*samples, rng=rng, difference=gap)
+    seeds = int(found.seeds)
+    hits = 0
+    for _ in range(2000):
+        x, y = sds[0] * rng.normal(size=seeds) + gap, sds[1] * rng.normal(size=seeds)
+        hits += stats.ttest_ind(x, y, equal_var=False).pvalue <= 0.05
+    assert hits / 2000 == pytest.approx(found.power, abs=0.03)
+    assert found.simulated == pytest.approx(found.power, abs=0.04)
+    fewer = welch_power(gap, (sds[0] ** 2, sds[1] ** 2), (seeds - 1, seeds - 1), 0.05)
+    assert fewer < 0.8 <= found.power
+
+
+def test_resampling_without_a_difference_keeps_the_level() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=40), rng.normal(size=40)
+    assert simulate_welch(a, b, 0.0, 20, rng=rng, simulations=4000) == pytest.approx(0.05, abs=0.015)
+
+
+def test_the_smallest_difference_is_found_with_the_wanted_power() -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(size=12), rng.normal(size=7)
+    found = seeds_needed(a, b, rng=rng)
+    variances = float(a.var(ddof=1)), float(b.var(ddof=1))
+    assert welch_power(found.smallest_now, variances, (12, 7), 0.05) == pytest.approx(0.8)
+    assert found.power_now == pytest.approx(welch_power(found.difference, variances, (12, 7), 0.05))
+
+
+def test_seeds_that_cannot_be_reckoned_are_said_to_be_so() -> None:
+    rng = np.random.default_rng(7)
+    assert math.isnan(seeds_needed([1.0], [2.0, 3.0], rng=rng).seeds)
+    assert math.isinf(seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng).seeds)
+    assert seeds_needed([1.0, 1.0], [2.0, 2.0], rng=rng).seeds == 2
+    assert math.isinf(seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, difference=1e-9).seeds)
+    with pytest.raises(InputError, match="difference 0; expected a number other than 0"):
+        seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, difference=0.0)
+    with pytest.raises(InputError, match=r"alpha 0\.05 and power 1\.5; expected both between 0 and 1"):
+        seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, target=1.5)
