@@ -74,7 +74,8 @@ def _written(corpus: Corpus, strings: _Strings) -> bytes:
     for i, column in enumerate(corpus.columns.values()):
         codes[i, :words] = column.codes
         codes[i, words:] = extras.codes[::-1, i]
-        size += int(np.diff(column.vocabulary.offsets)[codes[i]].sum())
+        starts = column.vocabulary.offsets
+        size += int((starts[codes[i] + 1] - starts[codes[i]]).sum())
     ends, layout = np.ascontiguousarray(corpus.offsets[1:]), corpus.layout
     all_strings = (strings.blobs, strings.blob_starts, strings.offsets, strings.offset_starts)
     if layout.format == "tagged":
