@@ -10,22 +10,53 @@ from deadheat.version import __version__
 
 if TYPE_CHECKING:
     from deadheat.analyses.compare import compare
+    from deadheat.analyses.contrast import contrast
     from deadheat.analyses.power import power
+    from deadheat.analyses.rank import rank
     from deadheat.analyses.score import score
+    from deadheat.analyses.seeds import seeds
     from deadheat.analyses.tables import compare_scores
-    from deadheat.corpus import Corpus, read, write
+    from deadheat.corpus import Corpus, read, take, write
     from deadheat.corpus.info import info
+    from deadheat.splits import Partition, split
+    from deadheat.study.ledger import Ledger, Look
 
-__all__ = ["Corpus", "__version__", "compare", "compare_scores", "info", "power", "read", "score", "write"]
+__all__ = [
+    "Corpus",
+    "Ledger",
+    "Look",
+    "Partition",
+    "__version__",
+    "compare",
+    "compare_scores",
+    "contrast",
+    "info",
+    "power",
+    "rank",
+    "read",
+    "score",
+    "seeds",
+    "split",
+    "take",
+    "write",
+]
 
 _HOMES = {
     "Corpus": "deadheat.corpus",
+    "Ledger": "deadheat.study.ledger",
+    "Look": "deadheat.study.ledger",
+    "Partition": "deadheat.splits",
     "compare": "deadheat.analyses.compare",
     "compare_scores": "deadheat.analyses.tables",
+    "contrast": "deadheat.analyses.contrast",
     "info": "deadheat.corpus.info",
     "power": "deadheat.analyses.power",
+    "rank": "deadheat.analyses.rank",
     "read": "deadheat.corpus",
     "score": "deadheat.analyses.score",
+    "seeds": "deadheat.analyses.seeds",
+    "split": "deadheat.splits",
+    "take": "deadheat.corpus",
     "write": "deadheat.corpus",
 }
 

@@ -92,6 +92,7 @@ def _plain(value: Any) -> Any:
 
 
 def say(notes: Sequence[str]) -> None:
-    """Remarks for a person, away from the results."""
+    """Remarks for a person, away from the results and after them."""
+    sys.stdout.flush()
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
