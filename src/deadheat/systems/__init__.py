@@ -1,0 +1,1 @@
+"""Systems to compare: taggers, and any program by its command line. Importing this registers all of them."""

@@ -1,0 +1,55 @@
+"""What a system is: it learns from train and tune, and nothing else, and predicts one column of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Column
+from deadheat.errors import InputError
+from deadheat.registry import Registry
+
+
+class Model(Protocol):
+    """A trained system."""
+
+    def predict(self, corpus: Corpus) -> Corpus:
+        """The same words with the model's labels; what the corpus had in their place is not looked at."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A named, versioned way to learn. `train(train, tune, seed)` gives a model.
+
+    `tune` picks among what training makes (epochs, say), and may be None where the system needs none. The result
+    depends on these three and the settings alone. `seeded` says whether the seed changes anything.
+    """
+
+    name: str
+    train: Callable[[Corpus, Corpus | None, int], Model]
+    seeded: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+SYSTEMS: Registry[System] = Registry("system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')")
+
+
+def with_labels(corpus: Corpus, name: str, labels: Column) -> Corpus:
+    """A corpus with other labels in one column."""
+    if name not in corpus.columns:
+        corpus.column(name)  # tells the nearest name
+    return replace(corpus, columns={**corpus.columns, name: labels})
+
+
+def checked_training(train: Corpus, column: str, system: str) -> Column:
+    """The labels to learn, if there is anything to learn."""
+    labels = train.column(column)
+    if not train.words:
+        raise InputError(f"{train.name}: no words; {system} expected some to learn from")
+    return labels
