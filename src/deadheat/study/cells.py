@@ -1,0 +1,60 @@
+"""A cell of a study: one training and its predictions, known by what it is made from; and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from deadheat.metrics.metric import Counts
+
+DONE, FAILED, TIMED_OUT, KILLED = "done", "failed", "timed out", "killed"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One system with its settings and seed, on one split of one corpus."""
+
+    corpus: str  # its name in the study
+    corpus_hash: str
+    split: str  # the strategy with its settings
+    split_seed: int
+    number: int  # of the split
+    system: str  # its name with settings
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The hash of all it is made from; the name of the corpus does not count, its text does."""
+        made_from = {name: value for name, value in asdict(self).items() if name != "corpus"}
+        return hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartScores:
+    """The scores of a cell on one part: for every metric its value and the counts of every sentence."""
+
+    part: str
+    sentences: int
+    words: int
+    values: Mapping[str, float]
+    counts: Mapping[str, Counts]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What came of a cell; only a cell that is done has scores and predictions."""
+
+    cell: Cell
+    status: str
+    started: float = 0.0  # seconds since 1970
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+    log: str = ""
+    error: str = ""
+    scores: tuple[PartScores, ...] = ()
+    predictions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # part -> file, sha256
+    provenance: Mapping[str, Any] = field(default_factory=dict)
