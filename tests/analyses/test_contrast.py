@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,7 +113,10 @@ def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
         ({"where": ["decoder=crf"]}, r"decoder has one option, crf; expected at least two"),
         ({"where": ["task=pso"]}, r"task 'pso' is unknown; did you mean 'pos'\?"),
         ({"where": ["task=ner", "id=r1"]}, r"no run has task=ner and id=r1; expected conditions"),
-        ({}, r"no runs of all 2 options of decoder agree in every other setting: follows differs in all; expected"),
+        (
+            {"settings": ["follows"]},
+            r"no runs of all 2 options of decoder agree in every other setting: follows differs in all; expected",
+        ),
         ({"ignore": ["folows"]}, r"column 'folows' is unknown; did you mean 'follows'\?"),
         ({"options": ["crf", "softmx"]}, r"decoder 'softmx' is unknown; did you mean 'softmax'\?"),
         ({"repeats": "men"}, r"way with repeated runs 'men' is unknown; did you mean 'mean'\?"),
@@ -201,9 +205,14 @@ def test_the_published_tables_of_characters_come_out(published_runs: Runs, share
     assert [block.contrast.tied for block in found.blocks] == [1, 0, 0, 0, 0]
 
 
-def test_settings_that_only_follow_the_factor_are_named(published_runs: Runs) -> None:
-    with pytest.raises(InputError, match=f"{', '.join(FOLLOWERS)} differ in all"):
-        contrast(published_runs, factor="CharEmbeddings", score="Test_F1", by="Dataset", where=[SINGLE])
+def test_settings_that_only_follow_the_factor_are_left_out_and_named(published_runs: Runs) -> None:
+    asked: dict[str, Any] = {"factor": "CharEmbeddings", "score": "Test_F1", "by": "Dataset", "where": [SINGLE]}
+    by_itself = contrast(published_runs, **asked)
+    told = contrast(published_runs, **asked, ignore=FOLLOWERS)
+    assert [block.to_dict() for block in by_itself.blocks] == [block.to_dict() for block in told.blocks]
+    assert set(FOLLOWERS) <= set(by_itself.left_out)
+    assert by_itself.notes[0].startswith(", ".join(FOLLOWERS))
+    assert told.notes == ()
 
 
 def test_deep_networks_gain_less_from_a_crf(published_runs: Runs) -> None:

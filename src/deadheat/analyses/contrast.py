@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -147,7 +147,8 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     where
         Conditions COLUMN=VALUE that the runs must meet.
     ignore
-        Columns in which paired runs need not agree, as those that only follow the factor.
+        Columns in which paired runs need not agree. Those without a value that all options share, such as the size
+        of what only one option has, are left out by themselves.
     settings
         Columns that are settings although their names look like results or names of runs.
     options
@@ -181,7 +182,17 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     scores = found.numbers(score)
     levels_N, levels = found.codes(by) if by else (np.zeros(len(found), np.int64), ("",))
     design = _Design(found, factor, tuple(paired), second, scores, levels_N, levels)
+    insisted = {found.column(name) for name in settings}
+    followers = [name for name in design.followers() if name not in insisted] if factor else []
+    if followers:
+        left_out += followers
+        paired = [name for name in paired if name not in followers]
+        design = replace(design, settings=tuple(paired))
     blocks, notes = design.blocks(repeats, ties, correction) if factor else ((), ())
+    if followers:
+        have = "has no value" if len(followers) == 1 else "have no value"
+        note = f"{', '.join(followers)} {have} that all options of {factor} share: taken to follow it, not paired on"
+        notes = (note, *notes)
     shares = {}
     if importance:
         rng = np.random.default_rng(seed)
@@ -251,18 +262,26 @@ class _Design:
                         Block(level, name, contrast_options(paired[chosen], names, correction=correction, ties=ties))
                     )
         if not made:
-            raise InputError(self._no_pairs(options_N, options, lonely=lonely))
+            raise InputError(self._no_pairs(options, lonely=lonely))
         return tuple(made), tuple(notes)
 
-    def _no_pairs(self, options_N: Codes, options: Sequence[str], *, lonely: int) -> str:
+    def followers(self) -> list[str]:
+        """Settings without any value that occurs with every option, such as the size of what only one option has."""
+        options_N, options = self.runs.codes(self.factor)
+        if len(options) < 2:
+            return []
+        names = [name for name in self.settings if name != self.second]
+        return [name for name in names if not self._is_shared(name, options_N, len(options))]
+
+    def _no_pairs(self, options: Sequence[str], *, lonely: int) -> str:
         """Why no runs could be paired; `lonely` levels have but one option."""
         if lonely == len(self.levels):
             return f"{self.runs.path}: one option of {self.factor} in every level; expected two or more in some"
         told = f"{self.runs.path}: no runs of all {len(options)} options of {self.factor} agree in every other setting"
-        blocking = [name for name in self.settings if not self._is_shared(name, options_N, len(options))]
-        if blocking:
-            differ = f"{', '.join(blocking)} {'differs' if len(blocking) == 1 else 'differ'} in all"
-            return f"{told}: {differ}; expected settings that the options share, or --ignore"
+        insisted = self.followers()
+        if insisted:
+            differ = f"{', '.join(insisted)} {'differs' if len(insisted) == 1 else 'differ'} in all"
+            return f"{told}: {differ}; expected settings that the options share"
         return f"{told}; expected such runs, fewer options (--option), or settings to --ignore"
 
     def _is_shared(self, name: str, options_N: Codes, options: int) -> bool:
