@@ -1,0 +1,39 @@
+"""Counts of made-up systems, to sample from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.metrics import METRICS
+from deadheat.ranking.sizes import SizeCurve, size_curves
+from deadheat.ranking.sizes_sampling import CountedSet
+from deadheat.ranking.sizes_settings import SizeSettings
+
+
+def counted_set(
+    correct_RN: NDArray[np.int64], lengths: NDArray[np.int64], systems: tuple[str, ...], metric: str = "las"
+) -> CountedSet:
+    """Systems with the gold words, so that gold and predicted totals are the lengths."""
+    totals = np.broadcast_to(lengths, correct_RN.shape)
+    counts = np.stack([correct_RN, totals, totals], axis=2).astype(np.int64)
+    return CountedSet("made up", systems, lengths, counts, METRICS.make(metric))
+
+
+def made_up(*, runs: tuple[int, ...], units: int, seed: int = 0, name: str = "made up") -> CountedSet:
+    """Systems of a few runs each, with predicted totals of their own, as chunks have."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 15, units)
+    accuracy = np.repeat(np.linspace(0.6, 0.8, len(runs)), runs) + rng.normal(0, 0.01, sum(runs))
+    correct = rng.binomial(lengths, accuracy[:, None])
+    predicted = correct + rng.integers(0, 5, correct.shape)
+    counts = np.stack([correct, np.broadcast_to(lengths, correct.shape), predicted], axis=2)
+    names = tuple(f"s{system}" for system, many in enumerate(runs) for _ in range(many))
+    return CountedSet(name, names, lengths, counts, METRICS.make("las"))
+
+
+def curve_of(given: CountedSet, settings: SizeSettings) -> SizeCurve:
+    (found,), overall = size_curves([given], settings)
+    assert overall is None
+    assert len(found.curves) == 1
+    return found.curves[0]
