@@ -68,7 +68,7 @@ def test_counts_are_those_of_a_comparison_and_lengths_those_of_gold(text: str, r
     assert (made.metric.name, made.unit, made.words) == ("las.v1", "sentence", gold.words)
     assert np.array_equal(made.lengths_N, np.diff(gold.offsets))
     single = {str(at): each.predicted for at, each in enumerate(given)}
-    _, expected = compared_counts(gold, single, metric="las", unit="sentence", reading={})
+    _, expected, _ = compared_counts(gold, single, metric="las", unit="sentence", reading={})
     assert np.array_equal(made.counts_RNF, np.stack(list(expected.values())))
 
 
@@ -117,7 +117,7 @@ def test_two_systems_of_known_truth_are_told_apart_as_often_as_theory_says(
     }
     settings = SizeSettings(sizes, whole=False, ways=("rand",), draws=500, threshold=1)
     found = size(gold, both, settings=settings)
-    _, counts = compared_counts(gold, both, metric="las", unit="sentence", reading={})
+    _, counts, _ = compared_counts(gold, both, metric="las", unit="sentence", reading={})
     gaps = (counts["a"] - counts["b"])[:, 0]
     (curve,) = found.sets[0].curves
     theory = []

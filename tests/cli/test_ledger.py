@@ -42,6 +42,19 @@ def test_a_comparison_is_counted_and_told_in_json(
     assert outcome.err.startswith("note: evaluated on this test set 2 times, 2 systems (ledger)\n")
 
 
+def test_asking_for_power_is_a_look_too(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.conllu"
+    copy.write_bytes(guess.read_bytes())
+    commands.refused("power", held_out, f"a={guess}", f"b={guess}", "-m", "lass")
+    assert not ledger_path.exists()
+    outcome = commands("power", held_out, f"a={guess}", f"b={copy}")
+    assert outcome.code == 0
+    assert "evaluated on this test set 2 times" in outcome.err
+    assert [line["event"] for line in lines_of(ledger_path)] == ["look", "look"]
+
+
 def test_other_files_leave_no_trace(commands: Commands, gold: Path, guess: Path, ledger_path: Path) -> None:
     outcome = commands("score", gold, guess, "-m", "las", "--json")
     assert set(json.loads(outcome.out)) == {"scores", "signature"}

@@ -15,7 +15,7 @@ from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.analyses.groups import grouped
 from deadheat.analyses.latex import booktabs
 from deadheat.analyses.looks import recorded, unsealed
-from deadheat.analyses.score import Given, Score, default_metrics, notes_on, open_corpora, open_corpus, scored
+from deadheat.analyses.score import Given, Score, default_metric, notes_on, open_corpora, open_corpus, scored
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS, Metric, Pair, align
@@ -186,13 +186,23 @@ def compare(  # noqa: PLR0913 (the options of the command)
 
 
 def compared_counts(
-    gold: Given | Sequence[Given], systems: Mapping[str, Given], *, metric: str, unit: str, reading: dict[str, Any]
-) -> tuple[Metric, dict[str, Counts]]:
-    """The metric, and the counts of every system over the same units."""
+    gold: Given | Sequence[Given],
+    systems: Mapping[str, Given],
+    *,
+    metric: str,
+    unit: str,
+    reading: dict[str, Any],
+    look: Look | None = None,
+) -> tuple[Metric, dict[str, Counts], tuple[str, ...]]:
+    """The metric, the counts of every system over the same units, and what a person should be told."""
     align_by = reading.pop("align_by", "text")
-    gold_corpus, named = _opened(gold, systems, reading)
-    chosen, pairs = _aligned(gold_corpus, list(named.values()), metric, unit, align_by)
-    return chosen, _common_counts({pair.predicted.name: chosen.counts(pair)[:, :3] for pair in pairs}, pairs)[0]
+    labelled, sealed = unsealed(gold, reading, look, open_corpus)
+    gold_corpus, named = _opened(labelled, systems, reading)
+    everyone = list(named.values())
+    chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
+    counts, _ = _common_counts({pair.predicted.name: chosen.counts(pair)[:, :3] for pair in pairs}, pairs)
+    done = recorded(look, gold_corpus, everyone, [chosen.name], f"{chosen.name} | align {align_by} | unit {unit}")
+    return chosen, counts, (*done.notes, *sealed)
 
 
 def _aligned(
@@ -201,7 +211,7 @@ def _aligned(
     if unit == "document" and not gold.has_documents:
         raise InputError(f"{gold.name}: no document marks; expected them to compare by document")
     pairs = [align(gold, each, by=align_by, unit=unit) for each in systems]
-    return METRICS.make(metric or _default(pairs[0])), pairs
+    return METRICS.make(metric or default_metric(pairs[0])), pairs
 
 
 def _common_counts(counts: Mapping[str, Counts], pairs: Sequence[Pair]) -> tuple[dict[str, Counts], str]:
@@ -237,12 +247,6 @@ def _opened(
 
 def _same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
     return os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)
-
-
-def _default(pair: Pair) -> str:
-    if "deprel" in pair.gold.columns:
-        return "las" if pair.gold.heads is not None else "upos"
-    return default_metrics(pair)[0]
 
 
 def _besides(

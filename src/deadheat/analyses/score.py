@@ -229,6 +229,13 @@ def default_metrics(pair: Pair, by: str = "") -> list[str]:
     return names
 
 
+def default_metric(pair: Pair) -> str:
+    """The one number that systems of this kind are compared by."""
+    if "deprel" in pair.gold.columns:
+        return "las" if pair.gold.heads is not None else "upos"
+    return default_metrics(pair)[0]
+
+
 def open_corpora(given: Sequence[Given | Sequence[Given]], reading: dict[str, Any]) -> list[Corpus]:
     """Several corpora; the faults of all files are told together."""
     corpora: list[Corpus] = []

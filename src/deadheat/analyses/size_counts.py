@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.analyses.looks import recorded, unsealed
-from deadheat.analyses.score import Given, default_metrics, notes_on, open_corpora, open_corpus
+from deadheat.analyses.score import Given, default_metric, notes_on, open_corpora, open_corpus
 from deadheat.corpus import Corpus
 from deadheat.corpus.corpus import Part
 from deadheat.corpus.identity import content_hash, text_hash
@@ -101,7 +101,7 @@ def count_test_set(
             raise InputError(f"{gold.name}: {told}")
     own = [golds[_key(each.gold)] for each in predictions]
     pairs = [align(gold, run, by=align_by) for gold, run in zip(own, runs, strict=True)]
-    chosen = METRICS.make(metric or _default(pairs[0]))
+    chosen = METRICS.make(metric or default_metric(pairs[0]))
     notes = dict.fromkeys(note for _, sealed in found for note in sealed)
     notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence", []))
     held = tuple(
@@ -124,12 +124,6 @@ def _counted(name: str, metric: Metric, pairs: Sequence[Pair]) -> CountedSet:
     lengths = np.diff(gold.offsets[common], append=gold.words).astype(np.int64)
     unit = "sentence" if len(common) == gold.sentences else "block"
     return CountedSet(name, tuple(pair.predicted.name for pair in pairs), lengths, np.stack(counts), metric, unit)
-
-
-def _default(pair: Pair) -> str:
-    if "deprel" in pair.gold.columns:
-        return "las" if pair.gold.heads is not None else "upos"
-    return default_metrics(pair)[0]
 
 
 def _key(gold: Given | Sequence[Given]) -> object:

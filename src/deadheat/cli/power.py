@@ -6,7 +6,8 @@ import argparse
 
 from deadheat.analyses.power import assumed_power, power
 from deadheat.cli.compare import named
-from deadheat.cli.options import Parser, add_reading, print_json, reading, whole_number
+from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.report.power import power_text
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--power", type=float, default=0.8, help="power that is wanted (default: 0.8)")
     made.add_argument("--seed", type=whole_number, default=0, help="seed of the simulation (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
+    add_ledger(made)
     add_reading(made)
     return made
 
@@ -57,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             unit=arguments.unit,
             units=arguments.size,
             align_by=arguments.align,
+            look=look(arguments),
             **shared,
             **reading(arguments),
         )
@@ -64,4 +67,5 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(found.to_dict())
     else:
         print(power_text(found))
+    say(found.notes)
     return 0

@@ -28,6 +28,7 @@ class Power:
     smallest: float  # the smallest difference that is found with the wanted power
     needed: float  # units that are needed to find this difference with the wanted power
     target: float = 0.8
+    notes: tuple[str, ...] = ()  # what a person should be told besides
 
     def __str__(self) -> str:
         told = f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units"
@@ -38,7 +39,7 @@ class Power:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "notes"}
 
 
 def mcnemar_power(
