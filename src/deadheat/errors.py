@@ -5,6 +5,7 @@
         ├── CorpusError       faults of a corpus file, each with its line
         ├── AlignmentError    gold and prediction are not of the same text
         ├── SplitError        a split that is none: a sentence in two parts, an empty part
+        ├── StudyError        mistakes in a study file, each with its line
         └── NameUnknown       a metric, setting, column or strategy that does not exist
 
 A message reads `where: what is wrong; what was expected or nearest`.
@@ -68,6 +69,14 @@ def _not_listed(error: CorpusError) -> Fault:
 
 class AlignmentError(InputError):
     """Two files that should hold the same text do not."""
+
+
+class StudyError(InputError):
+    """The mistakes of a study file, one line each."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(map(str, faults)))
 
 
 class SplitError(InputError):

@@ -15,6 +15,7 @@ from deadheat.stats.corrections import check_alpha, correct, tied_with_best
 from deadheat.stats.intervals import Interval, Value, Values, difference
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import (
+    TESTS,
     check_pair,
     is_additive,
     paired_bootstrap,
@@ -25,7 +26,6 @@ from deadheat.stats.paired import (
 from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank
 
 FINEST = 1 << 22  # differences that add up to more are not counted exactly unless asked for: it would take seconds
-TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Sequence
 
 from deadheat.analyses.compare import compare
-from deadheat.analyses.contest import TESTS, Settings
+from deadheat.analyses.contest import Settings
 from deadheat.analyses.tables import compare_scores
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.report.comparison import comparison_text
+from deadheat.stats.paired import TESTS
 
 EXAMPLES = """\
 examples:

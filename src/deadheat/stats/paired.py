@@ -16,6 +16,8 @@ CORRECT, GOLD, PREDICTED = range(3)
 BLOCK = 1 << 16  # resamples at a time, so that memory stays small
 LONGEST = 1 << 26  # places of a lattice: half a gigabyte
 DIRECT_LIMIT = 1 << 29  # multiplications up to which a convolution is done term by term
+# What two systems can be compared by, on counts of the same units.
+TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
 TOLERANCE = 1e-12  # differences of scores that are equal but for rounding count as equal, relative to the scores
 
 

@@ -1,1 +1,5 @@
 """Systems to compare: taggers, and any program by its command line. Importing this registers all of them."""
+
+from deadheat.systems.system import SYSTEMS, Model, System
+
+__all__ = ["SYSTEMS", "Model", "System"]

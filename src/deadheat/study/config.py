@@ -1,0 +1,261 @@
+"""The study file: TOML, checked as a whole, all mistakes with their places."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from deadheat.errors import Fault, InputError, StudyError, nearest
+from deadheat.metrics import METRICS
+from deadheat.registry import Registry
+from deadheat.splits import STRATEGIES
+from deadheat.stats.corrections import CORRECTIONS
+from deadheat.stats.paired import TESTS
+from deadheat.study.places import line_of
+from deadheat.systems import SYSTEMS
+
+PART_NAMES = ("tune", "dev", "test")
+Count = Annotated[int, Field(ge=0)]
+Some = Annotated[int, Field(ge=1)]
+T = TypeVar("T", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """No unknown keys, no guessing of types, nothing changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class CorpusEntry(Strict):
+    """Files or folders that are one corpus, relative to the study file."""
+
+    files: str | list[str]
+    format: Literal["auto", "conllu", "conllx", "columns", "tagged"] = "auto"
+    columns: list[str] | None = None
+    separator: str | None = None
+    lenient: list[str] = []
+    documents: str = "auto"
+
+
+class Settable(BaseModel):
+    """A name with settings besides."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class SplitEntry(Settable):
+    """A strategy with its settings."""
+
+    strategy: str
+    times: Some = 1
+    seed: Count = 0
+
+
+class SystemEntry(Settable):
+    """A system with its settings; a list of values stands for each of them."""
+
+    name: str
+    label: str = ""
+    seeds: Some | list[Count] | None = None
+
+
+class CompareEntry(Strict):
+    """How systems are compared on each split."""
+
+    test: str = ""  # what fits
+    correction: str = "bonferroni"
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+
+
+class EngineEntry(Strict):
+    """How the work is done."""
+
+    workers: Count = 0  # as many as there are cores
+    limit: Annotated[float, Field(gt=0)] | None = None  # seconds a cell
+
+
+class Study(Strict):
+    """What is to be run: every system with every setting and seed, on every split of every corpus."""
+
+    name: str = ""
+    corpora: dict[str, CorpusEntry]
+    splits: list[SplitEntry] | SplitEntry = SplitEntry(strategy="standard")
+    systems: Annotated[list[SystemEntry], Field(min_length=1)]
+    seeds: Some | list[Count] = 1
+    metrics: list[str] = []
+    tune: Literal["auto", "tune", "dev", "none"] = "auto"
+    evaluate: list[Literal["tune", "dev", "test"]] = []
+    store: str = ""
+    compare: CompareEntry = CompareEntry()
+    engine: EngineEntry = EngineEntry()
+
+    @property
+    def split_entries(self) -> list[SplitEntry]:
+        return self.splits if isinstance(self.splits, list) else [self.splits]
+
+    def seeds_of(self, system: SystemEntry) -> list[int]:
+        """The seeds of a system: its own, or those of the study; a number stands for 0 and up."""
+        given = self.seeds if system.seeds is None else system.seeds
+        return list(range(given)) if isinstance(given, int) else given
+
+
+def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
+    """A study file, checked, and its text. Overrides are as `systems.0.epochs=5`.
+
+    Raises
+    ------
+    StudyError
+        With every mistake, each with its line.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise StudyError([Fault(str(path), 0, f"cannot be read ({str(error.strerror).lower()})")]) from error
+    except UnicodeDecodeError:
+        raise StudyError([Fault(str(path), 0, "not a text; expected a study file in TOML")]) from None
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError([Fault(str(path), 0, f"not TOML ({str(error).lower()})")]) from None
+    for override in overrides:
+        _override(raw, override)
+    try:
+        study = Study.model_validate(raw)
+    except ValidationError as error:
+        raise StudyError(list(_faults(path, text, raw, error))) from None
+    faults = [Fault(str(path), line_of(text, place), message) for place, message in _checks(study, path)]
+    if faults:
+        raise StudyError(faults)
+    return study, text
+
+
+def _override(raw: dict[str, Any], override: str) -> None:
+    """Put a value in the place that `a.0.b=value` names; the value is TOML, or a string if it is none."""
+    where, mark, value = override.partition("=")
+    if not mark:
+        raise InputError(f"--set {override}; expected as systems.0.epochs=5")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    *path, last = where.strip().split(".")
+    target: Any = raw
+    for step in path:
+        target = _step(target, step, override)
+    if isinstance(target, list):
+        _step(target, last, override)
+        target[int(last)] = parsed
+    else:
+        target[last] = parsed
+
+
+def _step(target: Any, step: str, override: str) -> Any:
+    if isinstance(target, list):
+        if not step.isdigit() or int(step) >= len(target):
+            raise InputError(f"--set {override}: no entry {step!r}; expected 0 to {len(target) - 1}")
+        return target[int(step)]
+    if not isinstance(target, dict):
+        raise InputError(f"--set {override}: nothing is inside {step!r}; expected a key of the study file")
+    return target.setdefault(step, {})
+
+
+def _faults(path: Path, text: str, raw: Mapping[str, Any], error: ValidationError) -> Iterator[Fault]:
+    """Pydantic's findings in our words, one a place."""
+    told: set[tuple[str | int, ...]] = set()
+    for each in error.errors():
+        place = tuple(part for part in each["loc"] if part in _steps(raw, each["loc"]))
+        if place in told:
+            continue
+        told.add(place)
+        name = ".".join(map(str, place)) or "the study"
+        if each["type"] == "extra_forbidden":
+            message = f"{name} is unknown; {nearest(str(place[-1]), _known(place))}"
+        elif each["type"] == "missing":
+            missing = ".".join(map(str, each["loc"]))
+            message = f"{missing} is missing; expected it"
+        else:
+            message = f"{name}: {_lowered(each['msg'])}, not {each['input']!r}"
+        yield Fault(str(path), line_of(text, place), message)
+
+
+def _steps(raw: Any, location: Sequence[str | int]) -> list[str | int]:
+    """The steps of a location that lead somewhere in the file; pydantic adds names of types to them."""
+    found: list[str | int] = []
+    for part in location:
+        inside = part in raw if isinstance(raw, dict) else isinstance(raw, list) and part in range(len(raw))
+        if inside:
+            raw = raw[part]
+            found.append(part)
+    return found
+
+
+def _known(place: Sequence[str | int]) -> list[str]:
+    models: dict[str, type[BaseModel]] = {"corpora": CorpusEntry, "compare": CompareEntry, "engine": EngineEntry}
+    model = models.get(str(place[0]), Study) if len(place) > 1 else Study
+    return list(model.model_fields)
+
+
+def _lowered(message: str) -> str:
+    return message[:1].lower() + message[1:].rstrip(".")
+
+
+def _checks(study: Study, path: Path) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What types cannot say: names that must exist, settings that must fit."""
+    for name, entry in study.corpora.items():
+        for file in [entry.files] if isinstance(entry.files, str) else entry.files:
+            if not (path.parent / file).exists():
+                yield ("corpora", name, "files"), f"{file}: no such file or folder; expected it beside the study file"
+    if not study.corpora:
+        yield ("corpora",), "no corpora; expected at least one"
+    for i, split in enumerate(study.split_entries):
+        place = ("splits", i) if isinstance(study.splits, list) else ("splits",)
+        yield from _fits(STRATEGIES, split.strategy, [split.settings], place, "strategy")
+    for i, system in enumerate(study.systems):
+        yield from _fits(SYSTEMS, system.name, grid(system.settings), ("systems", i), "name")
+        if not study.seeds_of(system):
+            yield ("systems", i, "seeds"), "no seeds; expected at least one"
+    for i, metric in enumerate(study.metrics):
+        try:
+            METRICS.make(metric)
+        except InputError as error:
+            yield ("metrics", i), str(error)
+    if study.compare.test and study.compare.test not in TESTS:
+        yield ("compare", "test"), f"test {study.compare.test!r} is unknown; {nearest(study.compare.test, TESTS)}"
+    if study.compare.correction not in CORRECTIONS:
+        told = nearest(study.compare.correction, list(CORRECTIONS))
+        yield ("compare", "correction"), f"correction {study.compare.correction!r} is unknown; {told}"
+
+
+def _fits(
+    registry: Registry[Any], name: str, variants: Sequence[dict[str, Any]], place: tuple[str | int, ...], key: str
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for settings in variants:
+        try:
+            registry.make(name, **settings)
+        except InputError as error:
+            odd = next(
+                (setting for setting in settings if repr(setting) in str(error) or f"{setting}=" in str(error)), key
+            )
+            yield (*place, odd), str(error)
+            return
+
+
+def grid(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every combination of values, where a list stands for each of its items.
+
+    Examples
+    --------
+    >>> grid({"epochs": [5, 10], "column": "upos"})
+    [{'epochs': 5, 'column': 'upos'}, {'epochs': 10, 'column': 'upos'}]
+    """
+    choices = [value if isinstance(value, list) else [value] for value in settings.values()]
+    return [dict(zip(settings, chosen, strict=True)) for chosen in product(*choices)]

@@ -1,0 +1,158 @@
+"""What a study will run: its cells, and what is needed to run one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deadheat.corpus import Corpus, read
+from deadheat.corpus.grouping import in_order_of_parts
+from deadheat.corpus.source import expand
+from deadheat.corpus.writing import stream
+from deadheat.errors import Fault, InputError, StudyError
+from deadheat.splits import STRATEGIES, Partition, Strategy
+from deadheat.splits.strategy import Material
+from deadheat.study.cells import Cell
+from deadheat.study.config import Study, SystemEntry, grid, read_study
+from deadheat.study.places import line_of
+from deadheat.systems import SYSTEMS
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A study with its corpora read and its cells listed; a worker process makes the same plan from the same file."""
+
+    path: Path
+    text: str
+    study: Study
+    materials: dict[str, Material]
+    hashes: dict[str, str]
+    _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
+        """Read a study file and its corpora; all mistakes are told together."""
+        study, text = read_study(path, overrides)
+        materials: dict[str, Material] = {}
+        faults: list[Fault] = []
+        for name, entry in study.corpora.items():
+            try:
+                materials[name] = Material(_corpus(path.parent, entry.model_dump()), entry.documents)
+            except InputError as error:
+                line = line_of(text, ["corpora", name])
+                faults += [Fault(str(path), line, f"corpus {name}: {each}") for each in str(error).split("\n")]
+        if faults:
+            raise StudyError(faults)
+        hashes = {name: _hash(material) for name, material in materials.items()}
+        return cls(path, text, study, materials, hashes)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every training there is, in the order in which they are begun: whole splits first."""
+        found = [
+            Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run)
+            for corpus in self.materials
+            for strategy, times, seed in self.strategies
+            for number in range(times)
+            for system, runs in self.systems.items()
+            for run in runs
+        ]
+        return tuple({cell.key: cell for cell in found}.values())
+
+    @cached_property
+    def strategies(self) -> tuple[tuple[Strategy, int, int], ...]:
+        """The ways to split, each with how often and with which seed."""
+        entries = self.study.split_entries
+        return tuple((STRATEGIES.make(each.strategy, **each.settings), each.times, each.seed) for each in entries)
+
+    @cached_property
+    def systems(self) -> dict[str, list[int]]:
+        """The seeds of every system, by its name with settings; one seed where the seed changes nothing."""
+        found: dict[str, list[int]] = {}
+        for entry in self.study.systems:
+            for settings in grid(entry.settings):
+                made = SYSTEMS.make(entry.name, **settings)
+                seeds = self.study.seeds_of(entry)
+                found[made.name] = seeds if made.seeded else seeds[:1]
+        return found
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What systems are called in tables: their label, or their name; with settings where there are several."""
+        found: dict[str, str] = {}
+        for entry in self.study.systems:
+            variants = grid(entry.settings)
+            varied = {key for key in entry.settings if len({repr(each[key]) for each in variants}) > 1}
+            for settings in variants:
+                name = SYSTEMS.make(entry.name, **settings).name
+                found[name] = _label(entry, name, {key: settings[key] for key in sorted(varied)})
+        return found if len(set(found.values())) == len(found) else {name: name for name in found}
+
+    def partition(self, cell: Cell) -> Partition:
+        """The split of a cell."""
+        place = (cell.corpus, cell.split, cell.split_seed, cell.number)
+        if place not in self._partitions:
+            material = self.materials[cell.corpus]
+            drawn = STRATEGIES.make(cell.split).draw(material, cell.split_seed, cell.number)
+            self._partitions[place] = Partition(str(cell.number), drawn.parts, material.corpus.sentences)
+        return self._partitions[place]
+
+    def tune_part(self, partition: Partition) -> str:
+        """The part that picks among what training makes; nothing if there is none."""
+        wanted = self.study.tune
+        if wanted == "auto":
+            return next((part for part in ("tune", "dev") if part in partition.parts), "")
+        if wanted == "none":
+            return ""
+        if wanted not in partition.parts:
+            raise InputError(f"{self.path}: tune = {wanted!r}; the split has {', '.join(partition.parts)}")
+        return wanted
+
+    def evaluated(self, partition: Partition) -> list[str]:
+        """The parts that are scored: those asked for, or all but train."""
+        asked = self.study.evaluate
+        missing = [part for part in asked if part not in partition.parts]
+        if missing:
+            raise InputError(f"{self.path}: evaluate has {missing[0]}; the split has {', '.join(partition.parts)}")
+        return list(asked) or [part for part in partition.parts if part != "train"]
+
+    @property
+    def store_path(self) -> Path:
+        """Where results go: beside the study file unless it says otherwise, and never outside its folder."""
+        named = self.study.store or f"{self.path.stem}.sqlite"
+        target = self.path.parent / named
+        inside = target.resolve().is_relative_to(self.path.parent.resolve())
+        if not inside:
+            raise InputError(f"{self.path}: store {named!r} is outside the study's folder; expected --store to name it")
+        return target
+
+
+def _corpus(folder: Path, entry: dict[str, Any]) -> Corpus:
+    files = [entry["files"]] if isinstance(entry["files"], str) else entry["files"]
+    paths = in_order_of_parts(expand([folder / file for file in files]))
+    options = {key: entry[key] for key in ("format", "columns", "separator", "lenient")}
+    corpus = read(paths, **options)
+    if not corpus.sentences:
+        raise InputError(f"{corpus.name}: no sentences; expected some")
+    return corpus
+
+
+def _hash(material: Material) -> str:
+    """Of all bytes of the corpus, for splits look at comments too, and of how its documents and parts are found."""
+    digest = hashlib.sha256(material.document_rule.encode())
+    if material.file_parts is not None:
+        digest.update(np.ascontiguousarray(material.file_parts).tobytes())
+    for block in stream(material.corpus, np.arange(material.corpus.sentences)):
+        digest.update(block)
+    return digest.hexdigest()[:32]
+
+
+def _label(entry: SystemEntry, name: str, varied: dict[str, Any]) -> str:
+    base = entry.label or name.partition(".v")[0]
+    return f"{base} {' '.join(f'{key}={value}' for key, value in varied.items())}" if varied else base
