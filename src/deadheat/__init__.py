@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from deadheat.analyses.rank import rank
     from deadheat.analyses.score import score
     from deadheat.analyses.seeds import seeds
+    from deadheat.analyses.size import size
     from deadheat.analyses.tables import compare_scores
     from deadheat.corpus import Corpus, read, take, write
     from deadheat.corpus.info import info
@@ -36,6 +37,7 @@ __all__ = [
     "read",
     "score",
     "seeds",
+    "size",
     "split",
     "take",
     "write",
@@ -55,6 +57,7 @@ _HOMES = {
     "read": "deadheat.corpus",
     "score": "deadheat.analyses.score",
     "seeds": "deadheat.analyses.seeds",
+    "size": "deadheat.analyses.size",
     "split": "deadheat.splits",
     "take": "deadheat.corpus",
     "write": "deadheat.corpus",
