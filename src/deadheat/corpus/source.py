@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
+from deadheat.compression import BrokenError, decompress, without_suffix
 from deadheat.corpus.vocabulary import Bytes
 from deadheat.errors import CorpusError, Fault, InputError
 
 PADDING = 16  # kernels read ahead; a missing final newline is put there too
 STDIN = "-"
 SUFFIXES = (".conllu", ".conll", ".conllx", ".conll06", ".txt", ".tsv", ".pos", ".tagged", ".iob", ".bio", ".iob2")
-GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 
 
 def read_bytes(path: str) -> Bytes:
@@ -57,49 +56,11 @@ def _padded(raw: bytes) -> Bytes:
 
 
 def _decompressed(path: str, buffer: Bytes) -> Bytes:
-    start = buffer[:6].tobytes()
-    if not start.startswith((GZIP, XZ, ZSTD)):
-        return buffer
-    raw = buffer.data[: len(buffer) - PADDING]
     try:
-        if start.startswith(GZIP):
-            import gzip
-
-            return _padded(gzip.decompress(raw))
-        if start.startswith(XZ):
-            import lzma
-
-            return _padded(_all_streams(raw, lzma.LZMADecompressor, gap=b"\0"))
-        import zstandard
-
-        return _padded(_all_streams(raw, lambda: zstandard.ZstdDecompressor().decompressobj()))
-    except Exception as error:  # each of the three libraries has its own exceptions
-        raise CorpusError([Fault(path, 0, f"compressed, but broken ({str(error).rstrip('.').lower()})")]) from error
-
-
-class _Stream(Protocol):
-    """What decompresses one stream of xz or one frame of zstd."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-def _all_streams(raw: memoryview, start: Callable[[], _Stream], *, gap: bytes = b"") -> bytes:
-    """Everything in the streams that follow each other, all of them whole.
-
-    The short cuts of both libraries return what they have when the last stream is cut off or broken.
-    """
-    found, rest = [], bytes(raw)
-    while rest:
-        stream = start()
-        found.append(stream.decompress(rest))
-        if not stream.eof:
-            raise EOFError("compressed data ended before the end-of-stream marker was reached")
-        rest = stream.unused_data.lstrip(gap) if gap else stream.unused_data
-    return b"".join(found)
+        found = decompress(buffer.data[: len(buffer) - PADDING])
+    except BrokenError as error:
+        raise CorpusError([Fault(path, 0, str(error))]) from error
+    return buffer if found is None else _padded(found)
 
 
 def expand(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
@@ -119,7 +80,7 @@ def _in_folder(folder: str) -> list[str]:
         names = sorted(os.listdir(folder))
     except OSError as error:
         raise InputError(f"{folder}: cannot be read ({str(error.strerror).lower()})") from error
-    plain = {name: name.removesuffix(".gz").removesuffix(".xz").removesuffix(".zst") for name in names}
+    plain = {name: without_suffix(name) for name in names}
     # A release of Universal Dependencies has the raw text and the licence as .txt beside its .conllu files.
     surely = [name for name in names if plain[name].endswith(SUFFIXES[0])]
     chosen = surely or [name for name in names if plain[name].endswith(SUFFIXES)]

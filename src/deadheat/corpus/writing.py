@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from deadheat.compression import compress
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.selection import BLOCK, take
 from deadheat.corpus.vocabulary import Bytes, Indices
@@ -93,7 +94,7 @@ def _written(corpus: Corpus, strings: _Strings) -> bytes:
 
 def write(corpus: Corpus, path: str | os.PathLike[str], *, mend: bool = False) -> None:
     """Write a corpus to a file, whole or not at all; compressed if its name ends in .gz, .xz or .zst."""
-    write_bytes(Path(path), _compressed(to_bytes(corpus, mend=mend), Path(path).suffix))
+    write_bytes(Path(path), compress(to_bytes(corpus, mend=mend), Path(path).suffix))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -113,19 +114,3 @@ def write_bytes(path: Path, data: bytes) -> None:
             scratch.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({str(error.strerror).lower()})") from error
-
-
-def _compressed(data: bytes, suffix: str) -> bytes:
-    if suffix == ".gz":
-        import gzip
-
-        return gzip.compress(data, mtime=0)
-    if suffix == ".xz":
-        import lzma
-
-        return lzma.compress(data)
-    if suffix == ".zst":
-        import zstandard
-
-        return zstandard.ZstdCompressor(write_checksum=True).compress(data)
-    return data

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part
 from deadheat.corpus.identity import content_hash, text_hash
@@ -26,7 +27,6 @@ FOLDER = "sealed"
 # What of MISC is text: how words are parted (Universal Dependencies).
 SPACING = frozenset({"SpaceAfter", "SpacesAfter", "SpacesBefore", "SpacesInToken"})
 KEPT_COMMENT = re.compile(rb"#[ \t]*(text|sent_id|newdoc|newpar)\b(?!_)")
-COMPRESSED = (".gz", ".xz", ".zst")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ def copy_name(path: str) -> Path:
     ('data/en-test.unlabelled.conllu', 'plain.unlabelled', 'a.unlabelled.txt.gz')
     """
     folder, name = os.path.split(path)
-    ending = next((each for each in COMPRESSED if name.endswith(each)), "")
-    stem, suffix = os.path.splitext(name.removesuffix(ending))
-    return Path(folder) / f"{stem}.unlabelled{suffix}{ending}"
+    plain = without_suffix(name)
+    stem, suffix = os.path.splitext(plain)
+    return Path(folder) / f"{stem}.unlabelled{suffix}{name.removeprefix(plain)}"
 
 
 def _no_label(corpus: Corpus) -> str:

@@ -6,10 +6,10 @@ import os
 import sys
 from pathlib import Path
 
+from deadheat.compression import BrokenError, decompress
 from deadheat.errors import InputError
 
 STDIN = "-"
-GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 
 
 def table_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -20,32 +20,7 @@ def table_bytes(path: str | os.PathLike[str]) -> bytes:
     except OSError as error:
         raise InputError(f"{name}: cannot be read ({(error.strerror or str(error)).lower()})") from error
     try:
-        return _decompressed(raw)
-    except Exception as error:  # each of the three libraries has its own exceptions
-        raise InputError(f"{name}: compressed, but broken ({str(error).rstrip('.').lower()})") from error
-
-
-def _decompressed(raw: bytes) -> bytes:
-    if raw.startswith(GZIP):
-        import gzip
-
-        return gzip.decompress(raw)
-    if raw.startswith(XZ):
-        import lzma
-
-        return lzma.decompress(raw, format=lzma.FORMAT_XZ)
-    return _zstd_frames(raw) if raw.startswith(ZSTD) else raw
-
-
-def _zstd_frames(raw: bytes) -> bytes:
-    """What is in the frames that follow each other; the library's short cuts take one that is cut off for whole."""
-    import zstandard
-
-    found = []
-    while raw:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        found.append(frame.decompress(raw))
-        if not frame.eof:
-            raise EOFError("compressed data ended before the end-of-stream marker was reached")
-        raw = frame.unused_data
-    return b"".join(found)
+        found = decompress(raw)
+    except BrokenError as error:
+        raise InputError(f"{name}: {error}") from error
+    return raw if found is None else found
