@@ -132,13 +132,13 @@ def _contest(
     )
     items = _discordant(first_NF, second_NF)
     odds = mcnemar(*items).odds_ratio if items else float("nan")
-    p, direction = _tested(first_NF, second_NF, value, test, settings)
+    p, direction = pair_p(first_NF, second_NF, value, test, settings)
     if direction is None:
         direction = gap
     return Contest(a, b, test, gap, interval, p, p, direction, error_reduction(*sorted(scores)), odds)
 
 
-def _tested(
+def pair_p(
     first_NF: Counts, second_NF: Counts, value: Value, test: str, settings: Settings
 ) -> tuple[float, float | None]:
     """The p-value, and whom the test speaks for where that is not told by the difference."""

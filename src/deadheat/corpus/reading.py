@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,15 @@ def read(
     if errors:
         raise CorpusError.gathered(errors)
     return corpora[0] if len(corpora) == 1 else concatenate(corpora)
+
+
+def as_read(corpus: Corpus) -> dict[str, Any]:
+    """The arguments of `read` that read what was made of a corpus as it was read itself."""
+    layout = corpus.layout
+    if layout.format in ("conllu", "conllx"):
+        return {"format": layout.format, "lenient": ["multiple-roots", "missing-heads"]}
+    names = {"columns": list(corpus.columns)} if layout.format == "columns" else {}
+    return {"format": layout.format, "separator": layout.separator, **names}
 
 
 def _checked(format: str, lenient: Iterable[str]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
+from deadheat.corpus.identity import text_hash
 from deadheat.metrics import METRICS, Metric, align
 from deadheat.study.cells import Cell, PartScores
 from deadheat.study.plan import Plan
@@ -20,10 +21,11 @@ Keep = Callable[[str, bytes], dict[str, Any]]  # part and bytes of a prediction 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worked:
-    """What a cell gives: its scores, and the files of its predictions by part."""
+    """What a cell gives: its scores, the files of its predictions, and the hashes of the texts, by part."""
 
     scores: tuple[PartScores, ...]
     predictions: dict[str, dict[str, Any]]
+    texts: dict[str, str]
 
 
 def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
@@ -36,14 +38,17 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
     tune_part = plan.tune_part(partition)
     train = take(corpus, partition.parts["train"])
     model = system.train(train, take(corpus, partition.parts[tune_part]) if tune_part else None, cell.seed)
-    scores, predictions = [], {}
+    scores: list[PartScores] = []
+    predictions: dict[str, dict[str, Any]] = {}
+    texts: dict[str, str] = {}
     for part in plan.evaluated(partition):
         gold = take(corpus, partition.parts[part])
         predicted = model.predict(unlabelled(gold, system))
         scores.append(part_scores(part, gold, predicted, train, wanted_metrics(plan, system)))
+        texts[part] = text_hash(gold)
         if keep is not None:
             predictions[part] = keep(part, to_bytes(predicted))
-    return Worked(tuple(scores), predictions)
+    return Worked(tuple(scores), predictions, texts)
 
 
 def wanted_metrics(plan: Plan, system: System) -> list[Metric]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part
 from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError
 from deadheat.study.ledger import Ledger, Watched, reason
 
@@ -71,7 +72,7 @@ def seal(ledger: Ledger, corpus: Corpus, copy: str | os.PathLike[str] = "", *, b
             _put_away(place, to_bytes(corpus, mend=True))
         more = {} if budget is None else {"budget": budget}
         if line is None:
-            notes = ledger.add("seal", watched, labels=labels, reading=_reading(corpus), **more)
+            notes = ledger.add("seal", watched, labels=labels, reading=as_read(corpus), **more)
         elif more:
             notes = ledger.add("guard", watched, **more)
     except InputError:
@@ -182,15 +183,6 @@ def _text_comments(comments: Comments) -> Comments:
     ]
     offsets = np.cumsum([0, *map(len, kept)]).astype(np.int64)
     return Comments(np.frombuffer(b"".join(kept), np.uint8), offsets)
-
-
-def _reading(corpus: Corpus) -> dict[str, Any]:
-    """The arguments of `deadheat.read` that read the sealed labels as this corpus was read."""
-    layout = corpus.layout
-    if layout.format in ("conllu", "conllx"):
-        return {"format": layout.format, "lenient": ["multiple-roots", "missing-heads"]}
-    names: Mapping[str, Sequence[str]] = {"columns": list(corpus.columns)} if layout.format == "columns" else {}
-    return {"format": layout.format, "separator": layout.separator, **names}
 
 
 def _seal_line(ledger: Ledger, test_set: str) -> Mapping[str, Any] | None:

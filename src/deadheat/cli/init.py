@@ -1,0 +1,32 @@
+"""`deadheat init CORPUS...`"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from deadheat.cli.options import Parser, add_reading, reading
+from deadheat.corpus.grouping import in_order_of_parts
+from deadheat.corpus.reading import read
+from deadheat.corpus.source import expand
+from deadheat.corpus.writing import write_bytes
+from deadheat.errors import InputError
+from deadheat.study.starting import starting_study
+
+
+def parser() -> argparse.ArgumentParser:
+    made = Parser("init", "Write a study file to begin with, for the corpora it is pointed at.")
+    made.add_argument("corpora", metavar="CORPUS", nargs="+", help="a file or folder; each is a corpus of its own")
+    made.add_argument("--out", type=Path, default=Path("study.toml"), metavar="FILE", help="default: study.toml")
+    add_reading(made)
+    return made
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.out.exists():
+        raise InputError(f"{arguments.out}: exists already; expected a new name (--out)")
+    options = reading(arguments)
+    corpora = [(path, read(in_order_of_parts(expand(path)), **options)) for path in arguments.corpora]
+    write_bytes(arguments.out, starting_study(corpora, arguments.out).encode())
+    print(f"{arguments.out}: look at it, then deadheat run {arguments.out} --plan")
+    return 0

@@ -1,0 +1,97 @@
+"""A study on a terminal: what it will run, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deadheat.analyses.study import Block, StudyResult
+from deadheat.errors import counted
+from deadheat.report.terminal import percent, table
+from deadheat.study.plan import Plan
+from deadheat.study.progress import duration
+
+
+def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: float | None) -> str:
+    """What will run: corpora, splits, systems with their seeds, cells, looks at test sets, and how long it takes."""
+    corpora = [
+        [name, f"{material.corpus.sentences:,}", f"{material.corpus.words:,}"]
+        for name, material in plan.materials.items()
+    ]
+    splits = [[strategy.name, f"{times:,}", str(seed)] for strategy, times, seed in plan.strategies]
+    systems = [[plan.labels[name], name, ", ".join(map(str, seeds))] for name, seeds in plan.systems.items()]
+    there = len(plan.cells) - missing
+    told = f"{counted(len(plan.cells), 'cell')}: {missing:,} to run" + (f", {there:,} there already" if there else "")
+    spent = f"{counted(looks, 'look')} at {counted(test_sets, 'test set')}" if looks else "no look at a test set"
+    time = "" if seconds is None else f"; about {duration(seconds)} by what its cells took so far"
+    return "\n\n".join(
+        [
+            table(["corpus", "sentences", "words"], corpora),
+            table(["split", "times", "seed"], splits),
+            table(["system", "name", "seeds"], systems, left=3),
+            f"{told}; {spent}{time}",
+        ]
+    )
+
+
+def study_text(result: StudyResult) -> str:
+    """Every block: the standings, the pairs, and how far the systems agree."""
+    shown = [_block(block, result) for block in result.blocks]
+    if result.missing:
+        shown.append(f"{counted(result.missing, 'cell')} of the plan without a result")
+    return "\n\n".join(shown)
+
+
+def _block(block: Block, result: StudyResult) -> str:
+    parts = [str(block), _standings(block)]
+    if block.pairs:
+        parts.append(_pairs(block, result))
+    if block.agreement:
+        alphas, oracles = ([getattr(each, name) for each in block.agreement] for name in ("alpha", "oracle"))
+        some = f"some system is right on {percent(float(np.mean(oracles)))} % of the words"
+        parts.append(f"agreement of all systems: alpha {np.mean(alphas):.3f}; {some}")
+    return "\n".join(parts)
+
+
+def _standings(block: Block) -> str:
+    systems = list(dict.fromkeys(each.system for each in block.standings))
+    found = {(each.system, each.metric): each for each in block.standings}
+    rows = []
+    for system in systems:
+        row = [system]
+        for metric in block.metrics:
+            each = found.get((system, metric))
+            if each is None:
+                row += ["", ""]
+                continue
+            low, high = each.interval if each.interval is not None else (each.least, each.most)
+            row += [percent(each.mean), f"{percent(low)} - {percent(high)}"]
+        rows.append(row)
+    spread = "95 % interval" if all(each.interval for each in block.standings) else "least - most"
+    header = ["system", *(cell for metric in block.metrics for cell in (short(metric), spread))]
+    return table(header, rows)
+
+
+def short(metric: str) -> str:
+    """A metric's name without version, and its column."""
+    base, _, rest = metric.partition(".v")
+    column = rest.partition("column='")[2].partition("'")[0]
+    return f"{base} {column}".strip()
+
+
+def _pairs(block: Block, result: StudyResult) -> str:
+    rows: list[Sequence[str]] = [
+        [
+            f"{pair.a} - {pair.b}",
+            f"{100 * pair.difference:+.2f}",
+            f"{pair.ahead} of {pair.splits}",
+            f"{pair.significant} of {pair.splits}",
+            f"{pair.reversed} of {pair.splits}",
+            f"{min(pair.p):.2g} - {max(pair.p):.2g}" if pair.splits > 1 else f"{pair.p[0]:.2g}",
+        ]
+        for pair in block.pairs
+    ]
+    tested = block.pairs[0].test
+    told = f"{tested}, {result.correction} over the splits, alpha {result.alpha:g}"
+    return f"{told}\n" + table(["pair", "difference", "ahead", "better", "worse", "p"], rows)

@@ -1,0 +1,182 @@
+"""Run what a study lacks: cells go out to workers, outcomes come in one by one and are stored at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deadheat.corpus import take
+from deadheat.corpus.identity import text_hash
+from deadheat.errors import InputError, counted
+from deadheat.study.bench import Worked, work
+from deadheat.study.cells import DONE, Cell, Outcome
+from deadheat.study.executor import Executor, Finished
+from deadheat.study.ledger import Look, Scored, Watched
+from deadheat.study.local import LocalExecutor
+from deadheat.study.plan import Plan
+from deadheat.study.predictions import predictions_folder, write_prediction
+from deadheat.study.provenance import provenance
+from deadheat.study.store import Store
+
+TEST = "test"
+Told = Callable[[Outcome, int], None]  # an outcome, and how many cells are left
+
+
+@dataclass(slots=True)
+class Workplace:
+    """What a worker process has: the study, read anew by itself, and the folder for predictions."""
+
+    path: Path
+    overrides: tuple[str, ...]
+    folder: Path
+    plan: Plan | None = field(default=None, repr=False)
+
+    def prepare(self) -> None:
+        """Read the study and its corpora."""
+        self.plan = Plan.of(self.path, self.overrides)
+
+    def run(self, cell: Cell) -> Worked:
+        """Train and score one cell; its predictions are kept before it is reported."""
+        assert self.plan is not None
+        if self.plan.hashes.get(cell.corpus) != cell.corpus_hash:
+            raise InputError(f"corpus {cell.corpus}: it changed while the study was running; expected it to stay")
+        return work(self.plan, cell, lambda part, data: write_prediction(self.folder, cell.key, part, data))
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a run went: cells that were there already, and those that ran, by how they ended."""
+
+    there: int
+    done: int
+    failed: int
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [f"{counted(self.done, 'cell')} run"]
+        parts += [f"{self.there:,} there already"] if self.there else []
+        parts += [f"{self.failed:,} failed"] if self.failed else []
+        return ", ".join(parts)
+
+
+def missing_cells(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> list[Cell]:
+    """Cells that the store does not hold; those that failed before only if they are to be tried again."""
+    if store is None:
+        return list(plan.cells)
+    there = store.done()
+    failed = set() if retry_failed else set(store.failed())
+    return [cell for cell in plan.cells if cell.key not in there and cell.key not in failed]
+
+
+def planned_looks(plan: Plan, cells: Sequence[Cell]) -> dict[Watched, int]:
+    """How often each test set would be looked at."""
+    found: dict[tuple[str, str, int, int], Watched | None] = {}
+    looks: dict[Watched, int] = {}
+    for cell in cells:
+        place = (cell.corpus, cell.split, cell.split_seed, cell.number)
+        if place not in found:
+            partition = plan.partition(cell)
+            tested = TEST in plan.evaluated(partition)
+            corpus = plan.materials[cell.corpus].corpus
+            found[place] = watched(cell, text_hash(take(corpus, partition.parts[TEST]))) if tested else None
+        test_set = found[place]
+        if test_set is not None:
+            looks[test_set] = looks.get(test_set, 0) + 1
+    return looks
+
+
+def watched(cell: Cell, text: str) -> Watched:
+    """The test part of a cell's split, as the ledger knows it."""
+    return Watched(f"{cell.corpus}, {cell.split.partition('.v')[0]} {cell.number}, test", text)
+
+
+def run_study(
+    plan: Plan,
+    store: Store,
+    *,
+    executor: Executor[Cell, Worked],
+    look: Look | None = None,
+    retry_failed: bool = False,
+    told: Told | None = None,
+) -> Ran:
+    """Run the cells that the store lacks. Whatever happens, what was finished is in the store.
+
+    A look at a test set is written to the ledger before its scores are stored: one that is cut off in between is run,
+    and counted, again.
+    """
+    cells = missing_cells(plan, store, retry_failed=retry_failed)
+    if look is not None:
+        check_budgets(plan, cells, look)
+    made_with = provenance(plan.path.parent)
+    by_key = {cell.key: cell for cell in cells}
+    for cell in cells:
+        executor.submit(cell.key, cell)
+    done = failed = 0
+    notes: list[str] = []
+    for finished in executor.results():
+        cell = by_key[finished.name]
+        if finished.value is not None and look is not None:
+            notes += _recorded(cell, finished.value, look, plan)
+        outcome = _outcome(cell, finished, made_with)
+        store.add(outcome)
+        done, failed = done + (outcome.status == DONE), failed + (outcome.status != DONE)
+        if told is not None:
+            told(outcome, len(cells) - done - failed)
+    there = len(plan.cells) - len(cells)
+    return Ran(there, done, failed, tuple(dict.fromkeys(notes)))
+
+
+def local_executor(plan: Plan, overrides: Sequence[str], store: Path) -> LocalExecutor[Cell, Worked]:
+    """Worker processes of this machine, as the study asks for them."""
+    place = Workplace(plan.path, tuple(overrides), predictions_folder(store))
+    engine = plan.study.engine
+    return LocalExecutor(place.run, workers=engine.workers, limit_s=engine.limit, prepare=place.prepare)
+
+
+def check_budgets(plan: Plan, cells: Sequence[Cell], look: Look) -> None:
+    """Refuse before anything runs what a budget of the ledger would not allow."""
+    limited = {each.test_set: each for each in look.ledger.tallies() if each.left is not None}
+    if not limited or look.over_budget:
+        return
+    for test_set, looks in planned_looks(plan, cells).items():
+        tally = limited.get(test_set.hash)
+        if tally is not None and tally.left is not None and looks > tally.left:
+            raise InputError(
+                f"{test_set.name} ({tally.name}): {counted(looks, 'look')} planned, {max(tally.left, 0):,} left of a "
+                f'budget of {tally.budget:,} (ledger {look.ledger.path}); expected --over-budget "reason", or '
+                'evaluate = ["dev"]'
+            )
+
+
+def _recorded(cell: Cell, worked: Worked, look: Look, plan: Plan) -> tuple[str, ...]:
+    if TEST not in worked.texts:
+        return ()
+    scores = next(each for each in worked.scores if each.part == TEST)
+    prediction = str(worked.predictions.get(TEST, {}).get("sha256", ""))
+    scored = Scored(
+        plan.labels.get(cell.system, cell.system), prediction, tuple(scores.values), f"{cell.system}|{cell.seed}"
+    )
+    purpose = look.purpose or f"study {plan.study.name or plan.path.name}"
+    recorded = look.ledger.record(
+        [watched(cell, worked.texts[TEST])], [scored], purpose=purpose, over_budget=look.over_budget
+    )
+    return recorded.notes if not recorded.tallies else ()
+
+
+def _outcome(cell: Cell, finished: Finished[Worked], made_with: dict[str, Any]) -> Outcome:
+    value = finished.value
+    return Outcome(
+        cell,
+        finished.status,
+        finished.started,
+        finished.wall_s,
+        finished.cpu_s,
+        finished.peak_mb,
+        finished.log,
+        finished.error,
+        value.scores if value is not None else (),
+        value.predictions if value is not None else {},
+        made_with,
+    )

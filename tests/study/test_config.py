@@ -1,0 +1,142 @@
+"""Study files: every mistake is told at once, with its line."""
+
+from pathlib import Path
+
+import pytest
+
+from deadheat.errors import InputError, StudyError
+from deadheat.study.config import grid, read_study
+from deadheat.study.places import line_of
+
+GOOD = """\
+name = "taggers"
+seeds = 2
+metrics = ["accuracy(column='upos')"]
+
+[corpora.small]
+files = "small.conllu"
+
+[splits]
+strategy = "random"
+times = 3
+unit = "sentence"
+
+[[systems]]
+name = "unigram"
+
+[[systems]]
+name = "majority"
+column = ["upos", "xpos"]
+seeds = [7]
+
+[compare]
+correction = "holm"
+
+[engine]
+workers = 1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "small.conllu").write_text("1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n\n")
+    return tmp_path
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "study.toml"
+    path.write_text(text)
+    return path
+
+
+def faults(folder: Path, text: str, *overrides: str) -> list[str]:
+    path = written(folder, text)
+    with pytest.raises(StudyError) as caught:
+        read_study(path, overrides)
+    return [str(fault).replace(str(path), "study.toml") for fault in caught.value.faults]
+
+
+def test_a_study_file_is_read(folder: Path) -> None:
+    study, text = read_study(written(folder, GOOD))
+    assert text == GOOD
+    assert study.name == "taggers"
+    assert [(each.strategy, each.times, each.settings) for each in study.split_entries] == [
+        ("random", 3, {"unit": "sentence"})
+    ]
+    assert [study.seeds_of(system) for system in study.systems] == [[0, 1], [7]]
+    assert study.compare.correction == "holm"
+
+
+def test_all_mistakes_are_told_with_their_lines(folder: Path) -> None:
+    text = GOOD.replace("times = 3", 'times = "3"').replace("workers = 1", "wokers = 1").replace("seeds = 2", "seeds = 0")
+    text = text.replace('files = "small.conllu"', "files = 3")
+    assert faults(folder, text) == [
+        "study.toml:6: corpora.small.files: input should be a valid string, not 3",
+        "study.toml:10: splits.times: input should be a valid integer, not '3'",
+        "study.toml:2: seeds: input should be greater than or equal to 1, not 0",
+        "study.toml:25: engine.wokers is unknown; did you mean 'workers'?",
+    ]
+
+
+def test_names_and_settings_that_do_not_exist_are_told_together(folder: Path) -> None:
+    text = GOOD.replace('"unigram"', '"unigramm"').replace('"random"', '"randm"').replace("accuracy(", "acuracy(")
+    text = text.replace("column = [", "colum = [").replace('"holm"', '"hlm"').replace("small.conllu", "smal.conllu")
+    found = faults(folder, text)
+    assert [each.split(": ")[0] for each in found] == [
+        "study.toml:6",
+        "study.toml:9",
+        "study.toml:14",
+        "study.toml:18",
+        "study.toml:3",
+        "study.toml:22",
+    ]
+    assert "smal.conllu: no such file or folder" in found[0]
+    assert all("did you mean" in each for each in found[1:])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name = 'x'\n", "corpora is missing; expected it"),
+        (GOOD.replace("[[systems]]", "[[system]]"), "system is unknown; did you mean 'systems'?"),
+        (GOOD + "[[splits]]\nstrategy='random'\n", "not TOML"),
+        ("a = [", "not TOML"),
+    ],
+)
+def test_what_is_no_study_is_told(folder: Path, text: str, told: str) -> None:
+    assert any(told in each for each in faults(folder, text))
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"nothing\.toml: cannot be read \(no such file or directory\)"):
+        read_study(tmp_path / "nothing.toml")
+
+
+def test_values_can_be_overridden(folder: Path) -> None:
+    path = written(folder, GOOD)
+    study, _ = read_study(path, ["systems.1.column=feats", "splits.times=5", "compare.alpha=0.01", "engine.limit=2.5"])
+    assert study.systems[1].settings == {"column": "feats"}
+    assert study.split_entries[0].times == 5
+    assert (study.compare.alpha, study.engine.limit) == (0.01, 2.5)
+    for wrong, told in [
+        ("systems.2.column=x", "no entry '2'; expected 0 to 1"),
+        ("seeds", "expected as systems.0.epochs=5"),
+        ("name.x=3", "nothing is inside 'x'"),
+    ]:
+        with pytest.raises(InputError, match=told):
+            read_study(path, [wrong])
+
+
+def test_a_grid_has_every_combination() -> None:
+    assert grid({"a": [1, 2], "b": ["x", "y"], "c": True}) == [
+        {"a": a, "b": b, "c": True} for a in (1, 2) for b in ("x", "y")
+    ]
+    assert grid({}) == [{}]
+
+
+def test_places_are_found_behind_headers_comments_and_dots() -> None:
+    text = "# a comment = 1\na = 1\n[b]\nc.d = 2\n\n[b.e] # why\nf = 3\n[[g]]\nh = 1\n[[g]]\nh = 2\n[[g.i]]\nj = 3\n"
+    assert [
+        line_of(text, path)
+        for path in (["a"], ["b", "c", "d"], ["b", "e", "f"], ["g", 0, "h"], ["g", 1, "h"], ["g", 1], ["x"])
+    ] == [2, 4, 7, 9, 11, 10, 0]
