@@ -27,7 +27,7 @@ def corpus_file() -> Path:
     from deadheat.testbed import generate
 
     made = Path(gettempdir()) / "deadheat-bench.conllu"
-    made.write_text(generate("default", sentences=2000, seed=0), encoding="utf-8")
+    made.write_text(generate("velani", sentences=2000, seed=0), encoding="utf-8")
     return made
 
 

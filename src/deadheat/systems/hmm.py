@@ -1,0 +1,296 @@
+"""A trigram tagger after Brants (2000): states in sequence, words by states, unknown words by their endings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
+from deadheat.errors import InputError
+from deadheat.kernels.hmm import best_states, count_trigrams, count_words, file_keys, grow_suffixes, guess_labels
+from deadheat.systems.floors import sorted_labels
+from deadheat.systems.system import SYSTEMS, System, checked_training, with_labels
+
+Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+IMPOSSIBLE = -1e5  # the logarithm of nothing: where no sequence is possible, the one with the fewest such steps wins
+ROOM = 1 << 14
+
+
+@SYSTEMS.add("hmm.v1")
+def hmm(
+    *, column: str = "upos", capitals: bool = True, suffix_length: int = 10, rare: int = 10, beam: int = 1000
+) -> System:
+    r"""A second-order hidden Markov model with suffixes for unknown words: TnT (Brants 2000).
+
+    Parameters
+    ----------
+    column
+        The labels to learn.
+    capitals
+        A state is a label and whether its word begins with a capital letter, not the label alone.
+    suffix_length
+        The longest suffix, in characters, that tells something of an unknown word.
+    rare
+        Suffixes are learned from words that occur so often or less.
+    beam
+        After each word, sequences are dropped that are so many times less likely than the best; 0 drops none.
+
+    Notes
+    -----
+    The chance of a state after two others is interpolated from trigrams, bigrams and unigrams, with the same three
+    weights in all contexts, found by deleted interpolation. A sentence is preceded by two boundaries and followed by
+    one. Known words have the states that they were seen with, and P(word | state) = f(word, state) / f(state). For
+    unknown ones P(label | suffix) is interpolated from no suffix to the longest known one, capitalised words and
+    others apart, and P(word | state) is taken as P(label | suffix) / P(label). T. Brants (2000), *TnT: a statistical
+    part-of-speech tagger*, ANLP.
+
+    Examples
+    --------
+    >>> from deadheat.corpus import read, to_bytes
+    >>> train = read(text="the_DT heat_NN is_VBZ dead_JJ\nthe_DT dead_NN heat_VBP\n")
+    >>> model = SYSTEMS.make("hmm(column='tag')").train(train, None, 0)
+    >>> to_bytes(model.predict(read(text="the_? heat_? is_? red_?\n")))
+    b'the_DT heat_NN is_VBZ red_JJ\n'
+    """
+    for name, value in (("suffix_length", suffix_length), ("rare", rare), ("beam", beam)):
+        if value < 0:
+            raise InputError(f"hmm.v1: {name}={value}; expected 0 or more")
+
+    def train(train: Corpus, tune: Corpus | None, seed: int) -> Trigrams:
+        labels, codes = sorted_labels(checked_training(train, column, "hmm.v1"))
+        states = States.of(train.column("form"), codes, capitals=capitals)
+        words = Words.counted(train.column("form"), states)
+        return Trigrams(
+            column=column,
+            labels=labels,
+            states=states,
+            sequences=Sequences.counted(states.of_word, train.offsets, states.size),
+            words=words,
+            suffixes=Suffixes.counted(words, states, rare=rare, longest=suffix_length),
+            beam=beam,
+        )
+
+    return System("hmm.v1", train, seeded=False)
+
+
+def logarithms(chances: Numbers) -> Numbers:
+    """Logarithms, where nothing has a number, too."""
+    return np.log(chances, out=np.full(len(chances), IMPOSSIBLE), where=chances > 0)
+
+
+def empty_table(items: int) -> Indices:
+    """A hash table of a power of two of free places, at least twice as many as there will be items."""
+    return np.full(1 << (2 * items).bit_length(), -1, np.int64)
+
+
+def begin_with_capital(vocabulary: Vocabulary) -> Flags:
+    """Whether the first character of each string is an upper-case letter."""
+    first = vocabulary.blob[vocabulary.offsets[:-1]]
+    capital: Flags = (first >= ord("A")) & (first <= ord("Z"))
+    for code in np.flatnonzero(first >= 0x80).tolist():
+        capital[code] = vocabulary[code][0].isupper()
+    return capital
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class States:
+    """The states of the words of a corpus: labels, or labels with a bit for a capital letter."""
+
+    of_word: Codes
+    labels: Codes  # the label of each state; several states of one form have different ones
+    frequencies: Indices
+    allowed: tuple[Indices, Indices]  # the states of unknown words that begin with a small letter, or with a capital
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    @classmethod
+    def of(cls, forms: Column, labels: Codes, *, capitals: bool) -> States:
+        """Number the states that occur, by label and then by capital."""
+        every = labels.astype(np.int64) * 2
+        if capitals:
+            every += begin_with_capital(forms.vocabulary)[forms.codes]
+        counts = np.bincount(every)
+        kinds = np.flatnonzero(counts)
+        number = np.full(len(counts), -1, np.int32)
+        number[kinds] = np.arange(len(kinds))
+        groups = [np.flatnonzero(kinds % 2 == bit) for bit in (0, 1)] if capitals else []
+        allowed = [group if len(group) else np.arange(len(kinds)) for group in groups] or [np.arange(len(kinds))] * 2
+        return cls(number[every], (kinds // 2).astype(np.int32), counts[kinds], (allowed[0], allowed[1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequences:
+    """What states follow each other, as logarithms: trigrams in a hash table, bigrams for all that were not seen."""
+
+    boundary: int
+    weights: tuple[float, float, float]
+    keys: Indices
+    trigrams: Numbers
+    bigrams: Numbers
+
+    @classmethod
+    def counted(cls, states: Codes, offsets: Indices, boundary: int) -> Sequences:
+        """Count the sequences of a corpus and interpolate."""
+        base = boundary + 1
+        keys = empty_table(min(len(states) + len(offsets), base**3))
+        counts = np.zeros(len(keys), np.int64)
+        count_trigrams(states, offsets, boundary, keys, counts)
+        slots = np.flatnonzero(counts)
+        slots = slots[np.argsort(keys[slots])]  # in the order of states, whatever the order of sentences
+        seen, count = keys[slots], counts[slots]
+        contexts, pairs, outcomes = seen // base, seen % base**2, seen % base
+        of_context = np.bincount(contexts, count, base**2)
+        of_pair = np.bincount(pairs, count, base**2)
+        of_middle = np.bincount(pairs // base, count, base)
+        of_outcome = np.bincount(outcomes, count, base)
+        total = count.sum()
+        weights = deleted_interpolation(
+            count,
+            (of_outcome[outcomes], of_pair[pairs], count),
+            (np.full(len(count), total), of_middle[pairs // base], of_context[contexts]),
+        )
+        shares = np.divide(of_pair.reshape(base, base), of_middle[:, None], out=np.zeros((base, base)),
+                           where=of_middle[:, None] > 0)  # fmt: skip
+        shorter = (weights[0] * (of_outcome / total) + weights[1] * shares).ravel()
+        table = empty_table(len(seen))  # a small one again, which stays in the processor's cache
+        file_keys(seen, table, slots)
+        trigrams = np.zeros(len(table))
+        trigrams[slots] = logarithms(shorter[pairs] + weights[2] * (count / of_context[contexts]))
+        return cls(boundary, weights, table, trigrams, logarithms(shorter))
+
+
+def deleted_interpolation(
+    counts: Indices, parts: tuple[Indices | Numbers, ...], wholes: tuple[Indices | Numbers, ...]
+) -> tuple[float, float, float]:
+    """The weights of unigrams, bigrams and trigrams.
+
+    Every trigram gives its count to the one of the three whose estimate is the greatest when the trigram itself is
+    left out of all counts; several that are the greatest share it.
+    """
+    estimates = np.zeros((3, len(counts)))
+    for row, part, whole in zip(estimates, parts, wholes, strict=True):
+        np.divide(part - 1.0, whole - 1.0, out=row, where=whole > 1)
+    greatest = estimates == estimates.max(axis=0)
+    given = (greatest * (counts / greatest.sum(axis=0))).sum(axis=1)
+    unigrams, bigrams, trigrams = (given / given.sum()).tolist()
+    return unigrams, bigrams, trigrams
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Words:
+    """The states that each form was seen with: form f has the pairs starts[f] to starts[f + 1], none if not seen."""
+
+    forms: Vocabulary
+    starts: Indices
+    states: Codes
+    counts: Codes
+    chances: Numbers  # the logarithm of P(word | state)
+
+    @classmethod
+    def counted(cls, forms: Column, states: States) -> Words:
+        size, words = len(forms.vocabulary), len(forms)
+        starts = np.empty(size + 1, np.int64)
+        links, link_counts, following, found, counts = (np.empty(words, np.int32) for _ in range(5))
+        pairs = count_words(forms.codes, states.of_word, np.full(size, -1, np.int32), links, link_counts, following,
+                            starts, found, counts)  # fmt: skip
+        found, counts = found[:pairs].copy(), counts[:pairs].copy()
+        return cls(forms.vocabulary, starts, found, counts, logarithms(counts / states.frequencies[found]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suffixes:
+    """What the endings of rare words tell of their labels: two trees, in the arrays of `deadheat.kernels.hmm`."""
+
+    longest: int
+    theta: float
+    prior: Numbers
+    keys: Indices
+    nodes: Codes
+    totals: Indices
+    chains: tuple[Codes, Codes, Codes, Codes]
+
+    @classmethod
+    def counted(cls, words: Words, states: States, *, rare: int, longest: int) -> Suffixes:
+        frequencies = np.diff(np.concatenate([[0], np.cumsum(words.counts)])[words.starts])
+        chosen = np.flatnonzero((frequencies > 0) & (frequencies <= rare))
+        lengths = np.minimum(np.diff(words.forms.offsets)[chosen], longest)  # in bytes, so no less than in characters
+        nodes = 2 + int(lengths.sum())
+        links = int((lengths * np.diff(words.starts)[chosen]).sum())
+        keys = empty_table(nodes)
+        children = np.empty(len(keys), np.int32)
+        totals = np.zeros(nodes, np.int64)
+        room = [np.empty(links, np.int32) for _ in range(3)]
+        chains = np.full(nodes, -1, np.int32), room[0], room[1], room[2]
+        capital = begin_with_capital(words.forms).view(np.uint8)
+        grow_suffixes(words.forms.blob, words.forms.offsets, chosen, capital, words.starts, states.labels[words.states],
+                      words.counts, longest, keys, children, totals, *chains)  # fmt: skip
+        frequencies = np.bincount(states.labels, states.frequencies)
+        prior = frequencies / frequencies.sum()
+        theta = float(prior.std(ddof=1)) if len(prior) > 1 else 0.0
+        return cls(longest, theta, prior, keys, children, totals, chains)
+
+    def chances(self, vocabulary: Vocabulary, chosen: Indices, capital: Flags) -> Numbers:
+        """P(label | suffix) for some strings of a vocabulary, a row each."""
+        found = np.empty(len(chosen) * len(self.prior))
+        weights = np.array([1 / (1 + self.theta), self.theta / (1 + self.theta)])
+        guess_labels(vocabulary.blob, vocabulary.offsets, chosen, capital.view(np.uint8), self.longest, self.keys,
+                     self.nodes, self.totals, *self.chains, weights, self.prior, np.empty(self.longest, np.int64),
+                     found)  # fmt: skip
+        return found.reshape(len(chosen), len(self.prior))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trigrams:
+    """A trained model."""
+
+    column: str
+    labels: Vocabulary
+    states: States
+    sequences: Sequences
+    words: Words
+    suffixes: Suffixes
+    beam: int
+
+    def predict(self, corpus: Corpus) -> Corpus:
+        """The corpus with the likeliest labels of every sentence."""
+        rows, starts, states, chances = self._emissions(corpus.column("form"))
+        sequences, found = self.sequences, np.empty(corpus.words, np.int32)
+        margin = np.array([np.log(self.beam) if self.beam else np.inf])
+        done, room = 0, ROOM
+        while done < corpus.sentences:
+            current, previous, origins = (np.empty(room, np.int32) for _ in range(3))
+            done = best_states(rows, starts, states, chances, corpus.offsets, done, sequences.boundary, sequences.keys,
+                               sequences.trigrams, sequences.bigrams, margin, current, previous, np.empty(room),
+                               origins, found)  # fmt: skip
+            room *= 4
+        return with_labels(corpus, self.column, Column(self.states.labels[found], self.labels))
+
+    def _emissions(self, forms: Column) -> tuple[Indices, Indices, Codes, Numbers]:
+        """For each word the number of its row; for each row where it starts; states and log P(word | state) in rows.
+
+        The first rows are those of known words; each unknown form that occurs has one behind them.
+        """
+        words = self.words
+        place = words.forms.codes_of(forms.vocabulary).astype(np.int64)
+        known = (place >= 0) & (np.diff(words.starts) > 0)[place]
+        unknown = np.flatnonzero(~known & (forms.frequencies() > 0))
+        capital = begin_with_capital(forms.vocabulary)
+        place[unknown] = len(words.forms) + np.arange(len(unknown))
+        chances = self.suffixes.chances(forms.vocabulary, unknown, capital) / self.suffixes.prior
+        of_row = [self.states.allowed[bit] for bit in capital[unknown].view(np.uint8).tolist()]
+        sizes = np.array([len(group) for group in of_row], np.int64)
+        states = np.concatenate([np.empty(0, np.int64), *of_row]).astype(np.int32)
+        guessed = logarithms(chances[np.repeat(np.arange(len(unknown)), sizes), self.states.labels[states]])
+        return (
+            place[forms.codes],
+            np.concatenate([words.starts, words.starts[-1] + np.cumsum(sizes)]),
+            np.concatenate([words.states, states]),
+            np.concatenate([words.chances, guessed]),
+        )
