@@ -1,0 +1,184 @@
+"""Predictions beside a store, and what a run was made with."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat.errors import InputError
+from deadheat.study import provenance as module
+from deadheat.study.packing import compressed
+from deadheat.study.provenance import provenance, revision
+from deadheat.study.store import Store, write_prediction
+from deadheat.version import __version__
+from tests.study.store_outcomes import cell, outcome
+
+TEXT = b"1\tDogs\tdog\tNOUN\n2\tbark\tbark\tVERB\n\n" * 50
+KEY = cell(1).key
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with one run and its prediction."""
+    made = tmp_path / "study.db"
+    with Store.open(made, create=True) as store:
+        kept = write_prediction(store.predictions, KEY, "test", TEXT)
+        assert store.add(outcome(1, predictions={"test": kept}))
+    return made
+
+
+def file_of(path: Path) -> Path:
+    return path.parent / "study.db.predictions" / KEY[:2] / f"{KEY}.test.zst"
+
+
+def flip(data: bytes) -> bytes:
+    return data[:-10] + bytes([data[-10] ^ 1]) + data[-9:]
+
+
+def test_a_prediction_is_small_and_where_it_is_said_to_be(path: Path) -> None:
+    assert file_of(path).stat().st_size < len(TEXT) / 10
+    with Store.read(path) as store:
+        assert store.prediction(KEY, "test") == TEXT
+        assert store.verify() == []
+
+
+CHANGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "cut off": (lambda data: data[:-3], "changed since it was written"),
+    "empty": (lambda data: b"", "changed since it was written"),
+    "one bit": (flip, "changed since it was written"),
+    "plain text": (lambda data: TEXT, "changed since it was written"),
+    "longer": (lambda data: compressed(TEXT + b"x"), "changed since it was written (1,701 bytes; expected 1,700)"),
+    "other": (lambda data: compressed(TEXT[::-1]), "changed since it was written; expected what has the hash"),
+    "followed by more": (lambda data: data + data, "changed since it was written"),
+}
+
+
+@pytest.mark.parametrize(("change", "told"), CHANGES.values(), ids=CHANGES)
+def test_a_prediction_that_changed_is_refused_and_listed(
+    path: Path, change: Callable[[bytes], bytes], told: str
+) -> None:
+    assert len(TEXT) == 1700
+    file = file_of(path)
+    file.write_bytes(change(file.read_bytes()))
+    with Store.read(path) as store:
+        with pytest.raises(InputError, match=re.escape(f"{file}: {told}")) as caught:
+            store.prediction(KEY, "test")
+        assert store.verify() == [str(caught.value)]
+
+
+def test_a_prediction_that_is_gone_is_refused_and_listed(path: Path) -> None:
+    file_of(path).unlink()
+    with Store.read(path) as store:
+        with pytest.raises(InputError, match=r"cannot be read \(no such file or directory\)"):
+            store.prediction(KEY, "test")
+        assert len(store.verify()) == 1
+
+
+def test_a_prediction_that_never_was_is_refused(path: Path) -> None:
+    with Store.read(path) as store:
+        with pytest.raises(InputError, match="prediction of part 'dev' is unknown; known are test"):
+            store.prediction(KEY, "dev")
+        with pytest.raises(InputError, match="no run ffff; expected the key of one"):
+            store.prediction("ffff", "test")
+
+
+def test_a_file_outside_the_folder_is_not_read(path: Path) -> None:
+    (path.parent / "secret").write_bytes(compressed(TEXT))
+    file = file_of(path)
+    file.unlink()
+    file.symlink_to(path.parent / "secret")
+    with Store.read(path) as store, pytest.raises(InputError, match="outside the store's folder"):
+        store.prediction(KEY, "test")
+
+
+@pytest.mark.parametrize(("key", "part"), [("../ab", "test"), ("", "test"), ("ab", "a/b"), ("ab", ".."), ("ab", "")])
+def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, key: str, part: str) -> None:
+    with pytest.raises(InputError, match="expected letters, digits"):
+        write_prediction(tmp_path, key, part, TEXT)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_prediction_written_again_replaces_the_first(tmp_path: Path) -> None:
+    first = write_prediction(tmp_path, "ab12", "test", TEXT)
+    again = write_prediction(tmp_path, "ab12", "test", b"")
+    assert (first["file"], again["bytes"]) == (again["file"], 0)
+    assert sum(each.is_file() for each in tmp_path.rglob("*")) == 1
+
+
+def test_a_store_moves_with_its_predictions(path: Path) -> None:
+    there = path.parent / "elsewhere"
+    there.mkdir()
+    for each in (path, path.with_name("study.db.predictions")):
+        each.rename(there / each.name.replace("study", "other"))
+    with Store.read(there / "other.db") as store:
+        assert store.prediction(KEY, "test") == TEXT
+
+
+def write_many(folder: Path, part: str) -> None:
+    for number in range(50):
+        write_prediction(folder, cell(number).key, part, TEXT)
+
+
+def test_worker_processes_write_side_by_side(tmp_path: Path) -> None:
+    workers = [
+        get_context("spawn").Process(target=write_many, args=(tmp_path, part)) for part in ("test", "dev", "test")
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    assert len(list(tmp_path.rglob("*.zst"))) == 100
+    assert list((tmp_path / "unfinished").iterdir()) == []
+
+
+def git(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    names = ["-c", "user.name=somebody", "-c", "user.email=somebody"]
+    command = ["git", "-C", str(folder), *names, *arguments]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_the_revision_of_the_code_is_told_and_whether_it_was_changed(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "study.toml").write_text("a = 1\n")
+    assert revision(tmp_path) == {}  # nothing was committed yet
+    git(tmp_path, "add", "study.toml")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
+    (tmp_path / "sub").mkdir()
+    commit = git(tmp_path, "rev-parse", "HEAD")
+    assert revision(tmp_path / "sub") == {"revision": commit, "changed": False}
+    (tmp_path / "study.toml").write_text("a = 2\n")
+    assert revision(tmp_path) == {"revision": commit, "changed": True}
+
+
+def test_without_git_or_an_answer_in_time_there_is_no_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert revision(tmp_path / "absent") == {}
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "first")
+    assert revision(tmp_path)
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 20\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(module, "GIT_LIMIT_S", 0.1)
+    with monkeypatch.context() as changed:
+        changed.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+        assert revision(tmp_path) == {}
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert revision(tmp_path) == {}
+
+
+def test_provenance_says_what_a_run_was_made_with(tmp_path: Path) -> None:
+    found = provenance(tmp_path)
+    assert found["deadheat"] == __version__
+    assert found["numpy"] == np.__version__
+    assert found["host"] == os.uname().nodename
+    assert {"python", "platform", "processors", "user"} <= set(found)
