@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from deadheat.corpus.info import info
     from deadheat.splits import Partition, split
     from deadheat.study.ledger import Ledger, Look
+    from deadheat.study.store import open_store
 
 __all__ = [
     "Corpus",
@@ -32,6 +33,7 @@ __all__ = [
     "compare_scores",
     "contrast",
     "info",
+    "open_store",
     "power",
     "rank",
     "read",
@@ -52,6 +54,7 @@ _HOMES = {
     "compare_scores": "deadheat.analyses.tables",
     "contrast": "deadheat.analyses.contrast",
     "info": "deadheat.corpus.info",
+    "open_store": "deadheat.study.store",
     "power": "deadheat.analyses.power",
     "rank": "deadheat.analyses.rank",
     "read": "deadheat.corpus",
