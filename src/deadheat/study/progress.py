@@ -1,0 +1,174 @@
+"""How far a study is: one line that is rewritten on a terminal, plain lines now and then elsewhere."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Self, TextIO
+
+LAST = 50  # cells that the time left is reckoned from
+TRIMMED = 0.1  # of these, the share of the quickest and of the slowest that does not count
+REWRITE_S, LINE_S = 0.1, 10.0
+_CLEAR = "\r\x1b[K"
+
+
+def trimmed_mean(values: Sequence[float]) -> float:
+    """The mean without a tenth of the values at each end, so that one odd cell does not count.
+
+    Examples
+    --------
+    >>> trimmed_mean([1.0, 2.0, 3.0])
+    2.0
+    >>> trimmed_mean([1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0, 5000.0])
+    2.125
+    """
+    cut = int(TRIMMED * len(values))
+    kept = sorted(values)[cut : len(values) - cut]
+    return math.fsum(kept) / len(kept)
+
+
+def duration(seconds: float) -> str:
+    """A time in its two largest units.
+
+    Examples
+    --------
+    >>> duration(0.4), duration(59.6), duration(3599.0), duration(90000.0)
+    ('0 s', '1 min 0 s', '59 min 59 s', '1 d 1 h')
+    """
+    whole = round(seconds)
+    for unit, name, smaller, small_name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= unit:
+            return f"{whole // unit} {name} {whole % unit // smaller} {small_name}"
+    return f"{whole} s"
+
+
+def speed(per_second: float) -> str:
+    """How many cells a second, minute or hour.
+
+    Examples
+    --------
+    >>> speed(12.0), speed(0.5), speed(0.001)
+    ('12/s', '30/min', '3.6/h')
+    """
+    for seconds, name in ((1, "s"), (60, "min")):
+        if (rate := per_second * seconds) >= 1:
+            return f"{rate:,.0f}/{name}" if rate >= 100 else f"{rate:.3g}/{name}"
+    return f"{per_second * 3600:.3g}/h"
+
+
+class Progress:
+    """Counts cells as they finish and says so on stderr.
+
+    Parameters
+    ----------
+    total
+        How many cells there are to run.
+    workers
+        How many run at once.
+    quiet
+        Say nothing.
+    stream
+        Where to write; stderr by default.
+    clock
+        What tells the time, in seconds.
+
+    Examples
+    --------
+    >>> import sys
+    >>> with Progress(3, workers=1, stream=sys.stdout, clock=lambda: 0.0) as progress:
+    ...     progress.finished(4.0, running=1)
+    ...     progress.finished(2.0, running=1, failed=True)
+    1 of 3 done, 1 running, 15/min, 8 s left
+    2 of 3 done, 1 failed, 1 running, 20/min, 3 s left
+    """
+
+    def __init__(
+        self,
+        total: int,
+        *,
+        workers: int,
+        quiet: bool = False,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total, self.done, self.failed, self.running = total, 0, 0, 0
+        self._workers, self._quiet, self._clock = max(1, workers), quiet, clock
+        self._stream = sys.stderr if stream is None else stream
+        self._rewrites = _is_terminal(self._stream)
+        self._seconds: deque[float] = deque(maxlen=LAST)
+        self._said = ""
+        self._said_at = -math.inf
+
+    def finished(self, wall_s: float, *, running: int, failed: bool = False) -> None:
+        """One cell more is finished; it took so long, and so many run now."""
+        self.done += 1
+        self.failed += failed
+        self.running = running
+        self._seconds.append(wall_s)
+        self._say()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest will take if it is like the last cells; None before the first."""
+        left = self.total - self.done
+        if not self._seconds or left <= 0:
+            return None if left > 0 else 0.0
+        # The last cells of all do not fill the workers: a cell takes its time however many could run beside it.
+        return trimmed_mean(self._seconds) * max(1.0, left / self._workers)
+
+    def __str__(self) -> str:
+        said = [f"{self.done:,} of {self.total:,} done"]
+        said += [f"{self.failed:,} failed"] if self.failed else []
+        said += [f"{self.running:,} running"] if self.running else []
+        if self._seconds and (mean := trimmed_mean(self._seconds)) > 0:
+            said.append(speed(self._workers / mean))
+        left = self.seconds_left
+        said += [f"{duration(left)} left"] if left else []
+        return ", ".join(said)
+
+    def note(self, line: str) -> None:
+        """Write a line of its own, above the line that is rewritten."""
+        if self._quiet:
+            return
+        self._write(f"{_CLEAR}{line}\n{self._said}" if self._rewrites else f"{line}\n")
+
+    def close(self) -> None:
+        """Say for the last time how far it is."""
+        if self.done or self._said:
+            self._say(last=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _say(self, *, last: bool = False) -> None:
+        now = self._clock()
+        if self._quiet or (not last and now - self._said_at < (REWRITE_S if self._rewrites else LINE_S)):
+            return
+        said = str(self)
+        if self._rewrites:
+            said = said[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot be rewritten
+            self._write(f"{_CLEAR}{said}" + ("\n" if last else ""))
+        elif said != self._said:
+            self._write(f"{said}\n")
+        self._said, self._said_at = "" if last and self._rewrites else said, now
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # nobody reads it any more; the study goes on
+            self._stream.write(text)
+            self._stream.flush()
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"

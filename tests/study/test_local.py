@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from deadheat.errors import InputError
+from deadheat.study import worker_pool
+from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT
+from deadheat.study.executor import Finished, SerialExecutor, WorkersFailed
+from deadheat.study.local import LocalExecutor, cores
+from deadheat.study.worker import LOG_BYTES
+from tests.study import worker_tasks
+from tests.study.worker_checks import PATIENCE_S, goes_on, on_linux, run, run_one
+from tests.study.worker_tasks import Loader, behave
+
+
+@pytest.fixture
+def executor() -> Iterator[LocalExecutor[Any, Any]]:
+    with LocalExecutor[Any, Any](behave, workers=2) as made:
+        yield made
+
+
+def test_two_thousand_tasks_are_each_reported_once_with_their_value(executor: LocalExecutor[Any, Any]) -> None:
+    found = run(executor, *[("square", number) for number in range(2000)])
+    assert [each.value for each in found] == [number * number for number in range(2000)]
+    assert {each.status for each in found} == {DONE}
+    assert all(not each.error and not each.log for each in found)
+
+
+def test_tasks_run_in_as_many_processes_as_asked_for() -> None:
+    with LocalExecutor[Any, Any](behave, workers=3) as executor:
+        for number in range(6):
+            executor.submit(str(number), ("sleeps", 0.2))
+        started = time.monotonic()
+        assert len(list(executor.results())) == 6
+        assert time.monotonic() - started < 1.1  # one after the other they take 1.2 s
+        assert len(executor.pids) == executor.workers == 3
+
+
+def test_the_default_is_a_worker_for_each_core() -> None:
+    with LocalExecutor(behave) as executor:
+        assert executor.workers == cores() == len(os.sched_getaffinity(0))
+
+
+def test_no_more_workers_are_started_than_there_are_tasks() -> None:
+    with LocalExecutor[Any, Any](behave, workers=50) as executor:
+        assert len(run(executor, ("sleeps", 0.1), ("sleeps", 0.1))) == 2
+        assert len(executor.pids) == 2
+
+
+def test_an_exception_is_told_in_a_line_and_its_traceback_is_in_the_log(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "raises", "seven is not eight")
+    assert (found.status, found.value, found.error) == (FAILED, None, "ValueError: seven is not eight")
+    assert found.log.startswith("before the error\nTraceback (most recent call last):\n")
+    assert "in raises\n" in found.log
+    assert found.log.endswith("ValueError: seven is not eight\n")
+    assert goes_on(executor)
+
+
+def test_an_exception_that_cannot_be_told_is_told_by_its_type(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "raises_something_that_cannot_be_told")
+    assert (found.status, found.error) == (FAILED, "Mute")
+
+
+def test_leaving_by_an_exception_is_a_failure(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "asks_to_leave", 3)
+    assert (found.status, found.error) == (FAILED, "SystemExit: 3")
+
+
+def test_all_that_is_printed_is_in_the_log_of_its_task_and_nowhere_else(
+    executor: LocalExecutor[Any, Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    ways = ["by print", "to stderr", "to descriptor 1", "by printf", "by a child"]
+    found = run(executor, *[("prints_everywhere", f"word{number}") for number in range(6)])
+    for number, each in enumerate(found):
+        assert sorted(each.log.splitlines()) == sorted(f"word{number} {way}" for way in ways)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_task_can_spoil_the_streams_only_for_itself() -> None:
+    with LocalExecutor[Any, Any](behave, workers=1) as executor:
+        spoilt, printed = run(executor, ("spoils_the_streams",), ("prints_everywhere", "x"))
+        assert spoilt.status == printed.status == DONE
+        assert len(printed.log.splitlines()) == 5
+
+
+def test_of_a_long_log_the_end_is_kept(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "prints_much", 100_000)
+    first, rest = found.log.split("\n")
+    assert first == f"({100_011 - LOG_BYTES:,} bytes before this are left out)"
+    assert len(rest) == LOG_BYTES
+    assert rest.endswith("x last")
+
+
+def test_a_task_that_never_stops_printing_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_pool, "LOG_LIMIT", 1 << 20)
+    monkeypatch.setattr(worker_pool, "LOOK_S", 0.001)
+    sizes: list[int] = []
+    shorten = worker_pool.Worker.shorten_log
+
+    def watched(worker: worker_pool.Worker) -> None:
+        shorten(worker)
+        sizes.append(os.fstat(worker.log.fileno()).st_size)
+
+    monkeypatch.setattr(worker_pool.Worker, "shorten_log", watched)
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1) as executor:
+        found = run_one(executor, "prints_for_ever")
+    assert found.status == TIMED_OUT
+    assert found.log.count("y") >= LOG_BYTES - 2
+    assert max(sizes) < 1 << 28  # without shortening it would be gigabytes
+    assert any(later < earlier for earlier, later in pairwise(sizes))
+
+
+def test_large_tasks_and_results_cross(executor: LocalExecutor[Any, Any]) -> None:
+    size = 12 * (1 << 20)
+    large = bytes(range(256)) * (size // 256)
+    found = run(executor, *[("many_bytes", size)] * 4, *[("length", large)] * 2)
+    assert all(each.value == large for each in found[:4])
+    assert [each.value for each in found[4:]] == [size] * 2
+
+
+def test_a_result_that_cannot_be_pickled_is_a_failure(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "unpicklable")
+    assert found.status == FAILED
+    assert found.error.startswith("the result cannot be sent: ")
+    assert "Traceback" in found.log
+    assert goes_on(executor)
+
+
+def test_a_result_that_cannot_be_unpickled_is_a_failure(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "falls_apart")
+    assert found.status == FAILED
+    assert found.error.startswith("the result cannot be read: ValueError: invalid literal")
+    assert goes_on(executor)
+
+
+def test_a_task_that_cannot_be_pickled_is_refused_at_once(executor: LocalExecutor[Any, Any]) -> None:
+    with pytest.raises((AttributeError, TypeError), match="pickle"):
+        executor.submit("lambda", lambda: None)
+    assert goes_on(executor)
+
+
+def test_cpu_time_is_that_of_the_task_and_its_children() -> None:
+    with LocalExecutor[Any, Any](behave, workers=1) as executor:
+        asleep, own, childs, again = run(
+            executor, ("sleeps", 0.3), ("burns", 0.3), ("lets_a_child_burn", 0.3), ("sleeps", 0.0)
+        )
+        assert asleep.cpu_s < 0.1
+        assert asleep.wall_s >= 0.3
+        assert 0.3 <= own.cpu_s < 0.45
+        assert 0.3 <= childs.cpu_s < 0.6
+        assert again.cpu_s < 0.1
+        assert own.started >= asleep.started + 0.3
+        assert abs(again.started - time.time()) < PATIENCE_S
+
+
+@on_linux
+def test_cpu_time_of_an_ended_task_is_that_of_its_children_too_and_not_of_earlier_tasks() -> None:
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1.0) as executor:
+        before, childs, asleep = run(
+            executor, ("burns", 0.4), ("does_not_look_after_a_child_that_burns",), ("sleeps", 60)
+        )
+    assert before.cpu_s >= 0.4
+    assert 0.15 < childs.cpu_s < 1.2  # the task itself sleeps; how much its child gets depends on who else runs
+    assert asleep.cpu_s < 0.15
+    assert childs.status == asleep.status == TIMED_OUT
+
+
+@on_linux
+def test_memory_is_that_of_the_task_alone() -> None:
+    with LocalExecutor[Any, Any](behave, workers=1) as executor:
+        little, much, little_again = run(executor, ("holds", 1), ("holds", 150), ("holds", 1))
+        childs, after = run(executor, ("lets_a_child_hold", 150), ("lets_a_child_hold", 1))
+    assert little.peak_mb < 60
+    assert 300 < much.peak_mb < 380  # the bytes and their copy
+    assert little_again.peak_mb < 60
+    assert 150 < childs.peak_mb < 220
+    assert after.peak_mb < 60
+
+
+def test_a_worker_serves_many_tasks_but_not_with_a_thread_that_one_left() -> None:
+    with LocalExecutor[Any, Any](behave, workers=1) as executor:
+        found = run(executor, ("pid",), ("pid",), ("leaves_a_thread",), ("pid",), ("pid",))
+    pids = [each.value for each in found]
+    assert pids[0] == pids[1] == pids[2] != pids[3] == pids[4]
+
+
+def test_numeric_libraries_get_one_thread(executor: LocalExecutor[Any, Any]) -> None:
+    found: Any = run_one(executor, "threads_of_libraries").value
+    for library in ("OPENBLAS_NUM", "OMP_NUM", "MKL_NUM", "NUMEXPR_NUM", "NUMBA_NUM", "POLARS_MAX"):
+        assert found[f"{library}_THREADS"] == "1"
+
+
+def test_sets_of_words_have_the_same_order_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    orders = []
+    for _ in range(2):
+        with LocalExecutor[Any, Any](behave, workers=1) as executor:
+            orders.append(run_one(executor, "order_of_a_set").value)
+    assert orders[0] == orders[1]
+
+
+def test_what_is_prepared_is_loaded_once_and_shared() -> None:
+    loader = Loader()
+    with LocalExecutor(loader.work, workers=2, prepare=loader.load) as executor:
+        for number in range(8):
+            executor.submit(str(number), 0.05)
+        found = [each.value for each in executor.results() if each.value is not None]
+        assert executor.shared
+    assert len(found) == 8
+    assert len({loaded_by for loaded_by, _ in found}) == 1
+    assert len({worked for _, worked in found}) == 2
+    assert all(loaded_by not in (0, worked, os.getpid()) for loaded_by, worked in found)
+    assert loader.loaded_by == 0
+
+
+def test_workers_load_by_themselves_what_starts_threads() -> None:
+    loader = Loader(threaded=True)
+    with LocalExecutor(loader.work, workers=2, prepare=loader.load) as executor:
+        for number in range(8):
+            executor.submit(str(number), 0.05)
+        found = [each.value for each in executor.results() if each.value is not None]
+        assert not executor.shared
+        assert len(executor.pids) == 2  # a thread that was there before a task is not held against it
+    assert len(found) == 8
+    assert all(loaded_by == worked for loaded_by, worked in found)
+
+
+def test_wrong_input_that_is_found_while_preparing_is_raised_as_such() -> None:
+    with pytest.raises(InputError, match=r"^a.conllu:3: no head; expected a number$"):
+        LocalExecutor(behave, prepare=worker_tasks.prepare_with_wrong_input)
+
+
+def test_a_failure_to_prepare_is_raised_with_its_log() -> None:
+    with pytest.raises(WorkersFailed, match="OSError: no such corpus") as caught:
+        LocalExecutor(behave, prepare=worker_tasks.prepare_badly)
+    assert "half prepared" in str(caught.value)
+    assert "in prepare_badly" in str(caught.value)
+
+
+def test_dying_while_preparing_is_raised_with_its_log() -> None:
+    with pytest.raises(WorkersFailed, match="ended with 7\ndying while loading"):
+        LocalExecutor(behave, prepare=worker_tasks.prepare_by_dying)
+
+
+def test_workers_that_die_while_they_load_are_not_started_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STUDY", str(os.getpid()))
+    with LocalExecutor[Any, Any](behave, workers=2, prepare=worker_tasks.prepare_by_dying_apart) as executor:
+        executor.submit("never", ("pid",))
+        with pytest.raises(WorkersFailed, match=r"died before they were ready; .* exit code 7"):
+            list(executor.results())
+
+
+def test_work_that_cannot_be_sent_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^workers: the work cannot be sent .*; expected functions of a module$"):
+        LocalExecutor(lambda task: task)
+
+
+@pytest.mark.parametrize("work", ["work", "Job().run", "partial(work)", "Job()"])
+def test_work_of_a_script_is_refused(work: str) -> None:
+    script = f"""
+from functools import partial
+from deadheat.errors import InputError
+from deadheat.study.local import LocalExecutor
+def work(task): ...
+class Job:
+    def run(self, task): ...
+    def __call__(self, task): ...
+try:
+    LocalExecutor({work})
+except InputError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("workers: the work is defined in the script that was started; expected ")
+
+
+@pytest.mark.parametrize("wrong", [{"workers": -1}, {"limit_s": 0.0}, {"limit_s": float("nan")}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="; expected "):
+        LocalExecutor(behave, **wrong)
+
+
+def test_tasks_can_be_submitted_while_results_come(executor: LocalExecutor[Any, Any]) -> None:
+    executor.submit("1", ("square", 1))
+    found = []
+    for each in executor.results():
+        found.append(each.value)
+        if len(found) < 20:
+            executor.submit(str(len(found) + 1), ("square", len(found) + 1))
+    assert found == [number * number for number in range(1, 21)]
+
+
+def test_an_iteration_that_was_broken_off_can_be_taken_up(executor: LocalExecutor[Any, Any]) -> None:
+    for number in range(10):
+        executor.submit(str(number), ("square", number))
+    first = next(iter(executor.results()))
+    found = {each.name: each.value for each in [first, *executor.results()]}
+    assert found == {str(number): number * number for number in range(10)}
+
+
+def test_nothing_is_warned_of_though_the_study_has_threads(recwarn: pytest.WarningsRecorder) -> None:
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    with LocalExecutor[Any, Any](behave, workers=2) as executor:
+        assert goes_on(executor)
+    stop.set()
+    thread.join()
+    assert not recwarn.list
+
+
+def test_a_serial_executor_gives_the_same_values_and_failures() -> None:
+    with SerialExecutor[Any, Any](behave) as executor:
+        done, failed, left = run(executor, ("square", 3), ("raises", "no"), ("asks_to_leave", 2))
+        assert (done.status, done.value) == (DONE, 9)
+        assert (failed.status, failed.error) == (FAILED, "ValueError: no")
+        assert "in raises" in failed.log
+        assert (left.status, left.error) == (FAILED, "SystemExit: 2")
+        executor.submit("forgotten", ("square", 3))
+        executor.cancel()
+        assert not list(executor.results())
+
+
+def test_a_serial_executor_lets_ctrl_c_through() -> None:
+    def interrupted(task: None) -> None:
+        raise KeyboardInterrupt
+
+    executor = SerialExecutor[None, None](interrupted)
+    executor.submit("x", None)
+    with pytest.raises(KeyboardInterrupt):
+        list(executor.results())
+
+
+def test_a_finished_task_prints_as_a_line() -> None:
+    found: Finished[int] = Finished("EWT 3", KILLED, error="cancelled", wall_s=1.5, cpu_s=1.25, peak_mb=80.2)
+    assert str(found) == "EWT 3 killed in 1.50 s (1.25 s CPU, 80 MB): cancelled"

@@ -1,0 +1,303 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deadheat.study import worker_messages as messages
+from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT
+from deadheat.study.local import LocalExecutor
+from deadheat.study.worker_nursery import log_file
+from deadheat.study.worker_pool import Task, Worker
+from tests.study.worker_checks import (
+    PATIENCE_S,
+    alive,
+    eventually,
+    goes_on,
+    on_linux,
+    parent_of,
+    run,
+    run_one,
+    written_pid,
+)
+from tests.study.worker_tasks import behave
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def executor() -> Iterator[LocalExecutor[Any, Any]]:
+    with LocalExecutor[Any, Any](behave, workers=2) as made:
+        yield made
+
+
+def test_a_task_that_ends_its_process_has_failed(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "leaves", 3)
+    assert (found.status, found.error) == (FAILED, "the process ended itself with exit code 3")
+    assert found.log == "about to leave"
+    assert goes_on(executor)
+
+
+def test_a_task_that_ends_its_process_well_has_failed_too(executor: LocalExecutor[Any, Any]) -> None:
+    assert run_one(executor, "leaves", 0).status == FAILED
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "error"),
+    [
+        (signal.SIGKILL, KILLED, "killed by SIGKILL (as the system does when memory runs out)"),
+        (signal.SIGTERM, KILLED, "killed by SIGTERM"),
+        (signal.SIGINT, KILLED, "killed by SIGINT"),
+        (signal.SIGSEGV, FAILED, "the process crashed with SIGSEGV"),
+        (signal.SIGABRT, FAILED, "the process crashed with SIGABRT"),
+    ],
+)
+def test_a_death_by_a_signal_is_told(executor: LocalExecutor[Any, Any], number: int, status: str, error: str) -> None:
+    found = run_one(executor, "dies_of", int(number))
+    assert (found.status, found.error) == (status, error)
+    assert found.log.startswith(f"signal {int(number)} comes\n")
+    assert found.wall_s < PATIENCE_S
+    assert goes_on(executor)
+
+
+def test_a_crash_in_a_library_leaves_the_python_stack_in_the_log(executor: LocalExecutor[Any, Any]) -> None:
+    found = run_one(executor, "reads_address_zero")
+    assert (found.status, found.error) == (FAILED, "the process crashed with SIGSEGV")
+    assert "Segmentation fault" in found.log
+    assert "in reads_address_zero" in found.log
+
+
+def test_the_others_go_on_when_some_crash(executor: LocalExecutor[Any, Any]) -> None:
+    bad: list[tuple[Any, ...]] = [("leaves", 3), ("raises", "x"), ("dies_of", 9), ("dies_of", 11)]
+    found = run(executor, *[("square", number) if number % 5 else bad[number // 5 % 4] for number in range(100)])
+    assert [each.value for each in found if each.status == DONE] == [n * n for n in range(100) if n % 5]
+    assert [each.status for each in found if each.status != DONE] == [FAILED, FAILED, KILLED, FAILED] * 5
+
+
+def test_an_endless_task_is_ended_when_its_time_is_over() -> None:
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=0.5) as executor:
+        slow, quick = run(executor, ("never_ends",), ("sleeps", 0.1))
+        assert (slow.status, slow.error) == (TIMED_OUT, "not finished after 0.5 s")
+        assert slow.log == "an endless task\n"
+        assert 0.5 <= slow.wall_s < 5
+        assert 0.05 < slow.cpu_s <= slow.wall_s + 0.1
+        assert quick.status == DONE
+        assert goes_on(executor)
+
+
+def test_time_that_the_caller_takes_is_not_counted_against_a_task() -> None:
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=0.4) as executor:
+        for number in range(3):
+            executor.submit(str(number), ("many_bytes", 2_000_000))  # more than a socket holds
+        found = []
+        for each in executor.results():
+            found.append(each)
+            time.sleep(0.6)
+        assert [each.status for each in found] == [DONE] * 3
+
+
+@on_linux
+@pytest.mark.parametrize("session", ["same session", "own session"])
+def test_children_of_a_task_that_is_ended_are_ended(tmp_path: Path, session: str) -> None:
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=0.5) as executor:
+        assert run_one(executor, "forks_a_sleeper", str(tmp_path / "pid"), session, "wait").status == TIMED_OUT
+        child = written_pid(tmp_path / "pid")
+        assert eventually(lambda: not alive(child))
+
+
+@on_linux
+@pytest.mark.parametrize("session", ["same session", "own session"])
+def test_children_that_a_finished_task_leaves_behind_are_ended(
+    executor: LocalExecutor[Any, Any], tmp_path: Path, session: str
+) -> None:
+    assert run_one(executor, "forks_a_sleeper", str(tmp_path / "pid"), session, "return").status == DONE
+    assert not alive(written_pid(tmp_path / "pid"))
+
+
+@on_linux
+def test_not_even_a_daemon_outlives_its_task(executor: LocalExecutor[Any, Any], tmp_path: Path) -> None:
+    assert run_one(executor, "starts_a_daemon", str(tmp_path / "pid")).status == DONE
+    assert not alive(written_pid(tmp_path / "pid"))
+
+
+def test_cancelling_forgets_what_waits_and_stops_what_runs(executor: LocalExecutor[Any, Any]) -> None:
+    executor.submit("first", ("sleeps", 0.2))
+    for number in range(10):
+        executor.submit(str(number), ("sleeps", 60))
+    results = executor.results()
+    assert next(results).name == "first"
+    assert eventually(lambda: executor.running == 2)
+    executor.cancel()
+    stopped = list(results)
+    assert {each.name for each in stopped} == {"0", "1"}
+    assert {(each.status, each.error) for each in stopped} == {(KILLED, "cancelled")}
+    assert goes_on(executor)
+
+
+@on_linux
+def test_a_worker_that_ignores_a_request_to_end_is_killed(tmp_path: Path) -> None:
+    with LocalExecutor[Any, Any](behave, workers=2) as executor:
+        executor.submit("deaf", ("ignores_requests", str(tmp_path / "pid")))
+        executor.submit("quick", ("sleeps", 0.5))
+        assert next(executor.results()).name == "quick"
+        deaf = written_pid(tmp_path / "pid")
+        assert alive(deaf)
+        started = time.monotonic()
+    assert not alive(deaf)
+    assert 1.5 < time.monotonic() - started < 10
+
+
+@on_linux
+def test_after_closing_no_process_is_left(tmp_path: Path) -> None:
+    executor = LocalExecutor[Any, Any](behave, workers=3)
+    for number in range(6):
+        executor.submit(str(number), ("sleeps_known_by", str(tmp_path / str(number)), 60))
+    threading.Timer(0.2, lambda: os.kill(written_pid(tmp_path / "0"), signal.SIGKILL)).start()
+    assert next(executor.results()).name == "0"
+    pids = executor.pids
+    executor.close()
+    assert len(pids) >= 2
+    assert not any(map(alive, pids))
+    assert list(executor.results()) == []
+    with pytest.raises(ValueError, match="closed"):
+        executor.submit("late", ("pid",))
+    executor.close()
+
+
+@on_linux
+def test_every_task_is_reported_once_while_workers_are_killed_from_outside() -> None:
+    chance = random.Random(20)
+    killed = 0
+    with LocalExecutor[Any, Any](behave, workers=3) as executor:
+        for _ in range(50):
+            for number in range(200):
+                executor.submit(str(number), ("square", number))
+            found = []
+            for each in executor.results():
+                found.append(each)
+                if chance.random() < 0.05 and executor.pids:
+                    try:
+                        os.kill(chance.choice(executor.pids), signal.SIGKILL)
+                    except ProcessLookupError:  # it was killed before, and we have not heard of it
+                        continue
+            assert sorted(int(each.name) for each in found) == list(range(200))
+            assert all(each.value == int(each.name) ** 2 for each in found if each.status == DONE)
+            assert {each.status for each in found} <= {DONE, KILLED}
+            killed += sum(each.status == KILLED for each in found)
+    assert killed >= 20
+
+
+@on_linux
+def test_the_death_of_the_process_that_workers_come_from_is_survived(tmp_path: Path) -> None:
+    with LocalExecutor[Any, Any](behave, workers=2) as executor:
+        executor.submit("running", ("forks_a_sleeper", str(tmp_path / "pid"), "same session", "wait"))
+        for number in range(50):
+            executor.submit(str(number), ("square", number))
+        found = []
+        for each in executor.results():
+            found.append(each)
+            if len(found) == 10:
+                sleeper = written_pid(tmp_path / "pid")
+                worker = parent_of(sleeper)
+                os.kill(parent_of(worker), signal.SIGKILL)
+        assert sorted(each.name for each in found) == sorted(["running", *map(str, range(50))])
+        (lost,) = (each for each in found if each.name == "running")
+        assert lost.status == KILLED
+        assert sum(each.status == DONE for each in found) >= 48
+        assert eventually(lambda: not alive(worker) and not alive(sleeper))
+
+
+SCRIPT = """
+import os, sys, time
+from deadheat.study.local import LocalExecutor
+from tests.study.worker_tasks import behave
+with LocalExecutor(behave, workers=3) as executor:
+    for number in range(9):
+        executor.submit(str(number), ("sleeps_known_by", f"{sys.argv[1]}/{number}", 60))
+    if sys.argv[2] == "forks" and not os.fork():
+        os.closerange(0, 3)
+        with open(f"{sys.argv[1]}/fork", "w") as file:
+            file.write(str(os.getpid()))
+        time.sleep(60)
+        os._exit(0)
+    try:
+        for each in executor.results():
+            print(each)
+    except KeyboardInterrupt:
+        print("interrupted")
+        raise SystemExit(130)
+"""
+
+
+def start_study(folder: Path, then: str = "") -> tuple[subprocess.Popen[str], list[int]]:
+    """A study in a process of its own, and its three workers and the template."""
+    study = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", SCRIPT, str(folder), then],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    pids = [written_pid(folder / str(number)) for number in range(3)]
+    template = parent_of(pids[0])
+    assert template != study.pid
+    return study, [*pids, template]
+
+
+@on_linux
+def test_ctrl_c_ends_a_study_and_its_workers_cleanly(tmp_path: Path) -> None:
+    study, pids = start_study(tmp_path)
+    os.killpg(study.pid, signal.SIGINT)  # as a terminal does
+    out, err = study.communicate(timeout=PATIENCE_S)
+    assert (study.returncode, out, err) == (130, "interrupted\n", "")
+    assert not any(map(alive, pids))
+
+
+@on_linux
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_no_worker_outlives_a_study_that_is_killed(tmp_path: Path, number: int) -> None:
+    study, pids = start_study(tmp_path)
+    study.send_signal(number)
+    study.communicate(timeout=PATIENCE_S)
+    assert eventually(lambda: not any(map(alive, pids)))
+
+
+@on_linux
+def test_no_worker_outlives_a_killed_study_of_which_a_child_holds_the_same_sockets(tmp_path: Path) -> None:
+    study, pids = start_study(tmp_path, "forks")
+    child = written_pid(tmp_path / "fork")
+    study.kill()
+    study.communicate(timeout=PATIENCE_S)
+    try:
+        assert eventually(lambda: not any(map(alive, pids)))
+        assert alive(child)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+@on_linux
+def test_no_worker_outlives_its_template_even_if_the_study_hangs(tmp_path: Path) -> None:
+    study, pids = start_study(tmp_path)
+    study.send_signal(signal.SIGSTOP)
+    os.kill(pids[-1], signal.SIGKILL)
+    assert eventually(lambda: not any(map(alive, pids)))
+    study.kill()
+    study.communicate(timeout=PATIENCE_S)
+
+
+def test_a_worker_that_has_begun_to_send_its_result_is_not_late() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, log_file(None) as log:
+        worker = Worker(0, messages.Inbox(ours), log)
+        assert worker.begin(Task("x", b""))
+        assert worker.at_work
+        theirs.send(b"half of ")
+        assert worker.inbox.take() == []
+        assert not worker.at_work

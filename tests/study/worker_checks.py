@@ -1,0 +1,62 @@
+"""Running tasks in the tests of workers, and looking at processes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deadheat.study.executor import Executor, Finished
+
+PATIENCE_S = 20.0
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and prctl")
+
+
+def alive(pid: int) -> bool:
+    """Whether a process exists and is more than an entry that nobody has read."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status not in "ZX"
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def eventually(happened: Callable[[], object]) -> bool:
+    until = time.monotonic() + PATIENCE_S
+    while not happened():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def written_pid(path: Path) -> int:
+    assert eventually(lambda: path.exists() and path.read_text())
+    return int(path.read_text())
+
+
+def run(executor: Executor[Any, Any], *tasks: tuple[Any, ...]) -> list[Finished[Any]]:
+    """Run tasks and give what became of them, in their order."""
+    for number, task in enumerate(tasks):
+        executor.submit(str(number), task)
+    found = list(executor.results())
+    assert sorted(int(each.name) for each in found) == list(range(len(tasks)))
+    return sorted(found, key=lambda each: int(each.name))
+
+
+def run_one(executor: Executor[Any, Any], *task: Any) -> Finished[Any]:
+    (found,) = run(executor, task)
+    return found
+
+
+def goes_on(executor: Executor[Any, Any]) -> bool:
+    return run_one(executor, "square", 7).value == 49
