@@ -95,4 +95,4 @@ def say(notes: Sequence[str]) -> None:
     """Remarks for a person, away from the results and after them."""
     sys.stdout.flush()
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        sys.stderr.write(f"note: {note}\n")  # in one piece: others may write to the same place

@@ -100,10 +100,18 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def _check_alone(arguments: argparse.Namespace) -> None:
+    """Refuse what says how to split where nothing is split."""
+    usual = parser().parse_args([])
+    for name in ("corpus", "strategy", "times", "seed", "out", "documents", "nested", *_settings()):
+        if getattr(arguments, name) != getattr(usual, name):
+            shown = "CORPUS" if name == "corpus" else f"--{name.replace('_', '-')}"
+            raise InputError(f"deadheat split: --check and {shown}; expected --check with its folder alone")
+
+
 def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
-        if arguments.corpus or arguments.strategy or arguments.out:
-            raise InputError("deadheat split: --check takes a folder alone; expected no corpus, --strategy or --out")
+        _check_alone(arguments)
         checked = check_folder(arguments.check, **reading(arguments))
         if arguments.json:
             print_json(checked.to_dict())

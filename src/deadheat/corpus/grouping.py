@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.corpus import Corpus, Part
 from deadheat.corpus.documents import DOCUMENT_ID, comment_values, genres, of_documents, said_in_comments, sent_ids
 from deadheat.corpus.vocabulary import Codes
 from deadheat.errors import InputError, counted
@@ -123,12 +123,13 @@ def _compiled(expression: str) -> re.Pattern[str]:
 def _from_ids(corpus: Corpus, patterns: Sequence[re.Pattern[str]], expression: str) -> Documents:
     names: list[str] = []
     for sentence, name in enumerate(sent_ids(corpus)):
-        found = next(filter(None, (pattern.search(name or "") for pattern in patterns)), None)
-        if found is None:
+        matches = filter(None, (pattern.search(name or "") for pattern in patterns))
+        document = next((match[min(1, match.re.groups)] for match in matches), None)
+        if not document:
             path, line = corpus.line_of_word(int(corpus.offsets[sentence]))
             told = f"sent_id {name!r}" if name else "no sent_id"
             raise InputError(f"{path}:{line}: {told}; expected one that names its document ({expression or 'name-1'})")
-        names.append(found[min(1, found.re.groups)] or "")
+        names.append(document)
     codes, distinct = _numbered(names)
     return Documents(codes, distinct, f"sent_id matched by {expression}" if expression else SENT_ID_RULE)
 
@@ -160,8 +161,9 @@ def strata_by(corpus: Corpus, name: str) -> tuple[Codes, tuple[str, ...]]:
     if name == "genre":
         return genres(corpus)
     if name == "file":
-        sizes = np.diff([*(part.first for part in corpus.parts), corpus.sentences])
-        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), tuple(part.path for part in corpus.parts)
+        files = corpus.parts or (Part(corpus.name, 0),)
+        sizes = np.diff([*(file.first for file in files), corpus.sentences])
+        return np.repeat(np.arange(len(files), dtype=np.int32), sizes), tuple(file.path for file in files)
     said = said_in_comments(corpus, re.escape(name), name)
     if said is not None:
         return _numbered(said)

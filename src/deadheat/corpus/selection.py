@@ -15,7 +15,7 @@ BLOCK = 1 << 11  # sentences: small enough that memory is used again and not ask
 
 
 def take(corpus: Corpus, sentences: ArrayLike) -> Corpus:
-    r"""The sentences of these numbers, in this order, each with its comments and extras.
+    r"""The sentences of these numbers (or where a mask is true), in this order, each with its comments and extras.
 
     The vocabularies are shared with the whole, so a word has the same code in every selection. Lines after the last
     sentence belong to none and stay behind, and no selection lacks the newline at its end.
@@ -26,7 +26,10 @@ def take(corpus: Corpus, sentences: ArrayLike) -> Corpus:
     >>> to_bytes(take(read(text="a_DT\nheat_NN\nis_VBZ\n"), [2, 0]))
     b'is_VBZ\na_DT\n'
     """
-    chosen = np.asarray(sentences, np.int64)
+    given = np.asarray(sentences)
+    if given.dtype == bool and len(given) != corpus.sentences:
+        raise InputError(f"{corpus.name}: a mask of {len(given)} sentences; expected {corpus.sentences}")
+    chosen = np.flatnonzero(given) if given.dtype == bool else given.astype(np.int64)
     if len(chosen) and not 0 <= int(chosen.min()) <= int(chosen.max()) < corpus.sentences:
         worst = int(chosen.max() if chosen.max() >= corpus.sentences else chosen.min())
         raise InputError(f"{corpus.name}: sentence {worst}; expected 0 to {corpus.sentences - 1}")

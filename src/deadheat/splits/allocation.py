@@ -1,15 +1,17 @@
 """Deal out units of unequal size so that every part gets its amount, and every stratum its share of it, at once.
 
-The units (documents, say) are shuffled, lined up so that all strata run through the line evenly, and the line is
-cut where the parts end. Documents are lumpy, so that this alone misses: a part of 10 % may get 8 or 12. Therefore
-single units are then moved or exchanged between parts, within a stratum, until all amounts are within bounds. Each
-step is the one that mends most of
+Where units are alike (sentences counted as one each), every part gets its number of units, to the nearest, and of
+every stratum its share, rounded up or down; all units have the same chance of every part. Others (documents, say) are
+shuffled, lined up so that all strata run through the line evenly, each from a random start, and the line is cut where
+the parts end. Documents are lumpy, so that this alone misses: a part of 10 % may get 8 or 12. Therefore single units
+are then moved or exchanged between parts, within a stratum, until all amounts are within bounds. Each step is the one
+that mends most of
 
     sum over parts and strata of (has - should have)^2 / should have  +  the same over parts,
 
 where the second sum counts for more if not all bounds can be kept at once: the sizes of parts come before the shares
 of strata. And among the units that would do, one near the ideal is taken from a random handful: the split stays as
-random as the bounds allow. Where units are alike (sentences counted as one each), the cut is exact and nothing moves.
+random as the bounds allow.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.splits.chance import below, shuffled
+from deadheat.splits.rounding import proportional
 
 OF_PART, OF_STRATUM = 0.02, 0.05  # how far from what it should have a part, and a stratum in a part, may be
 PARTS_FIRST = 25.0  # so much more the amount of a part counts than its proportions, where not both can be had
@@ -42,27 +45,44 @@ def allocate(weights_U: Indices, strata_U: Codes, amounts_P: Amounts, *, rng: np
     >>> [int(np.sum((parts == p) & (np.arange(10) < 5))) for p in range(3)]
     [3, 1, 1]
     """
+    largest = int(weights_U.max(initial=1))
+    if np.all(weights_U == largest):
+        return _dealt_alike(strata_U, amounts_P / largest, rng)
     line = _lined_up(weights_U, strata_U, rng)
     middles = np.cumsum(weights_U[line]) - weights_U[line] / 2
     parts_U = np.empty(len(weights_U), np.int32)
-    ends = np.cumsum(amounts_P)[:-1]
-    parts_U[line] = np.searchsorted(ends, middles, side="right")
-    if len(weights_U) and int(weights_U.min()) < int(weights_U.max()):
-        _Table(weights_U, strata_U, parts_U, amounts_P, rng).mend()
+    parts_U[line] = np.searchsorted(np.cumsum(amounts_P)[:-1], middles, side="right")
+    _Table(weights_U, strata_U, parts_U, amounts_P, rng).mend()
+    return parts_U
+
+
+def _dealt_alike(strata_U: Codes, amounts_P: Amounts, rng: np.random.Generator) -> Codes:
+    """Units of one size: so many of every stratum to every part as `proportional` says, at random."""
+    ends = np.searchsorted(np.arange(len(strata_U)) + 0.5, np.cumsum(amounts_P)[:-1])
+    sizes_P = np.diff([0, *ends, len(strata_U)])
+    counts_GP = proportional(np.bincount(strata_U, minlength=1), sizes_P, rng=rng)
+    order = shuffled(len(strata_U), rng=rng)
+    parts_U = np.empty(len(strata_U), np.int32)
+    parts_U[order[np.argsort(strata_U[order], kind="stable")]] = np.repeat(
+        np.tile(np.arange(len(sizes_P)), len(counts_GP)), counts_GP.reshape(-1)
+    )
     return parts_U
 
 
 def _lined_up(weights_U: Indices, strata_U: Codes, rng: np.random.Generator) -> Indices:
-    """All units in one line in which every stratum is spread evenly, and random within each."""
+    """All units in one line in which every stratum is spread evenly, and random within each.
+
+    A stratum runs through the line from a random place on, and from the start again: else its first and last units
+    would have their places for certain, and the only unit of a stratum would always be in the middle.
+    """
     order = shuffled(len(weights_U), rng=rng)
     by_stratum = order[np.argsort(strata_U[order], kind="stable")]
     weights, strata = weights_U[by_stratum], strata_U[by_stratum]
-    ends = np.cumsum(weights)
     sizes = np.bincount(strata, weights)
     starts = np.concatenate([[0], np.cumsum(sizes)])[strata]
-    places = np.empty(len(weights_U))
-    places[by_stratum] = (ends - weights / 2 - starts) / np.maximum(sizes[strata], 1)
-    return order[np.argsort(places[order], kind="stable")]
+    within = (np.cumsum(weights) - weights / 2 - starts) / np.maximum(sizes[strata], 1)
+    phases = rng.bit_generator.random_raw(len(sizes)) / 2.0**64
+    return by_stratum[np.argsort((within + phases[strata]) % 1.0, kind="stable")]
 
 
 @dataclass(slots=True, eq=False)
@@ -126,16 +146,16 @@ class _Table:
         self._descend()
 
     def _descend(self) -> None:
-        tried: set[tuple[int, int, int]] = set()
+        tried_GPP = np.zeros((*self.aims_GP.shape, len(self.amounts_P)), bool)
         while self._out_of_bounds().any():
             before = self._misfit()
-            step = self._most_useful(tried)
+            step = self._most_useful(tried_GPP)
             if step is None:
                 return
             if self._exchange(*step) and self._misfit() < (1 - WORTHWHILE) * before:
-                tried = {each for each in tried if each[0] != step[0]}
+                tried_GPP[step[0]] = False
             else:
-                tried.add(step)
+                tried_GPP[step] = True
 
     def _misfit(self) -> float:
         of_parts = self.excess_GP.sum(axis=0) ** 2 / self.aims_GP.sum(axis=0)
@@ -181,12 +201,10 @@ class _Table:
         move_GPP = (pull_GP[:, :, None] - pull_GP[:, None, :]) / stiff_GPP
         return move_GPP, np.where(move_GPP > 0, move_GPP**2 * stiff_GPP, 0.0)
 
-    def _most_useful(self, tried: set[tuple[int, int, int]]) -> tuple[int, int, int] | None:
+    def _most_useful(self, tried_GPP: NDArray[np.bool_]) -> tuple[int, int, int] | None:
         _, gain_GPP = self._ideal_GPP()
         wrong_GP = self._out_of_bounds()
-        gain_GPP[~(wrong_GP[:, :, None] | wrong_GP[:, None, :])] = 0.0
-        for each in tried:
-            gain_GPP[each] = 0.0
+        gain_GPP[tried_GPP | ~(wrong_GP[:, :, None] | wrong_GP[:, None, :])] = 0.0
         best = int(np.argmax(gain_GPP))
         if gain_GPP.flat[best] <= 0:
             return None

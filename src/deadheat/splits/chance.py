@@ -12,8 +12,8 @@ from deadheat.corpus.vocabulary import Indices
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
-    """What split `number` of a seed is drawn with: it depends on these two alone."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, number])))
+    """What split `number` of a seed is drawn with: it depends on these two alone, and no other two give the same."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(number,))))
 
 
 def shuffled(size: int, *, rng: np.random.Generator) -> Indices:

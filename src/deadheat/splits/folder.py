@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.compression import without_suffix
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.grouping import PARTS, documents_by, in_order_of_parts, part_of, parts_of_sentences
 from deadheat.corpus.reading import read
-from deadheat.corpus.source import expand
+from deadheat.corpus.source import SUFFIXES, expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import InputError, SplitError
@@ -24,13 +25,13 @@ from deadheat.splits.making import Splits, shared_documents
 from deadheat.splits.partition import Partition
 
 _SUFFIXES = {"conllu": ".conllu", "conllx": ".conllx"}
-_COMPRESSED = (".gz", ".xz", ".zst")
 
 
 def write_splits(splits: Splits, folder: str | os.PathLike[str]) -> dict[str, Any]:
     """Write `0/train.conllu`, `0/dev.conllu`, ... and `manifest.json`; returns the manifest.
 
-    The folder must not exist, or be empty. All is written beside it first and renamed at the end.
+    The folder must not exist, or be empty. All is written elsewhere first, beside a new folder or in an empty one, and
+    renamed at the end, the manifest last.
     """
     target = Path(os.path.realpath(folder))
     try:
@@ -38,11 +39,15 @@ def write_splits(splits: Splits, folder: str | os.PathLike[str]) -> dict[str, An
             raise SplitError(f"{folder}: a folder that is not empty; expected a new or an empty one")
         if target.exists() and not target.is_dir():
             raise SplitError(f"{folder}: a file; expected a new or an empty folder")
-        scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        there = target.is_dir()
+        scratch = (target / "new" if there else target).with_name(f".{target.name}.{os.getpid()}.tmp")
         scratch.mkdir(parents=True)
         try:
             made = _write(splits, scratch)
-            scratch.replace(target)
+            for each in sorted(scratch.iterdir()) if there else ():
+                each.replace(target / each.name)
+            if not there:
+                scratch.replace(target)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except OSError as error:
@@ -60,7 +65,7 @@ def _write(splits: Splits, scratch: Path) -> dict[str, Any]:
             digest = _write_part(splits.corpus, sentences, scratch / file)
             files.setdefault(partition.name, {})[name] = {"file": file, "sha256": digest}
     made = manifest.described(splits, files)
-    (scratch / manifest.NAME).write_text(manifest.to_text(made), "utf-8", newline="\n")
+    (scratch / manifest.NAME).write_bytes(manifest.to_bytes(made))
     return made
 
 
@@ -79,9 +84,8 @@ def _suffix(corpus: Corpus) -> str:
     if corpus.layout.format in _SUFFIXES:
         return _SUFFIXES[corpus.layout.format]
     name = corpus.parts[0].path if corpus.parts else ""
-    for ending in _COMPRESSED:
-        name = name.removesuffix(ending)
-    return Path(name).suffix or ".txt"
+    suffix = Path(without_suffix(name)).suffix
+    return suffix if suffix in SUFFIXES else ".txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,8 @@ class Checked:
 def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
     """Compare a folder with its manifest, and look for what leaks between its parts.
 
-    A folder without a manifest, such as a treebank with its own train, dev and test, is looked at for leaks alone.
+    A folder without a manifest, such as a treebank with its own train, dev and test, is looked at for leaks alone;
+    `reading` is passed on to `deadheat.read` there.
     """
     place = Path(folder)
     if not place.is_dir():
@@ -118,21 +123,22 @@ def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
     if not (place / manifest.NAME).exists():
         return _unmarked(folder, reading)
     found = manifest.load(place)
-    files = {
+    hashes = {
         each["file"]: each["sha256"]
         for one in found["splits"]
         for each in (*one["parts"].values(), *one["nested"].values())
     }
-    _verify(place, files)
-    notes = _strangers(place, set(files))
+    _verify(place, hashes)
+    notes = _strangers(place, set(hashes))
     results = {}
     for one in found["splits"]:
-        corpus = read([str(place / each["file"]) for each in one["parts"].values()], **reading)
+        files = [str(place / each["file"]) for each in one["parts"].values()]
+        corpus = read(files, **found["reading"])
         ends = np.cumsum([0, *(each["sentences"] for each in one["parts"].values())])
         parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(one["parts"])}
         shared = one["shared_documents"] or None
         results[one["split"]] = leaks(corpus, Partition(one["split"], parts, corpus.sentences).parts, shared)
-    return Checked(str(folder), len(files), results, notes)
+    return Checked(str(folder), len(hashes), results, notes)
 
 
 def _verify(place: Path, files: dict[str, str]) -> None:

@@ -18,7 +18,7 @@ from deadheat.splits.divergence import jensen_shannon
 
 LONG = 5  # words: shorter sentences ("Thank you !") repeat without being a leak
 ALIKE = 60  # percent of the word pairs of two sentences that both have, for near-duplicates
-LONGEST = 100  # words: all longer sentences count as one length
+STEP, LONGEST = 5, 60  # words: lengths are compared in steps, and all longer sentences count as one length
 MOST_LABELS = 500  # a column with more values than this is no set of labels
 
 
@@ -29,7 +29,7 @@ class Leak:
     Identical sentences have the same forms. Near-duplicates are other sentences of five words or more that share at
     least 60 % of the pairs of neighbouring words, in lower case, ends included (Jaccard index). `unknown_words` is the
     share of words whose form does not occur in the other part, `shared_types` the share of forms that do. Divergences
-    are Jensen-Shannon's, in bits, between 0 (alike) and 1.
+    are Jensen-Shannon's, in bits, between 0 (alike) and 1; lengths are compared in steps of five words.
     """
 
     within: str
@@ -108,7 +108,7 @@ class Compared:
         size = len(forms.vocabulary)
         seen = np.bincount(forms.codes[words_there], minlength=size) > 0
         counts = np.bincount(forms.codes[words_here], minlength=size)
-        divergence = {"length": self._divergence(np.minimum(self.lengths, LONGEST), there, here)}
+        divergence = {"length": self._divergence(np.minimum(self.lengths, LONGEST) // STEP, there, here)}
         for name, codes in self.labels.items():
             divergence[name] = self._divergence(codes, words_there, words_here)
         return Leak(

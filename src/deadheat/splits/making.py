@@ -14,9 +14,9 @@ import numpy as np
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.grouping import PARTS, Documents, in_order_of_parts
 from deadheat.corpus.reading import read
-from deadheat.corpus.source import expand
+from deadheat.corpus.source import STDIN, expand
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError, NameUnknown, SplitError
 from deadheat.splits.partition import Partition
 from deadheat.splits.sizes import Size
 from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy
@@ -141,8 +141,8 @@ def split(
     >>> corpus = deadheat.read(text="".join(f"word{i}_TAG\n" for i in range(10)))
     >>> for each in split(corpus, "random(sizes='60/20/20')", times=2):
     ...     print(each, each.parts["test"])
-    <Partition 0: train 6, dev 2, test 2> [5 9]
-    <Partition 1: train 6, dev 2, test 2> [0 3]
+    <Partition 0: train 6, dev 2, test 2> [0 7]
+    <Partition 1: train 6, dev 2, test 2> [4 9]
     """
     made = STRATEGIES.make(strategy, **(settings or {}))
     if times < 1:
@@ -151,9 +151,13 @@ def split(
         raise InputError(f"seed {seed}; expected 0 or more")
     if made.once and times > 1:
         raise InputError(f"{times} splits by {made}, which gives but one; expected 1")
-    within = [_parse_nested(text) for text in nested]
+    within = dict(_parse_nested(text) for text in nested)
+    if len(within) < len(nested):
+        raise InputError(
+            f"nested {' and '.join(map(repr, nested))}: a part twice; expected all sizes of a part together"
+        )
     if not isinstance(corpus, Corpus):
-        corpus = read(in_order_of_parts(expand(corpus)), **reading)
+        corpus = read(_once_each(in_order_of_parts(expand(corpus))), **reading)
     if not corpus.sentences:
         raise InputError(f"{corpus.name}: no sentences; expected some to split")
     material = Material(corpus, documents)
@@ -161,11 +165,22 @@ def split(
     notes: list[str] = []
     for number in range(times):
         drawn = made.draw(material, seed, number)
-        smaller = {part: _smaller(material, drawn, part, sizes) for part, sizes in within}
+        smaller = {part: _smaller(material, drawn, part, sizes) for part, sizes in within.items()}
         partitions.append(Partition(str(number), drawn.parts, corpus.sentences, smaller))
         notes += drawn.notes
     told = tuple(dict.fromkeys(notes))
     return Splits(corpus, made, seed, tuple(partitions), material.documents, documents, tuple(nested), told)
+
+
+def _once_each(files: list[str]) -> list[str]:
+    """The files, if none is there twice: its sentences would be in two parts."""
+    seen: set[str] = set()
+    for file in files:
+        place = os.path.realpath(file)
+        if place in seen and file != STDIN:
+            raise SplitError(f"{file}: given twice; expected every file once")
+        seen.add(place)
+    return files
 
 
 def _parse_nested(text: str) -> tuple[str, list[Size]]:
@@ -200,7 +215,7 @@ def _smaller(material: Material, drawn: Drawn, part: str, sizes: Sequence[Size])
         if amount > total:
             raise InputError(f"nested: {size} asked; {part} has {total:,} {size.kind}")
         end = int(ends[np.searchsorted(reached[ends - 1], amount - 1e-9)])
-        shown = f"{100 * size.amount:g}-percent" if size.kind == "share" else f"{size.amount:.0f}-{size.kind}"
+        shown = f"{100 * size.amount:.12g}-percent" if size.kind == "share" else f"{size.amount:.0f}-{size.kind}"
         found[f"{part}-{shown}"] = order[:end]
     return found
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.reading import as_read
 from deadheat.corpus.source import STDIN
 from deadheat.corpus.writing import stream
 from deadheat.errors import SplitError
@@ -19,6 +20,7 @@ from deadheat.version import __version__
 
 NAME = "manifest.json"
 KIND = "deadheat splits 1"
+NAMES = "surrogateescape"  # names of files need not be UTF-8
 
 
 def described(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, str]]]) -> dict[str, Any]:
@@ -26,7 +28,14 @@ def described(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, str]
 
     `files` has the name and the hash of the file of every set of sentences of every split.
     """
-    told = {"kind": KIND, "deadheat": __version__, **splits.to_dict(), "inputs": _inputs(splits.corpus)}
+    corpus = splits.corpus
+    told = {
+        "kind": KIND,
+        "deadheat": __version__,
+        **splits.to_dict(),
+        "inputs": _inputs(corpus),
+        "reading": as_read(corpus),
+    }
     for one in told["splits"]:
         for sets in (one["parts"], one["nested"]):
             for name in sets:
@@ -34,14 +43,14 @@ def described(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, str]
     return told | {"sha256": _own_hash(told)}
 
 
-def to_text(manifest: dict[str, Any]) -> str:
+def to_bytes(manifest: dict[str, Any]) -> bytes:
     """The manifest as it stands in its file."""
-    return json.dumps(manifest, ensure_ascii=False, indent=1) + "\n"
+    return (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode(errors=NAMES)
 
 
 def _own_hash(manifest: dict[str, Any]) -> str:
     text = json.dumps({key: manifest[key] for key in manifest if key != "sha256"}, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode(errors=NAMES)).hexdigest()
 
 
 def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
@@ -67,7 +76,7 @@ def load(folder: Path) -> dict[str, Any]:
     """The manifest of a folder, if it is one and nobody changed it."""
     path = folder / NAME
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(path.read_bytes().decode(errors=NAMES))
     except OSError as error:
         raise SplitError(f"{path}: cannot be read ({str(error.strerror).lower()})") from error
     except ValueError as error:

@@ -35,7 +35,7 @@ class Size:
             expected = "a share (10%, 0.1), words (5000 words), sentences (1000 sentences) or rest"
             raise InputError(f"{where}: size {text.strip()!r}; expected {expected}")
         amount, kind = float(found[1]), KINDS[found[2]]
-        if kind != "share" and amount != int(amount):
+        if kind != "share" and amount % 1 != 0:  # of more digits than a number can have, too
             raise InputError(f"{where}: {text.strip()!r}; expected a whole number of {kind}")
         return cls(amount / 100 if found[2] == "%" else amount, kind)
 
