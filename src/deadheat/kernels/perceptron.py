@@ -1,0 +1,214 @@
+"""The structured perceptron of Collins (2002): Viterbi decoding over tag pairs or triples, and updates.
+
+A word is `width` rows of features. `slots` gives the place of a row among the weights, and place 0, which stays
+zero, to rows that no update has touched: most never are, and the others lie together in the order in which
+training met them. A place has one weight a tag. Weights are whole numbers as long as training lasts.
+
+Transitions lie in one array: the weights of pairs, `[before * tags + tag]`, and for order 3 those of triples after
+them, `[(before * tags + tag) * (tags + 1) + before_that]`. Before a sentence stands tag number `tags`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deadheat.kernels.native import helper, kernel
+
+CLOCK, USED, WRONG = 0, 1, 2  # what `state` counts: sentences visited, places used, words updated
+
+
+@helper
+def score_tags(rows, at, width, slots, weights, tags, choices, first, count, scores):
+    """Fill `scores` with what the features of one word give to each tag it may take."""
+    for j in range(count):
+        scores[j] = np.float32(0.0)
+    if count == 1:  # nothing to choose
+        return
+    if count == tags:
+        size = np.uint64(tags)  # unsigned, or the compiler has to provide for indices from the end
+        for k in range(at, at + width):
+            base = np.uint64(slots[rows[k]]) * size
+            for j in range(size):
+                scores[j] += weights[base + j]
+        return
+    for k in range(at, at + width):
+        base = np.int64(slots[rows[k]]) * tags
+        for j in range(count):
+            scores[j] += weights[base + choices[first + j]]
+
+
+@helper
+def best_by_pairs(
+    begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves, scores, best, back, out
+):
+    """Put the best sequence of tags for the words from `begin` to `end` into `out`, from 0 on."""
+    here, there = np.int64(0), tags  # halves of `best`: scores up to this word, and up to the last
+    before_first, before_count = np.int64(0), np.int64(1)
+    for i in range(end - begin):
+        word = begin + i
+        first = starts[lists[word]]
+        count = starts[lists[word] + 1] - first
+        score_tags(rows, word * width, width, slots, weights, tags, choices, first, count, scores)
+        for j in range(count):
+            tag = np.int64(choices[first + j])
+            if i == 0:
+                best[here + j] = scores[j] + moves[tags * tags + tag]
+                continue
+            top = best[there] + moves[choices[before_first] * tags + tag]
+            arg = np.int64(0)
+            for k in range(1, before_count):
+                value = best[there + k] + moves[choices[before_first + k] * tags + tag]
+                if value > top:
+                    top = value
+                    arg = k
+            best[here + j] = top + scores[j]
+            back[i * tags + j] = arg
+        before_first, before_count = first, count
+        here, there = there, here
+    arg = np.int64(0)
+    for j in range(1, before_count):
+        if best[there + j] > best[there + arg]:
+            arg = j
+    for i in range(end - begin - 1, -1, -1):
+        first = starts[lists[begin + i]]
+        out[i] = choices[first + arg]
+        arg = np.int64(back[i * tags + arg])
+
+
+@helper
+def best_by_triples(
+    begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves, scores, best, back, out
+):
+    """The same with the weights of tag triples; a state is the tags of two words."""
+    here, there = np.int64(0), tags * tags
+    triples = (tags + 1) * tags
+    b_first, b_count = np.int64(0), np.int64(1)  # the word before, and the one before that
+    a_first, a_count = np.int64(0), np.int64(1)
+    for i in range(end - begin):
+        word = begin + i
+        first = starts[lists[word]]
+        count = starts[lists[word] + 1] - first
+        score_tags(rows, word * width, width, slots, weights, tags, choices, first, count, scores)
+        for k in range(b_count):
+            b = tags if i == 0 else np.int64(choices[b_first + k])
+            for j in range(count):
+                tag = np.int64(choices[first + j])
+                own = scores[j] + moves[b * tags + tag]
+                if i == 0:
+                    best[here + j * tags] = own + moves[triples + (tags * tags + tag) * (tags + 1) + tags]
+                    continue
+                top = np.float32(0.0)
+                arg = np.int64(-1)
+                for m in range(a_count):
+                    a = tags if i == 1 else np.int64(choices[a_first + m])
+                    value = best[there + k * tags + m] + moves[triples + (b * tags + tag) * (tags + 1) + a]
+                    if arg < 0 or value > top:
+                        top = value
+                        arg = m
+                best[here + j * tags + k] = top + own
+                back[(i * tags + k) * tags + j] = arg
+        a_first, a_count = b_first, b_count
+        b_first, b_count = first, count
+        here, there = there, here
+    left, right = np.int64(0), np.int64(0)
+    for k in range(a_count):
+        for j in range(b_count):
+            if best[there + j * tags + k] > best[there + right * tags + left]:
+                left, right = k, j
+    for i in range(end - begin - 1, -1, -1):
+        out[i] = choices[starts[lists[begin + i]] + right]
+        arg = np.int64(back[(i * tags + left) * tags + right])
+        right = left
+        left = arg
+
+
+@helper
+def shift(place, amount, clock, weights, totals):
+    weights[place] += np.float32(amount)
+    totals[place] += amount * clock
+
+
+@helper
+def update_features(at, width, right, wrong, tags, rows, slots, weights, totals, state):
+    """Move the weights of one word's features from the wrong tag to the right one."""
+    clock = np.float64(state[CLOCK])
+    for k in range(at, at + width):
+        row = rows[k]
+        if row == 0:
+            continue
+        if slots[row] == 0:
+            state[USED] += 1
+            slots[row] = np.int32(state[USED])
+        base = np.int64(slots[row]) * tags
+        shift(base + right, 1.0, clock, weights, totals)
+        shift(base + wrong, -1.0, clock, weights, totals)
+    state[WRONG] += 1
+
+
+@helper
+def update_moves(begin, end, gold, out, tags, order, moves, move_totals, clock):
+    """Move the weights of tag pairs and triples from the sequence found to the right one."""
+    triples = (tags + 1) * tags
+    for i in range(end - begin):
+        right, wrong = np.int64(gold[begin + i]), np.int64(out[i])
+        right_b, wrong_b = tags, tags
+        right_a, wrong_a = tags, tags
+        if i > 0:
+            right_b, wrong_b = np.int64(gold[begin + i - 1]), np.int64(out[i - 1])
+        if i > 1:
+            right_a, wrong_a = np.int64(gold[begin + i - 2]), np.int64(out[i - 2])
+        if right != wrong or right_b != wrong_b:
+            shift(right_b * tags + right, 1.0, clock, moves, move_totals)
+            shift(wrong_b * tags + wrong, -1.0, clock, moves, move_totals)
+        if order == 3 and (right != wrong or right_b != wrong_b or right_a != wrong_a):
+            shift(triples + (right_b * tags + right) * (tags + 1) + right_a, 1.0, clock, moves, move_totals)
+            shift(triples + (wrong_b * tags + wrong) * (tags + 1) + wrong_a, -1.0, clock, moves, move_totals)
+
+
+@kernel("i8 i4 int i4 i8 i4 int int i4 f4 f4 f4 f4 i2 i4 i4")
+def tag_sentences(
+    offsets, rows, width, lists, starts, choices, tags, order, slots, weights, moves, scores, best, back, out, found
+):
+    """Fill `found` with the best tags of every word."""
+    for sentence in range(len(offsets) - 1):
+        begin, end = offsets[sentence], offsets[sentence + 1]
+        if order == 3:
+            best_by_triples(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
+                            scores, best, back, out)  # fmt: skip
+        else:
+            best_by_pairs(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
+                          scores, best, back, out)  # fmt: skip
+        for i in range(end - begin):
+            found[begin + i] = out[i]
+    return 0
+
+
+@kernel("i8 i8 i4 int i4 i8 i4 int int i4 f4 f4 f4 f4 i2 i4 i4 f8 f8 i8")
+def learn_sentences(
+    sentences, offsets, rows, width, lists, starts, choices, tags, order, slots, weights, moves, scores, best, back,
+    out, gold, totals, move_totals, state,
+):  # fmt: skip
+    """Visit these sentences once, in this order, and update where the best tags are not the gold ones.
+
+    The average of a weight over all visits is `weight - total / visits`: a change at a visit that c visits went before
+    is in all but the first c of the weights that are averaged.
+    """
+    for sentence in sentences:
+        begin, end = offsets[sentence], offsets[sentence + 1]
+        if order == 3:
+            best_by_triples(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
+                            scores, best, back, out)  # fmt: skip
+        else:
+            best_by_pairs(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
+                          scores, best, back, out)  # fmt: skip
+        missed = np.int64(0)
+        for i in range(end - begin):
+            word = begin + i
+            if out[i] != gold[word]:
+                update_features(word * width, width, np.int64(gold[word]), np.int64(out[i]), tags, rows, slots,
+                                weights, totals, state)  # fmt: skip
+                missed += 1
+        if missed > 0:
+            update_moves(begin, end, gold, out, tags, order, moves, move_totals, np.float64(state[CLOCK]))
+        state[CLOCK] += 1
+    return 0

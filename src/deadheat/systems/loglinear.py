@@ -1,0 +1,188 @@
+"""A log-linear tagger that looks to both sides (Toutanova, Klein, Manning and Singer 2003).
+
+The chance of a tag depends on the words around it and on the tags on both its sides. Such local models are trained each
+for itself, the tags beside being the gold ones, and a sentence gets the tags whose product of chances is the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Codes, Column, Indices
+from deadheat.errors import InputError
+from deadheat.kernels.loglinear import N_POWERS, add_to_weights, list_weights, score_cases, tag_by_products
+from deadheat.systems.features import Encoded, Encoder, Templates, recoded, tags_to_learn
+from deadheat.systems.perceptron import check_at_least
+from deadheat.systems.system import SYSTEMS, System, with_labels
+
+Floats = NDArray[np.float64]
+
+TEMPLATES = Templates(
+    words=(0, -1, 1, -2, 2),
+    pairs=((-1, 0), (0, 1)),
+    prefixes=6,
+    suffixes=6,
+    shapes=("digit", "hyphen", "upper", "capitals"),
+    normal=True,
+)
+BLOCK = 1 << 11  # words whose scores are in memory at a time
+MOST_TAGS = 150  # the chances of a word may be as many as triples of tags
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowWeights:
+    """Weights of features with the tags they were seen with: those of row r from starts[r] to starts[r + 1]."""
+
+    starts: Codes
+    tags: Codes
+    weights: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoglinearTagger:
+    """A trained log-linear model."""
+
+    encoder: Encoder
+    weights: RowWeights
+
+    def predict(self, corpus: Corpus) -> Corpus:
+        """The same words with the tags whose product of chances is the largest."""
+        forms = recoded(corpus.column("form"), self.encoder.index.forms)
+        found = best_products(self.encoder, self.encoder.encode(corpus), forms, self.weights)
+        return with_labels(corpus, self.encoder.column, Column(found, self.encoder.tags))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cases:
+    """Every word with every tag: its weights are at `places`, those of case i from bounds[i] to bounds[i + 1]."""
+
+    gold: Codes
+    n_tags: int
+    bounds: Indices
+    places: Codes
+
+    def loss(self, weights: Floats, variance: float) -> tuple[float, Floats]:
+        """Minus the log-likelihood of the gold tags and of a Gaussian prior, and its gradient."""
+        loss = float(np.sum(weights * weights)) / (2 * variance)  # a product by BLAS depends on its threads
+        gradient = weights / variance
+        for start in range(0, len(self.gold), BLOCK):
+            gold = self.gold[start : start + BLOCK]
+            bounds = self.bounds[start * self.n_tags : (start + len(gold)) * self.n_tags + 1]
+            scores = np.empty((len(gold), self.n_tags))
+            score_cases(bounds, self.places, weights, scores.ravel())
+            scores -= scores.max(axis=1, keepdims=True)
+            words = np.arange(len(gold))
+            loss -= float(scores[words, gold].sum())
+            chances = np.exp(scores, out=scores)
+            totals = chances.sum(axis=1, keepdims=True)
+            loss += float(np.log(totals).sum())
+            chances /= totals
+            chances[words, gold] -= 1
+            add_to_weights(bounds, self.places, chances.ravel(), gradient)
+        return loss, gradient
+
+
+@SYSTEMS.add("loglinear.v1")
+def loglinear(
+    *, column: str = "upos", variance: float = 2.0, iterations: int = 60, cutoff: int = 1, dictionary: int = 5
+) -> System:
+    """A bidirectional log-linear tagger. Neither tune nor the seed is used: its best weights are the only ones.
+
+    Parameters
+    ----------
+    column
+        What to learn.
+    variance
+        Of the Gaussian prior of each weight; the smaller, the closer weights stay to 0.
+    iterations
+        At most so many steps of L-BFGS.
+    cutoff
+        Features seen less often with a tag have no weight for it.
+    dictionary
+        Words seen so often take only tags that they were seen with; 0 lets all words take all tags.
+    """
+    check_at_least("loglinear.v1", 1, iterations=iterations, cutoff=cutoff)
+    check_at_least("loglinear.v1", 0, dictionary=dictionary)
+    if not 0 < variance < float("inf"):
+        raise InputError(f"loglinear.v1: variance={variance}; expected a number above 0")
+
+    def train(train: Corpus, _tune: Corpus | None, _seed: int) -> LoglinearTagger:
+        tags = tags_to_learn(train, column, "loglinear.v1", most=MOST_TAGS)
+        encoder = Encoder.of(train, tags, column, TEMPLATES, least=dictionary)
+        start, cases = gathered(encoder, train, cutoff)
+        weights = minimized(lambda weights: cases.loss(weights, variance), start.weights, iterations)
+        return LoglinearTagger(encoder, replace(start, weights=weights))
+
+    return System("loglinear.v1", train, seeded=False)
+
+
+def gathered(encoder: Encoder, train: Corpus, cutoff: int) -> tuple[RowWeights, Cases]:
+    """The weights there are, all of them 0, and the cases to learn them from."""
+    gold, tags = encoder.gold(train), len(encoder.tags)
+    rows = np.concatenate([encoder.index.rows(train).reshape(len(gold), -1), rows_beside(encoder, train)], axis=1)
+    keys = rows.astype(np.int64) * tags + gold[:, None]
+    seen, times = np.unique(keys[rows > 0], return_counts=True)
+    seen = seen[times >= cutoff]
+    n_rows = encoder.index.size + n_rows_beside(encoder)
+    starts = np.searchsorted(seen, np.arange(n_rows + 1) * tags).astype(np.int32)
+    weight_tags = (seen % tags).astype(np.int32)
+    what = (rows.ravel(), rows.shape[1], tags, starts, weight_tags)
+    bounds = np.zeros(len(gold) * tags + 1, np.int64)
+    list_weights(*what, 0, bounds[1:], np.empty(0, np.int32))
+    np.cumsum(bounds, out=bounds)
+    places = np.empty(int(bounds[-1]), np.int32)
+    list_weights(*what, 1, bounds[:-1].copy(), places)
+    return RowWeights(starts, weight_tags, np.zeros(len(seen))), Cases(gold, tags, bounds, places)
+
+
+def n_rows_beside(encoder: Encoder) -> int:
+    """How many rows have tags: before, after, both, before with the word, after with the word."""
+    sides = len(encoder.tags) + 1
+    return 2 * sides + sides * sides + 2 * len(encoder.index.forms) * sides
+
+
+def rows_beside(encoder: Encoder, train: Corpus) -> Codes:
+    """The rows that each word of the training text has by the tags beside it; they follow those of words."""
+    sides, first = len(encoder.tags) + 1, encoder.index.size
+    forms, tags = recoded(train.column("form"), encoder.index.forms), encoder.gold(train)
+    before, after = (np.full(len(tags), sides - 1, np.int64) for _ in range(2))
+    before[1:], after[:-1] = tags[:-1], tags[1:]
+    before[train.offsets[:-1]] = after[train.offsets[1:] - 1] = sides - 1
+    with_words = first + 2 * sides + sides * sides
+    columns = (
+        first + before,
+        first + sides + after,
+        first + 2 * sides + before * sides + after,
+        with_words + forms * sides + before,
+        with_words + (len(encoder.index.forms) + forms) * sides + after,
+    )
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def minimized(function: Callable[[Floats], tuple[float, Floats]], start: Floats, iterations: int) -> Floats:
+    """Where a function is least, by L-BFGS."""
+    from scipy.optimize import minimize
+
+    options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 5}
+    found = minimize(function, start, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x, np.float64)
+
+
+def best_products(encoder: Encoder, text: Encoded, forms: Codes, weights: RowWeights) -> Codes:
+    """The tags with the largest product of chances for each sentence."""
+    tags = len(encoder.tags)
+    found = np.zeros(len(forms), np.int32)
+    own, scores = np.zeros(tags), np.zeros(tags)
+    left, right = np.zeros(tags * tags), np.zeros(tags * tags)
+    chances, best = np.zeros(tags**3), np.zeros(2 * tags * tags)
+    back = np.zeros(text.longest * tags * tags, np.int16)
+    tag_by_products(text.offsets, text.rows, encoder.index.width, forms, text.lists, encoder.dictionary.starts,
+                    encoder.dictionary.tags, tags, len(encoder.index.forms), weights.starts, weights.tags,
+                    weights.weights, 0.5 ** np.arange(N_POWERS), own, left, right, scores, chances, best, back,
+                    found)  # fmt: skip
+    return found

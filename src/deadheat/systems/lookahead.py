@@ -1,0 +1,132 @@
+"""Tagging with lookahead (Tsuruoka, Miyao and Kazama 2011): a perceptron that looks ahead before each tag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Codes, Column, Indices
+from deadheat.kernels.lookahead import CLOCK, LANES, USED, learn_ahead, tag_ahead
+from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
+from deadheat.systems.perceptron import TaggerWeights, Totals, Weights, check_at_least, visiting_orders
+from deadheat.systems.system import SYSTEMS, System, with_labels
+
+TEMPLATES = Templates(
+    pairs=((-1, 0), (0, 1), (-1, 1)),
+    prefixes=10,
+    suffixes=10,
+    shapes=("digit", "hyphen", "upper", "capitals"),
+    normal=True,
+)
+MOST_TAGS = 150  # a triple of tags has a weight each
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LookaheadTagger:
+    """A trained perceptron with lookahead."""
+
+    encoder: Encoder
+    depth: int
+    weights: TaggerWeights
+
+    def predict(self, corpus: Corpus) -> Corpus:
+        """The same words, tagged one after the other."""
+        found = tags_ahead(self.encoder, self.encoder.encode(corpus), self.depth, self.weights)
+        return with_labels(corpus, self.encoder.column, Column(found, self.encoder.tags))
+
+
+@dataclass(slots=True, eq=False)
+class LookaheadLearner:
+    """Weights in the course of training; `averaged` may be asked for after any pass."""
+
+    encoder: Encoder
+    text: Encoded
+    gold: Codes
+    depth: int
+    margin: int
+    slots: Codes = field(init=False)
+    weights: Weights = field(init=False)
+    totals: Totals = field(init=False)
+    moves: Weights = field(init=False)
+    move_totals: Totals = field(init=False)
+    state: Indices = field(init=False)
+
+    def __post_init__(self) -> None:
+        tags, rows = len(self.encoder.tags), self.encoder.index.size
+        self.slots = np.zeros(rows, np.int32)
+        self.weights = np.zeros(rows * stride_of(tags), np.float32)
+        self.totals = np.zeros(len(self.weights))
+        self.moves = np.zeros((tags + 1) * tags * stride_of(tags), np.float32)
+        self.move_totals = np.zeros(len(self.moves))
+        self.state = np.zeros(3, np.int64)
+
+    def learn(self, sentences: Indices) -> None:
+        """Visit these sentences once, in this order."""
+        tags = len(self.encoder.tags)
+        future, spare, firsts = room(tags, self.depth)
+        leaf = np.empty(2 * (self.depth + 1), np.int32)
+        learn_ahead(sentences, self.text.offsets, self.text.rows, self.encoder.index.width, tags, stride_of(tags),
+                    self.depth, self.margin, self.gold, self.slots, self.weights, self.totals, self.moves,
+                    self.move_totals, future, spare, firsts, leaf, self.state)  # fmt: skip
+
+    def averaged(self) -> TaggerWeights:
+        """The average of the weights over all visits of words so far."""
+        visits = max(1, int(self.state[CLOCK]))
+        used = (int(self.state[USED]) + 1) * stride_of(len(self.encoder.tags))
+        features = self.weights[:used] - self.totals[:used] / visits
+        moves = self.moves - self.move_totals / visits
+        return TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
+
+
+@SYSTEMS.add("lookahead.v1")
+def lookahead(*, column: str = "upos", depth: int = 2, epochs: int = 7, margin: int = 40) -> System:
+    """A perceptron with lookahead. Tune is not used: it trains for a given number of epochs.
+
+    Parameters
+    ----------
+    column
+        What to learn.
+    depth
+        How many words ahead are looked at before a tag is taken.
+    epochs
+        How often training visits every sentence, in an order drawn by the seed.
+    margin
+        By how much the gold tag has to beat all others in training.
+    """
+    check_at_least("lookahead.v1", 0, depth=depth, margin=margin)
+    check_at_least("lookahead.v1", 1, epochs=epochs)
+
+    def train(train: Corpus, _tune: Corpus | None, seed: int) -> LookaheadTagger:
+        tags = tags_to_learn(train, column, "lookahead.v1", most=MOST_TAGS)
+        encoder = Encoder.of(train, tags, column, TEMPLATES, least=0)
+        learner = LookaheadLearner(encoder, encoder.encode(train), encoder.gold(train), depth, margin)
+        for sentences in visiting_orders(train.sentences, epochs, seed, shuffle=True):
+            learner.learn(sentences)
+        return LookaheadTagger(encoder, depth, learner.averaged())
+
+    return System("lookahead.v1", train)
+
+
+def tags_ahead(encoder: Encoder, text: Encoded, depth: int, weights: TaggerWeights) -> Codes:
+    """The tag of every word, each chosen by the best leaf after the tags before it."""
+    tags = len(encoder.tags)
+    future, spare, firsts = room(tags, depth)
+    found = np.zeros(len(text.lists), np.int32)
+    tag_ahead(text.offsets, text.rows, encoder.index.width, tags, stride_of(tags), depth, weights.slots,
+              weights.features, weights.moves, future, spare, firsts, found)  # fmt: skip
+    return found
+
+
+def stride_of(tags: int) -> int:
+    """How far apart the weights of two features lie: room for all tags and the one before a sentence."""
+    return (tags // LANES + 1) * LANES
+
+
+def room(tags: int, depth: int) -> tuple[Weights, Weights, Weights]:
+    """What search writes to: scores of the words ahead and what may follow, twice, and a score for each first tag."""
+    stride = stride_of(tags)
+    levels = max(1, depth - 1)
+    future = np.zeros((depth + 1) * stride + levels * tags * stride, np.float32)
+    return future, np.zeros(tags * stride, np.float32), np.empty(tags, np.float32)
