@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
-from deadheat.systems.system import checked_training, with_labels
+from deadheat.systems.system import checked_training
 
 MARGIN = 2  # places beyond either end of a sentence that templates may look at
 _DIGIT = re.compile(r"\d")
