@@ -60,7 +60,7 @@ def test_a_study_file_is_read(folder: Path) -> None:
     study, text = read_study(written(folder, GOOD))
     assert text == GOOD
     assert study.name == "taggers"
-    assert [(each.strategy, each.times, each.settings) for each in study.split_entries] == [
+    assert [(each.strategy, each.times, each.settings) for each in study.splits] == [
         ("random", 3, {"unit": "sentence"})
     ]
     assert [study.seeds_of(system) for system in study.systems] == [[0, 1], [7]]
@@ -68,7 +68,9 @@ def test_a_study_file_is_read(folder: Path) -> None:
 
 
 def test_all_mistakes_are_told_with_their_lines(folder: Path) -> None:
-    text = GOOD.replace("times = 3", 'times = "3"').replace("workers = 1", "wokers = 1").replace("seeds = 2", "seeds = 0")
+    text = (
+        GOOD.replace("times = 3", 'times = "3"').replace("workers = 1", "wokers = 1").replace("seeds = 2", "seeds = 0")
+    )
     text = text.replace('files = "small.conllu"', "files = 3")
     assert faults(folder, text) == [
         "study.toml:6: corpora.small.files: input should be a valid string, not 3",
@@ -116,7 +118,7 @@ def test_values_can_be_overridden(folder: Path) -> None:
     path = written(folder, GOOD)
     study, _ = read_study(path, ["systems.1.column=feats", "splits.times=5", "compare.alpha=0.01", "engine.limit=2.5"])
     assert study.systems[1].settings == {"column": "feats"}
-    assert study.split_entries[0].times == 5
+    assert study.splits[0].times == 5
     assert (study.compare.alpha, study.engine.limit) == (0.01, 2.5)
     for wrong, told in [
         ("systems.2.column=x", "no entry '2'; expected 0 to 1"),
@@ -125,6 +127,70 @@ def test_values_can_be_overridden(folder: Path) -> None:
     ]:
         with pytest.raises(InputError, match=told):
             read_study(path, [wrong])
+
+
+def test_a_place_that_may_be_of_two_kinds_is_told_once_and_where_it_is_wrong(folder: Path) -> None:
+    text = GOOD.replace("seeds = 2", "seeds = [1, -1]").replace("seeds = [7]", "seeds = ['a']")
+    text = text.replace('files = "small.conllu"', 'files = ["small.conllu", 3]')
+    assert faults(folder, text) == [
+        "study.toml:6: corpora.small.files.1: input should be a valid string, not 3",
+        "study.toml:19: systems.1.seeds.0: input should be a valid integer, not 'a'",
+        "study.toml:2: seeds.1: input should be greater than or equal to 0, not -1",
+    ]
+
+
+def test_what_is_missing_is_told_by_its_place_in_the_file(folder: Path) -> None:
+    text = GOOD.replace('strategy = "random"\n', "").replace('name = "unigram"\n', "")
+    assert faults(folder, text) == [
+        "study.toml:8: splits.strategy is missing; expected it",
+        "study.toml:12: systems.0.name is missing; expected it",
+    ]
+    several = GOOD.replace("[splits]", "[[splits]]").replace('strategy = "random"\n', "")
+    assert faults(folder, several) == ["study.toml:8: splits.0.strategy is missing; expected it"]
+
+
+def test_several_ways_to_split_are_read(folder: Path) -> None:
+    text = GOOD.replace("[splits]", "[[splits]]\nstrategy = 'kfold'\nfolds = 5\n[[splits]]")
+    study, _ = read_study(written(folder, text))
+    assert [(each.strategy, each.settings) for each in study.splits] == [
+        ("kfold", {"folds": 5}),
+        ("random", {"unit": "sentence"}),
+    ]
+    wrong = faults(folder, text.replace("folds = 5", "fold = 5").replace('unit = "sentence"', "unit = 3"))
+    assert wrong == [
+        "study.toml:10: setting of kfold.v1 'fold' is unknown; did you mean 'folds'?",
+        "study.toml:14: random.v1: unit=3; expected a value like 'sentence'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('column = ["upos", "xpos"]', "column = []", "study.toml:18: column has no values; expected at least one"),
+        ("seeds = [7]", "seeds = []", "study.toml:19: no seeds; expected at least one"),
+        ('[corpora.small]\nfiles = "small.conllu"', "[corpora]", "study.toml:5: no corpora; expected at least one"),
+        ('[[systems]]\nname = "unigram"', "", None),
+    ],
+)
+def test_lists_that_are_empty_are_told(folder: Path, before: str, after: str, told: str | None) -> None:
+    assert before in GOOD
+    text = GOOD.replace(before, after)
+    if told is None:
+        read_study(written(folder, text))
+    else:
+        assert faults(folder, text) == [told]
+
+
+def test_overrides_reach_every_place(folder: Path) -> None:
+    path = written(folder, GOOD)
+    study, _ = read_study(
+        path, ["systems.0={name = 'hmm', beam = 10}", "corpora.more.files=small.conllu", "seeds=[4, 4, 2]"]
+    )
+    assert (study.systems[0].name, study.systems[0].settings) == ("hmm", {"beam": 10})
+    assert list(study.corpora) == ["small", "more"]
+    assert study.seeds_of(study.systems[0]) == [4, 2]
+    with pytest.raises(StudyError, match="sytems is unknown; did you mean 'systems'"):
+        read_study(path, ["sytems.x=1"])
 
 
 def test_a_grid_has_every_combination() -> None:
@@ -136,7 +202,14 @@ def test_a_grid_has_every_combination() -> None:
 
 def test_places_are_found_behind_headers_comments_and_dots() -> None:
     text = "# a comment = 1\na = 1\n[b]\nc.d = 2\n\n[b.e] # why\nf = 3\n[[g]]\nh = 1\n[[g]]\nh = 2\n[[g.i]]\nj = 3\n"
-    assert [
-        line_of(text, path)
-        for path in (["a"], ["b", "c", "d"], ["b", "e", "f"], ["g", 0, "h"], ["g", 1, "h"], ["g", 1], ["x"])
-    ] == [2, 4, 7, 9, 11, 10, 0]
+    assert line_of("[corpora.'en.ewt']\n\"a b\" . c = 1\nd=2\n", ["corpora", "en.ewt", "a b", "c"]) == 2
+    paths: list[list[str | int]] = [
+        ["a"],
+        ["b", "c", "d"],
+        ["b", "e", "f"],
+        ["g", 0, "h"],
+        ["g", 1, "h"],
+        ["g", 1],
+        ["x"],
+    ]
+    assert [line_of(text, path) for path in paths] == [2, 4, 7, 9, 11, 10, 0]

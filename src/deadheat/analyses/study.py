@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -13,16 +13,15 @@ from deadheat.analyses.contest import Settings, choose_test, pair_p
 from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.corpus import Corpus, read, take
 from deadheat.corpus.reading import as_read
-from deadheat.errors import counted
-from deadheat.metrics import Metric, align
-from deadheat.metrics.metric import CORRECT, GOLD, Counts
+from deadheat.errors import InputError, counted
+from deadheat.metrics import Metric, Pair, align
+from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import wilson
-from deadheat.study.bench import wanted_metrics
 from deadheat.study.cells import Cell
 from deadheat.study.plan import Plan
+from deadheat.study.running import missing_cells
 from deadheat.study.store import Store
-from deadheat.systems import SYSTEMS
 
 MCNEMAR = "mcnemar"
 
@@ -33,7 +32,7 @@ class Standing:
 
     system: str
     metric: str
-    runs: int
+    runs: int  # that have a score; there is none where there is nothing to get right
     mean: float
     sd: float  # NaN for a single run
     least: float
@@ -71,21 +70,24 @@ class Block:
 
     corpus: str
     split: str
+    seed: int  # of the splits
     part: str
     splits: int
     metrics: tuple[str, ...]
     standings: tuple[Standing, ...]  # of the first metric, best first; then the others
     pairs: tuple[PairOverSplits, ...]
-    agreement: tuple[Disagreement, ...]  # one a split; empty for a single system
+    agreement: tuple[Disagreement, ...]  # one a split and column; none of a single system
 
     def __str__(self) -> str:
-        return f"{self.corpus}, {self.split}, {self.part}: {counted(self.splits, 'split')}"
+        seed = f" (seed {self.seed})" if self.seed else ""
+        return f"{self.corpus}, {self.split}{seed}, {self.part}: {counted(self.splits, 'split')}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         return {
             "corpus": self.corpus,
             "split": self.split,
+            "seed": self.seed,
             "part": self.part,
             "splits": self.splits,
             "metrics": list(self.metrics),
@@ -104,6 +106,7 @@ class StudyResult:
     correction: str
     alpha: float
     missing: int  # cells of the plan without a result
+    damaged: tuple[Cell, ...] = ()  # cells whose predictions are gone or not what they were; they are left out of pairs
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.blocks))
@@ -115,6 +118,7 @@ class StudyResult:
             "correction": self.correction,
             "alpha": self.alpha,
             "missing": self.missing,
+            "damaged": [cell.key for cell in self.damaged],
             "blocks": [block.to_dict() for block in self.blocks],
         }
 
@@ -122,111 +126,158 @@ class StudyResult:
 def study_result(plan: Plan, store: Store) -> StudyResult:
     """Read what a store holds of a study, and test every pair of systems on every split.
 
-    Where a system has several seeds, its first seed is compared, and all of them stand in the table of scores.
+    Where a system has several seeds, its first seed is compared, and all of them stand in the table of scores. Systems
+    are compared with those that are scored by the same first metric.
     """
-    done = store.done()
-    cells = [cell for cell in plan.cells if cell.key in done]
+    lacking = {cell.key for cell in missing_cells(plan, store, retry_failed=True)}
     groups: dict[tuple[str, str, int], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.corpus, cell.split, cell.split_seed), []).append(cell)
+    for cell in plan.cells:
+        if cell.key not in lacking:
+            groups.setdefault((cell.corpus, cell.split, cell.split_seed), []).append(cell)
+    values = _values(store) if groups else {}
+    damaged: dict[Cell, None] = {}
     blocks = [
-        _block(plan, store, own, part) for own in groups.values() for part in plan.evaluated(plan.partition(own[0]))
+        _block(plan, store, values, own, part, damaged) for own in groups.values() for part in plan.scored_parts(own[0])
     ]
     entry = plan.study.compare
-    missing = len(plan.cells) - len(cells)
-    return StudyResult(plan.study.name or plan.path.stem, tuple(blocks), entry.correction, entry.alpha, missing)
+    name = plan.study.name or plan.path.stem
+    return StudyResult(name, tuple(blocks), entry.correction, entry.alpha, len(lacking), tuple(damaged))
 
 
-def _block(plan: Plan, store: Store, cells: Sequence[Cell], part: str) -> Block:
-    metrics = {cell.system: wanted_metrics(plan, SYSTEMS.make(cell.system)) for cell in cells}
-    standings = [
-        _standing(plan, store, [cell for cell in cells if cell.system == system], part, metric)
-        for system, own in metrics.items()
-        for metric in own
-    ]
+def _values(store: Store) -> dict[tuple[str, str, str], float]:
+    """Every score, by the key of its cell, part and metric."""
+    rows = store.scores().select("key", "part", "metric", "value").iter_rows()
+    return {(key, part, metric): value for key, part, metric, value in rows}
+
+
+def _block(
+    plan: Plan,
+    store: Store,
+    values: Mapping[tuple[str, str, str], float],
+    cells: Sequence[Cell],
+    part: str,
+    damaged: dict[Cell, None],
+) -> Block:
+    own: dict[str, list[Cell]] = {system: [] for system in plan.systems}
+    for cell in cells:
+        own[cell.system].append(cell)
+    standings = []
+    for system, runs in own.items():
+        for metric in plan.metrics[system] if runs else []:
+            scores = np.array([values[cell.key, part, metric.name] for cell in runs])
+            interval = _interval(store, runs[0], part, metric) if len(runs) == 1 else None
+            standings.append(_standing(plan.labels[system], metric.name, scores, interval))
     names = list(dict.fromkeys(each.metric for each in standings))
-    standings.sort(key=lambda each: (names.index(each.metric), -each.mean))
-    ranked = [each.system for each in standings if each.metric == names[0]]
-    numbers = sorted({cell.number for cell in cells})
-    compared = {number: _compared(plan, store, cells, number, part) for number in numbers}
-    tested = [name for name in ranked if any(name in own.counts for own in compared.values())]
-    pairs = [_pair(plan, a, b, [compared[number] for number in numbers]) for a, b in combinations(tested, 2)]
-    agreement = tuple(own.agreement for own in compared.values() if own.agreement is not None)
+    standings.sort(key=lambda each: (names.index(each.metric), np.isnan(each.mean), -each.mean))
+    contests = _Contests(plan, store, part, [each.system for each in standings])
+    by_number: dict[int, list[Cell]] = {}
+    for cell in cells:
+        by_number.setdefault(cell.number, []).append(cell)
+    for each in by_number.values():
+        contests.add(each, damaged)
     first = cells[0]
-    return Block(first.corpus, first.split, part, len(numbers), tuple(names), tuple(standings), tuple(pairs), agreement)
-
-
-def _standing(plan: Plan, store: Store, cells: Sequence[Cell], part: str, metric: Metric) -> Standing:
-    sums = np.array([store.counts([cell.key], part=part, metric=metric.name)[0].sum(axis=0) for cell in cells])
-    values = metric.value(sums)
-    interval = None
-    if len(cells) == 1 and sums[0, CORRECT] <= sums[0, GOLD] == sums[0, 2] and sums[0, GOLD]:
-        interval = wilson(int(sums[0, CORRECT]), int(sums[0, GOLD])).bounds
-    sd = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-    label = plan.labels.get(cells[0].system, cells[0].system)
-    return Standing(
-        label, metric.name, len(values), float(values.mean()), sd, float(values.min()), float(values.max()), interval
+    return Block(
+        first.corpus,
+        first.split,
+        first.split_seed,
+        part,
+        len(by_number),
+        tuple(names),
+        tuple(standings),
+        contests.pairs(),
+        tuple(contests.agreement),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """The systems of one split, by what they are tested on."""
-
-    metric: Metric
-    test: str
-    counts: dict[str, Counts]
-    agreement: Disagreement | None
-
-
-def _compared(plan: Plan, store: Store, cells: Sequence[Cell], number: int, part: str) -> _Split:
-    """First seeds of the systems whose first metric is that of the first system, on one split."""
-    firsts: dict[str, Cell] = {}
-    for cell in cells:
-        if cell.number == number:
-            firsts.setdefault(cell.system, cell)
-    metric = wanted_metrics(plan, SYSTEMS.make(next(iter(firsts))))[0]
-    own = {
-        plan.labels.get(system, system): cell
-        for system, cell in firsts.items()
-        if wanted_metrics(plan, SYSTEMS.make(system))[0].name == metric.name
-    }
-    any_cell = next(iter(firsts.values()))
-    corpus = plan.materials[any_cell.corpus].corpus
-    gold = take(corpus, plan.partition(any_cell).parts[part])
-    predicted = {name: _prediction(store, cell, part, corpus) for name, cell in own.items()}
-    test = plan.study.compare.test or (f"{MCNEMAR}-midp" if metric.base == "accuracy" else "")
-    unit = "token" if test.startswith(MCNEMAR) else "sentence"
-    counts = {name: metric.counts(align(gold, each, unit=unit))[:, :3] for name, each in predicted.items()}
-    agreement = disagreement(gold, predicted, metric) if len(predicted) > 1 else None
-    return _Split(metric, test or choose_test(list(counts.values()))[0], counts, agreement)
+def _standing(label: str, metric: str, scores: Values, interval: tuple[float, float] | None) -> Standing:
+    known = scores[~np.isnan(scores)]
+    if not len(known):
+        none = float("nan")
+        return Standing(label, metric, 0, none, none, none, none, interval)
+    sd = float(np.std(known, ddof=1)) if len(known) > 1 else float("nan")
+    return Standing(
+        label, metric, len(known), float(known.mean()), sd, float(known.min()), float(known.max()), interval
+    )
 
 
-def _prediction(store: Store, cell: Cell, part: str, like: Corpus) -> Corpus:
-    text = store.prediction(cell.key, part).decode()
-    return read(text=text, **as_read(like))
+def _interval(store: Store, cell: Cell, part: str, metric: Metric) -> tuple[float, float] | None:
+    """Wilson's interval of a share; None where the score is none."""
+    sums = store.counts([cell.key], part=part, metric=metric.name)[0].sum(axis=0).tolist()
+    if not sums[GOLD] or sums[GOLD] != sums[PREDICTED]:
+        return None
+    return wilson(sums[CORRECT], sums[GOLD]).bounds
 
 
-def _pair(plan: Plan, a: str, b: str, splits: Sequence[_Split]) -> PairOverSplits:
+class _Contests:
+    """Every two systems that have their first metric in common, split by split; predictions are held of one split."""
+
+    def __init__(self, plan: Plan, store: Store, part: str, ranked: Sequence[str]) -> None:
+        self._plan, self._store, self._part = plan, store, part
+        self._rank = {label: rank for rank, label in reversed(list(enumerate(ranked)))}
+        self._found: dict[tuple[str, str], list[tuple[str, float, float]]] = {}  # test, p, difference
+        self.agreement: list[Disagreement] = []
+
+    def add(self, cells: Sequence[Cell], damaged: dict[Cell, None]) -> None:
+        """The first seeds of systems on one split; cells whose predictions cannot be read are told."""
+        families: dict[str, dict[str, Cell]] = {}
+        for cell in cells:
+            family = families.setdefault(self._plan.metrics[cell.system][0].name, {})
+            family.setdefault(self._plan.labels[cell.system], cell)
+        for family in families.values():
+            if len(family) > 1:
+                in_order = sorted(family, key=self._rank.__getitem__)
+                self._add({label: family[label] for label in in_order}, damaged)
+
+    def _add(self, family: Mapping[str, Cell], damaged: dict[Cell, None]) -> None:
+        first = next(iter(family.values()))
+        metric, corpus = self._plan.metrics[first.system][0], self._plan.materials[first.corpus].corpus
+        parts = self._plan.partition(first).parts
+        gold, train = take(corpus, parts[self._part]), take(corpus, parts["train"])
+        settings = Settings(alpha=self._plan.study.compare.alpha)
+        test = self._plan.study.compare.test or (f"{MCNEMAR}-midp" if metric.base == "accuracy" else "")
+        unit = "token" if test.startswith(MCNEMAR) else "sentence"
+        predicted: dict[str, Corpus] = {}
+        aligned: dict[str, Pair] = {}
+        for label, cell in family.items():
+            try:
+                each = read(text=self._store.prediction(cell.key, self._part).decode(), **as_read(corpus))
+                aligned[label] = align(gold, each, training=train, unit=unit)
+                predicted[label] = each
+            except InputError:
+                damaged[cell] = None
+        if len(predicted) < 2:
+            return
+        counts = {label: metric.counts(each)[:, :3] for label, each in aligned.items()}
+        test = test or choose_test(list(counts.values()))[0]
+        values = {label: float(metric.value(each.sum(axis=0))) for label, each in counts.items()}
+        for a, b in combinations(predicted, 2):
+            gap = values[a] - values[b]
+            if not np.isnan(gap):
+                p, _ = pair_p(counts[a], counts[b], metric.value, test, settings)
+                self._found.setdefault((a, b), []).append((test, p, gap))
+        agreement = disagreement(gold, predicted, metric)
+        self.agreement += [] if agreement is None else [agreement]
+
+    def pairs(self) -> tuple[PairOverSplits, ...]:
+        """What was found, the better systems first."""
+        ranked = sorted(self._found, key=lambda pair: (self._rank[pair[0]], self._rank[pair[1]]))
+        return tuple(_pair(self._plan, a, b, self._found[a, b]) for a, b in ranked)
+
+
+def _pair(plan: Plan, a: str, b: str, found: Sequence[tuple[str, float, float]]) -> PairOverSplits:
     entry = plan.study.compare
-    both = [each for each in splits if a in each.counts and b in each.counts]
-    settings = Settings(alpha=entry.alpha)
-    p, gaps = [], []
-    for each in both:
-        first, second, value = each.counts[a], each.counts[b], each.metric.value
-        p.append(pair_p(first, second, value, each.test, settings)[0])
-        gaps.append(float(value(first.sum(axis=0)) - value(second.sum(axis=0))))
+    p, gaps = [p for _, p, _ in found], [gap for _, _, gap in found]
     corrected = [float(each) for each in correct(p, entry.correction)]
-    clear = [(gap, q) for gap, q in zip(gaps, corrected, strict=True) if q <= entry.alpha]
+    clear = [gap for gap, q in zip(gaps, corrected, strict=True) if q <= entry.alpha]
     return PairOverSplits(
         a,
         b,
-        both[0].test,
+        found[0][0],
         float(np.mean(gaps)),
-        len(both),
+        len(found),
         sum(gap > 0 for gap in gaps),
-        sum(gap > 0 for gap, _ in clear),
-        sum(gap < 0 for gap, _ in clear),
+        sum(gap > 0 for gap in clear),
+        sum(gap < 0 for gap in clear),
         tuple(p),
         tuple(corrected),
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from deadheat.cli.options import Parser, add_reading, reading
 from deadheat.corpus.grouping import in_order_of_parts
 from deadheat.corpus.reading import read
-from deadheat.corpus.source import expand
+from deadheat.corpus.source import STDIN, expand
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.study.starting import starting_study
@@ -25,8 +26,10 @@ def parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.out.exists():
         raise InputError(f"{arguments.out}: exists already; expected a new name (--out)")
+    if STDIN in arguments.corpora:
+        raise InputError("standard input cannot be read again by a study; expected files or folders")
     options = reading(arguments)
     corpora = [(path, read(in_order_of_parts(expand(path)), **options)) for path in arguments.corpora]
-    write_bytes(arguments.out, starting_study(corpora, arguments.out).encode())
-    print(f"{arguments.out}: look at it, then deadheat run {arguments.out} --plan")
+    write_bytes(arguments.out, starting_study(corpora, arguments.out, options).encode())
+    print(f"{arguments.out}: look at it, then deadheat run {shlex.quote(str(arguments.out))} --plan")
     return 0

@@ -1,20 +1,40 @@
-"""`deadheat run STUDY.toml`"""
+"""`deadheat run STUDY.toml`
+
+Under `--json`: `study`, `correction`, `alpha`, `missing` (cells without a result), `damaged` (keys), `failed` (cells
+with their `status` and `error`), `store`, and `blocks`, one a corpus, way to split and part. A block has `corpus`,
+`split`, `seed`, `part`, `splits`, `metrics`, and `systems` (`system`, `metric`, `runs`, `mean`, `sd`, `least`, `most`,
+`interval`), `pairs` (`a`, `b`, `test`, `difference`, `splits`, `ahead`, `significant`, `reversed`, `p`, `p_corrected`),
+`agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`: `cells`, `to_run`, `looks`,
+`test_sets`, `seconds`, `store`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from deadheat.analyses.study import study_result
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
 from deadheat.report.study import plan_text, study_text
-from deadheat.study.cells import DONE, Outcome
+from deadheat.study.cells import DONE, Cell, Outcome
+from deadheat.study.executor import WorkersFailed
 from deadheat.study.local import cores
 from deadheat.study.plan import Plan
 from deadheat.study.progress import Progress
-from deadheat.study.running import Ran, local_executor, missing_cells, planned_looks, run_study
+from deadheat.study.running import (
+    Ran,
+    check_budgets,
+    failed_cells,
+    local_executor,
+    missing_cells,
+    planned_looks,
+    ran_before,
+    run_study,
+)
 from deadheat.study.store import Store
 
 EXAMPLES = """\
@@ -46,41 +66,62 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     announce_compiling()
+    try:
+        return _study(arguments)
+    except WorkersFailed as error:  # nothing that the study file could change
+        print(f"deadheat run: {str(error).strip()}", file=sys.stderr)
+        return 1
+
+
+def _study(arguments: argparse.Namespace) -> int:
     plan = Plan.of(arguments.study, arguments.set)
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
-    failures: list[Outcome] = []
-    ran = Ran(len(plan.cells), 0, 0)
+    if not path.exists():  # nothing is made of a study that is refused
+        check_budgets(plan, plan.cells, look(arguments))
     with Store.open(path, create=True) as store:
         store.set_study(plan.text)
-        waiting = len(missing_cells(plan, store, retry_failed=arguments.retry_failed))
-        if waiting:
-            ran = _run(plan, store, waiting, failures, arguments)
+        ran = _run(plan, store, arguments)
         result = study_result(plan, store)
+        if result.damaged:
+            damaged = [_named(plan, cell) for cell in result.damaged]
+            say([f"{name}: its predictions are not what they were; it runs again" for name in damaged])
+            ran = _run(plan, store, arguments, again=result.damaged)
+            result = study_result(plan, store)
+        failures = failed_cells(plan, store)
     if arguments.json:
-        print_json({**result.to_dict(), "store": str(path), "failed": [_failed(plan, each) for each in failures]})
+        print_json({**result.to_dict(), "failed": [_failed(plan, *each) for each in failures], "store": str(path)})
     else:
         print(study_text(result))
-    say([*ran.notes, *(_failed_line(plan, each) for each in failures[:MOST_SHOWN]), f"{ran}; results in {path}"])
+    shown = [f"{_named(plan, cell)}: {status} ({error})" for cell, status, error in failures[:MOST_SHOWN]]
+    more = [f"{len(failures) - MOST_SHOWN:,} more failed"] if len(failures) > MOST_SHOWN else []
+    say([*ran.notes, *shown, *more, f"{ran}; results in {path}"])
     return 0
 
 
-def _run(plan: Plan, store: Store, waiting: int, failures: list[Outcome], arguments: argparse.Namespace) -> Ran:
-    """Run the cells that wait; failures are gathered."""
+def _run(plan: Plan, store: Store, arguments: argparse.Namespace, again: Sequence[Cell] = ()) -> Ran:
+    """Run the cells that wait, and some again."""
+    waiting = missing_cells(plan, store, retry_failed=arguments.retry_failed and not again)
+    if not waiting and not again:
+        return ran_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
-        local_executor(plan, arguments.set, store.path) as executor,
-        Progress(waiting, workers=workers, quiet=arguments.quiet) as progress,
+        local_executor(plan, store.path) as executor,
+        Progress(len(waiting) + len(again), workers=workers, quiet=arguments.quiet) as progress,
     ):
 
         def told(outcome: Outcome, left: int) -> None:
-            bad = outcome.status != DONE
-            progress.finished(outcome.wall_s, running=min(left, workers), failed=bad)
-            failures.extend([outcome] if bad else [])
+            progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
 
         return run_study(
-            plan, store, executor=executor, look=look(arguments), retry_failed=arguments.retry_failed, told=told
+            plan,
+            store,
+            executor=executor,
+            look=look(arguments),
+            retry_failed=arguments.retry_failed and not again,
+            again=again,
+            told=told,
         )
 
 
@@ -116,21 +157,18 @@ def _estimate(plan: Plan, store: Store, waiting: int) -> float | None:
     return waiting * float(str(mean)) / workers
 
 
-def _failed(plan: Plan, outcome: Outcome) -> dict[str, object]:
-    cell = outcome.cell
+def _failed(plan: Plan, cell: Cell, status: str, error: str) -> dict[str, object]:
     return {
         "key": cell.key,
-        "system": plan.labels.get(cell.system, cell.system),
+        "system": plan.labels[cell.system],
         "corpus": cell.corpus,
         "split": cell.split,
         "number": cell.number,
         "seed": cell.seed,
-        "status": outcome.status,
-        "error": outcome.error,
+        "status": status,
+        "error": error,
     }
 
 
-def _failed_line(plan: Plan, outcome: Outcome) -> str:
-    cell = outcome.cell
-    name = plan.labels.get(cell.system, cell.system)
-    return f"{name} on split {cell.number} of {cell.corpus}, seed {cell.seed}: {outcome.status} ({outcome.error})"
+def _named(plan: Plan, cell: Cell) -> str:
+    return f"{plan.labels[cell.system]} on split {cell.number} of {cell.corpus}, seed {cell.seed}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.analyses.study import Block, StudyResult
+from deadheat.analyses.study import Block, Standing, StudyResult
 from deadheat.errors import counted
 from deadheat.report.terminal import percent, table
 from deadheat.study.plan import Plan
@@ -47,30 +47,32 @@ def _block(block: Block, result: StudyResult) -> str:
     parts = [str(block), _standings(block)]
     if block.pairs:
         parts.append(_pairs(block, result))
-    if block.agreement:
-        alphas, oracles = ([getattr(each, name) for each in block.agreement] for name in ("alpha", "oracle"))
+    for labels in dict.fromkeys(each.labels for each in block.agreement):
+        own = [each for each in block.agreement if each.labels == labels]
+        alphas, oracles = ([getattr(each, name) for each in own] for name in ("alpha", "oracle"))
         some = f"some system is right on {percent(float(np.mean(oracles)))} % of the words"
-        parts.append(f"agreement of all systems: alpha {np.mean(alphas):.3f}; {some}")
+        parts.append(f"agreement of all systems on {labels}: alpha {np.mean(alphas):.3f}; {some}")
     return "\n".join(parts)
 
 
 def _standings(block: Block) -> str:
     systems = list(dict.fromkeys(each.system for each in block.standings))
     found = {(each.system, each.metric): each for each in block.standings}
+    single = all(each.runs <= 1 for each in block.standings)
     rows = []
     for system in systems:
         row = [system]
-        for metric in block.metrics:
-            each = found.get((system, metric))
-            if each is None:
-                row += ["", ""]
-                continue
-            low, high = each.interval if each.interval is not None else (each.least, each.most)
-            row += [percent(each.mean), f"{percent(low)} - {percent(high)}"]
+        for each in (found.get((system, metric)) for metric in block.metrics):
+            row += ["", ""] if each is None else [percent(each.mean), _spread(each, single=single)]
         rows.append(row)
-    spread = "95 % interval" if all(each.interval for each in block.standings) else "least - most"
+    spread = "95 % interval" if single else "least - most"
     header = ["system", *(cell for metric in block.metrics for cell in (short(metric), spread))]
     return table(header, rows)
+
+
+def _spread(standing: Standing, *, single: bool) -> str:
+    bounds = standing.interval if single else (standing.least, standing.most)
+    return f"{percent(bounds[0])} - {percent(bounds[1])}" if bounds is not None and standing.runs else ""
 
 
 def short(metric: str) -> str:
@@ -92,6 +94,6 @@ def _pairs(block: Block, result: StudyResult) -> str:
         ]
         for pair in block.pairs
     ]
-    tested = block.pairs[0].test
+    tested = ", ".join(dict.fromkeys(pair.test for pair in block.pairs))
     told = f"{tested}, {result.correction} over the splits, alpha {result.alpha:g}"
     return f"{told}\n" + table(["pair", "difference", "ahead", "better", "worse", "p"], rows)

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
 from deadheat.corpus.identity import text_hash
-from deadheat.metrics import METRICS, Metric, align
+from deadheat.metrics import Metric, align
 from deadheat.study.cells import Cell, PartScores
 from deadheat.study.plan import Plan
 from deadheat.systems import SYSTEMS, System
@@ -44,20 +44,11 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
     for part in plan.evaluated(partition):
         gold = take(corpus, partition.parts[part])
         predicted = model.predict(unlabelled(gold, system))
-        scores.append(part_scores(part, gold, predicted, train, wanted_metrics(plan, system)))
+        scores.append(part_scores(part, gold, predicted, train, plan.metrics[cell.system]))
         texts[part] = text_hash(gold)
         if keep is not None:
             predictions[part] = keep(part, to_bytes(predicted))
     return Worked(tuple(scores), predictions, texts)
-
-
-def wanted_metrics(plan: Plan, system: System) -> list[Metric]:
-    """The metrics of the study, or those that fit what the system predicts."""
-    names = plan.study.metrics
-    if not names:
-        column = repr(str(system.settings.get("column", "upos")))
-        names = [f"{name}(column={column})" for name in ("accuracy", "unknown", "sentence-accuracy")]
-    return [METRICS.make(name) for name in names]
 
 
 def part_scores(part: str, gold: Corpus, predicted: Corpus, train: Corpus, metrics: list[Metric]) -> PartScores:
@@ -71,5 +62,4 @@ def part_scores(part: str, gold: Corpus, predicted: Corpus, train: Corpus, metri
 def unlabelled(gold: Corpus, system: System) -> Corpus:
     """The corpus without what the system is to predict."""
     column = str(system.settings.get("column", "upos"))
-    nothing = Column(np.zeros(gold.words, np.int32), Vocabulary.of(["_"]))
-    return with_labels(gold, column, nothing)
+    return with_labels(gold, column, Column(np.zeros(gold.words, np.int32), Vocabulary.of(["_"])))

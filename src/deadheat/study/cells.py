@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.metrics.metric import Counts
@@ -15,7 +15,10 @@ DONE, FAILED, TIMED_OUT, KILLED = "done", "failed", "timed out", "killed"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One system with its settings and seed, on one split of one corpus."""
+    """One system with its settings and seed, on one split of one corpus.
+
+    Its key is the hash of all it is made from; the name of the corpus does not count, its text does.
+    """
 
     corpus: str  # its name in the study
     corpus_hash: str
@@ -24,12 +27,19 @@ class Cell:
     number: int  # of the split
     system: str  # its name with settings
     seed: int
+    tune: str = ""  # the part to tune on, where the study names one
+    key: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def key(self) -> str:
-        """The hash of all it is made from; the name of the corpus does not count, its text does."""
-        made_from = {name: value for name, value in asdict(self).items() if name != "corpus"}
-        return hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()[:32]
+    def __post_init__(self) -> None:
+        made_from = {
+            "corpus_hash": self.corpus_hash,
+            "number": self.number,
+            "seed": self.seed,
+            "split": self.split,
+            "split_seed": self.split_seed,
+            "system": self.system,
+        } | ({"tune": self.tune} if self.tune else {})
+        object.__setattr__(self, "key", hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:32])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from deadheat.errors import Fault, InputError, StudyError, nearest
 from deadheat.metrics import METRICS
@@ -88,7 +88,7 @@ class Study(Strict):
 
     name: str = ""
     corpora: dict[str, CorpusEntry]
-    splits: list[SplitEntry] | SplitEntry = SplitEntry(strategy="standard")
+    splits: Annotated[list[SplitEntry], Field(min_length=1)] = [SplitEntry(strategy="standard")]
     systems: Annotated[list[SystemEntry], Field(min_length=1)]
     seeds: Some | list[Count] = 1
     metrics: list[str] = []
@@ -98,14 +98,15 @@ class Study(Strict):
     compare: CompareEntry = CompareEntry()
     engine: EngineEntry = EngineEntry()
 
-    @property
-    def split_entries(self) -> list[SplitEntry]:
-        return self.splits if isinstance(self.splits, list) else [self.splits]
+    @field_validator("splits", mode="before")
+    @classmethod
+    def _one_or_several(cls, given: Any) -> Any:
+        return [given] if isinstance(given, dict) else given
 
     def seeds_of(self, system: SystemEntry) -> list[int]:
         """The seeds of a system: its own, or those of the study; a number stands for 0 and up."""
         given = self.seeds if system.seeds is None else system.seeds
-        return list(range(given)) if isinstance(given, int) else given
+        return list(range(given)) if isinstance(given, int) else list(dict.fromkeys(given))
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
@@ -132,7 +133,8 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
         study = Study.model_validate(raw)
     except ValidationError as error:
         raise StudyError(list(_faults(path, text, raw, error))) from None
-    faults = [Fault(str(path), line_of(text, place), message) for place, message in _checks(study, path)]
+    found = _checks(study, path)
+    faults = [Fault(str(path), line_of(text, _steps(raw, place)), message) for place, message in found]
     if faults:
         raise StudyError(faults)
     return study, text
@@ -151,11 +153,8 @@ def _override(raw: dict[str, Any], override: str) -> None:
     target: Any = raw
     for step in path:
         target = _step(target, step, override)
-    if isinstance(target, list):
-        _step(target, last, override)
-        target[int(last)] = parsed
-    else:
-        target[last] = parsed
+    _step(target, last, override)
+    target[int(last) if isinstance(target, list) else last] = parsed
 
 
 def _step(target: Any, step: str, override: str) -> Any:
@@ -169,22 +168,22 @@ def _step(target: Any, step: str, override: str) -> Any:
 
 
 def _faults(path: Path, text: str, raw: Mapping[str, Any], error: ValidationError) -> Iterator[Fault]:
-    """Pydantic's findings in our words, one a place."""
-    told: set[tuple[str | int, ...]] = set()
+    """Pydantic's findings in our words, one a place; where several types would do, what is wrong deepest inside."""
+    found: dict[tuple[str | int, ...], str] = {}
     for each in error.errors():
-        place = tuple(part for part in each["loc"] if part in _steps(raw, each["loc"]))
-        if place in told:
-            continue
-        told.add(place)
+        place = tuple(_steps(raw, each["loc"]))
         name = ".".join(map(str, place)) or "the study"
         if each["type"] == "extra_forbidden":
             message = f"{name} is unknown; {nearest(str(place[-1]), _known(place))}"
         elif each["type"] == "missing":
-            missing = ".".join(map(str, each["loc"]))
-            message = f"{missing} is missing; expected it"
+            place = (*place, each["loc"][-1])
+            message = f"{'.'.join(map(str, place))} is missing; expected it"
         else:
             message = f"{name}: {_lowered(each['msg'])}, not {each['input']!r}"
-        yield Fault(str(path), line_of(text, place), message)
+        found.setdefault(place, message)
+    for place, message in found.items():
+        if not any(place == other[: len(place)] for other in found if other != place):
+            yield Fault(str(path), line_of(text, place), message)
 
 
 def _steps(raw: Any, location: Sequence[str | int]) -> list[str | int]:
@@ -216,18 +215,16 @@ def _checks(study: Study, path: Path) -> Iterator[tuple[tuple[str | int, ...], s
                 yield ("corpora", name, "files"), f"{file}: no such file or folder; expected it beside the study file"
     if not study.corpora:
         yield ("corpora",), "no corpora; expected at least one"
-    for i, split in enumerate(study.split_entries):
-        place = ("splits", i) if isinstance(study.splits, list) else ("splits",)
-        yield from _fits(STRATEGIES, split.strategy, [split.settings], place, "strategy")
+    for i, split in enumerate(study.splits):
+        yield from _fits(STRATEGIES, split.strategy, [split.settings], ("splits", i), "strategy")
     for i, system in enumerate(study.systems):
+        empty = [key for key, value in system.settings.items() if value == []]
+        yield from ((("systems", i, key), f"{key} has no values; expected at least one") for key in empty)
         yield from _fits(SYSTEMS, system.name, grid(system.settings), ("systems", i), "name")
         if not study.seeds_of(system):
             yield ("systems", i, "seeds"), "no seeds; expected at least one"
     for i, metric in enumerate(study.metrics):
-        try:
-            METRICS.make(metric)
-        except InputError as error:
-            yield ("metrics", i), str(error)
+        yield from _fits(METRICS, metric, [{}], ("metrics",), i)
     if study.compare.test and study.compare.test not in TESTS:
         yield ("compare", "test"), f"test {study.compare.test!r} is unknown; {nearest(study.compare.test, TESTS)}"
     if study.compare.correction not in CORRECTIONS:
@@ -236,16 +233,16 @@ def _checks(study: Study, path: Path) -> Iterator[tuple[tuple[str | int, ...], s
 
 
 def _fits(
-    registry: Registry[Any], name: str, variants: Sequence[dict[str, Any]], place: tuple[str | int, ...], key: str
+    registry: Registry[Any], name: str, variants: Sequence[dict[str, Any]], place: tuple[str | int, ...], key: str | int
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
     for settings in variants:
         try:
             registry.make(name, **settings)
         except InputError as error:
-            odd = next(
-                (setting for setting in settings if repr(setting) in str(error) or f"{setting}=" in str(error)), key
-            )
-            yield (*place, odd), str(error)
+            told: list[str | int] = [
+                setting for setting in settings if repr(setting) in str(error) or f"{setting}=" in str(error)
+            ]
+            yield (*place, *(told[:1] or [key])), str(error)
             return
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_HEADER = re.compile(r"\s*(\[\[|\[)\s*(?P<name>[^\[\]]+?)\s*(\]\]|\])\s*(#.*)?$")
-_KEY = re.compile(r"\s*(?P<key>[A-Za-z0-9_.\"'-]+)\s*=")
+_WORD = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""
+_DOTTED = rf"{_WORD}(?:\s*\.\s*{_WORD})*"
+_HEADER = re.compile(rf"\s*(\[\[?)\s*(?P<name>{_DOTTED})\s*\]\]?\s*(#.*)?$")
+_KEY = re.compile(rf"\s*(?P<key>{_DOTTED})\s*=")
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
@@ -42,4 +44,4 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 def _parts(dotted: str) -> list[str]:
-    return [part.strip().strip("\"'") for part in dotted.split(".")]
+    return [part.strip("\"'") for part in re.findall(_WORD, dotted)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +15,17 @@ from deadheat.corpus import Corpus, read
 from deadheat.corpus.grouping import in_order_of_parts
 from deadheat.corpus.source import expand
 from deadheat.corpus.writing import stream
-from deadheat.errors import Fault, InputError, StudyError
+from deadheat.errors import Fault, InputError, StudyError, nearest
+from deadheat.metrics import METRICS, Metric
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.cells import Cell
 from deadheat.study.config import Study, SystemEntry, grid, read_study
 from deadheat.study.places import line_of
 from deadheat.systems import SYSTEMS
+
+USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
+KEPT = 8  # splits; they are asked for one after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,8 @@ class Plan:
     study: Study
     materials: dict[str, Material]
     hashes: dict[str, str]
-    _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict)
+    overrides: tuple[str, ...] = ()
+    _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
@@ -50,13 +55,18 @@ class Plan:
         if faults:
             raise StudyError(faults)
         hashes = {name: _hash(material) for name, material in materials.items()}
-        return cls(path, text, study, materials, hashes)
+        plan = cls(path, text, study, materials, hashes, tuple(overrides))
+        faults = [Fault(str(path), line_of(text, place), told) for place, told in dict.fromkeys(plan._problems())]
+        if faults:
+            raise StudyError(faults)
+        return plan
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """Every training there is, in the order in which they are begun: whole splits first."""
+        tune = "" if self.study.tune == "auto" else self.study.tune
         found = [
-            Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run)
+            Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run, tune)
             for corpus in self.materials
             for strategy, times, seed in self.strategies
             for number in range(times)
@@ -67,9 +77,9 @@ class Plan:
 
     @cached_property
     def strategies(self) -> tuple[tuple[Strategy, int, int], ...]:
-        """The ways to split, each with how often and with which seed."""
-        entries = self.study.split_entries
-        return tuple((STRATEGIES.make(each.strategy, **each.settings), each.times, each.seed) for each in entries)
+        """The ways to split, each with how often and with which seed; once where there is but one such split."""
+        made = [(STRATEGIES.make(each.strategy, **each.settings), each) for each in self.study.splits]
+        return tuple((way, 1, 0) if way.once else (way, each.times, each.seed) for way, each in made)
 
     @cached_property
     def systems(self) -> dict[str, list[int]]:
@@ -78,9 +88,27 @@ class Plan:
         for entry in self.study.systems:
             for settings in grid(entry.settings):
                 made = SYSTEMS.make(entry.name, **settings)
-                seeds = self.study.seeds_of(entry)
-                found[made.name] = seeds if made.seeded else seeds[:1]
+                seeds = self.study.seeds_of(entry) if made.seeded else [0]
+                found[made.name] = list(dict.fromkeys([*found.get(made.name, []), *seeds]))
         return found
+
+    @cached_property
+    def metrics(self) -> dict[str, list[Metric]]:
+        """What every system is scored by: the metrics of the study that look at the column it predicts, or the usual.
+
+        What a system does not predict it leaves as it was, and so another metric would compare gold with gold.
+        """
+        asked = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
+        found: dict[str, list[Metric]] = {}
+        for system, column in self._columns.items():
+            usual = [METRICS.make(name, column=column or "upos") for name in USUAL]
+            found[system] = [each for each in asked if column in ("", each.compares)] if asked else usual
+        return found
+
+    @cached_property
+    def _columns(self) -> dict[str, str]:
+        """What every system predicts; nothing where it is not a column."""
+        return {name: str(SYSTEMS.make(name).settings.get("column", "")) for name in self.systems}
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -96,12 +124,21 @@ class Plan:
 
     def partition(self, cell: Cell) -> Partition:
         """The split of a cell."""
-        place = (cell.corpus, cell.split, cell.split_seed, cell.number)
+        return self._drawn(cell.corpus, cell.split, cell.split_seed, cell.number)
+
+    def _drawn(self, corpus: str, split: str, seed: int, number: int) -> Partition:
+        place = (corpus, split, seed, number)
         if place not in self._partitions:
-            material = self.materials[cell.corpus]
-            drawn = STRATEGIES.make(cell.split).draw(material, cell.split_seed, cell.number)
-            self._partitions[place] = Partition(str(cell.number), drawn.parts, material.corpus.sentences)
+            if len(self._partitions) >= KEPT:
+                self._partitions.clear()
+            material = self.materials[corpus]
+            drawn = self._ways[split].draw(material, seed, number)
+            self._partitions[place] = Partition(str(number), drawn.parts, material.corpus.sentences)
         return self._partitions[place]
+
+    @cached_property
+    def _ways(self) -> dict[str, Strategy]:
+        return {strategy.name: strategy for strategy, _, _ in self.strategies}
 
     def tune_part(self, partition: Partition) -> str:
         """The part that picks among what training makes; nothing if there is none."""
@@ -111,16 +148,44 @@ class Plan:
         if wanted == "none":
             return ""
         if wanted not in partition.parts:
-            raise InputError(f"{self.path}: tune = {wanted!r}; the split has {', '.join(partition.parts)}")
+            raise InputError(f"tune = {wanted!r}; the split has {', '.join(partition.parts)}")
         return wanted
 
     def evaluated(self, partition: Partition) -> list[str]:
         """The parts that are scored: those asked for, or all but train."""
-        asked = self.study.evaluate
-        missing = [part for part in asked if part not in partition.parts]
-        if missing:
-            raise InputError(f"{self.path}: evaluate has {missing[0]}; the split has {', '.join(partition.parts)}")
-        return list(asked) or [part for part in partition.parts if part != "train"]
+        asked: list[str] = list(dict.fromkeys(self.study.evaluate))
+        asked = asked or [part for part in partition.parts if part != "train"]
+        missing = [part for part in ("train", *asked) if part not in partition.parts]
+        if missing or not asked:
+            lacking = missing[0] if missing else "a part to evaluate"
+            raise InputError(f"{lacking} is missing; the split has {', '.join(partition.parts)}")
+        return asked
+
+    def scored_parts(self, cell: Cell) -> list[str]:
+        """The parts that are scored of all splits that are made as that of a cell."""
+        return self.evaluated(self._drawn(cell.corpus, cell.split, cell.split_seed, 0))
+
+    def _problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """What shows only now, with its place: metrics that look at nothing, columns and parts that corpora lack."""
+        predicted = set(self._columns.values())
+        for i, metric in enumerate(map(METRICS.make, self.study.metrics)):
+            if not predicted & {"", metric.compares}:
+                yield ("metrics", i), f"{metric.name} looks at nothing that a system predicts; expected it to"
+        for system, column in self._columns.items():
+            if not self.metrics[system]:
+                yield ("metrics",), f"none looks at {column}, which {system} predicts; expected one"
+            for name, material in self.materials.items():
+                known = list(material.corpus.columns)
+                if column and column not in known:
+                    yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
+        for name in self.materials:
+            for i, (strategy, _, seed) in enumerate(self.strategies):
+                try:
+                    partition = self._drawn(name, strategy.name, seed, 0)
+                    self.tune_part(partition)
+                    self.evaluated(partition)
+                except InputError as error:
+                    yield ("splits", i), f"corpus {name}, {strategy.name}: {error}"
 
     @property
     def store_path(self) -> Path:
@@ -144,8 +209,10 @@ def _corpus(folder: Path, entry: dict[str, Any]) -> Corpus:
 
 
 def _hash(material: Material) -> str:
-    """Of all bytes of the corpus, for splits look at comments too, and of how its documents and parts are found."""
+    """Of all bytes of the corpus, for splits look at comments too, and of how columns, documents, parts are found."""
     digest = hashlib.sha256(material.document_rule.encode())
+    if material.corpus.layout.format == "columns":
+        digest.update("\t".join(material.corpus.columns).encode())
     if material.file_parts is not None:
         digest.update(np.ascontiguousarray(material.file_parts).tobytes())
     for block in stream(material.corpus, np.arange(material.corpus.sentences)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ class Workplace:
     """What a worker process has: the study, read anew by itself, and the folder for predictions."""
 
     path: Path
+    text: str
     overrides: tuple[str, ...]
     folder: Path
     plan: Plan | None = field(default=None, repr=False)
@@ -36,6 +38,13 @@ class Workplace:
     def prepare(self) -> None:
         """Read the study and its corpora."""
         self.plan = Plan.of(self.path, self.overrides)
+        if self.plan.text != self.text:
+            raise InputError(f"{self.path}: it changed while the study was starting; expected it to stay")
+
+    def begin(self) -> None:
+        """Prepare a process that stands in the study's folder: what the study names is relative to it, programs too."""
+        os.chdir(self.path.parent)
+        self.prepare()
 
     def run(self, cell: Cell) -> Worked:
         """Train and score one cell; its predictions are kept before it is reported."""
@@ -50,24 +59,60 @@ class Ran:
     """How a run went: cells that were there already, and those that ran, by how they ended."""
 
     there: int
-    done: int
-    failed: int
+    done: int = 0
+    failed: int = 0
+    given_up: int = 0  # failed before, and were not tried again
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = [f"{counted(self.done, 'cell')} run"]
         parts += [f"{self.there:,} there already"] if self.there else []
         parts += [f"{self.failed:,} failed"] if self.failed else []
+        parts += [f"{self.given_up:,} failed before (--retry-failed runs them again)"] if self.given_up else []
         return ", ".join(parts)
 
 
 def missing_cells(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> list[Cell]:
-    """Cells that the store does not hold; those that failed before only if they are to be tried again."""
+    """Cells that the store does not hold, or not with all scores that the study asks for.
+
+    Those that failed before are among them only if they are to be tried again.
+    """
     if store is None:
         return list(plan.cells)
-    there = store.done()
+    there = _complete(plan, store)
     failed = set() if retry_failed else set(store.failed())
     return [cell for cell in plan.cells if cell.key not in there and cell.key not in failed]
+
+
+def _complete(plan: Plan, store: Store) -> set[str]:
+    """Keys of the cells that have every score the study asks for."""
+    done = store.done()
+    if not done:
+        return done
+    scored: dict[str, set[tuple[str, str]]] = {}
+    for key, part, metric, *_ in store.counted().iter_rows():
+        scored.setdefault(key, set()).add((part, metric))
+    wanted: dict[tuple[str, str, int, str], set[tuple[str, str]]] = {}
+    complete = set()
+    for cell in plan.cells:
+        kind = (cell.corpus, cell.split, cell.split_seed, cell.system)
+        if kind not in wanted:
+            names = [metric.name for metric in plan.metrics[cell.system]]
+            wanted[kind] = {(part, name) for part in plan.scored_parts(cell) for name in names}
+        if wanted[kind] <= scored.get(cell.key, set()):
+            complete.add(cell.key)
+    return complete & done
+
+
+def failed_cells(plan: Plan, store: Store) -> list[tuple[Cell, str, str]]:
+    """Cells of the plan that came to nothing, how they ended, and why."""
+    failed = store.failed()
+    found = [cell for cell in plan.cells if cell.key in failed]
+    if not found:
+        return []
+    runs = store.runs()
+    errors = dict(zip(runs["key"], runs["error"], strict=True))
+    return [(cell, failed[cell.key], errors[cell.key]) for cell in found]
 
 
 def planned_looks(plan: Plan, cells: Sequence[Cell]) -> dict[Watched, int]:
@@ -99,17 +144,20 @@ def run_study(
     executor: Executor[Cell, Worked],
     look: Look | None = None,
     retry_failed: bool = False,
+    again: Sequence[Cell] = (),
     told: Told | None = None,
 ) -> Ran:
-    """Run the cells that the store lacks. Whatever happens, what was finished is in the store.
+    """Run the cells that the store lacks, and some again; whatever happens, what was finished is in the store.
 
     A look at a test set is written to the ledger before its scores are stored: one that is cut off in between is run,
-    and counted, again.
+    and counted, again. What is run again takes the place of what was there when it is done, and not before.
     """
-    cells = missing_cells(plan, store, retry_failed=retry_failed)
+    cells = list(dict.fromkeys([*missing_cells(plan, store, retry_failed=retry_failed), *again]))
+    before = ran_before(plan, store, cells)
+    there = store.done()
     if look is not None:
         check_budgets(plan, cells, look)
-    made_with = provenance(plan.path.parent)
+    made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
     by_key = {cell.key: cell for cell in cells}
     for cell in cells:
         executor.submit(cell.key, cell)
@@ -120,19 +168,27 @@ def run_study(
         if finished.value is not None and look is not None:
             notes += _recorded(cell, finished.value, look, plan)
         outcome = _outcome(cell, finished, made_with)
-        store.add(outcome)
+        put = store.replace if finished.name in there and outcome.status == DONE else store.add
+        put(outcome)
         done, failed = done + (outcome.status == DONE), failed + (outcome.status != DONE)
         if told is not None:
             told(outcome, len(cells) - done - failed)
-    there = len(plan.cells) - len(cells)
-    return Ran(there, done, failed, tuple(dict.fromkeys(notes)))
+    return replace(before, done=done, failed=failed, notes=tuple(dict.fromkeys(notes)))
 
 
-def local_executor(plan: Plan, overrides: Sequence[str], store: Path) -> LocalExecutor[Cell, Worked]:
+def ran_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> Ran:
+    """How a study stands before some cells run."""
+    failed = store.failed()
+    running = {cell.key for cell in cells}
+    given_up = sum(cell.key in failed for cell in plan.cells if cell.key not in running)
+    return Ran(len(plan.cells) - len(running) - given_up, given_up=given_up)
+
+
+def local_executor(plan: Plan, store: Path) -> LocalExecutor[Cell, Worked]:
     """Worker processes of this machine, as the study asks for them."""
-    place = Workplace(plan.path, tuple(overrides), predictions_folder(store))
+    place = Workplace(plan.path.absolute(), plan.text, plan.overrides, predictions_folder(store))
     engine = plan.study.engine
-    return LocalExecutor(place.run, workers=engine.workers, limit_s=engine.limit, prepare=place.prepare)
+    return LocalExecutor(place.run, workers=engine.workers, limit_s=engine.limit, prepare=place.begin)
 
 
 def check_budgets(plan: Plan, cells: Sequence[Cell], look: Look) -> None:

@@ -122,6 +122,12 @@ class Store:
         with self._writing():
             return sum(self._recorder.add(outcome) for outcome in outcomes)
 
+    def replace(self, outcome: Outcome) -> bool:
+        """Put an outcome in the place of that of the same cell, at once, also if that was done."""
+        with self._writing():
+            drop(self._connection, "key = ?", (outcome.cell.key,))
+            return self._recorder.add(outcome)
+
     def forget_failed(self) -> int:
         """Take away every cell that is not done, so that it is run again; returns how many there were."""
         with self._writing():

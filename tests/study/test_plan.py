@@ -1,0 +1,238 @@
+"""What a study will run: its cells, their keys, and what is refused before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat.corpus import read
+from deadheat.errors import InputError, StudyError
+from deadheat.splits import STRATEGIES
+from deadheat.splits.strategy import Material
+from deadheat.study import plan as plan_module
+from deadheat.study.cells import Cell
+from deadheat.study.plan import Plan
+from tests.study.study_cases import corpus_text, study_file
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    return study_file(tmp_path)
+
+
+def keys(path: Path, *overrides: str) -> set[str]:
+    return {cell.key for cell in Plan.of(path, overrides).cells}
+
+
+def faults(path: Path, *overrides: str) -> list[str]:
+    with pytest.raises(StudyError) as caught:
+        Plan.of(path, overrides)
+    return [str(fault).removeprefix(f"{path}:").strip() for fault in caught.value.faults]
+
+
+def test_a_key_is_the_hash_of_what_a_cell_is_made_from() -> None:
+    cell = Cell("english", "ab12", "random.v1", 3, 7, "hmm.v1(column='xpos')", 5)
+    made_from = (
+        '{"corpus_hash": "ab12", "number": 7, "seed": 5, "split": "random.v1", "split_seed": 3, '
+        '"system": "hmm.v1(column=\'xpos\')"}'
+    )
+    assert cell.key == hashlib.sha256(made_from.encode()).hexdigest()[:32]
+    tuned = json.dumps({**json.loads(made_from), "tune": "dev"})
+    assert replace(cell, tune="dev").key == hashlib.sha256(tuned.encode()).hexdigest()[:32]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"corpus_hash": "ab13"}, {"split": "random.v2"}, {"split_seed": 1}, {"number": 1}, {"system": "hmm.v2"},
+        {"seed": 1}, {"tune": "none"},
+    ],
+)  # fmt: skip
+def test_whatever_changes_a_result_changes_the_key(change: dict[str, object]) -> None:
+    cell = Cell("english", "ab12", "random.v1", 0, 0, "hmm.v1", 0)
+    assert replace(cell, **change).key != cell.key  # type: ignore[arg-type]
+    assert replace(cell, corpus="englisch").key == cell.key
+
+
+def test_cells_are_every_system_and_seed_on_every_split_and_whole_splits_come_first(study: Path) -> None:
+    study.write_text(study.read_text() + "[[systems]]\nname = 'perceptron'\nepochs = [2, 3]\nseeds = 2\n")
+    cells = Plan.of(study, ["splits.times=2", "seeds=9"]).cells
+    perceptrons = [f"perceptron.v1(epochs={epochs})" for epochs in (2, 3)]
+    a_split = [
+        ("majority.v1", 0), ("unigram.v1", 0), *[(name, seed) for name in perceptrons for seed in (0, 1)]
+    ]  # fmt: skip
+    assert [(cell.number, cell.system, cell.seed) for cell in cells] == [
+        (number, *each) for number in (0, 1) for each in a_split
+    ]
+
+
+def test_what_is_added_to_a_study_leaves_its_cells_as_they_are(study: Path) -> None:
+    study.write_text(study.read_text() + "[[systems]]\nname = 'perceptron'\nepochs = 2\n")
+    before = keys(study)
+    assert len(before) == 9
+    for more, count in [("splits.times=4", 12), ("seeds=2", 12), ("systems.0.column=['upos', 'xpos']", 12)]:
+        after = keys(study, more)
+        assert (len(after), before <= after) == (count, True), more
+    assert not before & keys(study, "splits.seed=1")
+    assert not before & keys(study, "tune='none'")
+
+
+def test_a_system_that_has_no_chance_in_it_has_the_same_cell_whatever_the_seeds(study: Path) -> None:
+    assert keys(study) == keys(study, "seeds=[4, 5]")
+
+
+def test_a_system_that_stands_twice_has_the_seeds_of_both(study: Path) -> None:
+    twice = "[[systems]]\nname = 'perceptron'\nseeds = [0, 3]\n[[systems]]\nname = 'perceptron'\nseeds = [3, 5, 5]\n"
+    study.write_text(study.read_text() + twice)
+    assert Plan.of(study).systems["perceptron.v1"] == [0, 3, 5]
+
+
+def test_the_files_own_split_is_made_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
+    path = study_file(tmp_path)
+    for number, part in enumerate(("train", "dev", "test")):
+        (tmp_path / f"own-{part}.conllu").write_text(corpus_text(5, seed=number))
+    files = "corpora.small.files=['own-dev.conllu', 'own-test.conllu', 'own-train.conllu']"
+    plan = Plan.of(path, [files, "splits.strategy=standard", "splits.times=20", "splits.seed=3"])
+    assert len(plan.cells) == 2
+    assert {part: len(own) for part, own in plan.partition(plan.cells[0]).parts.items()} == dict.fromkeys(
+        ("train", "dev", "test"), 5
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ("\tdog\tdog\t", "\tdog\tdoggy\t", True),
+        ("# sent_id = s3\n", "# sent_id = s33\n", True),  # documents may hang from it
+        ("", "", False),
+    ],
+)
+def test_a_changed_corpus_is_another_corpus(study: Path, before: str, after: str, *, changes: bool) -> None:
+    old = keys(study)
+    text = (study.parent / "small.conllu").read_text()
+    (study.parent / "elsewhere.conllu").write_text(text.replace(before, after, 1))
+    assert (keys(study, "corpora.small.files=elsewhere.conllu") != old) == changes
+
+
+def test_columns_that_are_read_under_other_names_are_another_corpus(study: Path) -> None:
+    (study.parent / "c.tsv").write_text("a\tb\nb\ta\n\n" * 20)
+    way = [
+        "corpora.small.files='c.tsv'",
+        "corpora.small.format='columns'",
+        "systems.0.column=tag",
+        "systems.1.column=tag",
+    ]
+    one, two = (keys(study, *way, f"corpora.small.columns={names}") for names in (["form", "tag"], ["tag", "form"]))
+    assert not one & two
+
+
+def test_a_split_is_the_one_that_the_strategy_draws(study: Path) -> None:
+    plan = Plan.of(study, ["splits.seed=4"])
+    material = Material(read(study.parent / "small.conllu"))
+    for cell in plan.cells:
+        drawn = STRATEGIES.make("random").draw(material, 4, cell.number)
+        parts = plan.partition(cell).parts
+        assert all(np.array_equal(np.sort(drawn.parts[part]), parts[part]) for part in ("train", "dev", "test"))
+    assert len({plan.partition(cell).parts["test"].tobytes() for cell in plan.cells}) == 3
+
+
+def test_splits_are_not_hoarded(study: Path) -> None:
+    plan = Plan.of(study, ["splits.times=50"])
+    for cell in plan.cells:
+        plan.partition(cell)
+    assert len(plan._partitions) <= plan_module.KEPT
+
+
+@pytest.mark.parametrize(
+    ("sizes", "tune", "tuned", "evaluated"),
+    [
+        ("train=rest,tune=10%,dev=10%,test=10%", "auto", "tune", ["tune", "dev", "test"]),
+        ("80/10/10", "auto", "dev", ["dev", "test"]),
+        ("80/10/10", "dev", "dev", ["dev", "test"]),
+        ("80/10/10", "none", "", ["dev", "test"]),
+        ("train=rest,test=20%", "auto", "", ["test"]),
+        ("train=rest,dev=20%", "auto", "dev", ["dev"]),
+    ],
+)
+def test_the_part_to_tune_on_and_the_parts_that_are_scored(
+    study: Path, sizes: str, tune: str, tuned: str, evaluated: list[str]
+) -> None:
+    plan = Plan.of(study, [f"splits.sizes={sizes!r}", f"tune={tune}"])
+    partition = plan.partition(plan.cells[0])
+    assert (plan.tune_part(partition), plan.evaluated(partition)) == (tuned, evaluated)
+    assert plan.scored_parts(plan.cells[0]) == evaluated
+
+
+def test_systems_are_called_by_their_labels_and_what_differs_between_them(study: Path) -> None:
+    grid = "[[systems]]\nname = 'perceptron'\nlabel = 'mine'\nepochs = [2, 3]\ncolumn = 'xpos'\n"
+    study.write_text(study.read_text() + grid)
+    assert list(Plan.of(study).labels.values()) == ["majority", "unigram", "mine epochs=2", "mine epochs=3"]
+    alike = Plan.of(study, ["systems.1.label=majority"]).labels
+    assert all(name == label for name, label in alike.items())  # full names, rather than two of one label
+
+
+def test_a_system_is_scored_by_the_metrics_that_look_at_its_column(study: Path) -> None:
+    study.write_text('metrics = ["upos", "accuracy", "accuracy(column=\'xpos\')"]\n' + study.read_text())
+    plan = Plan.of(study, ["systems.1.column=xpos"])
+    assert {name: [metric.name for metric in own] for name, own in plan.metrics.items()} == {
+        "majority.v1": ["upos.v1", "accuracy.v1"],
+        "unigram.v1(column='xpos')": ["accuracy.v1(column='xpos')"],
+    }
+    usual = Plan.of(study, ["metrics=[]", "systems.1.column=xpos"]).metrics
+    assert [metric.name for metric in usual["unigram.v1(column='xpos')"]] == [
+        f"{name}.v1(column='xpos')" for name in ("accuracy", "unknown", "sentence-accuracy")
+    ]
+
+
+def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
+    found = faults(
+        study, "metrics=['las', 'xpos']", "systems.0.column=upso", "tune=tune", "systems.1.column=chunk"
+    )  # fmt: skip
+    assert found == [
+        "las.v1 looks at nothing that a system predicts; expected it to",
+        "xpos.v1 looks at nothing that a system predicts; expected it to",
+        "none looks at upso, which majority.v1(column='upso') predicts; expected one",
+        "7: majority.v1(column='upso'): corpus small has no column 'upso'; did you mean 'upos'?",
+        "none looks at chunk, which unigram.v1(column='chunk') predicts; expected one",
+        "7: unigram.v1(column='chunk'): corpus small has no column 'chunk'; known are form, lemma, upos, xpos, feats, "
+        "deprel, deps, misc",
+        "4: corpus small, random.v1: tune = 'tune'; the split has train, dev, test",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("splits.strategy=standard", "no part in every file's name"),
+        ("evaluate=['tune']", "tune is missing; the split has train, dev, test"),
+        ("splits.sizes='train=rest'", "the split has train"),
+        ("splits.sizes='98/1/1'", "is empty"),
+        ("splits.strategy=ud", "train is missing; the split has test"),
+    ],
+)
+def test_splits_that_cannot_be_made_are_refused_before_anything_runs(study: Path, override: str, told: str) -> None:
+    [fault] = faults(study, override)
+    assert told in fault
+
+
+def test_broken_and_empty_corpora_are_told_together(study: Path) -> None:
+    (study.parent / "empty.conllu").write_text("")
+    (study.parent / "broken.conllu").write_text("1\ta\n\n")
+    found = faults(study, "corpora.none.files=empty.conllu", "corpora.torn.files=broken.conllu")
+    assert len(found) == 2
+    assert all(name in fault for name, fault in zip(("corpus none", "corpus torn"), found, strict=True))
+
+
+def test_results_go_beside_the_study_and_nowhere_else(study: Path) -> None:
+    folder = study.parent
+    (folder / "away").symlink_to(folder.parent)
+    assert Plan.of(study).store_path == folder / "study.sqlite"
+    assert Plan.of(study, ["store=results.sqlite"]).store_path == folder / "results.sqlite"
+    for outside in ("../out.sqlite", "/tmp/out.sqlite", "away/out.sqlite"):
+        with pytest.raises(InputError, match="outside the study's folder; expected --store"):
+            _ = Plan.of(study, [f"store={outside!r}"]).store_path

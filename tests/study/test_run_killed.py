@@ -1,0 +1,240 @@
+"""Whatever is killed, and whenever: a study loses the cells in flight at most, and ends as if nothing had been."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deadheat.study.store import Store
+from tests.study.study_cases import study_file
+
+MARK = "DEADHEAT_KILLED"
+QUICK = 8
+PLENTY = 50
+
+
+def killable(folder: Path) -> Path:
+    """A study of 16 cells, four of which take a while."""
+    path = study_file(folder, "majority unigram hmm", times=4)
+    path.write_text(path.read_text() + "[[systems]]\nname = 'command'\npredict = 'sh noun.sh 0.1'\n")
+    return path
+
+
+@contextmanager
+def started(path: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """`deadheat run` in a process of its own; all that it started can be found by a mark in their environment."""
+    environment = {**os.environ, MARK: str(path.parent), "DEADHEAT_LEDGER": str(path.parent / "ledger.jsonl")}
+    command = [sys.executable, "-m", "deadheat.cli.main", "run", path.name, "--json", "--quiet", *options]
+    process = subprocess.Popen(
+        command,
+        cwd=path.parent,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def finished(path: Path, *options: str) -> dict[str, Any]:
+    with started(path, *options) as process:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def marked(folder: Path) -> list[int]:
+    """Processes that belong to the studies of a folder."""
+    wanted = f"{MARK}={folder}".encode()
+    found = []
+    for each in Path("/proc").iterdir():
+        if each.name.isdigit():
+            with suppress(OSError):
+                if wanted in (each / "environ").read_bytes().split(b"\0"):
+                    found.append(int(each.name))
+    return found
+
+
+def nobody_is_left(folder: Path) -> bool:
+    """Whether all processes of a study end within seconds."""
+    for _ in range(100):
+        if not marked(folder):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def contents(path: Path) -> dict[str, Any]:
+    """All of a store that does not depend on the time or the machine."""
+    with Store.read(path.with_suffix(".sqlite")) as store:
+        assert store.verify() == []
+        runs = store.runs()
+        keys = runs["key"].to_list()
+        assert len(set(keys)) == len(keys)
+        scores = sorted(store.scores().select("key", "part", "metric", "value", "sentences", "words").iter_rows())
+        counts = {
+            (key, part, metric): store.counts([key], part=part, metric=metric).tobytes()
+            for key, part, metric, *_ in store.counted().iter_rows()
+        }
+        texts = {(key, part): store.prediction(key, part) for key in store.done() for part in ("dev", "test")}
+        statuses = dict(zip(keys, runs["status"], strict=True))
+        return {"statuses": statuses, "scores": repr(scores), "counts": counts, "texts": texts}
+
+
+def same(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without the folder that it lies in."""
+    return {name: value for name, value in result.items() if name != "store"}
+
+
+@dataclass(frozen=True)
+class Whole:
+    """The result and the store of a study that nothing happened to, and how long it took."""
+
+    result: dict[str, Any]
+    contents: dict[str, Any]
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    path = killable(tmp_path_factory.mktemp("whole"))
+    begin = time.perf_counter()
+    result = finished(path)
+    took = time.perf_counter() - begin
+    return Whole(same(result), contents(path), took)
+
+
+def kill_the_study(folder: Path, seconds: float, rounds: int) -> int:
+    """Kill it at random moments, and let it go on; returns how often it was killed with some cells done."""
+    rng = np.random.default_rng(rounds)
+    amid = 0
+    path = killable(folder)
+    done: set[str] = set()
+    for number in range(rounds):
+        with started(path) as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=float(rng.uniform(0.2, 0.8)) * seconds)
+            process.kill()
+            process.wait()
+        assert nobody_is_left(folder)
+        if not path.with_suffix(".sqlite").exists():
+            continue
+        with Store.read(path.with_suffix(".sqlite")) as store:
+            now = store.done()
+            assert store.verify() == []
+            assert not store.failed()
+        assert done <= now, "a finished cell was lost"
+        amid += 0 < len(now) < 16
+        if len(now) == 16:
+            put_aside(folder, number)
+        done = now if len(now) < 16 else set()
+    return amid
+
+
+def put_aside(folder: Path, number: int) -> None:
+    """Let the study begin anew."""
+    for each in folder.glob("study.sqlite*"):
+        each.rename(folder / f"{number}-{each.name}")
+
+
+def check_the_study(tmp_path: Path, whole: Whole, rounds: int) -> None:
+    folder = tmp_path / "study"
+    assert kill_the_study(folder, whole.seconds, rounds) >= rounds // 8
+    path = folder / "study.toml"
+    assert same(finished(path)) == whole.result
+    assert contents(path) == whole.contents
+
+
+def test_a_study_that_is_killed_goes_on_and_ends_as_if_it_had_not(tmp_path: Path, whole: Whole) -> None:
+    check_the_study(tmp_path, whole, QUICK)
+
+
+@pytest.mark.slow
+def test_a_study_that_is_killed_fifty_times_ends_as_if_it_had_not(tmp_path: Path, whole: Whole) -> None:
+    check_the_study(tmp_path, whole, PLENTY)
+
+
+def check_the_workers(tmp_path: Path, whole: Whole, rounds: int) -> None:
+    """Kill any process but the first one at random moments; the study itself goes on."""
+    folder, rng = tmp_path / "study", np.random.default_rng(rounds)
+    path = killable(folder)
+    killed = 0
+    for number in range(rounds):
+        with started(path, "--retry-failed") as process:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=float(rng.uniform(0.3, 0.8)) * whole.seconds)
+            others = [each for each in marked(folder) if each != process.pid]
+            if others and process.poll() is None:
+                with suppress(ProcessLookupError):
+                    os.kill(int(rng.choice(others)), signal.SIGKILL)
+                    killed += 1
+            _, err = process.communicate(timeout=120)
+        assert nobody_is_left(folder)
+        if process.returncode == 1:  # what all workers are made from was killed before the first of them
+            assert err.startswith("deadheat run: the template of the workers ended with -9"), err
+            continue
+        assert process.returncode == 0, err
+        with Store.read(path.with_suffix(".sqlite")) as store:
+            assert store.verify() == []
+            assert len(store.done()) + len(store.failed()) == 16
+            whole_again = not store.failed()
+        if whole_again:
+            put_aside(folder, number)
+    assert killed >= rounds // 4
+    assert same(finished(path, "--retry-failed")) == whole.result
+    assert contents(path) == whole.contents
+
+
+def test_workers_that_are_killed_cost_their_cells_alone(tmp_path: Path, whole: Whole) -> None:
+    check_the_workers(tmp_path, whole, QUICK // 2)
+
+
+@pytest.mark.slow
+def test_workers_that_are_killed_fifty_times_cost_their_cells_alone(tmp_path: Path, whole: Whole) -> None:
+    check_the_workers(tmp_path, whole, PLENTY)
+
+
+def test_interrupting_a_study_is_one_line_and_leaves_nobody_behind(tmp_path: Path, whole: Whole) -> None:
+    path = killable(tmp_path / "study")
+    with started(path) as process:
+        wait_for_a_cell(path, process)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        out, err = process.communicate(timeout=10 + whole.seconds)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert nobody_is_left(path.parent)
+    with Store.read(path.with_suffix(".sqlite")) as store:
+        assert 0 < len(store.done()) < 16
+        assert not store.failed()
+    assert same(finished(path)) == whole.result
+    assert contents(path) == whole.contents
+
+
+def wait_for_a_cell(path: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until something is in the store."""
+    store_path = path.with_suffix(".sqlite")
+    for _ in range(2000):
+        assert process.poll() is None, process.communicate()
+        if store_path.exists():
+            with Store.read(store_path) as store:
+                if store.done():
+                    return
+        time.sleep(0.01)
+    raise AssertionError("nothing was stored")

@@ -1,0 +1,340 @@
+"""Running a study: every cell once, each failure by itself, every look at a test set before its scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deadheat.corpus import read
+from deadheat.corpus.identity import text_hash
+from deadheat.errors import InputError
+from deadheat.study import running
+from deadheat.study.bench import work
+from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT, Cell, Outcome
+from deadheat.study.executor import SerialExecutor
+from deadheat.study.ledger import Ledger, Look, Watched
+from deadheat.study.plan import Plan
+from deadheat.study.predictions import predictions_folder
+from deadheat.study.running import Ran, Workplace, failed_cells, missing_cells, planned_looks, ran_before, run_study
+from deadheat.study.store import Store
+from tests.study.study_cases import SEEN, corpus_text, odd_systems, parallel, serial, study_file
+
+
+@pytest.fixture(autouse=True)
+def _odd_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd_systems(monkeypatch)
+
+
+def ran(path: Path, *overrides: str, **options: Any) -> Ran:
+    """Run a study in this process, in the store beside it."""
+    plan = Plan.of(path, overrides)
+    with Store.open(plan.store_path, create=True) as store, serial(plan, store) as executor:
+        return run_study(plan, store, executor=executor, **options)
+
+
+def looks(ledger: Path) -> list[dict[str, Any]]:
+    return [event for event in Ledger(ledger).events() if event["event"] == "look"]
+
+
+def cells_of(path: Path) -> list[tuple[str, int, int, str]]:
+    with Store.read(path.with_suffix(".sqlite")) as store:
+        runs = store.runs()
+        return sorted(zip(runs["system"], runs["number"], runs["seed"], runs["status"], strict=True))
+
+
+def test_what_is_in_the_store_is_not_run_again(tmp_path: Path) -> None:
+    path = study_file(tmp_path)
+    assert ran(path) == Ran(0, done=6)
+    assert ran(path) == Ran(6)
+    assert ran(path, "splits.times=4") == Ran(6, done=2)
+    assert ran(path, "systems.1.column=['upos', 'xpos']") == Ran(6, done=3)
+    assert len(cells_of(path)) == 11
+    (tmp_path / "small.conllu").write_text(corpus_text(30, seed=1))
+    assert ran(path) == Ran(0, done=6)
+    assert len(cells_of(path)) == 17
+
+
+def test_scores_and_predictions_are_those_of_the_system_alone(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "unigram", times=1)
+    ran(path)
+    plan = Plan.of(path)
+    [cell] = plan.cells
+    scores = {each.part: each for each in work(plan, cell).scores}
+    with Store.read(plan.store_path) as store:
+        for part, each in scores.items():
+            gold = plan.partition(cell).parts[part]
+            predicted = read(text=store.prediction(cell.key, part).decode())
+            assert predicted.sentences == len(gold) == each.sentences
+            for metric, counts in each.counts.items():
+                assert store.counts([cell.key], part=part, metric=metric)[0].tolist() == counts.tolist()
+            right = each.counts["accuracy.v1"].sum(axis=0)
+            assert each.values["accuracy.v1"] == right[0] / right[1]
+
+
+@pytest.mark.parametrize(("tune", "tuned"), [("auto", "dev"), ("dev", "dev"), ("none", None)])
+def test_training_sees_train_and_tune_and_prediction_sees_no_labels(
+    tmp_path: Path, tune: str, tuned: str | None
+) -> None:
+    path = study_file(tmp_path, "witness", f"tune = {tune!r}\nseeds = [3, 8]", times=2)
+    SEEN.clear()
+    ran(path)
+    plan = Plan.of(path)
+    assert len(SEEN) == len(plan.cells) == 4
+    for cell, seen in zip(plan.cells, SEEN, strict=True):
+        parts = {name: frozenset(map(int, numbers)) for name, numbers in plan.partition(cell).parts.items()}
+        assert seen["seed"] == cell.seed
+        assert seen["train"] == parts["train"]
+        assert seen["tune"] == (parts[tuned] if tuned else None)
+        assert seen["predict"] == [parts["dev"], parts["test"]]
+        assert seen["labels"] == {"_"}
+
+
+def test_every_look_at_a_test_part_is_counted_and_none_at_another(tmp_path: Path, ledger_path: Path) -> None:
+    path = study_file(tmp_path)
+    look = Look(Ledger(ledger_path))
+    ran(path, "evaluate=['dev']", look=look)
+    assert not ledger_path.exists()
+    ran(path, "evaluate=['test']", look=look)
+    plan = Plan.of(path)
+    assert planned_looks(plan, plan.cells) == {
+        Watched(f"small, random {number}, test", test_set): 2
+        for number, test_set in enumerate(dict.fromkeys(each["test_set"] for each in looks(ledger_path)))
+    }
+    assert sorted((each["system"], each["name"]) for each in looks(ledger_path)) == sorted(
+        (system, f"small, random {number}, test") for system in ("majority", "unigram") for number in range(3)
+    )
+    assert {each["purpose"] for each in looks(ledger_path)} == {"study study.toml"}
+    ran(path, "evaluate=['test']", look=look)
+    assert len(looks(ledger_path)) == 6
+
+
+def test_the_look_is_written_before_the_scores(
+    tmp_path: Path, ledger_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = study_file(tmp_path, times=1)
+
+    def full(store: Store, outcome: Outcome) -> bool:
+        assert looks(ledger_path)[-1]["system"] == outcome.cell.system.partition(".")[0]
+        raise InputError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "add", full)
+        with pytest.raises(InputError, match="the disk is full"):
+            ran(path, look=Look(Ledger(ledger_path)))
+    assert len(looks(ledger_path)) == 1
+    assert cells_of(path) == []
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise InputError("no look is left")
+
+    monkeypatch.setattr(Ledger, "record", refused)
+    with pytest.raises(InputError, match="no look is left"):
+        ran(path, look=Look(Ledger(ledger_path)))
+    assert cells_of(path) == []
+
+
+def test_a_budget_that_the_plan_would_exceed_refuses_before_anything_runs(tmp_path: Path, ledger_path: Path) -> None:
+    path = study_file(tmp_path)
+    plan, ledger = Plan.of(path), Ledger(ledger_path)
+    split_2 = next(test_set for test_set in planned_looks(plan, plan.cells) if " 2, " in test_set.name)
+    ledger.guard(split_2, budget=1)
+    SEEN.clear()
+    with pytest.raises(InputError, match=r"random 2, test .*2 looks planned, 1 left of a budget of 1 .*--over-budget"):
+        ran(path, look=Look(ledger))
+    assert cells_of(path) == []
+    assert ran(path, "splits.times=2", look=Look(ledger)).done == 4
+    assert ran(path, look=Look(ledger, over_budget="we have to")).done == 2
+    assert [each.get("over_budget") for each in looks(ledger_path)] == [None] * 5 + ["we have to"]
+
+
+ENDS = [("raises", FAILED), ("exits", FAILED), ("is_killed", KILLED), ("hangs", TIMED_OUT)]
+
+
+def test_a_cell_that_ends_badly_is_recorded_and_the_others_go_on(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=1)
+    marker = tmp_path / "mended"
+    odd = "".join(f"[[systems]]\nname = 'odd'\ndoes = '{does}'\nmarker = '{marker}'\n" for does, _ in ENDS)
+    path.write_text(path.read_text() + odd)
+    plan = Plan.of(path)
+
+    def go(*, retry: bool = False) -> Ran:
+        with Store.open(plan.store_path, create=True) as store, parallel(plan, store, limit_s=3) as executor:
+            return run_study(plan, store, executor=executor, retry_failed=retry)
+
+    assert go() == Ran(0, done=2, failed=4)
+    with Store.read(plan.store_path) as store:
+        failed = {cell.system: (cell, status, error) for cell, status, error in failed_cells(plan, store)}
+        by_deed = {does: failed[f"odd.v1(does='{does}', marker='{marker}')"] for does, _ in ENDS}
+        assert {does: status for does, (_, status, _) in by_deed.items()} == dict(ENDS)
+        assert by_deed["raises"][2] == "ValueError: this cannot be learned"
+        assert "3" in by_deed["exits"][2]
+        log = store.outcome_log(by_deed["raises"][0].key)
+        assert log.startswith("on my way\n")
+        assert "study_cases.py" in log
+        assert store.outcome_log(by_deed["is_killed"][0].key) == "the end is near\n"
+        assert missing_cells(plan, store) == []
+    assert go() == Ran(2, given_up=4)
+    marker.touch()
+    assert go(retry=True) == Ran(2, done=4)
+    assert {status for *_, status in cells_of(path)} == {DONE}
+
+
+def test_scores_that_a_study_asks_for_only_later_are_made(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=2)
+    ran(path, "evaluate=['dev']")
+    more = ["metrics=['accuracy', 'upos']"]
+    assert ran(path, *more) == Ran(0, done=4)
+    with Store.read(path.with_suffix(".sqlite")) as store:
+        assert set(store.scores()["metric"]) == {"accuracy.v1", "upos.v1"}
+        assert set(store.scores()["part"]) == {"dev", "test"}
+        assert store.verify() == []
+    assert len(cells_of(path)) == 4
+    assert ran(path, "metrics=['upos']", "evaluate=['test']") == Ran(4)  # less is there already
+
+
+def test_a_cell_that_is_done_stays_if_it_fails_when_run_again(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "odd", times=1)
+    marker = tmp_path / "well"
+    path.write_text(path.read_text().replace("name = 'odd'", f"name = 'odd'\ndoes = 'raises'\nmarker = '{marker}'"))
+    marker.touch()
+    ran(path, "evaluate=['dev']")
+    before = cells_of(path)
+    marker.unlink()
+    assert ran(path) == Ran(0, failed=1)
+    assert cells_of(path) == before == [(before[0][0], 0, 0, DONE)]
+
+
+def test_what_is_to_be_run_again_is_replaced(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=2)
+    ran(path)
+    plan = Plan.of(path)
+    again = plan.cells[1]
+    with Store.read(plan.store_path) as store:
+        before = store.prediction(again.key, "test")
+        (predictions_folder(plan.store_path) / again.key[:2] / f"{again.key}.test.zst").write_bytes(b"?")
+        with pytest.raises(InputError, match="changed since it was written"):
+            store.prediction(again.key, "test")
+    assert ran(path, again=[again]) == Ran(3, done=1)
+    with Store.read(plan.store_path) as store:
+        assert store.prediction(again.key, "test") == before
+        assert store.verify() == []
+
+
+def test_a_corpus_or_study_that_changes_meanwhile_is_told(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=1)
+    plan = Plan.of(path)
+    place = Workplace(path, plan.text, (), tmp_path / "p")
+    (tmp_path / "small.conllu").write_text(corpus_text(30, seed=1))
+    place.prepare()
+    with pytest.raises(InputError, match="corpus small: it changed while the study was running"):
+        place.run(plan.cells[0])
+    path.write_text(plan.text + "# changed\n")
+    with pytest.raises(InputError, match=r"study\.toml: it changed while the study was starting"):
+        place.prepare()
+
+
+def test_outcomes_are_told_with_how_many_are_left(tmp_path: Path) -> None:
+    path = study_file(tmp_path)
+    told: list[tuple[str, int]] = []
+    ran(path, told=lambda outcome, left: told.append((outcome.status, left)))
+    assert told == [(DONE, left) for left in (5, 4, 3, 2, 1, 0)]
+
+
+def test_how_a_run_went_is_one_line() -> None:
+    assert str(Ran(0, done=1)) == "1 cell run"
+    assert str(Ran(1_200, done=3, failed=2)) == "3 cells run, 1,200 there already, 2 failed"
+    assert str(Ran(0, given_up=2)) == "0 cells run, 2 failed before (--retry-failed runs them again)"
+
+
+def test_the_overrides_are_kept_with_the_runs(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=1)
+    ran(path, "splits.seed=3")
+    [cell, _] = Plan.of(path, ["splits.seed=3"]).cells
+    with Store.read(path.with_suffix(".sqlite")) as store:
+        assert store.provenance(cell.key)["set"] == ["splits.seed=3"]
+
+
+def test_a_test_part_is_known_to_the_ledger_by_its_words(tmp_path: Path, ledger_path: Path) -> None:
+    path = study_file(tmp_path, "majority", times=1)
+    ran(path, look=Look(Ledger(ledger_path), purpose="to see"))
+    plan = Plan.of(path)
+    [cell] = plan.cells
+    with Store.read(plan.store_path) as store:
+        predicted = read(text=store.prediction(cell.key, "test").decode())
+    [look] = looks(ledger_path)
+    assert look["test_set"] == text_hash(predicted)
+    assert look["purpose"] == "to see"
+    assert look["metrics"] == ["accuracy.v1", "unknown.v1", "sentence-accuracy.v1"]
+
+
+def test_nothing_of_a_store_or_study_is_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = study_file(tmp_path)
+    ran(path)
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("something was unpickled")
+
+    for name in ("pickle.loads", "pickle.load", "pickle.Unpickler", "marshal.loads", "builtins.eval", "builtins.exec"):
+        monkeypatch.setattr(name, never)
+    plan = Plan.of(path)
+    with Store.read(plan.store_path) as store:
+        assert missing_cells(plan, store) == []
+        assert str(ran_before(plan, store)) == "0 cells run, 6 there already"
+        for cell in plan.cells:
+            assert store.prediction(cell.key, "test")
+            assert store.counts([cell.key], part="test", metric="accuracy.v1").size
+            assert store.provenance(cell.key)["deadheat"]
+        assert store.verify() == []
+
+
+def test_a_pickle_that_is_put_in_the_place_of_a_prediction_does_nothing(tmp_path: Path) -> None:
+    import pickle
+
+    path = study_file(tmp_path, "majority", times=1)
+    ran(path)
+    [cell] = Plan.of(path).cells
+    evil = pickle.dumps(Trap(tmp_path / "sprung"))
+    (predictions_folder(path.with_suffix(".sqlite")) / cell.key[:2] / f"{cell.key}.test.zst").write_bytes(evil)
+    with Store.read(path.with_suffix(".sqlite")) as store:
+        with pytest.raises(InputError, match="changed"):
+            store.prediction(cell.key, "test")
+        assert len(store.verify()) == 1
+    assert not (tmp_path / "sprung").exists()
+
+
+class Trap:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
+        return Path.touch, (self.path,)  # type: ignore[return-value]
+
+
+def test_budgets_are_not_looked_up_where_there_are_none(
+    tmp_path: Path, ledger_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan.of(study_file(tmp_path))
+
+    def never(*_: Any) -> None:
+        raise AssertionError("test sets were hashed for nothing")
+
+    monkeypatch.setattr(running, "planned_looks", never)
+    running.check_budgets(plan, plan.cells, Look(Ledger(ledger_path)))
+
+
+def test_an_executor_of_any_kind_will_do(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "majority", times=1)
+    plan = Plan.of(path)
+
+    def fails(cell: Cell) -> Any:
+        raise MemoryError(json.dumps(cell.system))
+
+    with Store.open(plan.store_path, create=True) as store:
+        assert run_study(plan, store, executor=SerialExecutor(fails)) == Ran(0, failed=1)
+        assert [error for *_, error in failed_cells(plan, store)] == ['MemoryError: "majority.v1"']

@@ -1,0 +1,297 @@
+"""What a study found, against the same numbers worked out directly from gold and predictions."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deadheat.analyses.study import Block, Standing, StudyResult, study_result
+from deadheat.corpus import read
+from deadheat.report.study import study_text
+from deadheat.stats.intervals import wilson
+from deadheat.stats.mcnemar import mcnemar
+from deadheat.study.plan import Plan
+from deadheat.study.predictions import predictions_folder
+from deadheat.study.running import run_study
+from deadheat.study.store import Store
+from tests.study.study_cases import corpus_text, serial, study_file
+
+SYSTEMS = "majority unigram hmm"
+SPLITS = ["'random'\ntimes = 2", "'random'\nseed = 1", "'kfold'\nfolds = 4\ntimes = 4"]
+
+
+def found(path: Path, *overrides: str) -> StudyResult:
+    """Run a study in this process and read what it found."""
+    plan = Plan.of(path, overrides)
+    with Store.open(plan.store_path, create=True) as store:
+        with serial(plan, store) as executor:
+            run_study(plan, store, executor=executor)
+        return study_result(plan, store)
+
+
+def right_words(path: Path, part: str, column: str = "upos", **wanted: Any) -> dict[tuple[str, int, int], list[bool]]:
+    """Of every run the words that are right, read from its prediction and the corpus word by word."""
+    plan = Plan.of(path)
+    gold = gold_of(path, column)
+    right: dict[tuple[str, int, int], list[bool]] = {}
+    with Store.read(plan.store_path) as store:
+        runs = store.runs()
+        for key, system, number, seed, corpus in runs.select("key", "system", "number", "seed", "corpus").iter_rows():
+            if corpus != wanted.get("corpus", "small"):
+                continue
+            text = store.prediction(key, part).decode()
+            right[system, number, seed] = [
+                label == gold[sentence][place] for sentence, labels in words_of(text, column) for place, label in labels
+            ]
+    return right
+
+
+def words_of(text: str, column: str) -> list[tuple[str, list[tuple[int, str]]]]:
+    place = {"upos": 3, "xpos": 4}[column]
+    found = []
+    for block in text.strip().split("\n\n"):
+        first, *lines = block.split("\n")
+        found.append((first, [(i, line.split("\t")[place]) for i, line in enumerate(lines)]))
+    return found
+
+
+def gold_of(path: Path, column: str) -> dict[str, dict[int, str]]:
+    text = (path.parent / "small.conllu").read_text()
+    return {sentence: dict(labels) for sentence, labels in words_of(text, column)}
+
+
+def block_of(result: StudyResult, part: str) -> Block:
+    [block] = [block for block in result.blocks if block.part == part]
+    return block
+
+
+def standing(block: Block, system: str, metric: str) -> Standing:
+    [found] = [each for each in block.standings if (each.system, each.metric) == (system, metric)]
+    return found
+
+
+@pytest.mark.parametrize("part", ["dev", "test"])
+def test_pairs_over_splits_are_mcnemars_test_split_by_split_and_bonferroni(tmp_path: Path, part: str) -> None:
+    path = study_file(tmp_path, SYSTEMS, times=6)
+    (tmp_path / "small.conllu").write_text(corpus_text(400))
+    block = block_of(found(path), part)
+    right = right_words(path, part)
+    means = {
+        name: np.mean([np.mean(right[f"{name}.v1", number, 0]) for number in range(6)]) for name in SYSTEMS.split()
+    }
+    ranked = sorted(means, key=lambda name: -means[name])
+    assert [(pair.a, pair.b) for pair in block.pairs] == list(combinations(ranked, 2))
+    for pair in block.pairs:
+        p, gaps = [], []
+        for number in range(6):
+            a, b = (np.array(right[f"{name}.v1", number, 0]) for name in (pair.a, pair.b))
+            p.append(mcnemar(int(np.sum(a & ~b)), int(np.sum(b & ~a)), method="midp").p)
+            gaps.append(a.mean() - b.mean())
+        assert pair.test == "mcnemar-midp"
+        assert pair.p == pytest.approx(p, rel=1e-12)
+        assert pair.p_corrected == pytest.approx(np.minimum(1, 6 * np.array(p)), rel=1e-12)
+        assert pair.difference == pytest.approx(np.mean(gaps), abs=1e-12)
+        clear = [gap for gap, each in zip(gaps, p, strict=True) if 6 * each <= 0.05]
+        assert (pair.splits, pair.ahead) == (6, sum(gap > 0 for gap in gaps))
+        assert (pair.significant, pair.reversed) == (sum(gap > 0 for gap in clear), sum(gap < 0 for gap in clear))
+    assert any(pair.significant for pair in block.pairs)
+    assert any(pair.significant < pair.splits for pair in block.pairs)
+
+
+def test_standings_are_means_over_splits_and_seeds(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "unigram perceptron", "seeds = 3", times=4)
+    block = block_of(found(path), "test")
+    right = right_words(path, "test")
+    for name, count in (("unigram", 4), ("perceptron", 12)):
+        scores = [np.mean(each) for (system, _, _), each in right.items() if system == f"{name}.v1"]
+        each = standing(block, name, "accuracy.v1")
+        assert (each.runs, len(scores)) == (count, count)
+        assert [each.mean, each.sd] == pytest.approx([np.mean(scores), np.std(scores, ddof=1)])
+        assert [each.least, each.most] == [float(min(scores)), float(max(scores))]
+        assert each.interval is None
+    [pair] = block.pairs  # the first seed alone is compared
+    gaps = [np.mean(right["unigram.v1", i, 0]) - np.mean(right["perceptron.v1", i, 0]) for i in range(4)]
+    assert abs(pair.difference) == pytest.approx(abs(np.mean(gaps)))
+    assert pair.splits == 4
+
+
+def test_a_single_split_has_wilsons_interval(tmp_path: Path) -> None:
+    path = study_file(tmp_path, SYSTEMS, times=1)
+    result = found(path)
+    right = right_words(path, "test")
+    for name in SYSTEMS.split():
+        own = right[f"{name}.v1", 0, 0]
+        each = standing(block_of(result, "test"), name, "accuracy.v1")
+        assert each.interval == pytest.approx(wilson(sum(own), len(own)).bounds)
+        assert (each.runs, np.isnan(each.sd)) == (1, True)
+    assert "95 % interval" in study_text(result)
+
+
+def test_runs_without_a_score_are_left_out_of_its_mean_and_not_counted(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "unigram", "metrics = ['accuracy', 'unknown']", times=8)
+    block = block_of(found(path, "splits.sizes='train=rest,test=4%'"), "test")  # a sentence each
+    plan = Plan.of(path)
+    with Store.read(plan.store_path) as store:
+        scores = [
+            value for part, metric, value in store.scores().select("part", "metric", "value").iter_rows()
+            if (part, metric) == ("test", "unknown.v1")
+        ]  # fmt: skip
+    known = [score for score in scores if not np.isnan(score)]
+    assert 0 < len(known) < 8
+    each = standing(block, "unigram", "unknown.v1")
+    assert each.runs == len(known)
+    assert each.mean == pytest.approx(np.mean(known))
+
+
+def test_systems_of_two_columns_are_compared_each_with_its_own_kind(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "majority unigram", times=3)
+    result = found(path, "systems.0.column=['upos', 'xpos']", "systems.1.column=['upos', 'xpos']")
+    block = block_of(result, "test")
+    assert {(pair.a, pair.b) for pair in block.pairs} == {
+        ("unigram column=upos", "majority column=upos"),
+        ("unigram column=xpos", "majority column=xpos"),
+    }
+    assert [each.labels for each in block.agreement] == ["upos", "xpos"] * 3
+    for column in ("upos", "xpos"):
+        setting = "" if column == "upos" else "(column='xpos')"
+        own = right_words(path, "test", column)
+        for name in ("majority", "unigram"):
+            scores = [np.mean(own[f"{name}.v1{setting}", number, 0]) for number in range(3)]
+            each = standing(block, f"{name} column={column}", f"accuracy.v1{setting}")
+            assert each.mean == pytest.approx(np.mean(scores))
+    assert "agreement of all systems on xpos" in study_text(result)
+
+
+@pytest.mark.parametrize(
+    ("override", "parts"),
+    [
+        ("evaluate=['dev']", ["dev"]),
+        ("splits.sizes='train=rest,dev=20%'", ["dev"]),
+        ("splits.sizes='train=rest,test=20%'", ["test"]),
+        ("splits.sizes='train=rest,tune=10%,dev=10%,test=10%'", ["tune", "dev", "test"]),
+    ],
+)
+def test_there_is_a_block_for_every_part_that_is_scored(tmp_path: Path, override: str, parts: list[str]) -> None:
+    result = found(study_file(tmp_path), override)
+    assert [block.part for block in result.blocks] == parts
+    assert all(len(block.pairs) == 1 for block in result.blocks)
+    assert result.missing == 0
+
+
+def test_strategies_seeds_and_corpora_are_kept_apart(tmp_path: Path) -> None:
+    path = study_file(tmp_path)
+    (tmp_path / "other.conllu").write_text(corpus_text(25, seed=5))
+    several = "".join(f"[[splits]]\nstrategy = {each}\n" for each in SPLITS)
+    path.write_text(path.read_text().replace("[splits]\nstrategy = 'random'\ntimes = 3\n", several))
+    result = found(path, "corpora.other.files=other.conllu", "evaluate=['test']")
+    assert [(block.corpus, block.split, block.seed, block.splits) for block in result.blocks] == [
+        (corpus, *each)
+        for corpus in ("small", "other")
+        for each in (("random.v1", 0, 2), ("random.v1", 1, 1), ("kfold.v1(folds=4)", 0, 4))
+    ]
+    assert len({str(block) for block in result.blocks}) == 6
+    assert [standing.runs for standing in result.blocks[5].standings[:2]] == [4, 4]
+
+
+def test_other_tests_and_corrections_are_used_as_asked_for(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=2)
+    block = block_of(found(path, "compare.test=sign", "compare.correction=none"), "test")
+    [pair] = block.pairs
+    assert pair.test == "sign"
+    assert pair.p == pair.p_corrected
+    [pair] = block_of(found(path, "metrics=['sentence-accuracy']"), "test").pairs
+    assert pair.test == "mcnemar-midp"  # a sentence is right or wrong
+    [pair] = block_of(found(path, "metrics=['upos']"), "test").pairs
+    assert pair.test == "permutation-exact"
+    [pair] = block_of(found(path, "metrics=['unknown']", "splits.seed=7"), "dev").pairs
+    assert 1 <= pair.splits <= 2
+
+
+def test_what_is_missing_is_counted_and_pairs_are_of_the_splits_that_are_there(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=2)
+    found(path)
+    result_of_more = Plan.of(path, ["splits.times=3"])
+    with Store.read(result_of_more.store_path) as store:
+        result = study_result(result_of_more, store)
+    assert result.missing == 2
+    assert [pair.splits for pair in block_of(result, "test").pairs] == [2]
+    assert study_text(result).endswith("2 cells of the plan without a result")
+    with Store.read(result_of_more.store_path) as store:
+        nothing = study_result(Plan.of(path, ["splits.seed=9"]), store)
+    assert (nothing.blocks, nothing.missing) == ((), 4)
+
+
+def test_two_systems_without_a_common_split_are_no_pair(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=2)
+    plan = Plan.of(path)
+    with Store.open(plan.store_path, create=True) as store:
+        with serial(plan, store) as executor:
+            for cell in (plan.cells[0], plan.cells[3]):  # majority on split 0, unigram on split 1
+                executor.submit(cell.key, cell)
+            for finished in executor.results():
+                cell = next(cell for cell in plan.cells if cell.key == finished.name)
+                store.add(_outcome(cell, finished))
+        result = study_result(plan, store)
+    assert [block.pairs for block in result.blocks] == [(), ()]
+    assert study_text(result)
+
+
+def _outcome(cell: Any, finished: Any) -> Any:
+    from deadheat.study.running import _outcome as made
+
+    return made(cell, finished, {})
+
+
+def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
+    path = study_file(tmp_path, SYSTEMS, times=2)
+    whole = found(path)
+    plan = Plan.of(path)
+    victim = next(cell for cell in plan.cells if (cell.system, cell.number) == ("hmm.v1", 1))
+    file = predictions_folder(plan.store_path) / victim.key[:2] / f"{victim.key}.test.zst"
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with Store.read(plan.store_path) as store:
+        result = study_result(plan, store)
+    assert result.damaged == (victim,)
+    assert block_of(result, "dev").pairs == block_of(whole, "dev").pairs
+    splits = {(pair.a, pair.b): pair.splits for pair in block_of(result, "test").pairs}
+    assert {pair: count for pair, count in splits.items() if "hmm" in pair} == dict.fromkeys(
+        [pair for pair in splits if "hmm" in pair], 1
+    )
+    file.unlink()
+    with Store.read(plan.store_path) as store:
+        assert study_result(plan, store).damaged == (victim,)
+
+
+def test_results_are_plain_values(tmp_path: Path) -> None:
+    result = found(study_file(tmp_path, times=1)).to_dict()
+    assert list(result) == ["study", "correction", "alpha", "missing", "damaged", "blocks"]
+    block = result["blocks"][0]
+    assert list(block) == ["corpus", "split", "seed", "part", "splits", "metrics", "systems", "pairs", "agreement"]
+    assert list(block["systems"][0]) == ["system", "metric", "runs", "mean", "sd", "least", "most", "interval"]
+    assert list(block["pairs"][0]) == [
+        "a", "b", "test", "difference", "splits", "ahead", "significant", "reversed", "p", "p_corrected"
+    ]  # fmt: skip
+
+
+def test_words_that_stand_together_are_one_row_of_gold_and_prediction(tmp_path: Path) -> None:
+    """Multiword tokens and empty nodes go through training, prediction and scoring."""
+    path = study_file(tmp_path, "majority unigram hmm", times=2)
+    sentence = (
+        "1-2\tdel\t_\t_\t_\t_\t_\t_\t_\t_\n1\tde\tde\tADP\tP\t_\t0\troot\t_\t_\n2\tel\tel\tDET\tD\t_\t1\tdet\t_\t_\n"
+        "2.1\tx\tx\tVERB\tV\t_\t_\t_\t1:dep\t_\n3\t{0}\t{0}\tNOUN\tN\t_\t1\tdep\t_\t_\n\n"
+    )
+    (tmp_path / "small.conllu").write_text("".join(sentence.format(f"w{i % 7}") for i in range(30)))
+    result = found(path)
+    best = block_of(result, "test").standings[0]
+    assert (best.system in ("unigram", "hmm"), best.mean, result.missing) == (True, 1.0, 0)
+    plan = Plan.of(path)
+    with Store.read(plan.store_path) as store:
+        text = store.prediction(plan.cells[0].key, "test").decode()
+    assert read(text=text).words == 9
+    assert text.count("1-2\tdel") == 3
