@@ -84,16 +84,17 @@ def test_names_and_settings_that_do_not_exist_are_told_together(folder: Path) ->
     text = GOOD.replace('"unigram"', '"unigramm"').replace('"random"', '"randm"').replace("accuracy(", "acuracy(")
     text = text.replace("column = [", "colum = [").replace('"holm"', '"hlm"').replace("small.conllu", "smal.conllu")
     found = faults(folder, text)
-    assert [each.split(": ")[0] for each in found] == [
-        "study.toml:6",
-        "study.toml:9",
-        "study.toml:14",
-        "study.toml:18",
-        "study.toml:3",
-        "study.toml:22",
-    ]
-    assert "smal.conllu: no such file or folder" in found[0]
-    assert all("did you mean" in each for each in found[1:])
+    assert [each.split(": ")[0] for each in found] == [f"study.toml:{line}" for line in (3, 6, 9, 14, 18, 22)]
+    assert "smal.conllu: no such file or folder" in found[1]
+    assert all("did you mean" in each for i, each in enumerate(found) if i != 1)
+
+
+def test_wrong_values_and_wrong_names_are_told_together(folder: Path) -> None:
+    text = (
+        GOOD.replace('"unigram"', '"unigramm"').replace("workers = 1", "wokers = 1").replace("times = 3", "times = 0")
+    )
+    found = faults(folder, text)
+    assert [each.split(": ")[0] for each in found] == [f"study.toml:{line}" for line in (10, 14, 25)]
 
 
 @pytest.mark.parametrize(

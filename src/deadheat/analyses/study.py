@@ -107,6 +107,7 @@ class StudyResult:
     alpha: float
     missing: int  # cells of the plan without a result
     damaged: tuple[Cell, ...] = ()  # cells whose predictions are gone or not what they were; they are left out of pairs
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.blocks))
@@ -120,6 +121,7 @@ class StudyResult:
             "missing": self.missing,
             "damaged": [cell.key for cell in self.damaged],
             "blocks": [block.to_dict() for block in self.blocks],
+            "notes": list(self.notes),
         }
 
 
@@ -139,9 +141,15 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
     blocks = [
         _block(plan, store, values, own, part, damaged) for own in groups.values() for part in plan.scored_parts(own[0])
     ]
+    picking = {plan.tune_part(plan.partition(own[0])) for own in groups.values()}
+    notes = [
+        f"{part} picks the epoch of systems that have epochs, so that their scores on it are too good to compare by"
+        for part in dict.fromkeys(block.part for block in blocks)
+        if part in picking
+    ]
     entry = plan.study.compare
     name = plan.study.name or plan.path.stem
-    return StudyResult(name, tuple(blocks), entry.correction, entry.alpha, len(lacking), tuple(damaged))
+    return StudyResult(name, tuple(blocks), entry.correction, entry.alpha, len(lacking), tuple(damaged), tuple(notes))
 
 
 def _values(store: Store) -> dict[tuple[str, str, str], float]:

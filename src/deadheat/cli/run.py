@@ -1,10 +1,10 @@
 """`deadheat run STUDY.toml`
 
-Under `--json`: `study`, `correction`, `alpha`, `missing` (cells without a result), `damaged` (keys), `failed` (cells
-with their `status` and `error`), `store`, and `blocks`, one a corpus, way to split and part. A block has `corpus`,
-`split`, `seed`, `part`, `splits`, `metrics`, and `systems` (`system`, `metric`, `runs`, `mean`, `sd`, `least`, `most`,
-`interval`), `pairs` (`a`, `b`, `test`, `difference`, `splits`, `ahead`, `significant`, `reversed`, `p`, `p_corrected`),
-`agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`: `cells`, `to_run`, `looks`,
+Under `--json`: `study`, `correction`, `alpha`, `missing` (cells without a result), `damaged` (keys), `notes`, `failed`
+(cells with their `status` and `error`), `store`, and `blocks`, one a corpus, way to split and part. A block has
+`corpus`, `split`, `seed`, `part`, `splits`, `metrics`, `systems` (`system`, `metric`, `runs`, `mean`, `sd`, `least`,
+`most`, `interval`), `pairs` (`a`, `b`, `test`, `difference`, `splits`, `ahead`, `significant`, `reversed`, `p`,
+`p_corrected`), `agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`: `cells`, `to_run`, `looks`,
 `test_sets`, `seconds`, `store`.
 """
 
@@ -96,7 +96,7 @@ def _study(arguments: argparse.Namespace) -> int:
         print(study_text(result))
     shown = [f"{_named(plan, cell)}: {status} ({error})" for cell, status, error in failures[:MOST_SHOWN]]
     more = [f"{len(failures) - MOST_SHOWN:,} more failed"] if len(failures) > MOST_SHOWN else []
-    say([*ran.notes, *shown, *more, f"{ran}; results in {path}"])
+    say([*result.notes, *ran.notes, *shown, *more, f"{ran}; results in {path}"])
     return 0
 
 

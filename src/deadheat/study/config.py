@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -129,15 +130,32 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
         raise StudyError([Fault(str(path), 0, f"not TOML ({str(error).lower()})")]) from None
     for override in overrides:
         _override(raw, override)
+    faults: list[Fault] = []
     try:
         study = Study.model_validate(raw)
     except ValidationError as error:
-        raise StudyError(list(_faults(path, text, raw, error))) from None
+        faults = list(_faults(path, text, raw, error))
+        study = _remaining(raw, error, faults)
     found = _checks(study, path)
-    faults = [Fault(str(path), line_of(text, _steps(raw, place)), message) for place, message in found]
+    faults += [Fault(str(path), line_of(text, _steps(raw, place)), message) for place, message in found]
     if faults:
-        raise StudyError(faults)
+        raise StudyError(sorted(faults, key=lambda fault: fault.line))
     return study, text
+
+
+def _remaining(raw: Mapping[str, Any], error: ValidationError, faults: Sequence[Fault]) -> Study:
+    """The study without the values that are wrong, so that the others can be checked too; else the faults so far."""
+    rest = deepcopy(dict(raw))
+    try:
+        for place in sorted({tuple(_steps(raw, each["loc"])) for each in error.errors()}, key=len, reverse=True):
+            target: Any = rest
+            for step in place[:-1]:
+                target = target[step]
+            if isinstance(target, dict) and place:
+                target.pop(place[-1], None)
+        return Study.model_validate(rest)
+    except ValidationError:
+        raise StudyError(faults) from None
 
 
 def _override(raw: dict[str, Any], override: str) -> None:
