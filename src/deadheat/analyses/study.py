@@ -280,7 +280,7 @@ def _pair(plan: Plan, a: str, b: str, found: Sequence[tuple[str, float, float]])
     return PairOverSplits(
         a,
         b,
-        found[0][0],
+        "/".join(dict.fromkeys(test for test, _, _ in found)),
         float(np.mean(gaps)),
         len(found),
         sum(gap > 0 for gap in gaps),

@@ -4,8 +4,8 @@ Under `--json`: `study`, `correction`, `alpha`, `missing` (cells without a resul
 (cells with their `status` and `error`), `store`, and `blocks`, one a corpus, way to split and part. A block has
 `corpus`, `split`, `seed`, `part`, `splits`, `metrics`, `systems` (`system`, `metric`, `runs`, `mean`, `sd`, `least`,
 `most`, `interval`), `pairs` (`a`, `b`, `test`, `difference`, `splits`, `ahead`, `significant`, `reversed`, `p`,
-`p_corrected`), `agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`: `cells`, `to_run`, `looks`,
-`test_sets`, `seconds`, `store`.
+`p_corrected`), `agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`: `cells`,
+`to_run`, `looks`, `test_sets`, `seconds`, `store`.
 """
 
 from __future__ import annotations
