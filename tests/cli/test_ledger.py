@@ -109,7 +109,7 @@ def test_the_looks_at_a_test_set_are_shown_by_file_and_by_hash(commands: Command
 
 
 def test_an_edited_ledger_does_not_verify(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
-    assert commands("ledger", "--verify").out.startswith(f"{ledger_path}: 0 lines, unbroken")
+    assert "no such ledger" in commands.refused("ledger", "--verify")
     for _ in range(3):
         commands("score", held_out, guess, "-m", "las")
     good = commands("ledger", "--verify").out
@@ -190,7 +190,7 @@ def test_nothing_is_printed_when_the_budget_is_spent_and_nothing_recorded_when_i
         (["--head", "0" * 12], "--head without --verify"),
         (["--verify", "--head", "xyz"], "expected 8 to 64 digits of a hash"),
         (["show", "missing.conllu"], "missing.conllu: cannot be read (no such file or directory)"),
-        (["guard", "x", "--budget", "-1"], "'-1' is not a whole number"),
+        (["guard", "x", "--budget", "-1"], "'-1'; expected a whole number"),
         (["burn"], "invalid choice"),
     ],
 )
@@ -200,3 +200,45 @@ def test_mistakes_are_one_line(commands: Commands, arguments: list[str], message
 
 def test_a_folder_is_no_test_set(commands: Commands, held_out: Path, guess: Path) -> None:
     assert "2 files; expected one test set at a time" in commands.refused("ledger", "guard", held_out.parent)
+
+
+def test_what_is_no_ledger_is_not_written_to(commands: Commands, held_out: Path, guess: Path, tmp_path: Path) -> None:
+    other = tmp_path / "treebank.conllu"
+    other.write_bytes(guess.read_bytes())
+    outcome = commands("score", held_out, guess, "-m", "las", "--ledger", other)
+    assert "not a ledger" in outcome.err
+    assert other.read_bytes() == guess.read_bytes()
+    assert "not a ledger" in commands.refused("ledger", "--ledger", other)
+    assert "not a ledger" in commands.refused("ledger", "guard", held_out, "--ledger", other)
+
+
+def test_only_a_ledger_that_is_there_verifies(commands: Commands, tmp_path: Path) -> None:
+    assert "no such ledger" in commands.refused("ledger", "--verify", "--ledger", tmp_path / "nothing.jsonl")
+
+
+def test_looks_after_lines_were_dropped_say_so(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
+    for _ in range(2):
+        commands("score", held_out, guess, "-m", "las")
+    ledger_path.unlink()
+    assert "lines were dropped at the end; looks may be missing here" in commands("score", held_out, guess).err
+
+
+def test_sentences_of_sealed_labels_are_not_shown(
+    commands: Commands, held_out: Path, guess: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.conllu"
+    other.write_bytes(held_out.read_bytes())
+    shown = json.loads(commands("compare", held_out, f"a={guess}", f"b={other}", "--json").out)
+    assert shown["agreement"]["sentences"]
+    commands("ledger", "seal", held_out, "--out", tmp_path / "text.conllu")
+    sealed = json.loads(commands("compare", tmp_path / "text.conllu", f"a={guess}", f"b={other}", "--json").out)
+    assert sealed["agreement"]["sentences"] == []
+    assert sealed["pairs"] == shown["pairs"]
+
+
+def test_an_empty_file_is_no_test_set(commands: Commands, tmp_path: Path) -> None:
+    empty = tmp_path / "test.conllu"
+    empty.write_text("")
+    assert "no words; expected a test set" in commands.refused("ledger", "guard", empty)

@@ -118,7 +118,7 @@ def test_a_full_disk_is_told(gold: Path) -> None:
 
 
 def test_a_seed_below_zero_is_refused(commands: Commands, gold: Path) -> None:
-    assert "'-1' is not a whole number" in commands.refused("score", gold, gold, "--seed=-1")
+    assert "'-1'; expected a whole number" in commands.refused("score", gold, gold, "--seed=-1")
 
 
 def test_the_faults_of_all_files_are_told(commands: Commands, gold: Path, tmp_path: Path) -> None:

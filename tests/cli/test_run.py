@@ -104,7 +104,7 @@ def test_json_has_these_fields_and_is_the_same_again(commands: Commands, done: P
     first, second = commands("run", done, "--json"), commands("run", done, "--json")
     assert (first.code, first.out) == (0, second.out)
     result = json.loads(first.out)
-    assert list(result) == ["study", "correction", "alpha", "missing", "damaged", "blocks", "failed", "store"]
+    assert list(result) == ["study", "correction", "alpha", "missing", "damaged", "blocks", "notes", "failed", "store"]
     assert (result["missing"], result["damaged"], result["failed"]) == (0, [], [])
     assert [block["part"] for block in result["blocks"]] == ["dev", "test"]
 

@@ -185,8 +185,8 @@ WRONG = [
     (["--strategy", "random", "--documents", "newdcs"], "documents 'newdcs'; expected newdoc, sent_id, "),
     (["--strategy", "standard", "--times", 2], "2 splits by standard.v1, which gives but one; expected 1"),
     (["--strategy", "random", "--times", 0], "0 splits; expected at least 1"),
-    (["--strategy", "random", "--times", "x"], "argument --times: 'x' is not a whole number"),
-    (["--strategy", "random", "--seed", "-1"], "argument --seed: '-1' is not a whole number"),
+    (["--strategy", "random", "--times", "x"], "argument --times: 'x'; expected a whole number"),
+    (["--strategy", "random", "--seed", "-1"], "argument --seed: '-1'; expected a whole number"),
     (
         ["--strategy", "random", "--nested", "test=5 words", "--nested", "test=9 words"],
         "a part twice; expected all sizes",
@@ -253,3 +253,11 @@ def test_a_corpus_is_needed(commands: Commands, tmp_path: Path) -> None:
     assert commands.refused("split", "--strategy", "random").startswith("deadheat split: no CORPUS; expected")
     assert "nowhere: not a folder" in commands.refused("split", "--check", tmp_path / "nowhere")
     assert "cannot be read" in commands.refused("split", tmp_path / "x.conllu", "--strategy", "random")
+
+
+def test_a_folder_with_one_part_has_nothing_to_compare(commands: Commands, tmp_path: Path) -> None:
+    word = "1\tHi\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / "en-train.conllu").write_text(word)
+    assert "train alone; expected another part" in commands.refused("split", "--check", tmp_path)
+    (tmp_path / "en-test.conllu").write_text("")
+    assert "part test is empty" in commands.refused("split", "--check", tmp_path)

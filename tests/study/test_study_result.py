@@ -270,7 +270,7 @@ def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
 
 def test_results_are_plain_values(tmp_path: Path) -> None:
     result = found(study_file(tmp_path, times=1)).to_dict()
-    assert list(result) == ["study", "correction", "alpha", "missing", "damaged", "blocks"]
+    assert list(result) == ["study", "correction", "alpha", "missing", "damaged", "blocks", "notes"]
     block = result["blocks"][0]
     assert list(block) == ["corpus", "split", "seed", "part", "splits", "metrics", "systems", "pairs", "agreement"]
     assert list(block["systems"][0]) == ["system", "metric", "runs", "mean", "sd", "least", "most", "interval"]

@@ -178,11 +178,17 @@ def compare(  # noqa: PLR0913 (the options of the command)
         len(counts[everyone[0].name]),
         alignment=align_by,
         besides=_besides(pairs, chosen, training, reading, shared) if same_words else (),
-        disagreement=disagreement(gold_corpus, named, chosen) if same_words else None,
+        disagreement=_disagreement(gold_corpus, named, chosen, sealed=bool(sealed)) if same_words else None,
         notes=tuple(dict.fromkeys([*sealed, *notes])),
     )
     done = recorded(look, gold_corpus, everyone, [chosen.name], comparison.signature)
     return replace(comparison, notes=tuple(dict.fromkeys([*done.notes, *comparison.notes])), looks=done.tallies)
+
+
+def _disagreement(gold: Corpus, named: Mapping[str, Corpus], metric: Metric, *, sealed: bool) -> Disagreement | None:
+    """How far systems agree; no sentences are shown of gold that is sealed."""
+    found = disagreement(gold, named, metric)
+    return replace(found, sentences=()) if found is not None and sealed else found
 
 
 def compared_counts(

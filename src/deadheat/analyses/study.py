@@ -22,6 +22,7 @@ from deadheat.study.cells import Cell
 from deadheat.study.plan import Plan
 from deadheat.study.running import missing_cells
 from deadheat.study.store import Store
+from deadheat.systems import SYSTEMS
 
 MCNEMAR = "mcnemar"
 
@@ -142,10 +143,11 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         _block(plan, store, values, own, part, damaged) for own in groups.values() for part in plan.scored_parts(own[0])
     ]
     picking = {plan.tune_part(plan.partition(own[0])) for own in groups.values()}
+    tuned = [plan.labels[name] for name in plan.systems if SYSTEMS.make(name).tuned]
     notes = [
-        f"{part} picks the epoch of systems that have epochs, so that their scores on it are too good to compare by"
+        f"{part} was used in training {', '.join(tuned)}, so that scores on it are too good to compare by"
         for part in dict.fromkeys(block.part for block in blocks)
-        if part in picking
+        if part in picking and tuned
     ]
     entry = plan.study.compare
     name = plan.study.name or plan.path.stem

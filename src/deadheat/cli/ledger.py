@@ -78,6 +78,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
+    if not ledger.path.exists():
+        raise InputError(f"{ledger.path}: no such ledger; expected one to verify")
     found = ledger.verify()
     at = ledger.chain.find(arguments.head) if arguments.head else 0
     if found.faults:
@@ -166,4 +168,6 @@ def _read(arguments: argparse.Namespace) -> tuple[Corpus, Watched]:
     corpus = read(arguments.file, **options)
     if len(corpus.parts) > 1:
         raise InputError(f"{arguments.file}: {len(corpus.parts)} files; expected one test set at a time")
+    if not corpus.words:
+        raise InputError(f"{arguments.file}: no words; expected a test set")
     return corpus, Watched.of(corpus)

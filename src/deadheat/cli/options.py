@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
 def whole_number(text: str) -> int:
     """An argument that is 0 or more."""
     if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+        raise argparse.ArgumentTypeError(f"{text!r}; expected a whole number, 0 or more")
     return int(text)
 
 

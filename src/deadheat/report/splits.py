@@ -90,7 +90,7 @@ def _cell(many: Sequence[Leak], number: Callable[[Leak], float | None], shape: s
     values = [value for value in map(number, many) if value is not None]
     if not values:
         return "-"
-    mean = shape.format(sum(values) / len(values))
     if len(values) == 1 or min(values) == max(values):
-        return mean
+        return shape.format(values[0])
+    mean = shape.replace(".0f", ".1f").format(sum(values) / len(values))
     return f"{mean} ({shape.format(min(values))} - {shape.format(max(values))})"

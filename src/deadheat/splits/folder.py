@@ -165,11 +165,14 @@ def _strangers(place: Path, known: set[str]) -> tuple[str, ...]:
 def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> Checked:
     files = in_order_of_parts(expand(folder))
     if not all(map(part_of, files)):
-        raise InputError(f"{folder}: no {manifest.NAME}, and files without a part in their name; expected either")
+        expected = "either, as en-train.conllu and en-test.conllu"
+        raise InputError(f"{folder}: no {manifest.NAME}, and files without a part in their name; expected {expected}")
     corpus = read(files, **reading)
     codes = parts_of_sentences(corpus)
     assert codes is not None
-    parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if (codes == i).any()}
+    parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if part in set(map(part_of, files))}
+    if len(parts) < 2:
+        raise SplitError(f"{folder}: {next(iter(parts))} alone; expected another part to compare it with")
     partition = Partition("0", parts, corpus.sentences)
     documents = documents_by(corpus)
     shared = None if documents is None else shared_documents(documents, partition)

@@ -95,6 +95,8 @@ def ud(*, unit: str = "document", stratify: str = "auto", sample: int = 0, block
         total = material.corpus.words
         if total < UD_SMALL:
             return _small(material, sample, rng)
+        if sample:
+            raise InputError(f"ud: sample={sample} of {total:,} words; expected it only below {UD_SMALL:,}")
         units = material.units(unit, block)
         weights = unit_weights(material, units, "words")
         if total <= UD_LARGE:

@@ -82,6 +82,8 @@ class Chain:
             if not events:
                 return ()
             mended, told = _mended(raw, data, head, self.path)
+            problem = _against_head(head, data) if head is not None else ""
+            told += [f"{self.path}: {problem}; looks may be missing here (deadheat ledger --verify)"] if problem else []
             if head is None and not data:
                 self._write_head(Head(0, BEGINNING))
             lines = _chained([*({**repair, **each} for each in mended), *events], _end(data, head))
@@ -117,9 +119,12 @@ class Chain:
         if self.path.exists() and not self.path.is_file():  # reading a pipe would wait for ever
             raise OSError(errno.EINVAL, "not a plain file", str(self.path))
         try:
-            return self.path.read_bytes()
+            data = self.path.read_bytes()
         except FileNotFoundError:
             return b""
+        if data and f'"{PREVIOUS}"'.encode() not in data:
+            raise OSError(errno.EINVAL, "not a ledger", str(self.path))
+        return data
 
     def _head(self) -> Head | None:
         try:

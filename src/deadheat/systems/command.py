@@ -115,8 +115,9 @@ def command(
             raise
         return model
 
-    seeded = any(program.asks_for("seed") for program in (trainer, predictor) if program)
-    return System("command.v1", train_program, seeded=seeded)
+    programs = [program for program in (trainer, predictor) if program]
+    seeded, tuned = (any(program.asks_for(place) for program in programs) for place in ("seed", "tune"))
+    return System("command.v1", train_program, seeded=seeded, tuned=tuned)
 
 
 @dataclass(frozen=True, slots=True)

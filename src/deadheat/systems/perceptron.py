@@ -131,7 +131,7 @@ def perceptron(
             learner.learn(sentences)
         return PerceptronTagger(encoder, order, learner.averaged())
 
-    return System("perceptron.v1", train, seeded=shuffle)
+    return System("perceptron.v1", train, seeded=shuffle, tuned=True)
 
 
 def _best_epoch(learner: Learner, orders: Iterator[Indices], tune: Corpus, patience: int) -> TaggerWeights:

@@ -27,12 +27,14 @@ class System:
     """A named, versioned way to learn. `train(train, tune, seed)` gives a model.
 
     `tune` picks among what training makes (epochs, say), and may be None where the system needs none. The result
-    depends on these three and the settings alone. `seeded` says whether the seed changes anything.
+    depends on these three and the settings alone. `seeded` says whether the seed changes anything, `tuned` whether tune
+    does.
     """
 
     name: str
     train: Callable[[Corpus, Corpus | None, int], Model]
     seeded: bool = True
+    tuned: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
