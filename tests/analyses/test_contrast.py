@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from deadheat.analyses.contrast import Contrasts, contrast
@@ -60,6 +61,47 @@ def test_runs_are_paired_on_every_other_setting(runs: Path) -> None:
 def test_repeats_can_be_paired_each(runs: Path) -> None:
     found = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"], repeats="each")
     assert found["ner"].scores_CO.tolist() == [[0.70, 0.69]]
+
+
+def test_pairing_each_run_changes_wins_and_differences_and_no_test(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    # Means: a 2, 4, 7; b 3, 2, 4. Runs of a less those of b: -3, 1; 0, 4; 3, 3.
+    cells = {("a", 1): (1, 3), ("b", 1): (4, 2), ("a", 2): (3, 5), ("b", 2): (3, 1), ("a", 3): (6, 8), ("b", 3): (3, 5)}
+    rows = [f"{option},{size},{score}\n" for (option, size), scores in cells.items() for score in scores]
+    path.write_text("opt,size,score\n" + "".join(rows))
+    mean, each = (
+        contrast(path, factor="opt", score="score", settings=["size"], repeats=way).blocks[0].contrast
+        for way in ("mean", "each")
+    )
+    assert (mean.configurations, each.configurations, len(each.scores_CO)) == (3, 3, 6)
+    assert [option.wins for option in mean.options] == pytest.approx([2 / 3, 1 / 3])
+    assert [option.wins for option in each.options] == pytest.approx([5 / 6, 1 / 6])  # the tie goes to a
+    assert (mean.pairs[0].median_delta, each.pairs[0].median_delta) == (2, 2)
+    assert (mean.options[0].median, each.options[0].median) == (4, 4)
+    for field in ("a_better", "b_better", "sign_p", "wilcoxon_p", "pitman_morgan_p"):
+        assert getattr(each.pairs[0], field) == getattr(mean.pairs[0], field)
+    assert (each.pairs[0].a_better, each.pairs[0].b_better) == (2, 1)
+    assert each.spread == mean.spread
+    assert [option.sd for option in each.options] == [option.sd for option in mean.options]
+
+
+def test_repeats_of_a_second_factor_are_tested_within_its_levels(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [(k, o, s) for k in range(4) for o in "ab" for s in range(3)]
+    path.write_text("opt,depth,size,score\n" + "".join(f"{o},{k % 2},{k},{k + s * (o == 'a')}\n" for k, o, s in rows))
+    found = contrast(path, factor="opt", score="score", second="depth", settings=["size"], repeats="each")
+    assert [(block.contrast.configurations, len(block.contrast.scores_CO)) for block in found.blocks] == [(2, 6)] * 2
+    assert [block.contrast.pairs[0].sign_p for block in found.blocks] == [0.5, 0.5]
+
+
+def test_a_forest_that_predicts_nothing_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.integers(4)},{rng.integers(5)},{rng.normal()}\n" for _ in range(60)]
+    path.write_text("a,b,score\n" + "".join(rows))
+    found = contrast(path, score="score", importance=True)
+    assert found.importance[""].explained <= 0
+    assert found.notes == (f"{path}: the forest predicts nothing of runs it has not seen; the shares are chance",)
 
 
 def test_a_second_factor_splits_the_configurations(runs: Path) -> None:
@@ -228,3 +270,19 @@ def test_deep_networks_gain_less_from_a_crf(published_runs: Runs) -> None:
     lost = {block.second: -block.contrast.pair("CRF", "Softmax").median_delta for block in found.blocks}
     assert {(pair.a, pair.b) for block in found.blocks for pair in block.contrast.pairs} == {("CRF", "Softmax")}
     assert lost["1"] < lost["2"] < lost["3"] < 0
+
+
+def test_a_setting_that_some_options_share_is_no_follower(tmp_path: Path) -> None:
+    """The rare option was only run with one size: runs are missing, and size is not what follows."""
+    path = tmp_path / "runs.csv"
+    path.write_text("opt,size,score\na,1,1\na,2,2\nb,1,3\nb,3,4\nc,2,5\n")
+    with pytest.raises(InputError, match=r"size differs in all; .*fewer options"):
+        contrast(path, factor="opt", score="score")
+    assert contrast(path, factor="opt", score="score", options=["a", "b"]).settings == ("size",)
+
+
+def test_a_factor_with_a_thousand_options_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("name,size,score\n" + "".join(f"{i},{i % 3},{i}\n" for i in range(1000)))
+    with pytest.raises(InputError, match="name has 1,000 options; expected 50 at most"):
+        contrast(path, factor="name", score="score")

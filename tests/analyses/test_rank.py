@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from deadheat.analyses.rank import Ranking, rank
 from deadheat.errors import InputError, NameUnknown
 from deadheat.ranking.anomalies import Attributes
+from deadheat.report.rank import ranking_text
 
 RNG = np.random.default_rng(0)
 DATASETS = [f"d{i}" for i in range(30)]
@@ -63,6 +65,27 @@ def test_what_the_sample_missed_is_what_the_exact_extremes_exceed(found: Ranking
             means = {name: sum(scores[d] for d in each[end]["subset"]) for name, scores in TABLE.items()}
             assert 1 + sum(other > means[each["system"]] + 1e-9 for other in means.values()) == exact
     assert missed  # 300 of 30 million subsets do not show all extremes
+
+
+def test_a_rank_that_is_not_proved_is_not_called_exact(found: Ranking) -> None:
+    assert found.exact is not None
+    unproved = tuple(
+        (replace(best, bound=best.rank - 1), replace(worst, bound=worst.rank + 1))
+        for best, worst in found.exact.extremes
+    )
+    stopped = replace(found, exact=replace(found.exact, extremes=unproved))
+    assert None not in {each["exact"] for each in found.to_dict()["exact"]["missed"]}
+    assert {each["exact"] for each in stopped.to_dict()["exact"]["missed"]} == {None}
+    assert len(stopped.missed()) == len(found.missed())
+    assert "sampled subsets; 12 are not proved" in ranking_text(stopped)
+    assert "not proved" not in ranking_text(found)
+
+
+def test_the_line_to_quote_has_the_seed_wherever_chance_had_a_part() -> None:
+    listed = rank(TABLE, subset_size=2, seed=5)
+    looked_into = rank(TABLE, subset_size=2, seed=5, attributes=ATTRIBUTES, anomalous=["s1"])
+    assert "seed" not in listed.signature
+    assert looked_into.signature == f"{listed.signature} | seed 5"
 
 
 def test_all_parts_are_there_and_nothing_else_when_not_asked_for(found: Ranking) -> None:

@@ -331,6 +331,29 @@ def test_published_sizes_stand_beside_the_answer(text: str, runs: dict[str, list
     assert rows[1]["rand"] is None
 
 
+def test_one_sample_makes_no_claim(text: str, runs: dict[str, list[str]]) -> None:
+    corpora = {name: own[0] for name, own in read_all(runs).items()}
+    gold = deadheat.read(text=text)
+    found = size(gold, corpora, settings=SizeSettings((300, 500), ways=("seq", "rand"), draws=40, threshold=-0.99))
+    seq, rand = found.to_dict()["sets"][0]["ways"]
+    assert (seq["enough"], seq["reason"]) == (None, "one sample only")
+    tau = found.sets[0].curves[0].points[1].mean
+    assert seq["answer"] == (
+        f"seq: one sample only; no claim; at 500 words tau with the ranking on all {gold.words:,} words is {tau:.3f}"
+    )
+    assert (rand["enough"], rand["reason"]) == (300, None)
+    assert "in 40 of 40 draws (91 to 100 %), and stays so" in rand["answer"]  # Wilson: 40 / (40 + 1.96^2) = 0.912
+    assert found.to_dict()["enough_in_every_set"] == {"seq": None, "rand": 300}
+
+
+def test_no_size_that_is_enough_is_told_with_the_interval_of_the_share(text: str, runs: dict[str, list[str]]) -> None:
+    same = {name: deadheat.read(text=runs["good"][0]) for name in ("a", "b")}
+    found = size(deadheat.read(text=text), same, settings=SizeSettings((50,), ways=("rand",), draws=40))
+    (rand,) = found.to_dict()["sets"][0]["ways"]
+    assert (rand["enough"], rand["reason"]) == (None, "no size tried is enough")
+    assert rand["answer"].endswith("in 0 of 40 draws (0 to 9 %)")
+
+
 def test_more_than_half_of_everything_is_told_to_be_so(text: str, runs: dict[str, list[str]]) -> None:
     corpora = {name: own[0] for name, own in read_all(runs).items()}
     gold = deadheat.read(text=text)

@@ -32,6 +32,31 @@ def test_the_terminal_shows_options_best_first(commands: Commands, runs: Path) -
     assert "variance explained" in outcome.out
 
 
+def test_spread_is_shown_by_both_tests(commands: Commands, runs: Path) -> None:
+    outcome = commands("contrast", runs, "--factor", "opt", "--score", "score")
+    assert outcome.out.splitlines()[1].endswith("p (sign)  p (Wilcoxon)  p (sd)")
+    assert "Brown-Forsythe, which takes options for independent: p = " in outcome.out
+
+
+def test_repeated_runs_are_told_beside_configurations(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    lines = [
+        f"{opt},{size},{0.5 + 0.1 * k * (opt == 'x') + 0.01 * size}" for size in (1, 2) for opt in "xy" for k in (1, 2)
+    ]
+    path.write_text("\n".join(["opt,size,score", *lines]) + "\n")
+    asked = ("contrast", path, "--factor", "opt", "--score", "score", "--setting", "size", "--importance")
+    each = commands(*asked, "--repeats", "each").out
+    assert each.startswith("2 configurations, 4 runs of each option\n")
+    assert "tests are made on the means of configurations" in each
+    assert "noise between runs of the same settings" in each
+    assert commands(*asked).out.startswith("2 configurations\n")
+
+
+def test_shares_of_runs_without_repeats_are_said_to_include_chance(commands: Commands, runs: Path) -> None:
+    out = commands("contrast", runs, "--score", "score", "--importance").out
+    assert out.endswith("exact, of these runs, chance included: no combination was run more than once\n")
+
+
 def test_json_has_blocks_of_options(commands: Commands, runs: Path) -> None:
     outcome = commands("contrast", runs, "--factor", "opt", "--score", "score", "--json")
     (block,) = json.loads(outcome.out)["blocks"]

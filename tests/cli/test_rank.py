@@ -124,7 +124,9 @@ def test_a_person_sees_ranks_pairs_and_the_line_to_quote(
     assert "Where graph is best and worst" in outcome.out
     assert "error reduction, mean over data sets" in outcome.out
     assert "metric, steadiest first" in outcome.out
-    assert lines[-1] == "deadheat 0.1.0 | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank"
+    assert (
+        lines[-1] == "deadheat 0.1.0 | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank | seed 0"
+    )
     assert outcome.err == "note: subset poor: no scores on sa, left out\n"
 
 
@@ -132,6 +134,17 @@ def test_scores_below_1_are_shown_with_four_decimals(commands: Commands, tmp_pat
     path = tmp_path / "small.csv"
     path.write_text("dataset,a,b\nen,0.9125,0.9\nde,0.85,0.8\n", encoding="utf-8")
     assert commands("rank", path).out.splitlines()[1].split()[:3] == ["a", "1", "0.8812"]
+
+
+def test_error_reductions_are_shown_in_per_cent(commands: Commands, tmp_path: Path) -> None:
+    path, subsets = tmp_path / "small.csv", tmp_path / "subsets.csv"
+    path.write_text("dataset,a,b\nen,0.98,0.99\nkk,0.5,0.9\n", encoding="utf-8")
+    subsets.write_text("subset,dataset\nboth,en\nboth,kk\n", encoding="utf-8")
+    outcome = commands("rank", path, "--subsets", subsets)
+    assert "b over a\nboth" in outcome.out
+    assert outcome.out.splitlines()[-3].split() == ["both", "65.00", "%"]
+    found = json.loads(commands("rank", path, "--subsets", subsets, "--json").out)
+    assert found["subsets"][0]["error_reductions"][0]["value"] == pytest.approx(0.65)
 
 
 def test_one_data_set_a_family(commands: Commands, scores: Path, attributes: Path) -> None:
@@ -170,3 +183,13 @@ def test_data_sets_that_lack_a_score_can_be_dropped(commands: Commands, scores: 
     outcome = commands("rank", scores, "-m", "las", "--missing", "drop", "--json")
     assert json.loads(outcome.out)["data_sets"] == 7
     assert "1 data set without a score of every system left out" in outcome.err
+
+
+def test_all_metrics_can_be_compared_without_naming_one(commands: Commands, tmp_path: Path) -> None:
+    rows = [f"{m},{d},{s},{i + 2 * j + k}" for i, m in enumerate(("blex", "las")) for j, d in enumerate("abc")
+            for k, s in enumerate("xy")]  # fmt: skip
+    path = tmp_path / "scores.csv"
+    path.write_text("metric,treebank,system,score\n" + "\n".join(rows) + "\n")
+    found = json.loads(commands("rank", path, "--metrics", "all", "--subset-size", 2, "--json").out)
+    assert {each["metric"] for each in found["metrics"]} == {"blex", "las"}
+    assert found["metric"] == "las"

@@ -73,6 +73,7 @@ def test_json_has_every_size_of_every_way(commands: Commands, made: Path) -> Non
         "reached": 8, "share": 1.0, "share_low": points[-1]["share_low"], "share_high": 1.0, "aso": 0,
     }  # fmt: skip
     assert (found["overall"], found["between_sets"]) == (None, None)
+    assert set(block["ways"][0]) == {"way", "enough", "reason", "answer", "sizes"}
 
 
 def test_the_same_seed_gives_the_same_output_and_another_one_another(commands: Commands, made: Path) -> None:
@@ -125,6 +126,7 @@ def test_a_list_of_test_sets_has_an_overall(commands: Commands, made: Path) -> N
     titles = [line.partition(":")[0] for line in outcome.out.splitlines() if " words in " in line]
     assert titles == ["x", "y", "overall"]
     assert "tau of the rankings on everything" in outcome.out
+    assert "\nseq: one sample only; no claim\n" in outcome.out
     found = json.loads(commands("size", "--sets", listing, *SETTINGS, "--json").out)
     assert found["overall"]["words"] == 2 * 1927
     assert found["between_sets"] == [[1.0, 1.0], [1.0, 1.0]]

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from deadheat.errors import InputError
 from deadheat.ranking.contrasts import configuration_keys, contrast_options, paired_scores
@@ -36,6 +38,65 @@ def test_pairs_are_tested_by_signs_and_ranks_and_corrected_for_all_pairs() -> No
     assert found.pair("b", "c").sign_p == 1
     assert found.pair("b", "c").wilcoxon_p == 1
     assert contrast_options(SCORES, ["a", "b", "c"], correction="none").pair("a", "b").sign_p_corrected == 0.25
+
+
+def test_spread_of_a_pair_is_tested_by_the_correlation_of_sums_and_differences() -> None:
+    scores = np.random.default_rng(1).normal(size=(9, 1)) + np.random.default_rng(2).normal(size=(9, 3)) * [1, 2, 3]
+    found = contrast_options(scores, ["a", "b", "c"], correction="bonferroni")
+    for pair in found.pairs:
+        a, b = (scores[:, "abc".index(name)] for name in (pair.a, pair.b))
+        expected = stats.pearsonr(a + b, a - b).pvalue
+        assert pair.pitman_morgan_p == pytest.approx(expected, rel=1e-6)
+        assert pair.pitman_morgan_p_corrected == pytest.approx(min(1, 3 * expected), rel=1e-6)
+
+
+def test_spread_of_a_pair_needs_three_configurations_and_sums_and_differences_that_vary() -> None:
+    short, shifted, mirrored, steep = (
+        contrast_options(rows, ["a", "b"]).pairs[0].pitman_morgan_p
+        for rows in (
+            [[1, 2], [3, 5]],
+            [[1, 2], [3, 4], [6, 7]],
+            [[0.1, 0.9], [0.3, 0.7], [0.6, 0.4]],
+            [[1, 3], [2, 6], [3, 9]],
+        )
+    )
+    assert math.isnan(short)
+    assert (shifted, mirrored) == (1, 1)
+    assert steep == pytest.approx(0, abs=1e-7)  # three times the spread, without any noise
+
+
+def rejected(tests: list[list[float]]) -> list[float]:
+    """The share of p-values at or below 0.05, test by test."""
+    return np.mean(np.array(tests) <= 0.05, axis=0).tolist()  # type: ignore[no-any-return]
+
+
+def test_spread_of_a_pair_is_told_where_configurations_differ_much_and_rarely_where_there_is_none() -> None:
+    rng = np.random.default_rng(0)
+    found = []
+    for sd in (1, 2):
+        tests = []
+        for _ in range(400):
+            made = contrast_options(2 * rng.normal(size=(20, 1)) + rng.normal(size=(20, 2)) * [1, sd], ["a", "b"])
+            tests.append([made.pairs[0].pitman_morgan_p, made.spread.p])
+        found.append(rejected(tests))
+    (level, _), (power, independent) = found
+    assert level == pytest.approx(0.05, abs=0.035)
+    assert power > 2 * independent
+
+
+@pytest.mark.parametrize("repeats", ["mean", "each"])
+def test_runs_of_one_configuration_are_no_further_evidence(repeats: str) -> None:
+    # Options differ in every configuration and not on average: tests hold their level however runs are paired.
+    rng = np.random.default_rng(0)
+    keys, options = np.repeat(np.arange(12), 20), np.tile(np.repeat([0, 1], 10), 12)
+    tests = []
+    for _ in range(300):
+        scores = rng.normal(size=(12, 2))[keys, options] + rng.normal(size=240)
+        means, _ = paired_scores(keys, options, scores, options=2)
+        rows, _ = paired_scores(keys, options, scores, options=2, repeats=repeats)
+        (pair,) = contrast_options(rows, ["a", "b"], means_CO=means).pairs
+        tests.append([pair.sign_p, pair.wilcoxon_p, pair.pitman_morgan_p])
+    assert max(rejected(tests)) < 0.09
 
 
 def test_a_shared_win_goes_to_who_wins_most_others_or_is_shared() -> None:

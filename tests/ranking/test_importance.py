@@ -40,6 +40,41 @@ def test_noise_is_the_share_of_variance_within_configurations() -> None:
     assert found.noise == pytest.approx(0.5, abs=0.04)
 
 
+def test_what_seeds_would_give_is_subtracted_from_exact_shares_by_hand() -> None:
+    # Means 1 and 4, squares about their mean 2.25; within cells 4 on 2 degrees of freedom, so 2 a run. Of 2.25 chance
+    # has 1 x 2 / 4, which leaves 1.75 beside 2.
+    scores = np.array([0.0, 3, 2, 5])
+    found = factor_importance([("a", np.array([0, 1, 0, 1]))], scores, rng=np.random.default_rng(0))
+    assert shares(found) == pytest.approx({("a",): 1.75 / 3.75})
+    assert found.noise == pytest.approx(2 / 3.75)
+
+
+def test_exact_shares_and_noise_are_the_true_ones_on_average() -> None:
+    # a is +-1, b has effects -1, 0, 1 times 0.5, they interact by 0.5; noise 1.
+    rng = np.random.default_rng(0)
+    a, b = full_design(2, 3, repeats=4)
+    x, y = 2.0 * a - 1, b - 1.0
+    true = {("a",): 1.0, ("b",): 0.25 * 2 / 3, ("a", "b"): 0.25 * 2 / 3}
+    whole = sum(true.values()) + 1
+    sums, runs = dict.fromkeys(true, 0.0), 300
+    for _ in range(runs):
+        found = factor_importance(
+            [("a", a), ("b", b)], x + 0.5 * y + 0.5 * x * y + rng.normal(size=24), rng=np.random.default_rng(0)
+        )
+        assert sum(shares(found).values()) + found.noise >= 1 - 1e-12
+        for name, share in shares(found).items():
+            sums[name] += share / runs
+    assert sums == pytest.approx({name: value / whole for name, value in true.items()}, abs=0.03)
+
+
+def test_pure_noise_with_repeats_is_not_put_down_to_factors() -> None:
+    rng = np.random.default_rng(0)
+    factors = list(zip("abc", full_design(2, 2, 2, repeats=5), strict=True))
+    found = [factor_importance(factors, rng.normal(size=40), rng=np.random.default_rng(0)) for _ in range(100)]
+    assert np.mean([each.main[0].share for each in found]) < 0.06
+    assert np.mean([each.noise for each in found]) > 0.85
+
+
 def leaf_marks(rng: np.random.Generator, levels: list[int]) -> tuple[np.ndarray, Values]:
     """A random tree over the combinations of some factors' levels."""
     starts = np.concatenate([[0], np.cumsum(levels)])

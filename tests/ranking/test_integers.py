@@ -26,10 +26,24 @@ def test_decimal_scores_keep_their_differences_exactly(steps: list[list[int]], d
 
 
 def test_scores_without_an_end_are_rounded_and_it_is_said() -> None:
-    found = whole_scores([[1 / 3, 2 / 3], [1 / 7, 5 / 7]])
+    found = whole_scores([[1 / 3, 2 / 3], [1 / 23, 5 / 7]])
     assert not found.exact
     differences = (found.above_SD[0] - found.above_SD[1]) / found.unit
-    assert differences == pytest.approx([1 / 3 - 1 / 7, 2 / 3 - 5 / 7], abs=1e-8)
+    assert differences == pytest.approx([1 / 3 - 1 / 23, 2 / 3 - 5 / 7], abs=1e-8)
+
+
+@pytest.mark.parametrize("runs", [3, 6, 7, 9, 12, 17, 19, 20])
+def test_means_of_some_runs_that_add_up_to_the_same_are_ties(runs: int) -> None:
+    rng = np.random.default_rng(runs)
+    sums = rng.integers(runs * 6000, runs * 9000, (2, 10))  # in hundredths, so that means of 3 runs end in thirds
+    sums[1, -1] += sums[0].sum() - sums[1].sum()
+    found = whole_scores(sums / runs / 100)
+    assert found.exact
+    assert found.above_SD[0].sum() == found.above_SD[1].sum()
+    assert (found.above_SD[0] - found.above_SD[1]) / found.unit == pytest.approx((sums[0] - sums[1]) / runs / 100)
+    sums[1, 0] += 1
+    ahead = whole_scores(sums / runs / 100).above_SD.sum(axis=1)
+    assert ahead[1] > ahead[0]
 
 
 def test_equal_scores_everywhere_are_level() -> None:

@@ -42,6 +42,15 @@ def test_scores_between_0_and_1_give_error_reductions_on_their_scale() -> None:
     )
 
 
+@pytest.mark.parametrize("perfect", [1.0, 100.0, 300.0])
+def test_the_text_gives_per_cent_whatever_the_scale_of_the_scores(perfect: float) -> None:
+    scores = SCORES * (perfect / 100)
+    (found,) = named_subsets(scores, SYSTEMS, DATASETS, {"two": ["en", "kk"]}, perfect=perfect)
+    (each,) = (each for each in found.error_reductions if (each.reference, each.system) == ("a", "b"))
+    assert str(each) == "b avoids 65.00 % of the errors of a"
+    assert each.value == pytest.approx(0.65 * perfect)
+
+
 def test_a_reference_without_errors_has_no_error_reduction() -> None:
     scores = np.array([[100.0, 50.0], [90.0, 40.0]])
     (found,) = named_subsets(scores, ["a", "b"], ["x", "y"], {"all": ["x", "y"]})

@@ -204,6 +204,12 @@ def test_enough_is_where_tau_stays_above_the_threshold() -> None:
     assert curve.smallest(threshold=0.5, confidence=0.95) is curve.points[0]
 
 
+def test_one_sample_is_no_ground_to_call_a_size_enough() -> None:
+    curve = SizeCurve("seq", (point(1, 1.0), point(2, 1.0), point(9, 1.0, whole=True)))
+    assert curve.draws == 1
+    assert curve.smallest(threshold=0.9, confidence=0.5) is None
+
+
 def test_everything_is_no_answer_because_it_agrees_with_itself_by_construction() -> None:
     curve = SizeCurve("rand", (point(1, 0.2, 0.3), point(9, 1.0, 1.0, whole=True)))
     assert curve.smallest(threshold=0.9, confidence=0.5) is None
@@ -252,7 +258,7 @@ def test_the_order_of_systems_does_not_matter(order: list[int], seed: int) -> No
 
 def test_significance_on_a_sample_is_held_against_that_on_everything() -> None:
     words = made_up(runs=(3, 3, 1, 4), units=80)
-    settings = SizeSettings((60,), ways=("rand",), draws=7, aso_draws=4, seed=2)
+    settings = SizeSettings((60,), ways=("rand",), draws=7, aso_draws=4, seed=0)
     sample, whole = curve_of(words, settings).points
     assert sample.aso is not None
     assert whole.aso is not None
@@ -260,11 +266,11 @@ def test_significance_on_a_sample_is_held_against_that_on_everything() -> None:
     assert (whole.aso.disagreement, whole.aso.distance) == (0, 0)
     names = np.array(words.systems)
     bounds = []
-    weights = sample_weights(words.lengths_N, "rand", [60], draw=3, seed=2)[0]
+    weights = sample_weights(words.lengths_N, "rand", [60], draw=3, seed=0)[0]
     for units in (weights > 0, weights >= 0):
         scores = words.metric.value(words.counts_RNF[:, units].sum(axis=1))
         rows = [scores[names == name] for name in ("s0", "s1", "s3")]  # s2 has one run
-        bounds.append(aso_matrix(rows, rng=np.random.default_rng(2), resamples=RESAMPLES).bound_SS)
+        bounds.append(aso_matrix(rows, rng=np.random.default_rng(0), resamples=RESAMPLES).bound_SS)
     pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
     differ = sum((bounds[0][pair] < 0.5) != (bounds[1][pair] < 0.5) for pair in pairs)
     assert sample.aso.disagreement_B[3] == differ / 6

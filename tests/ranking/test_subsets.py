@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -127,8 +127,23 @@ def test_samples_of_a_rank_are_found_again() -> None:
     ranks_BS = np.array([plain_ranks(scores, subset) for subset in design.draw(KEY, range(2000)).tolist()])
     for rank in np.flatnonzero(found.counts_SS[2]) + 1:
         expected = np.flatnonzero(ranks_BS[:, 2] == rank)
-        assert samples_with_rank(found, scores, 2, int(rank), most=10_000).tolist() == expected.tolist()
-        assert samples_with_rank(found, scores, 2, int(rank), most=3).tolist() == expected[:3].tolist()
+        for most in (10_000, 3):
+            again = samples_with_rank(found, scores, 2, int(rank), most=most, rng=np.random.default_rng(0))
+            assert again.tolist() == expected[:most].tolist()
+
+
+def test_of_listed_subsets_with_a_rank_all_are_as_likely_to_be_shown_and_to_come_first() -> None:
+    scores, found = of(6, 5, 8, 3)
+    listed = found.design.draw(KEY, range(found.samples)).tolist()
+    expected = [number for number, subset in enumerate(listed) if plain_ranks(scores, subset)[2] == 2]
+    assert len(expected) > 5
+    rngs = [np.random.default_rng(seed) for seed in range(4000)]
+    shown = [samples_with_rank(found, scores, 2, 2, most=2, rng=rng).tolist() for rng in rngs]
+    assert all(len(set(each)) == 2 for each in shown)
+    pairs: dict[tuple[int, ...], float] = dict.fromkeys(permutations(expected, 2), 1 / math.perm(len(expected), 2))
+    assert chi_square_is_small(Counter(map(tuple, shown)), pairs, 4000)
+    everything = samples_with_rank(found, scores, 2, 2, most=100, rng=rngs[0])
+    assert sorted(everything.tolist()) == expected
 
 
 def chi_square_is_small(seen: Counter[tuple[int, ...]], chances: dict[tuple[int, ...], float], samples: int) -> bool:
@@ -150,20 +165,19 @@ def test_free_subsets_are_equally_likely(datasets: int, size: int) -> None:
 
 
 def stratified_chances(labels: str, size: int) -> dict[tuple[int, ...], float]:
-    """By the rule: a common offset out of N rounds the shares, then every choice within groups is equally likely."""
+    """By the rule: groups in any order, a common offset out of N rounds the shares, any choice within groups."""
     groups = [[i for i, label in enumerate(labels) if label == name] for name in dict.fromkeys(labels)]
     total = len(labels)
-    ends = np.cumsum([0, *map(len, groups)])
     chances: dict[tuple[int, ...], float] = {}
-    for offset in range(total):
-        until = [(size * int(end) + offset) // total for end in ends]
+    for order, offset in product(permutations(groups), range(total)):
+        until = [(size * end + offset) // total for end in accumulate(map(len, order), initial=0)]
         quotas = [b - a for a, b in pairwise(until)]
         parts: list[tuple[int, ...]] = [()]
-        for group, quota in zip(groups, quotas, strict=True):
+        for group, quota in zip(order, quotas, strict=True):
             parts = [(*part, *more) for part in parts for more in combinations(group, quota)]
         for part in parts:
             key = tuple(sorted(part))
-            chances[key] = chances.get(key, 0.0) + 1 / len(parts) / total
+            chances[key] = chances.get(key, 0.0) + 1 / len(parts) / total / math.factorial(len(groups))
     return chances
 
 
@@ -173,6 +187,21 @@ def test_stratified_subsets_have_the_chances_of_their_rule(labels: str, size: in
     for each in range(len(labels)):
         assert sum(p for key, p in chances.items() if each in key) == pytest.approx(size / len(labels))
     assert chi_square_is_small(counted(stratified(labels, size), 40_000), chances, 40_000)
+
+
+def test_groups_of_one_data_set_meet_whatever_their_places_in_the_table() -> None:
+    chances: dict[tuple[int, ...], float] = dict.fromkeys(combinations(range(20), 2), 1 / 190)
+    assert chi_square_is_small(counted(stratified(range(20), 2), 40_000), chances, 40_000)
+
+
+def test_another_order_of_the_table_changes_stratified_subsets_by_chance_alone() -> None:
+    labels, order = "aaabbcccddef", np.random.default_rng(3).permutation(12)
+    one = counted(stratified(labels, 4), 40_000)
+    moved = stratified([labels[place] for place in order], 4).draw(KEY, range(40_000))
+    other = Counter(tuple(sorted(row)) for row in order[moved].tolist())
+    # Subsets of two samples of one distribution: (n - m)^2 / (n + m) has a mean of 1.
+    squares = [(one[key] - other[key]) ** 2 / (one[key] + other[key]) for key in set(one) | set(other)]
+    assert sum(squares) <= len(squares) + 5 * math.sqrt(2 * len(squares))
 
 
 def test_strata_that_divide_evenly_always_give_their_share() -> None:

@@ -29,6 +29,7 @@ IDENTITIES = frozenset("id uuid hash seed run host date time timestamp duration 
 RESULTS = frozenset(
     "f1 acc accuracy score loss las uas clas mlas blex bleu precision recall perplexity epoch epochs".split()
 )
+MOST_OPTIONS = 50
 PARTS = frozenset("dev test valid validation tune best max min mean".split())  # results where there is no other word
 
 
@@ -154,7 +155,8 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     options
         Only these options of the factor (all).
     repeats
-        Runs of the same settings and option: their `mean`, or pair `each` with one of every other option.
+        Runs of the same settings and option: their `mean`, or pair `each` with one of every other option, for wins,
+        medians and differences; tests are made on the means of configurations in any case.
     ties
         Where several options share the highest score: the win goes to the one with `most` others, or they `share` it.
     correction
@@ -198,6 +200,9 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         rng = np.random.default_rng(seed)
         columns = [*([factor] if factor else []), *paired]
         shares = {name: _importance(design, place, columns, rng) for place, name in enumerate(levels)}
+        vain = [level or found.path for level, share in shares.items() if share.is_chance]
+        told = "the forest predicts nothing of runs it has not seen; the shares are chance"
+        notes = (*notes, *(f"{where}: {told}" for where in vain))
     return Contrasts(
         factor, score, by, second, tuple(paired), tuple(left_out), repeats, len(found), blocks, shares, notes
     )
@@ -237,6 +242,9 @@ class _Design:
         options_N, options = self.runs.codes(self.factor, by_size=True)
         if len(options) < 2:
             raise InputError(f"{self.runs.path}: {self.factor} has one option, {options[0]}; expected at least two")
+        if len(options) > MOST_OPTIONS:
+            told = f"{self.factor} has {len(options):,} options"
+            raise InputError(f"{self.runs.path}: {told}; expected {MOST_OPTIONS} at most, or some of them (--option)")
         keys_N = configuration_keys([self.runs.codes(name)[0] for name in self.settings], len(self.runs))
         second_N, seconds = self.runs.codes(self.second) if self.second else (np.zeros_like(keys_N), ("",))
         made, notes, lonely = [], [], 0
@@ -249,39 +257,54 @@ class _Design:
                 notes.append(f"{where}: only {names[0]}, which leaves nothing to compare")
                 lonely += 1
                 continue
-            paired, firsts = paired_scores(
-                keys_N[rows], numbers.astype(np.int64), self.scores_N[rows], options=len(used), repeats=repeats
-            )
+            runs = keys_N[rows], numbers.astype(np.int64), self.scores_N[rows]
+            paired, firsts = paired_scores(*runs, options=len(used), repeats=repeats)
+            means, mean_firsts = paired_scores(*runs, options=len(used))
             if not len(paired):
                 notes.append(f"{where}: no runs of all {len(used)} options agree in every other setting")
                 continue
             for number, name in enumerate(seconds):
-                chosen = second_N[rows[firsts]] == number
+                chosen, averaged = (second_N[rows[each]] == number for each in (firsts, mean_firsts))
                 if chosen.any():
-                    made.append(
-                        Block(level, name, contrast_options(paired[chosen], names, correction=correction, ties=ties))
+                    contrasted = contrast_options(
+                        paired[chosen], names, means_CO=means[averaged], correction=correction, ties=ties
                     )
+                    made.append(Block(level, name, contrasted))
         if not made:
             raise InputError(self._no_pairs(options, lonely=lonely))
         return tuple(made), tuple(notes)
 
     def followers(self) -> list[str]:
-        """Settings without any value that occurs with every option, such as the size of what only one option has."""
+        """Settings that only follow the factor, such as the size of what only one option has.
+
+        No value occurs with every option, and any two options have the same values or none in common. Where options
+        share some of their values, it is runs that are missing, and the setting matters.
+        """
         options_N, options = self.runs.codes(self.factor)
-        if len(options) < 2:
+        if not 2 <= len(options) <= MOST_OPTIONS:
             return []
         names = [name for name in self.settings if name != self.second]
-        return [name for name in names if not self._is_shared(name, options_N, len(options))]
+        return [name for name in names if self._follows(name, options_N, len(options))]
+
+    def _follows(self, name: str, options_N: Codes, options: int) -> bool:
+        codes, values = self.runs.codes(name)
+        seen_OV = np.zeros((options, len(values)), bool)
+        seen_OV[options_N, codes] = True
+        overlap_OO = seen_OV.astype(np.int64) @ seen_OV.T.astype(np.int64)
+        sizes_O = seen_OV.sum(axis=1)
+        alike_OO = (overlap_OO == sizes_O[:, None]) & (overlap_OO == sizes_O[None, :])
+        return not seen_OV.all(axis=0).any() and bool((alike_OO | (overlap_OO == 0)).all())
 
     def _no_pairs(self, options: Sequence[str], *, lonely: int) -> str:
         """Why no runs could be paired; `lonely` levels have but one option."""
         if lonely == len(self.levels):
             return f"{self.runs.path}: one option of {self.factor} in every level; expected two or more in some"
         told = f"{self.runs.path}: no runs of all {len(options)} options of {self.factor} agree in every other setting"
-        insisted = self.followers()
-        if insisted:
-            differ = f"{', '.join(insisted)} {'differs' if len(insisted) == 1 else 'differ'} in all"
-            return f"{told}: {differ}; expected settings that the options share"
+        options_N = self.runs.codes(self.factor)[0]
+        blocking = [name for name in self.settings if not self._is_shared(name, options_N, len(options))]
+        if blocking:
+            differ = f"{', '.join(blocking)} {'differs' if len(blocking) == 1 else 'differ'} in all"
+            return f"{told}: {differ}; expected settings that the options share, fewer options (--option), or --ignore"
         return f"{told}; expected such runs, fewer options (--option), or settings to --ignore"
 
     def _is_shared(self, name: str, options_N: Codes, options: int) -> bool:

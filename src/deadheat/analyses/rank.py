@@ -75,21 +75,23 @@ class Ranking:
         drawn = "all subsets" if found.design.lists_all else f"{found.samples:,} subsets ({found.design.name})"
         by = f" by {self.by}" if self.by else ""
         where = f"{counted(len(self.table.systems), 'system')} | {counted(len(self.table.datasets), 'data set')}"
-        chance = "" if found.design.lists_all else f" | seed {self.seed}"
+        settled = found.design.lists_all and not self.anomalies and self.representative is None
+        chance = "" if settled else f" | seed {self.seed}"
         ties = "ties share the better rank"
         return f"deadheat {__version__} | {where} | {drawn}{by} of {found.design.size} | {ties}{chance}"
 
-    def missed(self) -> list[tuple[str, str, int, int]]:
-        """Extremes that no sampled subset reached: system, best or worst, sampled rank, exact rank."""
+    def missed(self) -> list[tuple[str, str, int, int | None]]:
+        """Extremes that no sampled subset reached: system, best or worst, sampled rank, exact rank if it is proved."""
         if self.exact is None:
             return []
         found = []
         for system in self.order:
-            best, worst = self.exact.extremes[system]
             seen = int(self.sampled.best_S[system]), int(self.sampled.worst_S[system])
-            name = self.table.systems[system]
-            found += [(name, "best", seen[0], best.rank)] if best.rank < seen[0] else []
-            found += [(name, "worst", seen[1], worst.rank)] if worst.rank > seen[1] else []
+            # No sample is more extreme than what was found, so that another rank is one beyond it.
+            for end, sampled, extreme in zip(("best", "worst"), seen, self.exact.extremes[system], strict=True):
+                if extreme.rank != sampled:
+                    exact = extreme.rank if extreme.proved else None
+                    found.append((self.table.systems[system], end, sampled, exact))
         return found
 
     def __str__(self) -> str:
@@ -224,7 +226,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     >>> print(rank(table, subset_size=2))
     scores: 2 systems on 3 data sets; 3 subsets of 2: 0 systems with one rank in all; tau 0.333 ± 0.943, least -1.000
     """
-    table = _table(scores, metric or (metrics[0] if metrics else ""), reading)
+    table = _table(scores, metric or _first_metric(scores, metrics, reading), reading)
     if len(table.systems) < 2:
         raise InputError(f"{counted(len(table.systems), 'system')}; expected at least two to rank")
     known = _attributes(attributes, table)
@@ -331,6 +333,16 @@ def _exact(whole: WholeScores, table: ScoreTable, sampled: SubsetRanks, time_lim
     return Exact(math.comb(whole.datasets, size), pairs, extremes)
 
 
+def _first_metric(scores: Given, metrics: Sequence[str] | None, reading: Mapping[str, Any]) -> str:
+    """What the ranking itself is by where several metrics are compared: the first that is named; of all of them LAS."""
+    from deadheat.tables.scores import read_score_tables
+
+    if metrics or metrics is None or not isinstance(scores, str | os.PathLike):
+        return metrics[0] if metrics else ""
+    known = list(read_score_tables(scores, **reading))
+    return next((name for name in known if name.lower() == "las"), known[0])
+
+
 def _stability(
     scores: Given, metrics: Sequence[str], sampled: SubsetRanks, reading: Mapping[str, Any]
 ) -> tuple[MetricStability, ...]:
@@ -350,7 +362,7 @@ def _notes(
     if table.dropped:
         notes.append(f"{counted(len(table.dropped), 'data set')} without a score of every system left out")
     if not whole.exact:
-        notes.append("scores are compared to 9 digits of their range")
+        notes.append("scores are compared to 9 digits of their range, so that a tie may be missed")
     if sampled.tau.undefined:
         notes.append(f"{counted(sampled.tau.undefined, 'subset')} with all systems level, left out of tau")
     return tuple(notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,11 @@ PUBLISHED = (
     Published(5_000, "the same language, the same or another domain, test data distant from training data"),
     Published(10_000, "the same language, test data that may be close to training data"),
 )
+
+
+# Why no size is called enough.
+ONE_SAMPLE = "one sample only"
+NONE_ENOUGH = "no size tried is enough"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,19 +93,29 @@ class SizeStudy:
         found = self.smallest(curve)
         if found is None:
             largest = [point for point in curve.points if not point.whole][-1]
-            hits = f"{largest.reached(own.threshold)} of {counted(len(largest.tau_B), 'draw')}"
-            return (
-                f"{curve.way}: no size tried is enough; at {largest.size:,} words{each} tau with the ranking on "
-                f"{other} is at least {own.threshold:g} in {hits}"
-            )
-        draws = len(found.tau_B)
-        sure = "in the one sample there is" if draws == 1 else f"in {found.reached(own.threshold)} of {draws} draws"
+            at = f"at {largest.size:,} words{each} tau with the ranking on {other} is"
+            if curve.draws == 1:
+                tau = "undefined" if math.isnan(largest.mean) else f"{largest.mean:.3f}"
+                return f"{curve.way}: {ONE_SAMPLE}; no claim; {at} {tau}"
+            return f"{curve.way}: {NONE_ENOUGH}; {at} at least {own.threshold:g} {self._hits(largest)}"
         near = own.against == "all" and self._mostly_everything(block, found)
         doubt = " (more than half of everything, and so like it by construction)" if near else ""
         return (
             f"{curve.way}: {found.size:,} words{each} are enough{doubt}; tau with the ranking on {other} is at least "
-            f"{own.threshold:g} {sure}, and stays so at every larger size; {beside_published(found.size)}"
+            f"{own.threshold:g} {self._hits(found)}, and stays so at every larger size; {beside_published(found.size)}"
         )
+
+    def _hits(self, point: SizePoint) -> str:
+        """In how many draws the threshold is reached, and what share of all possible draws that may stand for."""
+        low, high = point.share(self.settings.threshold).bounds
+        hits = f"{point.reached(self.settings.threshold)} of {counted(len(point.tau_B), 'draw')}"
+        return f"in {hits} ({100 * low:.0f} to {100 * high:.0f} %)"
+
+    def reason(self, curve: SizeCurve) -> str | None:
+        """Why no size of a curve is called enough; None if one is."""
+        if self.smallest(curve):
+            return None
+        return ONE_SAMPLE if curve.draws == 1 else NONE_ENOUGH
 
     def _mostly_everything(self, block: SetSizes, point: SizePoint) -> bool:
         return 2 * point.size > min(each.words for each in (self.sets if block is self.overall else [block]))
@@ -145,7 +161,8 @@ class SizeStudy:
         for curve, answer in zip(block.curves, self.answers(block), strict=True):
             enough = self.smallest(curve)
             points = [point.to_dict(self.settings) for point in curve.points]
-            ways.append({"way": curve.way, "enough": enough and enough.size, "answer": answer, "sizes": points})
+            told = {"enough": enough and enough.size, "reason": self.reason(curve), "answer": answer}
+            ways.append({"way": curve.way, **told, "sizes": points})
         return {
             "set": block.name,
             "words": block.words,

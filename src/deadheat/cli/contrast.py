@@ -38,7 +38,10 @@ def parser() -> argparse.ArgumentParser:
         "--setting", action="append", default=[], metavar="COL", help="a setting, though it is named like a result"
     )
     made.add_argument(
-        "--repeats", choices=REPEATS, default="mean", help="runs of one configuration: mean (default), or pair each"
+        "--repeats",
+        choices=REPEATS,
+        default="mean",
+        help="runs of one configuration: mean (default), or pair each (tests are on means)",
     )
     made.add_argument(
         "--ties", choices=TIES, default="most", help="a shared win: to who wins most others (default), or shared"

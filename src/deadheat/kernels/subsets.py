@@ -47,8 +47,9 @@ def draw_subset(key, number, kind, size, starts, pool, groups, binomials, touche
 
     The data sets of group g are pool[starts[g]:starts[g + 1]]. Stratified: a group of n of all N data sets gives
     size * n / N of them, rounded up or down by one common random offset, so that every data set is as likely as any
-    other. One per group: `size` groups, and one data set of each. Every subset: number n counts through all subsets
-    in colexicographic order, with binomials[j * N + n] = C(n, j + 1), cut off at the greatest integer.
+    other; groups are shuffled, so that which of them are rounded up together is chance too. One per group: `size`
+    groups, and one data set of each. Every subset: number n counts through all subsets in colexicographic order, with
+    binomials[j * N + n] = C(n, j + 1), cut off at the greatest integer.
     """
     total = len(pool)
     state = scramble(key[0] + GOLDEN * np.uint64(number + 1))
@@ -58,10 +59,18 @@ def draw_subset(key, number, kind, size, starts, pool, groups, binomials, touche
             return 0
         state += GOLDEN
         offset = below(state, total)
+        for group in range(len(groups)):
+            state += GOLDEN
+            at = below(state, group + 1)
+            groups[group] = groups[at]
+            groups[at] = group
         filled = np.int64(0)
-        for group in range(len(starts) - 1):
-            until = (size * starts[group + 1] + offset) // total
-            state = take(state, pool, starts[group], starts[group + 1], until - filled, touched, chosen, filled)
+        passed = np.int64(0)
+        for place in range(len(groups)):
+            start, end = starts[groups[place]], starts[groups[place] + 1]
+            passed += end - start
+            until = (size * passed + offset) // total
+            state = take(state, pool, start, end, until - filled, touched, chosen, filled)
             filled = until
     elif kind == ONE_PER_GROUP:
         state = take(state, groups, 0, len(groups), size, touched, chosen, 0)
@@ -204,16 +213,20 @@ def draw_samples(key, numbers, kind, size, starts, pool, groups, binomials, touc
     return 0
 
 
-@kernel("u8 int int int int i8 i8 i8 i8 i8 i8 i8 i8 int int i8")
+@kernel("u8 int int int int i8 i8 i8 i8 i8 i8 i8 i8 int int i8 i8")
 def find_samples(
     key, first, samples, kind, size, starts, pool, groups, binomials, touched, chosen,
-    scores, row_sums, system, rank, numbers,
+    scores, row_sums, system, rank, wanted, numbers,
 ):  # fmt: skip
-    """Fill `numbers` with the samples that give a system this rank (from 0), up to its length; returns how many."""
+    """Fill `numbers` with samples that give a system this rank (from 0); returns how many.
+
+    Of such samples from `first` on, counted from 0, they are those that `wanted` lists, in growing order.
+    """
     systems = len(row_sums)
     hits = 0
+    filled = 0
     number = first
-    while number < first + samples and hits < len(numbers):
+    while number < first + samples and filled < len(wanted):
         draw_subset(key, number, kind, size, starts, pool, groups, binomials, touched, chosen)
         add_scores(scores, systems, size, chosen, row_sums)
         own = row_sums[system]
@@ -221,10 +234,12 @@ def find_samples(
         for other in range(systems):
             ahead += np.int64(row_sums[other] > own)
         if ahead == rank:
-            numbers[hits] = number
+            if hits == wanted[filled]:
+                numbers[filled] = number
+                filled += 1
             hits += 1
         number += 1
-    return hits
+    return filled
 
 
 @helper

@@ -53,7 +53,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outliers:
-    """The sampled subsets in which a system has one extreme rank (the first of them), and what is in them."""
+    """Some of the subsets in which a system has one extreme rank, and what is in them."""
 
     rank: int
     share: float  # of all samples that give it this rank
@@ -123,10 +123,13 @@ def anomalies(  # noqa: PLR0913 (what a table of scores and its attributes consi
     attribute are; it is counted exactly. For one subset this is the hypergeometric tail. Values of a single data set
     are not tested, nor are columns in which every data set has its own. Numbers are compared by their mean, two-sided,
     with 9,999 shuffles.
+
+    All this is of `most` subsets: the first sampled, or any `most` where all are listed, so that neither says anything
+    of the order of the data sets.
     """
     ends = []
     for rank in (int(found.best_S[system]), int(found.worst_S[system])):
-        numbers = samples_with_rank(found, scores, system, rank, most=most)
+        numbers = samples_with_rank(found, scores, system, rank, most=most, rng=rng)
         subsets_BK = found.design.draw(found.key, numbers)
         presence = tuple(_presences(subsets_BK, attributes, scores.datasets, rng))
         ends.append(Outliers(rank, found.counts_SS[system, rank - 1] / found.samples, subsets_BK, presence))

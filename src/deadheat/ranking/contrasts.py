@@ -5,6 +5,7 @@ Axes: N runs, C configurations, O options.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -42,7 +43,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class OptionPair:
-    """Two options over the same configurations; p-values are corrected for all pairs of options."""
+    """Two options over the same configurations, of which the means over runs are tested, and p-values are corrected.
+
+    Pitman and Morgan's test is of whether the two vary equally over configurations; NaN with fewer than three.
+    """
 
     a: str
     b: str
@@ -53,6 +57,8 @@ class OptionPair:
     sign_p_corrected: float
     wilcoxon_p: float
     wilcoxon_p_corrected: float
+    pitman_morgan_p: float
+    pitman_morgan_p_corrected: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,11 +70,12 @@ class Contrast:
     best: str  # the option that wins most often
     spread: DistributionTest  # whether the options' scores vary equally over configurations
     tied: int  # configurations in which several options share the highest score
-    scores_CO: Values
+    scores_CO: Values  # a row a configuration, or a run of one where each run is paired
+    means_CO: Values  # always a row a configuration: what is tested
 
     @property
     def configurations(self) -> int:
-        return len(self.scores_CO)
+        return len(self.means_CO)
 
     def pair(self, a: str, b: str) -> OptionPair:
         """Two of the options, in whichever order they were tested."""
@@ -91,9 +98,21 @@ class Contrast:
 
 
 def contrast_options(
-    scores_CO: ArrayLike, options: Sequence[str], *, correction: str = "holm", ties: str = "most"
+    scores_CO: ArrayLike,
+    options: Sequence[str],
+    *,
+    means_CO: ArrayLike | None = None,
+    correction: str = "holm",
+    ties: str = "most",
 ) -> Contrast:
     """Compare options by their scores in the same configurations.
+
+    Parameters
+    ----------
+    means_CO
+        A row a configuration, where `scores_CO` has one for each of several runs of it. Runs of one configuration are
+        not independent of each other, so that tests, means and standard deviations rest on these; wins, medians and
+        differences on `scores_CO`.
 
     Notes
     -----
@@ -101,7 +120,9 @@ def contrast_options(
     that wins most of the others, as in Reimers and Gurevych's tables (`ties` "most"), or is shared as well ("share").
     The best option is the one with most wins, and of several the one of the higher mean. Pairs are tested by signs and
     by Wilcoxon's signed ranks, and the p-values are corrected for all pairs, so that they hold also for the option
-    that was chosen because it won. Spread is tested by Brown and Forsythe's test of all options.
+    that was chosen because it won. Spread is tested by Brown and Forsythe's test of all options, which takes the
+    options for independent and so misses much, and for each pair by that of Pitman (1939) and Morgan (1939), which does
+    not: a and b vary equally if and only if a + b and a - b do not correlate. It trusts scores to be about normal.
 
     Examples
     --------
@@ -112,22 +133,26 @@ def contrast_options(
     if scores.ndim != 2 or scores.shape[1] != len(options) or len(options) < 2 or not len(scores):
         expected = f"a row a configuration and a column for each of at least two options ({len(options)})"
         raise InputError(f"contrast: an array of shape {scores.shape}; expected {expected}")
+    means = scores if means_CO is None else np.asarray(means_CO, dtype=np.float64)
+    if means.ndim != 2 or means.shape[1] != len(options) or not len(means):
+        raise InputError(f"contrast: means of shape {means.shape}; expected columns as of the scores, {scores.shape}")
     rounded = paired_differences(scores, np.zeros_like(scores))  # equal in decimals is equal
     top_CO = rounded == rounded.max(axis=1, keepdims=True)
     tied_C = top_CO.sum(axis=1) > 1
-    means_O = scores.mean(axis=0)
+    means_O = means.mean(axis=0)
     wins_O = _wins(top_CO, means_O, ties)
     best = max(range(len(options)), key=lambda place: (round(float(wins_O[place]), 12), means_O[place]))
     deltas_O = np.median(rounded - rounded[:, [best]], axis=0)
-    sds_O = scores.std(axis=0, ddof=1) if len(scores) > 1 else np.full(len(options), np.nan)
+    sds_O = means.std(axis=0, ddof=1) if len(means) > 1 else np.full(len(options), np.nan)
     columns = zip(options, wins_O, deltas_O, means_O, np.median(scores, axis=0), sds_O, strict=True)
     return Contrast(
         tuple(Option(name, *map(float, numbers)) for name, *numbers in columns),
-        _pairs(rounded, options, correction),
+        _pairs(rounded, paired_differences(means, np.zeros_like(means)), options, correction),
         options[best],
-        brown_forsythe(*scores.T),
+        brown_forsythe(*means.T),
         int(tied_C.sum()),
         scores,
+        means,
     )
 
 
@@ -144,27 +169,46 @@ def _wins(top_CO: NDArray[np.bool_], means_O: Values, ties: str) -> Values:
     return np.bincount(winners_C, minlength=len(means_O)) / len(top_CO)
 
 
-def _pairs(scores_CO: Values, options: Sequence[str], correction: str) -> tuple[OptionPair, ...]:
+def _pairs(scores_CO: Values, means_CO: Values, options: Sequence[str], correction: str) -> tuple[OptionPair, ...]:
     places = list(combinations(range(len(options)), 2))
-    differences = np.stack([paired_differences(scores_CO[:, a], scores_CO[:, b]) for a, b in places])
+    differences = np.stack([paired_differences(means_CO[:, a], means_CO[:, b]) for a, b in places])
     signs = [sign_test(row) for row in differences]
     ranks = signed_rank_rows(differences)
     sign_p, rank_p = ([float(test.p) for test in tests] for tests in (signs, ranks))
-    corrected = zip(correct(sign_p, correction), correct(rank_p, correction), strict=True)
+    spread_p = [_pitman_morgan(means_CO[:, a], means_CO[:, b]) for a, b in places]
+    spread_corrected = spread_p if math.isnan(spread_p[0]) else correct(spread_p, correction)
+    corrected = zip(correct(sign_p, correction), correct(rank_p, correction), spread_corrected, strict=True)
     return tuple(
         OptionPair(
             options[a],
             options[b],
             a_better=signs[k].positive,
             b_better=signs[k].negative,
-            median_delta=float(np.median(differences[k])),
+            median_delta=float(np.median(paired_differences(scores_CO[:, a], scores_CO[:, b]))),
             sign_p=sign_p[k],
             sign_p_corrected=float(by_sign),
             wilcoxon_p=rank_p[k],
             wilcoxon_p_corrected=float(by_rank),
+            pitman_morgan_p=spread_p[k],
+            pitman_morgan_p_corrected=float(by_spread),
         )
-        for k, ((a, b), (by_sign, by_rank)) in enumerate(zip(places, corrected, strict=True))
+        for k, ((a, b), (by_sign, by_rank, by_spread)) in enumerate(zip(places, corrected, strict=True))
     )
+
+
+def _pitman_morgan(first_C: Values, second_C: Values) -> float:
+    """Two-sided p of whether paired scores vary equally: whether their sums and differences correlate."""
+    freedom = len(first_C) - 2
+    if freedom < 1:
+        return math.nan
+    sums, differences = paired_differences(first_C, -second_C), paired_differences(first_C, second_C)
+    if np.ptp(sums) == 0 or np.ptp(differences) == 0:
+        return 1.0
+    r = float(np.corrcoef(sums, differences)[0, 1])
+    from scipy.special import stdtr
+
+    t = r * math.sqrt(freedom / (1 - r * r)) if r * r < 1 else math.inf
+    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def configuration_keys(settings: Sequence[Codes], runs: int) -> Codes:

@@ -76,7 +76,10 @@ def every_subset(datasets: int, size: int) -> Design:
 
 
 def stratified(labels: Sequence[object], size: int) -> Design:
-    """Each group gives its share of the subset, rounded up or down by chance; all data sets are equally likely."""
+    """Each group gives its share of the subset, rounded up or down by chance; all data sets are equally likely.
+
+    Groups are taken in another order in every draw, so that those of one size are alike in all respects.
+    """
     _check_size(len(labels), size)
     starts, pool = _grouped(labels)
     return Design("stratified", STRATIFIED, size, starts, pool, np.zeros(1, np.int64))

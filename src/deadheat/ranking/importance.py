@@ -40,6 +40,7 @@ class Importance:
 
     `explained` is what the forest predicts of the variance of runs it was not grown on, NaN where the decomposition is
     exact; `noise` is the share of the variance of runs that lies within configurations (seeds), NaN without repeats.
+    Exact shares and `noise` are parts of the same whole. Without repeats the factors' shares include chance.
     """
 
     method: str  # "exact" or "forest"
@@ -48,6 +49,11 @@ class Importance:
     explained: float
     noise: float
     runs: int
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether the forest predicts nothing of runs it has not seen, so that its shares mean nothing."""
+        return self.explained <= 0
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.main))} ({self.method}, {counted(self.runs, 'run')})"
@@ -86,11 +92,14 @@ def factor_importance(
     Over all combinations of levels, each as likely as any other, the score is a sum of a mean, one function a factor,
     one a pair of factors, and so on, which do not correlate, so that their variances add up to the whole (Hoeffding
     1948; Hutter, Hoos & Leyton-Brown 2014). Where every combination was run equally often the functions are
-    differences of means: the decomposition is exact, and of the means of configurations. Elsewhere a forest of
-    regression trees stands for the score: each tree is grown on a bootstrap sample of the runs, considers five
-    factors of six at each split, and leaves no fewer than five runs in a leaf. A tree is constant on a product of sets
-    of levels, so that its decomposition is a sum over leaves, and exact; shares are the means over trees. Factors
-    that follow each other share what they explain, and combinations that were never run are filled in by the trees.
+    differences of means, and the decomposition is exact. Chance alone adds to the mean square of a function, for each
+    of its degrees of freedom, the variance between runs of the same settings divided by the number of runs. Where
+    there are repeats that is subtracted, down to 0 at most, and the shares are of the variance of a run, noise
+    included (as in the omega squared of Hays 1963). Elsewhere a forest of regression trees stands for the score: each
+    tree is grown on a bootstrap sample of the runs, considers five factors of six at each split, and leaves no fewer
+    than five runs in a leaf. A tree is constant on a product of sets of levels, so that its decomposition is a sum
+    over leaves, and exact; shares are the means over trees. Factors that follow each other share what they explain,
+    and combinations that were never run are filled in by the trees.
 
     Examples
     --------
@@ -109,12 +118,13 @@ def factor_importance(
     codes_FN = np.stack([codes for _, codes in used])
     levels = codes_FN.max(axis=1) + 1
     cells_N, counts = _cells(codes_FN, levels)
-    noise = _noise(cells_N, scores)
+    within = _variance_within(cells_N, scores)
     if counts is not None:
         means = np.bincount(cells_N, scores) / counts
-        main, pairs = _exact(means.reshape(levels))
+        main, pairs, noise = _exact(means.reshape(levels), within, runs=len(scores))
         explained, method = math.nan, "exact"
     else:
+        noise = _noise(cells_N, scores, within)
         is_ordered = np.array([name in ordered for name in names], np.uint8)
         main, pairs, explained = _forest(codes_FN, scores, is_ordered, trees, rng)
         method = "forest"
@@ -180,30 +190,43 @@ def _cells(codes_FN: Codes, levels_F: Codes) -> tuple[Codes, float | None]:
     return np.unique(codes_FN, axis=1, return_inverse=True)[1].ravel(), None
 
 
-def _noise(cells_N: Codes, scores_N: Values) -> float:
+def _variance_within(cells_N: Codes, scores_N: Values) -> float:
+    """The variance between runs of the same configuration; NaN without repeats."""
+    counts = np.bincount(cells_N)
+    freedom = len(cells_N) - np.count_nonzero(counts)
+    residuals = scores_N - np.bincount(cells_N, scores_N)[cells_N] / counts[cells_N]
+    return float((residuals**2).sum()) / freedom if freedom else math.nan
+
+
+def _noise(cells_N: Codes, scores_N: Values, within: float) -> float:
     """Share of the variance of runs that lies within configurations, by the analysis of variance of one way."""
     counts = np.bincount(cells_N)
     used = counts > 0
-    if len(cells_N) == used.sum() or used.sum() < 2:
+    if math.isnan(within) or used.sum() < 2:
         return math.nan
     means = np.bincount(cells_N, scores_N)[used] / counts[used]
-    within = float(((scores_N - np.bincount(cells_N, scores_N)[cells_N] / counts[cells_N]) ** 2).sum())
-    variance = within / (len(cells_N) - used.sum())
-    between = max(0.0, float(means.var(ddof=1)) - variance * float((1 / counts[used]).mean()))
-    return variance / (variance + between) if variance + between > 0 else math.nan
+    between = max(0.0, float(means.var(ddof=1)) - within * float((1 / counts[used]).mean()))
+    return within / (within + between) if within + between > 0 else math.nan
 
 
-def _exact(means: Values) -> tuple[list[float], dict[tuple[int, int], float]]:
+def _exact(means: Values, within: float, *, runs: int) -> tuple[list[float], dict[tuple[int, int], float], float]:
+    """Shares of the variance of runs: of factors, of pairs, and of noise, NaN (and in the others) without repeats."""
+    noise = 0.0 if math.isnan(within) else within
+
+    def beyond_chance(effect: Values, freedom: int) -> float:
+        return max(0.0, float((effect**2).mean()) - freedom * noise / runs)
+
     centred = means - means.mean()
-    whole = float((centred**2).mean())
+    whole = beyond_chance(centred, means.size - 1) + noise
     axes = range(means.ndim)
     single = [centred.mean(axis=tuple(each for each in axes if each != f)) for f in axes]
-    main = [float((effect**2).mean()) / whole for effect in single]
+    main = [beyond_chance(effect, len(effect) - 1) / whole for effect in single]
     pairs = {}
     for f, g in combinations(axes, 2):
         both = centred.mean(axis=tuple(each for each in axes if each not in (f, g)))
-        pairs[f, g] = float(((both - single[f][:, None] - single[g][None, :]) ** 2).mean()) / whole
-    return main, pairs
+        own = both - single[f][:, None] - single[g][None, :]
+        pairs[f, g] = beyond_chance(own, (len(own) - 1) * (own.shape[1] - 1)) / whole
+    return main, pairs, within / whole
 
 
 def _forest(

@@ -17,14 +17,20 @@ from deadheat.stats.scores import Values
 
 @dataclass(frozen=True, slots=True)
 class ErrorReduction:
-    """The share of the reference's errors that a system avoids, averaged over data sets, on the scale of the scores."""
+    """The share of the reference's errors that a system avoids, averaged over data sets."""
 
     reference: str
     system: str
-    value: float
+    share: float  # up to 1; below 0 where the system makes more errors
+    perfect: float
+
+    @property
+    def value(self) -> float:
+        """The share on the scale of the scores."""
+        return self.perfect * self.share
 
     def __str__(self) -> str:
-        return f"{self.system} avoids {self.value:.2f} % of the errors of {self.reference}"
+        return f"{self.system} avoids {100 * self.share:.2f} % of the errors of {self.reference}"
 
     def to_dict(self) -> dict[str, Any]:
         return {"reference": self.reference, "system": self.system, "value": self.value}
@@ -104,7 +110,8 @@ def named_subsets(
         mean_S = scores_SD[:, chosen].mean(axis=1)
         tau = kendall(sums_S, all_S) if len(systems) > 1 else math.nan
         reductions = tuple(
-            ErrorReduction(systems[of], systems[by], _reduction(scores_SD[:, chosen], of, by, top)) for of, by in pairs
+            ErrorReduction(systems[of], systems[by], _reduction(scores_SD[:, chosen], of, by, top), top)
+            for of, by in pairs
         )
         names = tuple(datasets[place] for place in chosen)
         found.append(NamedSubset(name, names, tuple(systems), mean_S, ranks_of(sums_S), tau, reductions, absent))
@@ -137,4 +144,4 @@ def _reduction(scores_SD: Values, reference: int, system: int, perfect: float) -
     saved_D = scores_SD[system] - scores_SD[reference]
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = float((saved_D / errors_D).mean())
-    return perfect * mean if math.isfinite(mean) else math.nan
+    return mean if math.isfinite(mean) else math.nan

@@ -52,11 +52,15 @@ class SizePoint:
         """Draws whose tau is at least this; a sample that orders nothing does not reach it."""
         return int(np.count_nonzero(self.tau_B >= threshold - CLOSE))
 
+    def share(self, threshold: float) -> Interval:
+        """Where the share of all possible draws whose tau is at least this lies, by Wilson's 95 % interval."""
+        return wilson(self.reached(threshold), len(self.tau_B))
+
     def to_dict(self, settings: SizeSettings) -> dict[str, Any]:
         """Plain values. `low` and `high` are of the draws, `share_low` and `share_high` Wilson's for the share."""
         low, high = self.interval(settings.confidence).bounds
         hits, draws = self.reached(settings.threshold), len(self.tau_B)
-        share_low, share_high = wilson(hits, draws).bounds
+        share_low, share_high = self.share(settings.threshold).bounds
         shares = {"share": hits / draws, "share_low": share_low, "share_high": share_high}
         found = {"words": self.size, "all": self.whole, "units": self.units, "draws": draws, "tau": self.mean}
         found |= {"low": low, "high": high, "undefined": self.undefined, "reached": hits, **shares}
@@ -70,11 +74,19 @@ class SizeCurve:
     way: str
     points: tuple[SizePoint, ...]
 
+    @property
+    def draws(self) -> int:
+        """Samples of each size."""
+        return len(self.points[0].tau_B)
+
     def smallest(self, *, threshold: float, confidence: float) -> SizePoint | None:
         """The smallest size from which on tau is at least the threshold in so large a share of the draws.
 
-        Everything there is does not count: its tau with itself is 1 whatever the data.
+        Everything there is does not count: its tau with itself is 1 whatever the data. Nor does a single draw, which
+        tells nothing of others.
         """
+        if self.draws < 2:
+            return None
         found = None
         for point in reversed(self.points):
             if point.whole:
@@ -147,7 +159,7 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[tup
     >>> words = CountedSet("words", ("a", "b", "c"), np.ones(400, np.int64), counts, METRICS.make("upos"))
     >>> (found,), _ = size_curves([words], SizeSettings(sizes=(20, 200), ways=("rand",)))
     >>> [(point.size, round(point.mean, 2)) for point in found.curves[0].points]
-    [(20, 0.72), (200, 1.0), (400, 1.0)]
+    [(20, 0.64), (200, 0.99), (400, 1.0)]
     """
     for each in sets:
         ranked = each.ranked(settings.seeds)

@@ -162,19 +162,27 @@ def rank_over_subsets(
     return SubsetRanks(design, key, samples, counts_SS, earliest_SS, wins_SS, tau)
 
 
-def samples_with_rank(found: SubsetRanks, scores: WholeScores, system: int, rank: int, *, most: int) -> Indices:
-    """Numbers of the samples in which a system has a rank, the first `most` of them."""
+def samples_with_rank(
+    found: SubsetRanks, scores: WholeScores, system: int, rank: int, *, most: int, rng: np.random.Generator
+) -> Indices:
+    """Numbers of samples in which a system has a rank: the first `most` of them, or any where all subsets are listed.
+
+    The first of a list are subsets of the first data sets, and would say more of their order than of the rank.
+    """
     above_DS = np.ascontiguousarray(scores.above_SD.T)
-    numbers = np.empty(min(most, int(found.counts_SS[system, rank - 1])), np.int64)
+    hits = int(found.counts_SS[system, rank - 1])
+    listed = found.design.lists_all
+    wanted = np.sort(rng.choice(hits, min(most, hits), replace=False)) if listed else np.arange(min(most, hits))
+    numbers = np.empty(len(wanted), np.int64)
     first = max(int(found.earliest_SS[system, rank - 1]), 0)
     row = np.empty(scores.systems, np.int64)
     design = found.design
-    hits = find_samples(
+    filled = find_samples(
         found.key, first, found.samples - first, design.kind, design.size, *design.arguments(),
-        above_DS.ravel(), row, system, rank - 1, numbers,
+        above_DS.ravel(), row, system, rank - 1, wanted, numbers,
     )  # fmt: skip
-    assert hits == len(numbers)
-    return numbers
+    assert filled == len(wanted)
+    return rng.permutation(numbers) if listed else numbers
 
 
 def weighted_quantile(values: Values, counts: NDArray[np.int64], share: float) -> float:

@@ -26,15 +26,19 @@ def contrast_text(found: Contrasts) -> str:
 def _block(found: Contrasts, block: Block, scale: float) -> str:
     contrast = block.contrast
     names = [f"{kind} {level}" for kind, level in ((found.by, block.by), (found.second, block.second)) if level]
-    title = f"{', '.join([*names, counted(contrast.configurations, 'configuration')])}"
+    sizes = [counted(contrast.configurations, "configuration")]
+    if found.repeats == "each":
+        sizes.append(f"{counted(len(contrast.scores_CO), 'run')} of each option")
+    title = ", ".join([*names, *sizes])
     rows = []
     for each in sorted(contrast.options, key=lambda option: (-option.wins, -option.median_delta)):
         if each.option == contrast.best:
-            compared = ["", "", ""]
+            compared = [""] * 4
         else:
             pair = contrast.pair(contrast.best, each.option)
             delta = f"{scale * each.median_delta:+.2f}"
-            compared = [delta, p_text(pair.sign_p_corrected), p_text(pair.wilcoxon_p_corrected)]
+            tests = pair.sign_p_corrected, pair.wilcoxon_p_corrected, pair.pitman_morgan_p_corrected
+            compared = [delta, *("-" if math.isnan(p) else p_text(p) for p in tests)]
         rows.append(
             [
                 each.option or "(empty)",
@@ -45,11 +49,13 @@ def _block(found: Contrasts, block: Block, scale: float) -> str:
                 *compared[1:],
             ]
         )
-    header = [found.factor, "wins", "median difference", "median", "sd", "p (sign)", "p (Wilcoxon)"]
+    header = [found.factor, "wins", "median difference", "median", "sd", "p (sign)", "p (Wilcoxon)", "p (sd)"]
     spread = contrast.spread
-    told = f"sd differ: Brown-Forsythe p = {p_text(spread.p)}" if math.isfinite(spread.p) else f"sd: {spread.note}"
+    told = f"p = {p_text(spread.p)}" if math.isfinite(spread.p) else spread.note
+    told = f"sd: p by Pitman-Morgan; Brown-Forsythe, which takes options for independent: {told}"
     if contrast.tied:
-        told += f"; the highest score is shared in {counted(contrast.tied, 'configuration')}"
+        kind = "pairing" if found.repeats == "each" else "configuration"
+        told += f"; the highest score is shared in {counted(contrast.tied, kind)}"
     return f"{emphasis(title)}\n{table(header, rows)}\n{told}"
 
 
@@ -61,17 +67,21 @@ def _importance(level: str, found: Importance) -> str:
     rows = [[each.factors[0], f"{100 * each.share:.1f} %"] for each in found.main[:MOST_SHOWN]]
     together = [each for each in found.pairs[:MOST_SHOWN] if each.share >= 0.005]
     rows += [[" x ".join(each.factors), f"{100 * each.share:.1f} %"] for each in together]
-    notes = []
-    if found.method == "forest":
-        notes.append(
-            f"by a forest, which predicts {100 * found.explained:.1f} % of the variance of runs it has not seen"
+    repeated = math.isfinite(found.noise)
+    if found.method == "exact":
+        if repeated:
+            rows.append(["noise between runs of the same settings", f"{100 * found.noise:.1f} %"])
+        told = (
+            "exact: every combination was run equally often"
+            if repeated
+            else "exact, of these runs, chance included: no combination was run more than once"
         )
     else:
-        notes.append("exact: every combination was run equally often")
-    if math.isfinite(found.noise):
-        notes.append(f"{100 * found.noise:.1f} % of the variance of runs lies within configurations")
+        told = f"by a forest, which predicts {100 * found.explained:.1f} % of the variance of runs it has not seen"
+        told += ": the shares are chance" if found.is_chance else ""
+        told += f"; {100 * found.noise:.1f} % of the variance of runs lies within configurations" if repeated else ""
     title = f"{level + ', ' if level else ''}{counted(found.runs, 'run')}: variance explained"
-    return f"{emphasis(title)}\n{table(['factor', 'share'], rows)}\n{'; '.join(notes)}"
+    return f"{emphasis(title)}\n{table(['factor', 'share'], rows)}\n{told}"
 
 
 def _paired_on(found: Contrasts) -> str:
@@ -81,4 +91,6 @@ def _paired_on(found: Contrasts) -> str:
     lines.append(
         "differences are to the option with most wins; p-values are corrected for all pairs of options in a table"
     )
+    if found.repeats == "each":
+        lines.append("tests are made on the means of configurations, whose runs are not independent of each other")
     return "\n".join(lines)

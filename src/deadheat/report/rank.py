@@ -80,7 +80,9 @@ def _exact(found: Ranking, exact: Exact) -> str:
         rows.append([found.table.systems[system], subset, seen, str(best), str(worst)])
     header = ["system", "a subset that gives the worst", "sampled", "best of all", "worst of all"]
     missed = len(found.missed())
+    unproved = sum(not each.proved for ends in exact.extremes for each in ends)
     last = f"{missed} of {2 * len(rows)} extremes were not among the sampled subsets"
+    last += f"; {unproved} are not proved" if unproved else ""
     return f"over all {exact.subsets:,} subsets\n" + table(header, rows, left=2) + f"\n{last}"
 
 
@@ -119,13 +121,17 @@ def _subsets(subsets: tuple[NamedSubset, ...], digits: int) -> str:
     if len(systems) <= 4:
         shown = len(systems) * (len(systems) - 1) // 2  # against the system that is worse on all data sets
         pairs = [f"{each.system} over {each.reference}" for each in subsets[0].error_reductions[:shown]]
-        rows = [[each.name, *(_number(one.value, digits) for one in each.error_reductions[:shown])] for each in subsets]
+        rows = [[each.name, *(_per_cent(one.share) for one in each.error_reductions[:shown])] for each in subsets]
         parts.append(table(["error reduction, mean over data sets", *pairs], rows))
     return "\n\n".join(parts)
 
 
 def _number(value: float, digits: int) -> str:
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _per_cent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.2f} %"
 
 
 def _left_out(left_out: tuple[LeftOut, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.size_study import SizeStudy
+from deadheat.analyses.size_study import NONE_ENOUGH, ONE_SAMPLE, SizeStudy
 from deadheat.errors import counted
 from deadheat.ranking.sizes import SetSizes, SizePoint
 from deadheat.report.terminal import emphasis, percent, table
@@ -79,7 +79,12 @@ def _together(found: SizeStudy) -> str:
     lines = []
     for way in found.settings.ways:
         words = found.enough_everywhere(way)
-        told = "no size tried is enough in every test set" if words is None else f"{words:,} words are enough in each"
+        if words is not None:
+            told = f"{words:,} words are enough in each"
+        elif any(found.reason(curve) == ONE_SAMPLE for each in found.sets for curve in each.curves if curve.way == way):
+            told = f"{ONE_SAMPLE}; no claim"
+        else:
+            told = f"{NONE_ENOUGH} in every test set"
         lines.append(f"{way}: {told}")
     if found.between_DD is None:
         return "\n".join(lines)

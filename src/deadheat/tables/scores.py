@@ -213,7 +213,7 @@ def read_subsets(path: Path, *, subset: str = "", dataset: str = "") -> dict[str
     for kind, column in zip(("subset", "dataset"), columns, strict=True):
         if not column:
             known = ", ".join(table.frame.columns)
-            raise InputError(f"{table.path}: no column of {kind}s among {known}; expected it to be named by --{kind}")
+            raise InputError(f"{table.path}: no column of {kind}s among {known}; expected one called {kind}")
     names = [_names(table, column, kind) for column, kind in zip(columns, ("subset", "data set"), strict=True)]
     _refuse_twins(table, names, np.arange(table.frame.height), "row of {1} in {0}")
     found: dict[str, list[str]] = {}
