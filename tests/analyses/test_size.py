@@ -381,23 +381,3 @@ def test_a_study_becomes_latex_and_a_line_to_quote(text: str, runs: dict[str, li
     assert "& 50 & 500" in found.to_latex()
     assert str(found).endswith(found.signature)
     assert "las.v1 | align text | 1 test set, 5 runs | seeds average | weighted tau against all" in found.signature
-
-
-def test_real_parsers_on_a_real_treebank(shared_data: Path) -> None:
-    """The means over three runs of each parser are those that scoring gives, whatever gold file a parser has."""
-    bank = shared_data / "predictions" / "predicted-pos" / "wo_wtb"
-    parsers = ("biaffine", "pointer", "bracketing")
-    lenient = ("multiple-roots", "final-newline")
-    rows = [
-        Prediction(name, bank / f"gold.{name}.conll.gz", bank / f"{name}.run{run}.conll.gz")
-        for name in parsers
-        for run in (1, 2, 3)
-    ]
-    made = count_test_set(
-        "wo", rows, metric="las", align_by="position", look=None, reading={"lenient": lenient}
-    ).counted
-    assert (len(made.lengths_N), made.words) == (470, 10403)
-    scores = made.metric.value(made.counts_RNF.sum(axis=1))
-    for row, value in zip(rows, scores, strict=True):
-        scored = deadheat.score(row.gold, row.predicted, metrics=["las"], align_by="position", lenient=lenient)
-        assert scored["las"].value == value
