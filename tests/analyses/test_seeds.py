@@ -48,7 +48,7 @@ def test_seeds_are_runs_that_agree_in_every_setting(runs: Path) -> None:
     assert (differences.configurations, differences.runs) == (1, 3)  # the two runs of B differ in size
     assert differences.maximum == pytest.approx(0.03)
     assert found["pos"].differences is None
-    assert found.notes == ("pos: no two runs agree in every setting, so that nothing is said of seeds",)
+    assert found.notes[1:] == ("pos: no two runs agree in every setting, so that nothing is said of seeds",)
     wider = seeds(runs, score="test", by="task", ignore=["size"])["ner"].differences
     assert wider is not None
     assert wider.configurations == 2
@@ -65,9 +65,68 @@ def test_a_table_without_systems_is_one_system(tmp_path: Path) -> None:
 
 
 def test_the_wanted_difference_decides_how_many_seeds_it_takes(runs: Path) -> None:
-    wide = seeds(runs, score="test", where=["task=ner"], difference=0.05).blocks[0].needed[0].seeds
-    narrow = seeds(runs, score="test", where=["task=ner"], difference=0.01).blocks[0].needed[0].seeds
-    assert 2 <= wide < narrow
+    wide, narrow = (
+        seeds(runs, score="test", where=["task=ner"], ignore=["size"], difference=gap).blocks[0].needed[0].seeds
+        for gap in (0.05, 0.01)
+    )
+    assert 4 <= wide < narrow
+
+
+def write(path: Path, rows: list[tuple[str, int, int, float]]) -> Path:
+    path.write_text("system,size,seed,test\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in rows))
+    return path
+
+
+def test_too_few_seeds_for_all_pairs_have_no_power_however_far_apart(tmp_path: Path) -> None:
+    """Six systems of five seeds: the least p-value is 15 * 2 / C(10, 5) = 0.119."""
+    rows = [(f"s{i}", 1, seed, 10.0 * i + seed / 10) for i in range(6) for seed in range(5)]
+    path = write(tmp_path / "runs.csv", rows)
+    (block,) = seeds(path, score="test").blocks
+    assert {need.seeds for need in block.needed} == {6}
+    assert {need.power_now for need in block.needed} == {0}
+    assert {need.smallest_now for need in block.needed} == {np.inf}
+    assert {pair.least_p > 0.05 for pair in block.pairs} == {True}
+    (free,) = seeds(path, score="test", correction="none").blocks
+    assert {need.comparisons for need in free.needed} == {1}
+    assert min(need.power_now for need in free.needed) == pytest.approx(1)
+
+
+def test_systems_of_several_configurations_are_compared_by_the_means_of_each(tmp_path: Path) -> None:
+    means = {"A": (1.0, 5.0, 3.0), "B": (2.0, 9.0, 4.0)}
+    rows = [(name, i, seed, mean + seed) for name in "AB" for i, mean in enumerate(means[name]) for seed in (-1, 0, 1)]
+    found = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"])
+    (block,) = found.blocks
+    assert (block.unit, block["A"].summary.n, block["A"].compared) == ("configuration", 9, 3)
+    (pair,) = block.pairs
+    assert pair.difference == pytest.approx(-2)
+    assert pair.a_better == pytest.approx((0 + 2 + 1) / 9)  # 5 beats 2 and 4, 3 beats 2
+    assert pair.least_p == pytest.approx(0.1)
+    assert any("pairs compare the mean of each configuration" in note for note in found.notes)
+    seeds_alone = seeds(tmp_path / "runs.csv", score="test", ignore=["size"])
+    assert (seeds_alone.blocks[0].unit, seeds_alone.notes) == ("seed", ())
+
+
+def test_equal_systems_of_random_configurations_win_as_rarely_as_claimed(tmp_path: Path) -> None:
+    rng, wins = np.random.default_rng(0), 0
+    for _ in range(100):
+        rows = [
+            (name, size, seed, float(mean + rng.normal()))
+            for name in "AB"
+            for size, mean in enumerate(rng.normal(0, 3, 4))
+            for seed in range(5)
+        ]
+        path = write(tmp_path / "runs.csv", rows)
+        (block,) = seeds(path, score="test", settings=["size"], resamples=2).blocks
+        wins += block.pairs[0].winner(0.05) != ""
+    assert wins <= 10
+
+
+def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> None:
+    few = [("A", 1, seed, 12.0 + 5 * (seed - 2)) for seed in range(5)]
+    many = [("B", 1, seed, seed % 7 / 7) for seed in range(20)]
+    (note,) = seeds(write(tmp_path / "runs.csv", few + many), score="test").notes
+    assert note.startswith("the table: A - B: the spread differs, and so does the number of runs")
+    assert seeds(write(tmp_path / "runs.csv", few + many[:5]), score="test").notes == ()
 
 
 @pytest.mark.parametrize(

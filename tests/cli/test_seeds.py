@@ -34,13 +34,26 @@ def test_the_terminal_shows_systems_pairs_and_seeds(commands: Commands, runs: Pa
     assert "+0.10" in outcome.out
 
 
+def test_verdicts_tell_too_few_seeds_from_no_difference(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text(
+        "system,seed,test\n" + "".join(f"{name},{i},{10 * (name == 'B') + i}\n" for name in "AB" for i in range(3))
+    )
+    out = commands("seeds", path, "--score", "test").out
+    assert "too few seeds" in out
+    assert "dead heat" not in out
+    path.write_text("system,seed,test\n" + "".join(f"{name},{i},{i}\n" for name in "AB" for i in range(6)))
+    assert "no difference shown" in commands("seeds", path, "--score", "test").out
+
+
 def test_json_has_everything(commands: Commands, runs: Path) -> None:
     found = json.loads(commands("seeds", runs, "--score", "test", "--dev", "dev", "--json").out)
     (block,) = found["blocks"]
     assert block["systems"][0]["n"] == 20
     assert block["systems"][0]["dev_test"]["spearman"]["test"] == "Spearman"
     assert block["pairs"][0]["mann_whitney"]["p_corrected"] < 0.001
-    assert block["pairs"][0]["seeds_needed"]["seeds"] >= 2
+    need = block["pairs"][0]["seeds_needed"]
+    assert 2 <= need["seeds_low"] <= need["seeds"] <= need["seeds_high"]
     assert block["differences"]["configurations"] == 2
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.ranking.seed_power import seeds_needed, simulate_welch, welch_power
+from deadheat.ranking.seed_power import least_p, seeds_needed, simulate_welch, welch_power
 from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
 from deadheat.stats.corrections import holm
 from deadheat.stats.scores import Values
@@ -72,6 +72,13 @@ def test_the_winner_is_who_tends_to_score_higher() -> None:
     (pair,) = system_pairs({"high": high, "low": low}, rng=np.random.default_rng(0))
     assert pair.winner(0.05) == "high"
     assert pair.winner(1e-9) == ""
+
+
+def test_the_least_p_is_that_of_runs_fully_apart_corrected() -> None:
+    runs = {name: 10.0 * place + np.arange(5) for place, name in enumerate("abcdef")}
+    pairs = system_pairs(runs, rng=np.random.default_rng(0))
+    assert [pair.least_p for pair in pairs] == pytest.approx([15 * 2 / math.comb(10, 5)] * 15)
+    assert [pair.corrected["mann_whitney"] for pair in pairs] == pytest.approx([pair.least_p for pair in pairs])
 
 
 def test_two_seeds_of_a_configuration_by_hand() -> None:
@@ -137,14 +144,83 @@ def test_the_run_chosen_on_dev_is_told_by_hand() -> None:
         dev_test([1, 2], [1, 2, 3])
 
 
-def test_power_is_that_of_the_noncentral_distribution_of_scipy() -> None:
-    for gap, sizes in ((0.5, (5, 5)), (1.0, (17, 17)), (0.2, (40, 40))):
-        n = sizes[0]
-        shift = gap * math.sqrt(n / 2)
-        bound = stats.t.ppf(0.975, 2 * n - 2)
-        expected = stats.nct.sf(bound, 2 * n - 2, shift) + stats.nct.cdf(-bound, 2 * n - 2, shift)
-        assert welch_power(gap, (1.0, 1.0), sizes, 0.05) == pytest.approx(expected, abs=1e-6)
-    assert welch_power(0, (1.0, 1.0), (8, 8), 0.05) == pytest.approx(0.05, abs=1e-9)
+@pytest.mark.parametrize(
+    ("gap", "sds", "sizes", "alpha"),
+    [
+        (5.0, (1.0, 1.0), (2, 2), 0.05),
+        (3.0, (1.0, 1.0), (3, 3), 0.05),
+        (2.0, (1.0, 1.0), (5, 5), 0.05),
+        (0.0, (1.0, 1.0), (4, 4), 0.05),
+        (60.0, (1.0, 1.0), (2, 2), 0.001),
+        (2.0, (0.5, 2.0), (4, 9), 0.01),
+        (3.0, (1.0, 10.0), (2, 50), 0.05),
+        (1.0, (1.0, 1.0), (17, 17), 0.05 / 15),
+    ],
+)
+def test_power_is_the_share_of_normal_scores_that_scipys_test_tells_apart(
+    gap: float, sds: tuple[float, float], sizes: tuple[int, int], alpha: float
+) -> None:
+    rng, simulations = np.random.default_rng(0), 40_000
+    x, y = (rng.normal(0, sd, (simulations, size)) for sd, size in zip(sds, sizes, strict=True))
+    hits = stats.ttest_ind(x + gap, y, axis=1, equal_var=False).pvalue <= alpha
+    found = welch_power(gap, (sds[0] ** 2, sds[1] ** 2), sizes, alpha)
+    assert found == pytest.approx(hits.mean(), abs=4 * 0.5 / math.sqrt(simulations))
+
+
+def test_power_with_one_system_that_does_not_vary_is_that_of_students_test() -> None:
+    # Welch's degrees of freedom are then those of the other system, and the statistic is noncentral t.
+    shift, bound = 1.3 * math.sqrt(6), stats.t.ppf(0.975, 5)
+    expected = stats.nct.sf(bound, 5, shift) + stats.nct.cdf(-bound, 5, shift)
+    assert welch_power(1.3, (1.0, 0.0), (6, 9), 0.05) == pytest.approx(expected, abs=1e-7)
+
+
+@given(
+    st.floats(0, 2000),
+    st.floats(1e-150, 1e6),
+    st.floats(0, 100),
+    st.integers(2, 60),
+    st.integers(2, 60),
+    st.floats(1e-5, 0.2),
+)
+def test_power_is_a_chance_and_grows_with_the_difference(
+    shift: float, variance: float, ratio: float, n: int, m: int, alpha: float
+) -> None:
+    error = math.sqrt(variance / n + variance * ratio / m)
+    powers = [welch_power(error * each, (variance, variance * ratio), (n, m), alpha) for each in (shift, shift + 0.5)]
+    assert 0 <= powers[0] <= powers[1] + 1e-6 <= 1 + 2e-6
+
+
+def test_pairs_that_share_alpha_need_more_seeds_and_never_fewer_than_ranks_do() -> None:
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(size=8), rng.normal(size=8)
+    alone, shared = (seeds_needed(a, b, rng=rng, difference=1.0, comparisons=pairs) for pairs in (1, 15))
+    assert shared.seeds > alone.seeds
+    variances = float(a.var(ddof=1)), float(b.var(ddof=1))
+    assert shared.power_now == welch_power(1.0, variances, (8, 8), 0.05 / 15)
+    # 2 / C(12, 6) = 0.0022 and 2 / C(10, 5) = 0.0079, where 0.0033 is needed.
+    far = seeds_needed(a, b, rng=rng, difference=1000.0, comparisons=15)
+    assert (far.seeds, far.seeds_low, far.seeds_high) == (6, 6, 6)
+    assert least_p(6, 6) == pytest.approx(stats.mannwhitneyu(range(6), range(6, 12), method="exact").pvalue)
+
+
+def test_the_interval_of_the_seeds_holds_those_of_the_true_spread_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(9)
+    true = seeds_needed([-1, 0, 1], [-1, 0, 1], rng=rng, difference=1.0).seeds  # standard deviations of 1
+    inside = 0
+    for _ in range(200):
+        found = seeds_needed(*rng.normal(size=(2, 6)), rng=rng, difference=1.0, simulations=1)
+        assert found.seeds_low <= found.seeds <= found.seeds_high
+        inside += found.seeds_low <= true <= found.seeds_high
+    assert 0.91 <= inside / 200 <= 0.99
+
+
+def test_draws_that_do_not_vary_find_nothing() -> None:
+    # Of two runs each, a quarter of the draws of two seeds has no spread in either system.
+    a, b = np.array([0.1, 0.7]), np.array([5.0, 6.0])
+    assert simulate_welch(a, b, 1e6, 2, rng=np.random.default_rng(10), simulations=4000) == pytest.approx(
+        0.75, abs=0.03
+    )
+    assert math.isnan(seeds_needed([1.0, 1.0], [2.0, 2.0], rng=np.random.default_rng(0)).simulated)
 
 
 @pytest.mark.parametrize(("sds", "gap"), [((1.0, 1.0), 0.9), ((0.5, 2.0), 1.3)])
@@ -175,7 +251,7 @@ def test_the_smallest_difference_is_found_with_the_wanted_power() -> None:
     a, b = rng.normal(size=12), rng.normal(size=7)
     found = seeds_needed(a, b, rng=rng)
     variances = float(a.var(ddof=1)), float(b.var(ddof=1))
-    assert welch_power(found.smallest_now, variances, (12, 7), 0.05) == pytest.approx(0.8)
+    assert welch_power(found.smallest_now, variances, (12, 7), 0.05) == pytest.approx(0.8, abs=1e-5)
     assert found.power_now == pytest.approx(welch_power(found.difference, variances, (12, 7), 0.05))
 
 
@@ -183,7 +259,7 @@ def test_seeds_that_cannot_be_reckoned_are_said_to_be_so() -> None:
     rng = np.random.default_rng(7)
     assert math.isnan(seeds_needed([1.0], [2.0, 3.0], rng=rng).seeds)
     assert math.isinf(seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng).seeds)
-    assert seeds_needed([1.0, 1.0], [2.0, 2.0], rng=rng).seeds == 2
+    assert seeds_needed([1.0, 1.0], [2.0, 2.0], rng=rng).seeds == 4  # 2 / C(8, 4) is the first below 0.05
     assert math.isinf(seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, difference=1e-9).seeds)
     with pytest.raises(InputError, match="difference 0; expected a number other than 0"):
         seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, difference=0.0)

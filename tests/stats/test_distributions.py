@@ -149,8 +149,33 @@ def test_mann_whitney_counts_every_order(order: list[int], n: int) -> None:
     assert mann_whitney(a, b).p == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(("n", "m", "levels"), [(5, 5, 3), (20, 30, 8), (60, 50, 1000), (40, 40, 10**6)])
-def test_mann_whitney_of_ties_or_many_runs_is_the_corrected_normal_one_of_scipy(n: int, m: int, levels: int) -> None:
+def test_tied_scores_of_few_runs_have_the_exact_chance() -> None:
+    # Two of the twenty ways to split 1 1 1 2 2 2 in threes part them.
+    found = mann_whitney([1, 1, 1], [2, 2, 2])
+    assert (found.p, found.method) == (0.1, "exact")
+
+
+@given(TIED, TIED)
+def test_mann_whitney_counts_every_order_of_ties(a: list[int], b: list[int]) -> None:
+    def far(x: list[int], y: list[int]) -> float:
+        return abs(sum((i > j) - (i < j) for i in x for j in y))
+
+    expected = np.mean([far(x, y) >= far(a, b) for x, y in splits(a, b)])
+    found = mann_whitney(a, b)
+    assert found.method == "exact"
+    assert found.p == pytest.approx(expected, rel=1e-12)
+
+
+def test_many_tied_scores_have_nearly_the_normal_chance() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 20, 25), rng.integers(2, 22, 25)
+    found = mann_whitney(a, b)
+    assert found.method == "exact"
+    assert found.p == pytest.approx(stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=0.05)
+
+
+@pytest.mark.parametrize(("n", "m", "levels"), [(1, 1000, 8), (60, 50, 1000), (40, 40, 10**6)])
+def test_mann_whitney_of_many_runs_is_the_corrected_normal_one_of_scipy(n: int, m: int, levels: int) -> None:
     rng = np.random.default_rng(n)
     a, b = rng.integers(0, levels, n), rng.integers(0, levels, m) + levels // 5
     found, expected = mann_whitney(a, b), stats.mannwhitneyu(a, b, method="asymptotic")

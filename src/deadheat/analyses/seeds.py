@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import combinations
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from deadheat.tables.runs import Path, Runs, read_runs
 
 MOST_SYSTEMS = 100  # 4,950 pairs
 ALL_RUNS = "all runs"
+SEED, CONFIGURATION = "seed", "configuration"  # what pairs compare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +44,7 @@ class SystemSeeds:
     density: Density
     dev_test: DevTest | None
     scores: Values
+    compared: int  # values that pairs are compared by: runs, or configurations
 
     def __str__(self) -> str:
         return f"{self.system}: {self.summary}"
@@ -52,6 +54,7 @@ class SystemSeeds:
         return {
             "system": self.system,
             **self.summary.to_dict(),
+            "compared": self.compared,
             "density": self.density.to_dict(),
             "dev_test": self.dev_test.to_dict() if self.dev_test else None,
         }
@@ -59,9 +62,14 @@ class SystemSeeds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeedBlock:
-    """The systems of one level of `by`; `needed` has an entry a pair."""
+    """The systems of one level of `by`; `needed` has an entry a pair.
+
+    Pairs compare runs, of one `unit` "seed" each; where a system has several configurations, of which some have several
+    runs, they compare the means of configurations, and the unit is "configuration".
+    """
 
     by: str
+    unit: str
     systems: tuple[SystemSeeds, ...]
     pairs: tuple[SystemPair, ...]
     needed: tuple[SeedPower, ...]
@@ -78,6 +86,7 @@ class SeedBlock:
         needs = zip(self.pairs, self.needed, strict=True)
         return {
             "by": self.by,
+            "unit": self.unit,
             "systems": [each.to_dict() for each in self.systems],
             "pairs": [pair.to_dict() | {"seeds_needed": need.to_dict()} for pair, need in needs],
             "differences": self.differences.to_dict() if self.differences else None,
@@ -200,9 +209,28 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         )
         for place, level in enumerate(levels)
     )
-    lacking = [block.by or "the table" for block in blocks if block.differences is None]
-    notes = tuple(f"{name}: no two runs agree in every setting, so that nothing is said of seeds" for name in lacking)
+    notes = tuple(note for block in blocks for note in _notes(block, alpha))
     return Seeds(system, score, dev, by, tuple(configured), alpha, correction, blocks, notes)
+
+
+def _notes(block: SeedBlock, alpha: float) -> Iterator[str]:
+    """What a reader of the block must know."""
+    name = block.by or "the table"
+    if block.differences is None:
+        yield f"{name}: no two runs agree in every setting, so that nothing is said of seeds"
+    if block.pairs and block.unit == CONFIGURATION:
+        told = "some systems have runs of several configurations, so that pairs compare the mean of each configuration"
+        yield f"{name}: {told}; --where chooses runs, and --ignore a column that is no setting"
+    sizes = {each.system: each.compared for each in block.systems}
+    uneven = [
+        f"{pair.a} - {pair.b}"
+        for pair in block.pairs
+        if pair.winner(alpha) and pair.brown_forsythe.p <= alpha and sizes[pair.a] != sizes[pair.b]
+    ]
+    if uneven:
+        others = f" and {counted(len(uneven) - 3, 'other pair')}" if len(uneven) > 3 else ""
+        told = "the spread differs, and so does the number of runs; a win may come of that, with equal means"
+        yield f"{name}: {', '.join(uneven[:3])}{others}: {told}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -235,23 +263,48 @@ def _block(where: str, level: str, table: _Table, rows: Codes, asked: _Asked) ->
         raise InputError(f"{where}: {told}")
     rng = np.random.default_rng(asked.seed)
     scores = {name: table.scores_N[chosen] for name, chosen in own.items()}
-    pairs = system_pairs(scores, rng=rng, alpha=asked.alpha, correction=asked.correction, resamples=asked.resamples)
-    needed = tuple(
-        seeds_needed(scores[a], scores[b], rng=rng, difference=asked.difference, alpha=asked.alpha, target=asked.target)
-        for a, b in combinations(scores, 2)
-    )
     keys = table.keys_N[rows]
     repeated = len(np.unique(keys)) < len(keys)
+    averaged = repeated and any(len(np.unique(table.keys_N[chosen])) > 1 for chosen in own.values())
+    compared = {name: _means(table, chosen) for name, chosen in own.items()} if averaged else scores
+    pairs = system_pairs(compared, rng=rng, alpha=asked.alpha, correction=asked.correction, resamples=asked.resamples)
+    needed = tuple(_needed(pair, compared[pair.a], compared[pair.b], len(pairs), asked, rng=rng) for pair in pairs)
     return SeedBlock(
         level,
+        CONFIGURATION if averaged else SEED,
         tuple(
-            SystemSeeds(name, summary(found), density(found), _dev_test(table, own[name]), found)
+            SystemSeeds(name, summary(found), density(found), _dev_test(table, own[name]), found, len(compared[name]))
             for name, found in scores.items()
         ),
         pairs,
         needed,
         seed_differences(keys, table.scores_N[rows]) if repeated else None,
     )
+
+
+def _means(table: _Table, rows: Codes) -> Values:
+    """The mean score of every configuration."""
+    places, sizes = np.unique(table.keys_N[rows], return_inverse=True, return_counts=True)[1:]
+    means: Values = np.bincount(places, table.scores_N[rows]) / sizes
+    return means
+
+
+def _needed(
+    pair: SystemPair, a: Values, b: Values, pairs: int, asked: _Asked, *, rng: np.random.Generator
+) -> SeedPower:
+    """The seeds that a pair needs where all pairs share alpha; too few runs find nothing, whatever the theory."""
+    found = seeds_needed(
+        a,
+        b,
+        rng=rng,
+        difference=asked.difference,
+        alpha=asked.alpha,
+        comparisons=1 if asked.correction == "none" else pairs,
+        target=asked.target,
+    )
+    if pair.least_p > asked.alpha and min(len(a), len(b)) > 1:
+        return replace(found, power_now=0.0, smallest_now=math.inf)
+    return found
 
 
 def _dev_test(table: _Table, rows: Codes) -> DevTest | None:

@@ -15,6 +15,9 @@ from deadheat.stats.scores import Values, check_scores
 MOST = 100_000  # seeds; nobody runs more
 SIMULATIONS = 2000
 MOST_DRAWN = 5000  # seeds a system; with more, normal theory needs no check
+NEGLIGIBLE = 1e-13  # of a distribution, left out at either end
+PLACES, WEIGHTS = np.polynomial.legendre.leggauss(32)
+PLACES = (PLACES + 1) / 2  # from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,11 @@ class SeedPower:
 
     difference: float
     alpha: float
+    comparisons: int  # that share alpha
     target: float
     seeds: float  # of each system; infinite where no number is enough, NaN where a system has one run
+    seeds_low: float  # with the least and the greatest spread that the runs at hand leave likely, at 95 %
+    seeds_high: float
     power: float  # with so many seeds, by normal theory
     simulated: float  # with so many seeds drawn from the scores at hand; NaN where they are more than 5,000
     power_now: float  # with the runs at hand
@@ -35,21 +41,27 @@ class SeedPower:
             return "a system with one run has no spread to reckon with"
         if math.isinf(self.seeds):
             return f"no number of seeds tells a difference of {self.difference:+.4f}"
-        told = f"{self.seeds:.0f} seeds each find a difference of {self.difference:+.4f} with power {self.power:.3f}"
-        return f"{told} (simulated {self.simulated:.3f}) at alpha {self.alpha:g}; now {self.power_now:.3f}"
+        reach = "too many" if math.isinf(self.seeds_high) else f"{self.seeds_high:.0f}"
+        found = (
+            f"{self.seeds:.0f} seeds each ({self.seeds_low:.0f} - {reach}) find a difference of {self.difference:+.4f}"
+        )
+        told = f"{found} with power {self.power:.3f} (simulated {self.simulated:.3f}) at alpha {self.alpha:g}"
+        shared = f" / {self.comparisons}" if self.comparisons > 1 else ""
+        return f"{told}{shared}; now {self.power_now:.3f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
 
 
-def seeds_needed(
+def seeds_needed(  # noqa: PLR0913 (the options of the command)
     a: ArrayLike,
     b: ArrayLike,
     *,
     rng: np.random.Generator,
     difference: float | None = None,
     alpha: float = 0.05,
+    comparisons: int = 1,
     target: float = 0.8,
     simulations: int = SIMULATIONS,
 ) -> SeedPower:
@@ -59,21 +71,25 @@ def seeds_needed(
     ----------
     difference
         The difference to be found; without it, the one between the means of the runs at hand.
+    comparisons
+        How many pairs of systems are tested: each at `alpha` divided by their number.
     target
         The wanted chance to find it.
 
     Notes
     -----
-    Normal theory: with n seeds each and the standard deviations s and t of the runs at hand, Welch's statistic has a
-    noncentral t distribution with shift √n |d| / √(s² + t²) and (n - 1)(s² + t²)² / (s⁴ + t⁴) degrees of freedom. The
-    check: n scores are drawn with replacement from either system's runs, moved to the wanted difference and spread by
-    √(k / (k - 1)), k runs, and the share of draws in which the test finds the difference is counted.
+    Normal theory: `welch_power` with the variances of the runs at hand. The number is at least the one with which the
+    Mann-Whitney test can find anything: 2 / C(2n, n) at most the level. Its interval has the sum s² + t² of the two
+    variances, taken to be chi-square on (s² + t²)² / (s⁴ / (k - 1) + t⁴ / (l - 1)) degrees of freedom with k and l
+    runs, at the ends of its 95 % interval; the difference is taken as given. The check: n scores are drawn with
+    replacement from either system's runs, moved to the wanted difference and spread by √(k / (k - 1)), and the share of
+    draws in which the test finds the difference is counted.
 
     Examples
     --------
     >>> a, b = [0.905, 0.911, 0.900, 0.908, 0.906], [0.901, 0.905, 0.897, 0.906, 0.903]
     >>> print(seeds_needed(a, b, rng=np.random.default_rng(0)))
-    19 seeds each find a difference of +0.0036 with power 0.805 (simulated 0.801) at alpha 0.05; now 0.258
+    19 seeds each (10 - 68) find a difference of +0.0036 with power 0.804 (simulated 0.801) at alpha 0.05; now 0.239
     """
     first, second = check_scores("seeds needed, first system", a), check_scores("seeds needed, second system", b)
     if not (0 < alpha < 1 and 0 < target < 1):
@@ -81,52 +97,123 @@ def seeds_needed(
     gap = float(first.mean() - second.mean()) if difference is None else float(difference)
     if not math.isfinite(gap) or (difference is not None and gap == 0):
         raise InputError(f"difference {gap:g}; expected a number other than 0")
-    nan = math.nan
+    asked, nan = (gap, alpha, comparisons, target), math.nan
     if min(len(first), len(second)) < 2:
-        return SeedPower(gap, alpha, target, nan, nan, nan, nan, nan)
+        return SeedPower(*asked, nan, nan, nan, nan, nan, nan, nan)
     variances = float(first.var(ddof=1)), float(second.var(ddof=1))
     sizes = len(first), len(second)
-    now = welch_power(gap, variances, sizes, alpha)
-    smallest = _smallest(variances, sizes, alpha, target)
-    seeds = _least(gap, variances, alpha, target)
+    level = alpha / comparisons
+    now = welch_power(gap, variances, sizes, level)
+    smallest = _smallest(variances, sizes, level, target)
+    less, more = _variance_scales(variances, sizes)
+    low, seeds, high = (
+        _least(gap, (variances[0] * scale, variances[1] * scale), level, target) for scale in (less, 1.0, more)
+    )
     if math.isinf(seeds):
-        return SeedPower(gap, alpha, target, seeds, nan, nan, now, smallest)
+        return SeedPower(*asked, seeds, low, high, nan, nan, now, smallest)
     n = int(seeds)
-    power = welch_power(gap, variances, (n, n), alpha)
+    power = welch_power(gap, variances, (n, n), level)
     simulated = nan
-    if n <= MOST_DRAWN:
-        simulated = simulate_welch(first, second, gap, n, rng=rng, alpha=alpha, simulations=simulations)
-    return SeedPower(gap, alpha, target, seeds, power, simulated, now, smallest)
+    if n <= MOST_DRAWN and sum(variances) > 0:
+        simulated = simulate_welch(first, second, gap, n, rng=rng, alpha=level, simulations=simulations)
+    return SeedPower(*asked, seeds, low, high, power, simulated, now, smallest)
+
+
+def least_p(n: int, m: int) -> float:
+    """The least p-value that the two-sided Mann-Whitney test can give n and m runs."""
+    return min(1.0, 2 / math.comb(n + m, n))
+
+
+def _variance_scales(variances: tuple[float, float], sizes: tuple[int, int]) -> tuple[float, float]:
+    """How many times smaller and greater than it looks the sum of the variances may be, at 95 %."""
+    from scipy.special import chdtri
+
+    if sum(variances) == 0:
+        return 1.0, 1.0
+    shares = [each / sum(variances) for each in variances]
+    freedom = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
+    return freedom / float(chdtri(freedom, 0.025)), freedom / float(chdtri(freedom, 0.975))
 
 
 def welch_power(difference: float, variances: tuple[float, float], sizes: tuple[int, int], alpha: float) -> float:
     """The chance that Welch's two-sided test finds a difference of normal scores.
 
+    Notes
+    -----
+    Exact but for the quadrature. With f and g degrees of freedom, the two sums of squares about the means, each divided
+    by its variance, add up to Q, chi-square on f + g, of which the first is a share B that is independent of Q and
+    distributed as Beta(f/2, g/2). B alone decides Welch's degrees of freedom, and so the bound c(B): the difference of
+    means must exceed √Q c(B) standard errors.
+
     Examples
     --------
     >>> print(round(welch_power(1.0, (1.0, 1.0), (17, 17), 0.05), 3))
-    0.807
+    0.806
     """
-    from scipy.special import nctdtr, stdtrit
+    from scipy.special import stdtrit
 
-    parts = variances[0] / sizes[0], variances[1] / sizes[1]
-    error = sum(parts)
+    error = variances[0] / sizes[0] + variances[1] / sizes[1]
     if error == 0:
         return float(difference != 0)
-    freedom = error**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
-    shift = abs(difference) / math.sqrt(error)
-    if shift > 37:  # past what the noncentral distribution can be reckoned for, and beyond doubt
-        return 1.0
-    bound = float(stdtrit(freedom, 1 - alpha / 2))
-    above, below = 1 - float(nctdtr(freedom, shift, bound)), float(nctdtr(freedom, shift, -bound))
-    return min(1.0, above + (below if math.isfinite(below) else 0.0))
+    first, second = sizes[0] - 1, sizes[1] - 1
+    shares_B, weights_B = _shares(first, second)
+    errors_B = (
+        variances[0] / sizes[0] / error * shares_B / first,
+        variances[1] / sizes[1] / error * (1 - shares_B) / second,
+    )
+    error_B = errors_B[0] + errors_B[1]
+    freedom_B = error_B**2 / (errors_B[0] ** 2 / first + errors_B[1] ** 2 / second)
+    bounds_B = -stdtrit(freedom_B, alpha / 2) * np.sqrt(error_B)
+    powers_B = _exceeding(abs(difference) / math.sqrt(error), bounds_B, first + second)
+    return min(1.0, float(weights_B @ powers_B))
+
+
+def _shares(first: int, second: int) -> tuple[Values, Values]:
+    """Nodes and weights of Beta(first / 2, second / 2); on the angle whose squared sine is the share, it is smooth."""
+    from scipy.special import betaincinv
+
+    ends = np.arcsin(np.sqrt(betaincinv(first / 2, second / 2, [NEGLIGIBLE, 1 - NEGLIGIBLE])))
+    angles = ends[0] + (ends[1] - ends[0]) * PLACES
+    logs = (first - 1) * np.log(np.sin(angles)) + (second - 1) * np.log(np.cos(angles))
+    return np.sin(angles) ** 2, _normalised(logs)
+
+
+def _exceeding(shift: float, bounds_B: Values, freedom: int) -> Values:
+    """The chance that a normal value moved by `shift` is farther from 0 than a bound times a chi value.
+
+    The one of the two that counts for less in the difference is integrated, so that what is left is smooth.
+    """
+    from scipy.special import chdtr, chdtri, ndtr
+
+    found = np.empty(len(bounds_B))
+    wide = bounds_B > 1
+    normal = 8 * (2 * PLACES - 1)
+    reach = np.square((shift + normal) / bounds_B[wide, None])
+    found[wide] = chdtr(freedom, reach) @ _normalised(-normal * normal / 2)
+    ends = np.sqrt(chdtri(freedom, [1 - NEGLIGIBLE, NEGLIGIBLE]))
+    chi = ends[0] + (ends[1] - ends[0]) * PLACES
+    needed = bounds_B[~wide, None] * chi
+    found[~wide] = (ndtr(shift - needed) + ndtr(-shift - needed)) @ _normalised(
+        (freedom - 1) * np.log(chi) - chi**2 / 2
+    )
+    return found
+
+
+def _normalised(logs: Values) -> Values:
+    """Weights at the places of quadrature, of densities given by their logarithms."""
+    weights = WEIGHTS * np.exp(logs - logs.max())
+    normalised: Values = weights / weights.sum()
+    return normalised
 
 
 def _least(difference: float, variances: tuple[float, float], alpha: float, target: float) -> float:
-    """The least number of seeds by which power reaches the target."""
+    """The least number of seeds by which power reaches the target, and with which ranks can tell systems apart."""
     if difference == 0:
         return math.inf
-    low, high = 1, 2
+    high = 2
+    while least_p(high, high) > alpha:
+        high += 1
+    low = high - 1
     while welch_power(difference, variances, (high, high), alpha) < target:
         low, high = high, 2 * high
         if high > MOST:
@@ -147,7 +234,7 @@ def _smallest(variances: tuple[float, float], sizes: tuple[int, int], alpha: flo
     low, high = 0.0, unit
     while welch_power(high, variances, sizes, alpha) < target:
         low, high = high, 2 * high
-    for _ in range(50):
+    for _ in range(20):
         middle = (low + high) / 2
         low, high = (low, middle) if welch_power(middle, variances, sizes, alpha) >= target else (middle, high)
     return high
@@ -163,7 +250,10 @@ def simulate_welch(
     alpha: float = 0.05,
     simulations: int = SIMULATIONS,
 ) -> float:
-    """The share of draws from the scores at hand, moved to a difference, in which Welch's test finds one."""
+    """The share of draws from the scores at hand, moved to a difference, in which Welch's test finds one.
+
+    Draws that do not vary cannot be tested, and find nothing.
+    """
     from scipy.special import stdtr
 
     hits = done = 0
@@ -178,6 +268,7 @@ def simulate_welch(
         with np.errstate(divide="ignore", invalid="ignore"):
             freedom = (seeds - 1) * error**2 / (parts[0] ** 2 + parts[1] ** 2)
             p = 2 * stdtr(freedom, -gaps / np.sqrt(error))
-        hits += int(np.where(error > 0, p <= alpha, gaps > 0).sum())
+        varies = (x != x[:, :1]).any(axis=1) | (y != y[:, :1]).any(axis=1)
+        hits += int((p[varies] <= alpha).sum())
         done += size
     return hits / simulations

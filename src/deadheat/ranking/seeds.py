@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, counted
+from deadheat.ranking.seed_power import least_p
 from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
 from deadheat.stats.corrections import correct
@@ -54,11 +55,12 @@ class SystemPair:
     mann_whitney: DistributionTest
     brown_forsythe: DistributionTest
     corrected: Mapping[str, float]  # p-values by test
+    least_p: float  # the least corrected p-value that Mann-Whitney's test can give so many runs of all systems
     aso_a: Aso  # almost stochastic order in favour of a
     aso_b: Aso
 
     def winner(self, alpha: float) -> str:
-        """Who tends to score higher, by the corrected Mann-Whitney test; empty for a dead heat."""
+        """Who tends to score higher, by the corrected Mann-Whitney test; empty where none is shown to."""
         if self.corrected["mann_whitney"] > alpha or self.a_better == 0.5:
             return ""
         return self.a if self.a_better > 0.5 else self.b
@@ -74,6 +76,7 @@ class SystemPair:
             "b": self.b,
             "difference": self.difference,
             "a_better": self.a_better,
+            "least_p": self.least_p,
             **{name: {**getattr(self, name).to_dict(), "p_corrected": p} for name, p in self.corrected.items()},
             "aso": {"a": self.aso_a.to_dict(), "b": self.aso_b.to_dict()},
         }
@@ -163,7 +166,8 @@ def system_pairs(
     Notes
     -----
     Kolmogorov-Smirnov (any difference), Mann-Whitney (who tends to be higher) and Brown-Forsythe (spread) are each
-    corrected for all pairs; almost stochastic order divides alpha by the number of pairs.
+    corrected for all pairs; almost stochastic order divides alpha by the number of pairs. The least p-value is what is
+    left of 2 / C(n + m, n), the runs of every two systems being fully apart.
 
     Examples
     --------
@@ -182,6 +186,7 @@ def system_pairs(
         "brown_forsythe": [brown_forsythe(values[i], values[j]) for i, j in places],
     }
     corrected = {name: _corrected([test.p for test in found], correction) for name, found in tests.items()}
+    least = _corrected([least_p(len(values[i]), len(values[j])) for i, j in places], correction)
     order = aso_matrix(values, rng=rng, alpha=alpha, resamples=resamples)
     return tuple(
         SystemPair(
@@ -191,6 +196,7 @@ def system_pairs(
             win_share(values[i], values[j]),
             **{name: found[k] for name, found in tests.items()},
             corrected={name: float(p[k]) for name, p in corrected.items()},
+            least_p=float(least[k]),
             aso_a=order.pair(i, j),
             aso_b=order.pair(j, i),
         )

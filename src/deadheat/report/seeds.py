@@ -7,6 +7,7 @@ import math
 from deadheat.analyses.seeds import SeedBlock, Seeds
 from deadheat.errors import counted
 from deadheat.ranking.seed_power import SeedPower
+from deadheat.ranking.seeds import SystemPair
 from deadheat.report.comparison import p_text
 from deadheat.report.terminal import emphasis, table
 
@@ -71,7 +72,6 @@ def _dev_test(block: SeedBlock, scale: float) -> str:
 def _pairs(found: Seeds, block: SeedBlock, scale: float) -> str:
     rows = []
     for pair in block.pairs:
-        winner = pair.winner(found.alpha)
         tests = [pair.corrected[name] for name in ("mann_whitney", "kolmogorov_smirnov", "brown_forsythe")]
         rows.append(
             [
@@ -81,7 +81,7 @@ def _pairs(found: Seeds, block: SeedBlock, scale: float) -> str:
                 *(p_text(p) if math.isfinite(p) else NONE for p in tests),
                 _number(pair.aso_a.bound),
                 _number(pair.aso_b.bound),
-                f"{winner} wins" if winner else "a dead heat",
+                _verdict(found, block, pair),
             ]
         )
     header = ["pair", "difference", "P(A > B)", "p (MW)", "p (KS)", "p (sd, BF)", "ASO A", "ASO B", "verdict"]
@@ -89,21 +89,34 @@ def _pairs(found: Seeds, block: SeedBlock, scale: float) -> str:
     return f"{table(header, rows)}\n{told}; ASO: eps_min, the smaller the surer that this one is better"
 
 
+def _verdict(found: Seeds, block: SeedBlock, pair: SystemPair) -> str:
+    if winner := pair.winner(found.alpha):
+        return f"{winner} wins"
+    return f"too few {block.unit}s" if pair.least_p > found.alpha else "no difference shown"
+
+
 def _needed(found: Seeds, block: SeedBlock, scale: float) -> str:
     rows = [
         [f"{pair.a} - {pair.b}", *_power_cells(need, scale)]
         for pair, need in zip(block.pairs, block.needed, strict=True)
     ]
-    target = f"{block.needed[0].target:g}"
-    header = ["to tell apart", "difference", f"seeds for power {target}", "simulated", "power now", "least found now"]
-    return f"{table(header, rows)}\nseeds by normal theory (Welch's test at {found.alpha:g}), checked by resampling"
+    need, unit = block.needed[0], f"{block.unit}s"
+    power = f"{unit} for power {need.target:g}"
+    header = ["to tell apart", "difference", power, "95 % interval", "simulated", "power now", "least found now"]
+    shared = f" / {need.comparisons}" if need.comparisons > 1 else ""
+    theory = f"{unit} by normal theory (Welch's test at {found.alpha:g}{shared}), checked by resampling"
+    return f"{table(header, rows)}\n{theory}; the interval is of the unknown spread"
 
 
 def _power_cells(need: SeedPower, scale: float) -> list[str]:
-    seeds = NONE if math.isnan(need.seeds) else "too many" if math.isinf(need.seeds) else f"{need.seeds:,.0f}"
+    seeds, low, high = (
+        NONE if math.isnan(n) else "too many" if math.isinf(n) else f"{n:,.0f}"
+        for n in (need.seeds, need.seeds_low, need.seeds_high)
+    )
+    interval = low if low == high else f"{low} - {high}"
     numbers = [_number(need.simulated, 3), _number(need.power_now, 3), _number(scale * need.smallest_now)]
-    return [f"{scale * need.difference:+.2f}", seeds, *numbers]
+    return [f"{scale * need.difference:+.2f}", seeds, interval, *numbers]
 
 
 def _number(value: float, decimals: int = 2) -> str:
-    return NONE if math.isnan(value) else f"{value:.{decimals}f}"
+    return NONE if not math.isfinite(value) else f"{value:.{decimals}f}"

@@ -198,10 +198,11 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> DistributionTest:
 
     Notes
     -----
-    U counts the pairs in which A's score is higher, and half of those that are tied. Without ties, and while the number
-    of orders of all scores is below 2⁶³ (33 runs each), p is twice the exact chance of a U as far from nm / 2 (Mann &
-    Whitney 1947). Otherwise U is taken to be normal with variance nm/12 (n + m + 1 - Σ(t³ - t) / ((n + m)(n + m - 1))),
-    t the sizes of groups of ties, and half a unit is taken off the distance for continuity.
+    U counts the pairs in which A's score is higher, and half of those that are tied. While the number of orders of all
+    scores is below 2⁶³ (33 runs each), p is the exact share of orders with a U as far from nm / 2 (Mann & Whitney
+    1947), tied scores sharing their mean rank. Otherwise U is taken to be normal with variance
+    nm/12 (n + m + 1 - Σ(t³ - t) / ((n + m)(n + m - 1))), t the sizes of groups of ties, and half a unit is taken off
+    the distance for continuity.
 
     Examples
     --------
@@ -213,10 +214,13 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> DistributionTest:
     u = doubled_wins(first, second) / 2
     farther = max(u, n * m - u)
     sizes = np.unique(np.concatenate([first, second]), return_counts=True)[1].astype(np.float64)
-    if len(sizes) == n + m and math.comb(n + m, n) <= MOST_ORDERS:
-        counts = _rank_sum_counts(n, m)
-        tail = int(counts[round(farther) :].sum()) / math.comb(n + m, n)
-        return DistributionTest("Mann-Whitney", "U", u, min(1.0, 2 * tail), EXACT)
+    if math.comb(n + m, n) <= MOST_ORDERS:
+        if len(sizes) == n + m:
+            counts = _rank_sum_counts(n, m)
+            tail = int(counts[round(farther) :].sum()) / math.comb(n + m, n)
+            return DistributionTest("Mann-Whitney", "U", u, min(1.0, 2 * tail), EXACT)
+        if min(n, m) * (n + m) ** 3 <= 2 * MOST_CELLS:
+            return DistributionTest("Mann-Whitney", "U", u, _tied_rank_sum_p(first, second, farther), EXACT)
     tied = float((sizes**3 - sizes).sum()) / ((n + m) * (n + m - 1))
     sd = math.sqrt(max(0.0, n * m / 12 * (n + m + 1 - tied)))
     # Where all scores are tied there is no other order, and nothing surprises.
@@ -312,6 +316,21 @@ def _rank_sum_counts(n: int, m: int) -> NDArray[np.int64]:
         for start in range(min(i, len(counts))):
             counts[start::i] = np.cumsum(counts[start::i])
     return counts
+
+
+def _tied_rank_sum_p(first: Values, second: Values, farther: float) -> float:
+    """The share of orders of the scores, tied ones sharing their mean rank, whose U is as far from nm / 2."""
+    ranks = doubled_ranks(np.concatenate([first, second])[None, :])[0]
+    size = min(len(first), len(second))
+    highest = int(np.sort(ranks)[-size:].sum())
+    counts = np.zeros((size + 1, highest + 1), dtype=np.int64)  # of subsets, by their size and the sum of their ranks
+    counts[0, 0] = 1
+    for rank in map(int, ranks):
+        counts[1:, rank:] += counts[:-1, : highest + 1 - rank].copy()
+    pairs = len(first) * len(second)
+    doubled_u = np.arange(highest + 1) - size * (size + 1)
+    far = np.abs(doubled_u - pairs) >= round(2 * farther) - pairs
+    return int(counts[size, far].sum()) / math.comb(len(ranks), size)
 
 
 def _centred_ranks(values: Values) -> Values:
