@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from deadheat.analyses.compare import compare
-from deadheat.analyses.contest import TESTS, Settings
+from deadheat.analyses.contest import Settings
 from deadheat.analyses.power import assumed_power, power
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError, NameUnknown
+from deadheat.stats.paired import TESTS
 from deadheat.testbed import BUILT_IN_SYSTEMS, built_in
 
 

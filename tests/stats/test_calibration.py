@@ -9,8 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deadheat.analyses.contest import TESTS, Settings, contests
+from deadheat.analyses.contest import Settings, contests
 from deadheat.stats.intervals import bootstrap, difference
+from deadheat.stats.paired import TESTS
 from tests.stats.worlds import WORLDS, World, accuracy, draw, f1
 
 ALPHA, RUNS = 0.05, 300
