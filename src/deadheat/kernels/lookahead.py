@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.kernels.native import helper, kernel
+from deadheat.kernels.perceptron import CLOCK, update_features
 
-CLOCK, USED, UPDATES = 0, 1, 2  # what `state` counts: words visited, places used, updates
 LANES = 8
 LOWEST = np.float32(-3.0e38)
 
@@ -188,23 +188,6 @@ def shift_pair(y, z, amount, clock, tags, stride, moves, totals):
 
 
 @helper
-def update_features(at, width, right, wrong, stride, rows, slots, weights, totals, state):
-    clock = np.float64(state[CLOCK])
-    for k in range(at, at + width):
-        row = rows[k]
-        if row == 0:
-            continue
-        if slots[row] == 0:
-            state[USED] += 1
-            slots[row] = np.int32(state[USED])
-        base = np.int64(slots[row]) * stride
-        weights[base + right] += np.float32(1.0)
-        totals[base + right] += clock
-        weights[base + wrong] -= np.float32(1.0)
-        totals[base + wrong] -= clock
-
-
-@helper
 def update_leaves(word, ahead, x, y, leaf, depth, width, tags, stride, rows, slots, weights, totals, moves,
                   move_totals, state):  # fmt: skip
     """Move weights from the second leaf to the first, along all their words."""
@@ -273,7 +256,6 @@ def learn_ahead(
                 follow_leaf(word, ahead, y, wrong, depth, tags, stride, moves, future, leaf, depth + 1)
                 update_leaves(word, ahead, x, y, leaf, depth, width, tags, stride, rows, slots, weights, totals, moves,
                               move_totals, state)  # fmt: skip
-                state[UPDATES] += 1
                 scored = begin
             state[CLOCK] += 1
             x, y = y, right

@@ -14,7 +14,7 @@ import numpy as np
 
 from deadheat.kernels.native import helper, kernel
 
-CLOCK, USED, WRONG = 0, 1, 2  # what `state` counts: sentences visited, places used, words updated
+CLOCK, USED = 0, 1  # what `state` counts: visits, and places used
 
 
 @helper
@@ -129,7 +129,7 @@ def shift(place, amount, clock, weights, totals):
 
 
 @helper
-def update_features(at, width, right, wrong, tags, rows, slots, weights, totals, state):
+def update_features(at, width, right, wrong, stride, rows, slots, weights, totals, state):
     """Move the weights of one word's features from the wrong tag to the right one."""
     clock = np.float64(state[CLOCK])
     for k in range(at, at + width):
@@ -139,10 +139,9 @@ def update_features(at, width, right, wrong, tags, rows, slots, weights, totals,
         if slots[row] == 0:
             state[USED] += 1
             slots[row] = np.int32(state[USED])
-        base = np.int64(slots[row]) * tags
+        base = np.int64(slots[row]) * stride
         shift(base + right, 1.0, clock, weights, totals)
         shift(base + wrong, -1.0, clock, weights, totals)
-    state[WRONG] += 1
 
 
 @helper

@@ -17,7 +17,7 @@ GIT_LIMIT_S = 3.0
 
 
 def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
-    """All that is worth knowing of this session besides what is in a cell; the revision is that of `folder`.
+    """All that is worth knowing of a run besides what is in its cells; the revision is that of `folder`.
 
     Examples
     --------

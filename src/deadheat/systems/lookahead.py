@@ -8,9 +8,10 @@ import numpy as np
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Column, Indices
-from deadheat.kernels.lookahead import CLOCK, LANES, USED, learn_ahead, tag_ahead
+from deadheat.kernels.lookahead import LANES, learn_ahead, tag_ahead
+from deadheat.systems.averaging import Course, TaggerWeights, Weights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
-from deadheat.systems.perceptron import TaggerWeights, Totals, Weights, check_at_least, visiting_orders
+from deadheat.systems.perceptron import check_at_least, visiting_orders
 from deadheat.systems.system import SYSTEMS, System, with_labels
 
 TEMPLATES = Templates(
@@ -46,38 +47,24 @@ class LookaheadLearner:
     gold: Codes
     depth: int
     margin: int
-    slots: Codes = field(init=False)
-    weights: Weights = field(init=False)
-    totals: Totals = field(init=False)
-    moves: Weights = field(init=False)
-    move_totals: Totals = field(init=False)
-    state: Indices = field(init=False)
+    course: Course = field(init=False)
 
     def __post_init__(self) -> None:
-        tags, rows = len(self.encoder.tags), self.encoder.index.size
-        self.slots = np.zeros(rows, np.int32)
-        self.weights = np.zeros(rows * stride_of(tags), np.float32)
-        self.totals = np.zeros(len(self.weights))
-        self.moves = np.zeros((tags + 1) * tags * stride_of(tags), np.float32)
-        self.move_totals = np.zeros(len(self.moves))
-        self.state = np.zeros(3, np.int64)
+        tags = len(self.encoder.tags)
+        self.course = Course.of(self.encoder.index.size, stride_of(tags), (tags + 1) * tags * stride_of(tags))
 
     def learn(self, sentences: Indices) -> None:
         """Visit these sentences once, in this order."""
-        tags = len(self.encoder.tags)
+        tags, course = len(self.encoder.tags), self.course
         future, spare, firsts = room(tags, self.depth)
         leaf = np.empty(2 * (self.depth + 1), np.int32)
-        learn_ahead(sentences, self.text.offsets, self.text.rows, self.encoder.index.width, tags, stride_of(tags),
-                    self.depth, self.margin, self.gold, self.slots, self.weights, self.totals, self.moves,
-                    self.move_totals, future, spare, firsts, leaf, self.state)  # fmt: skip
+        learn_ahead(sentences, self.text.offsets, self.text.rows, self.encoder.index.width, tags, course.stride,
+                    self.depth, self.margin, self.gold, course.slots, course.features, course.totals, course.moves,
+                    course.move_totals, future, spare, firsts, leaf, course.state)  # fmt: skip
 
     def averaged(self) -> TaggerWeights:
         """The average of the weights over all visits of words so far."""
-        visits = max(1, int(self.state[CLOCK]))
-        used = (int(self.state[USED]) + 1) * stride_of(len(self.encoder.tags))
-        features = self.weights[:used] - self.totals[:used] / visits
-        moves = self.moves - self.move_totals / visits
-        return TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
+        return self.course.averaged()
 
 
 @SYSTEMS.add("lookahead.v1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +11,13 @@ from numpy.typing import NDArray
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
+from deadheat.kernels.perceptron import learn_sentences, tag_sentences
 from deadheat.splits.chance import generator, shuffled
+from deadheat.systems.averaging import Course, TaggerWeights, Weights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
 from deadheat.systems.system import SYSTEMS, System, with_labels
 
-Weights: TypeAlias = NDArray[np.float32]
-Totals: TypeAlias = NDArray[np.float64]
-
 MOST_TAGS = {2: 500, 3: 150}  # by order: a triple of tags has a weight each
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TaggerWeights:
-    """Weights of features, found through the slots of their rows, and of tag pairs and triples."""
-
-    slots: Codes
-    features: Weights
-    moves: Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,37 +42,24 @@ class Learner:
     text: Encoded
     gold: Codes
     order: int
-    slots: Codes = field(init=False)
-    weights: Weights = field(init=False)
-    totals: Totals = field(init=False)
-    moves: Weights = field(init=False)
-    move_totals: Totals = field(init=False)
-    state: Indices = field(init=False)
+    course: Course = field(init=False)
 
     def __post_init__(self) -> None:
-        tags, rows = len(self.encoder.tags), self.encoder.index.size
-        self.slots = np.zeros(rows, np.int32)
-        self.weights = np.zeros(rows * tags, np.float32)
-        self.totals = np.zeros(rows * tags)
-        self.moves = np.zeros(n_moves(tags, self.order), np.float32)
-        self.move_totals = np.zeros(len(self.moves))
-        self.state = np.zeros(3, np.int64)
+        tags = len(self.encoder.tags)
+        self.course = Course.of(self.encoder.index.size, tags, n_moves(tags, self.order))
 
     def learn(self, sentences: Indices) -> None:
         """Visit these sentences once, in this order."""
         scores, best, back, out = room(self.encoder, self.text, self.order)
-        dictionary, tags = self.encoder.dictionary, len(self.encoder.tags)
+        dictionary, tags, course = self.encoder.dictionary, len(self.encoder.tags), self.course
         learn_sentences(sentences, self.text.offsets, self.text.rows, self.encoder.index.width, self.text.lists,
-                        dictionary.starts, dictionary.tags, tags, self.order, self.slots, self.weights, self.moves,
-                        scores, best, back, out, self.gold, self.totals, self.move_totals, self.state)  # fmt: skip
+                        dictionary.starts, dictionary.tags, tags, self.order, course.slots, course.features,
+                        course.moves, scores, best, back, out, self.gold, course.totals, course.move_totals,
+                        course.state)  # fmt: skip
 
     def averaged(self) -> TaggerWeights:
         """The average of the weights over all visits of sentences so far."""
-        visits = max(1, int(self.state[CLOCK]))
-        used = (int(self.state[USED]) + 1) * len(self.encoder.tags)
-        features = self.weights[:used] - self.totals[:used] / visits
-        moves = self.moves - self.move_totals / visits
-        return TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
+        return self.course.averaged()
 
 
 @SYSTEMS.add("perceptron.v1")
