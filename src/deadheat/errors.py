@@ -91,6 +91,11 @@ class NameUnknown(InputError):
         super().__init__(f"{kind} {name!r} is unknown; {nearest(name, self.known)}")
 
 
+def reason(error: OSError) -> str:
+    """What the system says is wrong with a file."""
+    return (error.strerror or str(error)).lower()
+
+
 def counted(number: int, thing: str) -> str:
     """`1 word`, `2 words`."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

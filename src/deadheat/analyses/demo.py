@@ -10,7 +10,7 @@ from deadheat.analyses.compare import Comparison, compare
 from deadheat.analyses.contest import Settings
 from deadheat.analyses.score import Scores, score
 from deadheat.corpus import read, write
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 from deadheat.testbed import built_in
 
 METRIC = "las"
@@ -33,7 +33,7 @@ def demo(folder: Path, *, sentences: int = 3000, seed: int = 0) -> Demo:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({str(error.strerror).lower()})") from error
+        raise InputError(f"{folder}: cannot be made ({reason(error)})") from error
     files = [folder / "gold.conllu", *(folder / f"{name}.conllu" for name in made.predictions)]
     for file, text in zip(files, (made.gold, *made.predictions.values()), strict=True):
         write(read(text=text), file)

@@ -21,7 +21,7 @@ from deadheat.analyses.score import Given, default_metric, notes_on, open_corpor
 from deadheat.corpus import Corpus
 from deadheat.corpus.corpus import Part
 from deadheat.corpus.identity import content_hash, text_hash
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import FIELDS
 from deadheat.ranking.sizes_sampling import CountedSet
@@ -190,7 +190,7 @@ def save_counts(test_set: TestSet, path: AnyPath) -> None:
                     os.unlink(file.name)
                 raise
     except OSError as error:
-        raise InputError(f"{target}: cannot be written ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{target}: cannot be written ({reason(error)})") from error
 
 
 def check_target(path: AnyPath) -> None:
@@ -227,7 +227,7 @@ def _arrays(name: str) -> Mapping[str, Any]:
     try:
         raw = Path(name).read_bytes()
     except OSError as error:
-        raise InputError(f"{name}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
     with suppress(ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
         loaded = np.load(io.BytesIO(raw), allow_pickle=False)
         if isinstance(loaded, np.lib.npyio.NpzFile):

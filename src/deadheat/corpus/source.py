@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.compression import BrokenError, decompress, without_suffix
 from deadheat.corpus.vocabulary import Bytes
-from deadheat.errors import CorpusError, Fault, InputError
+from deadheat.errors import CorpusError, Fault, InputError, reason
 
 PADDING = 16  # kernels read ahead; a missing final newline is put there too
 STDIN = "-"
@@ -24,8 +24,7 @@ def read_bytes(path: str) -> Bytes:
     try:
         raw = _stdin() if path == STDIN else _file(path)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise CorpusError([Fault(path, 0, f"cannot be read ({reason})")]) from error
+        raise CorpusError([Fault(path, 0, f"cannot be read ({reason(error)})")]) from error
     return _decompressed(path, raw)
 
 
@@ -79,7 +78,7 @@ def _in_folder(folder: str) -> list[str]:
     try:
         names = sorted(os.listdir(folder))
     except OSError as error:
-        raise InputError(f"{folder}: cannot be read ({str(error.strerror).lower()})") from error
+        raise InputError(f"{folder}: cannot be read ({reason(error)})") from error
     plain = {name: without_suffix(name) for name in names}
     # A release of Universal Dependencies has the raw text and the licence as .txt beside its .conllu files.
     surely = [name for name in names if plain[name].endswith(SUFFIXES[0])]

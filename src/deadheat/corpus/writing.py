@@ -14,7 +14,7 @@ from deadheat.compression import compress
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.selection import BLOCK, take
 from deadheat.corpus.vocabulary import Bytes, Indices
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 from deadheat.kernels.writing import write_rows, write_tagged
 
 
@@ -113,4 +113,4 @@ def write_bytes(path: Path, data: bytes) -> None:
         finally:
             scratch.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({str(error.strerror).lower()})") from error
+        raise InputError(f"{path}: cannot be written ({reason(error)})") from error

@@ -18,7 +18,7 @@ from deadheat.corpus.reading import read
 from deadheat.corpus.source import SUFFIXES, expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
-from deadheat.errors import InputError, SplitError
+from deadheat.errors import InputError, SplitError, reason
 from deadheat.splits import manifest
 from deadheat.splits.leaks import Leak, leaks
 from deadheat.splits.making import Splits, shared_documents
@@ -51,7 +51,7 @@ def write_splits(splits: Splits, folder: str | os.PathLike[str]) -> dict[str, An
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except OSError as error:
-        raise SplitError(f"{folder}: cannot be written ({str(error.strerror).lower()})") from error
+        raise SplitError(f"{folder}: cannot be written ({reason(error)})") from error
     return made
 
 
@@ -149,7 +149,7 @@ def _verify(place: Path, files: dict[str, str]) -> None:
             with open(place / name, "rb") as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            faults.append(f"{place / name}: cannot be read ({str(error.strerror).lower()}); the manifest names it")
+            faults.append(f"{place / name}: cannot be read ({reason(error)}); the manifest names it")
             continue
         if actual != expected:
             faults.append(f"{place / name}: was changed after it was written; expected the hash {expected}")

@@ -14,7 +14,7 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.reading import as_read
 from deadheat.corpus.source import STDIN
 from deadheat.corpus.writing import stream
-from deadheat.errors import SplitError
+from deadheat.errors import SplitError, reason
 from deadheat.splits.making import Splits
 from deadheat.version import __version__
 
@@ -78,7 +78,7 @@ def load(folder: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_bytes().decode(errors=NAMES))
     except OSError as error:
-        raise SplitError(f"{path}: cannot be read ({str(error.strerror).lower()})") from error
+        raise SplitError(f"{path}: cannot be read ({reason(error)})") from error
     except ValueError as error:
         raise SplitError(f"{path}: not a manifest ({str(error).lower()}); expected what deadheat split wrote") from None
     if not isinstance(found, dict) or found.get("kind") != KIND:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from deadheat.errors import Fault, InputError, StudyError, nearest
+from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS
 from deadheat.registry import Registry
 from deadheat.splits import STRATEGIES
@@ -121,7 +121,7 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
     try:
         text = path.read_text("utf-8")
     except OSError as error:
-        raise StudyError([Fault(str(path), 0, f"cannot be read ({str(error.strerror).lower()})")]) from error
+        raise StudyError([Fault(str(path), 0, f"cannot be read ({reason(error)})")]) from error
     except UnicodeDecodeError:
         raise StudyError([Fault(str(path), 0, "not a text; expected a study file in TOML")]) from None
     try:

@@ -14,7 +14,7 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 from deadheat.metrics.metric import FIELDS
 from deadheat.study.schema import open_reading
 from deadheat.study.store import Store
@@ -76,7 +76,7 @@ def write_table(store: Store, table: str, format: str, path: str) -> None:
             with contextlib.suppress(OSError):
                 scratch.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{path}: cannot be written ({reason(error)})") from error
     except pl.exceptions.PolarsError as error:  # so Polars tells of a full disk
         said = str(error).partition("\n")[0].lower()
         raise InputError(f"{path}: cannot be written ({said})") from error

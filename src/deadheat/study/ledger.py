@@ -19,7 +19,7 @@ from typing import Any
 
 from deadheat.corpus.corpus import Corpus, Part
 from deadheat.corpus.identity import text_hash
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError, counted, reason
 from deadheat.study.chain import Chain, Verification, events_of
 from deadheat.study.tally import Tally, tally
 
@@ -199,11 +199,6 @@ def is_test_name(path: str) -> bool:
     [True, True, False, False]
     """
     return _TEST_NAME.search(os.path.basename(path)) is not None
-
-
-def reason(error: OSError) -> str:
-    """What the system says is wrong with a file."""
-    return (error.strerror or str(error)).lower()
 
 
 def _check_budget(path: Path, watched: Watched, before: Tally, more: int, over_budget: str) -> bool:

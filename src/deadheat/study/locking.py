@@ -10,7 +10,7 @@ import socket
 import time
 from pathlib import Path
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 
 _HELD: set[str] = set()  # by this process: a lock of the system's kind does not keep a process from itself
 
@@ -37,14 +37,14 @@ class WriterLock:
         try:
             self._file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise InputError(f"{lock}: cannot be written ({(error.strerror or str(error)).lower()})") from error
+            raise InputError(f"{lock}: cannot be written ({reason(error)})") from error
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = os.pread(self._file, 200, 0).decode("utf-8", "replace").strip()
             os.close(self._file)
             if error.errno not in (errno.EACCES, errno.EAGAIN):
-                raise InputError(f"{lock}: cannot be locked ({(error.strerror or str(error)).lower()})") from error
+                raise InputError(f"{lock}: cannot be locked ({reason(error)})") from error
             told = f"another study writes to it ({holder or 'just started'})"
             raise InputError(f"{path}: {told}; expected one at a time") from None
         _HELD.add(self._path)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 from deadheat.study.packing import TEXT, compressed, decompressed
 
 UNFINISHED = "unfinished"
@@ -74,7 +74,7 @@ def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: 
         finally:
             scratch.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{target}: cannot be written ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{target}: cannot be written ({reason(error)})") from error
     return {"file": file, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
@@ -86,7 +86,7 @@ def read_prediction(folder: Path, kept: Mapping[str, Any]) -> bytes:
             raise InputError(f"{target}: outside the store's folder; expected a file in it")
         raw = target.read_bytes()
     except OSError as error:
-        raise InputError(f"{target}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{target}: cannot be read ({reason(error)})") from error
     try:
         data = decompressed(raw, int(kept["bytes"]))
     except ValueError as error:

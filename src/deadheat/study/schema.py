@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 
 APPLICATION = 0x44484541
 VERSION = 1
@@ -122,7 +122,7 @@ def create(path: Path) -> None:
             )
         scratch.replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be made ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{path}: cannot be made ({reason(error)})") from error
     finally:
         with contextlib.suppress(OSError):
             scratch.unlink(missing_ok=True)
@@ -205,7 +205,7 @@ def _check_file(path: Path) -> None:
         with path.open("rb") as file:
             start = file.read(len(MAGIC))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from error
     if start != MAGIC:
         raise InputError(f"{path}: {'not a store' if start else 'an empty file'}; {EXPECTED}")
 

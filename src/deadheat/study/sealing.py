@@ -21,8 +21,8 @@ from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part
 from deadheat.corpus.identity import content_hash, text_hash
 from deadheat.corpus.reading import as_read
-from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger, Watched, reason
+from deadheat.errors import InputError, reason
+from deadheat.study.ledger import Ledger, Watched
 
 FOLDER = "sealed"
 # What of MISC is text: how words are parted (Universal Dependencies).

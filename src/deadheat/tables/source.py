@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from deadheat.compression import BrokenError, decompress
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 
 STDIN = "-"
 
@@ -18,7 +18,7 @@ def table_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         raw = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except OSError as error:
-        raise InputError(f"{name}: cannot be read ({(error.strerror or str(error)).lower()})") from error
+        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
     try:
         found = decompress(raw)
     except BrokenError as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 from deadheat.testbed.corpus import generate, treebank
 from deadheat.testbed.language import Language
 from deadheat.testbed.languages import LANGUAGES, language_named
@@ -158,5 +158,5 @@ def _write(path: Path, text: str) -> Path:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
         unfinished.replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({str(error.strerror).lower()})") from error
+        raise InputError(f"{path}: cannot be written ({reason(error)})") from error
     return path
