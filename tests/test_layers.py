@@ -26,8 +26,10 @@ LAYERS = (
     ("systems",),
     ("ranking",),
     ("study",),
-    ("analyses",),
+    ("analyses", "charts"),
     ("report",),
+    ("pages",),
+    ("paper",),
     ("cli",),
 )
 RANKS = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -1,0 +1,67 @@
+"""Colours, one place for page and print.
+
+Marks carry classes; a theme says what they look like. The series are told apart by people with any of the common colour
+deficiencies (after Okabe & Ito 2008), and each has a dash and a shape of its own besides, so that no colour is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SERIES = 8
+DASHES = ("", "7 3", "2 3", "10 3 2 3", "1 2", "12 4", "6 2 2 2 2 2", "4 6")
+FONT = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif"
+
+Theme = Mapping[str, str]
+
+LIGHT: Theme = {
+    "ink": "#1d2129", "soft": "#59616e", "line": "#dfe3e8", "paper": "#ffffff", "mark": "#0b5fa5",
+    "gain": "#0b5fa5", "loss": "#b8480c", "tint": "#e8f0f8",
+    "s0": "#0b5fa5", "s1": "#c2500a", "s2": "#00795a", "s3": "#a8487f",
+    "s4": "#8a6d00", "s5": "#2b8cbf", "s6": "#6b4fa0", "s7": "#555555",
+}  # fmt: skip
+DARK: Theme = {
+    "ink": "#e9ebee", "soft": "#a5adb9", "line": "#353c46", "paper": "#15181d", "mark": "#79b4ea",
+    "gain": "#79b4ea", "loss": "#f0925a", "tint": "#1d2a38",
+    "s0": "#79b4ea", "s1": "#f0925a", "s2": "#4cc3a0", "s3": "#e59ac6",
+    "s4": "#e3c14d", "s5": "#8fd3f4", "s6": "#b8a1e3", "s7": "#b5b5b5",
+}  # fmt: skip
+PRINT: Theme = {**LIGHT, "line": "#d4d8dd"}
+
+# What each class looks like; {name} is a colour of the theme. No variables, for programs that make PDF know none.
+_RULES = (
+    ".chart text{{font-family:{font};font-size:{size}px;fill:{ink}}}"
+    ".chart .soft{{fill:{soft}}}.chart .small{{font-size:{small}px}}.chart .strong{{font-weight:bold}}"
+    ".chart .paper{{fill:{paper}}}.chart .grid{{stroke:{line};stroke-width:1}}"
+    ".chart .axis{{stroke:{soft};stroke-width:1}}.chart .rule{{stroke:{ink};stroke-width:1.5;fill:none}}"
+    ".chart .thick{{stroke:{ink};stroke-width:4}}.chart .mark{{fill:{mark}}}.chart .ink{{fill:{ink}}}"
+    ".chart .reach{{stroke:{mark};stroke-width:2;fill:none}}"
+    ".chart .box{{fill:{tint};stroke:{mark};stroke-width:1.2}}.chart .band{{fill:{mark};fill-opacity:.16}}"
+    ".chart .hollow{{fill:{paper};stroke:{mark};stroke-width:1.5}}"
+    ".chart .gain{{fill:{gain}}}.chart .loss{{fill:{loss}}}.chart .none{{fill:{line}}}.chart .hit{{fill-opacity:0}}"
+)
+_SERIES_RULES = (
+    ".chart .l{i}{{stroke:{colour};stroke-width:2;fill:none;stroke-dasharray:{dash}}}"
+    ".chart .f{i}{{fill:{colour}}}.chart .t{i}{{fill:{colour};font-weight:bold}}"
+)
+
+
+def style(theme: Theme, font: float) -> str:
+    """The rules of CSS for a theme, with the size of text in pixels."""
+    rules = _RULES.format(**theme, font=FONT, size=f"{font:g}", small=f"{0.87 * font:.4g}")
+    series = (
+        _SERIES_RULES.format(i=i, colour=theme[f"s{i}"], dash=DASHES[i].replace(" ", ",") or "none")
+        for i in range(SERIES)
+    )
+    return rules + "".join(series)
+
+
+def page_style() -> str:
+    """The same rules for a page: colours are variables that the page sets by the theme of its reader."""
+    variables = {name: f"var(--{name})" for name in LIGHT}
+    return style(variables, 13).replace("font-size:13px", "font-size:var(--chart-font,13px)")
+
+
+def variables(theme: Theme) -> str:
+    """A theme as variables of CSS."""
+    return "".join(f"--{name}:{colour};" for name, colour in theme.items())
