@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = str(Path(sys.prefix) / "bin" / "deadheat")
-HEAVY = {"altair", "numba", "numpy", "polars", "scipy"}
+HEAVY = {"numba", "numpy", "polars", "rich", "scipy"}
 LIMIT_S = 0.5
 
 

@@ -1,0 +1,1 @@
+"""One page to read: results in, self-contained HTML out."""

@@ -1,0 +1,44 @@
+"""What a page is made of, before it is HTML: sections with sentences, figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deadheat.charts.chart import Figure
+
+# What a command prints with --json, and what `to_dict()` of its result gives; `kind` is the name of the command.
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as they are shown; the first `left` columns stand to the left, the others to the right."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    left: int = 1
+    caption: str = ""
+    folded: bool = False  # shown only when asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One piece of evidence: what it says in words, then figures, then tables."""
+
+    heading: str
+    said: tuple[str, ...] = ()  # paragraphs
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()  # small print: what the numbers rest on
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole page: the verdict first, then the evidence, then what all of it was made from."""
+
+    title: str
+    verdicts: tuple[str, ...]
+    sections: tuple[Section, ...]
+    foot: tuple[str, ...] = ()  # lines to quote: versions, settings, signatures

@@ -1,0 +1,1 @@
+"""What goes into a paper: figures, tables, a paragraph, a checklist."""
