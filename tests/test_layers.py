@@ -16,7 +16,7 @@ SOURCES = sorted((ROOT / "src" / "deadheat").rglob("*.py"))
 # From the bottom; names on one line do not import each other.
 LAYERS = (
     ("errors", "version"),
-    ("compression", "registry"),
+    ("compression", "documents", "registry"),
     ("kernels",),
     ("corpus", "tables"),
     ("testbed",),

@@ -59,10 +59,11 @@ def refused(call: Callable[[], object]) -> str:
 
 
 def test_a_store_of_a_newer_version_is_refused_and_not_touched(path: Path) -> None:
-    change(path, "PRAGMA user_version=2")
+    newest = schema.VERSION
+    change(path, f"PRAGMA user_version={newest + 1}")
     before = path.read_bytes()
     expected = (
-        f"{path}: a store of layout 2; this version of Deadheat knows layouts up to 1, "
+        f"{path}: a store of layout {newest + 1}; this version of Deadheat knows layouts up to {newest}, "
         "expected the version that wrote it or a later one"
     )
     assert refused(lambda: Store.open(path)) == expected
@@ -76,12 +77,15 @@ def test_a_store_of_an_older_version_is_brought_up_to_date_when_it_is_written(ol
         assert store.done() == {"ab12"}
         assert store.runs()["peak_mb"].to_list() == [0.0]
         assert store.study() == ""
+        assert store.result() is None
         store.set_study("a = 1")
+        store.set_result({"found": float("nan")})
         store.add(outcome(1, peak_mb=5.0))
     with closing(sqlite3.connect(old)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     with Store.open(old) as store:
         assert store.study() == "a = 1"
+        assert store.result() == {"found": None}
         assert store.runs()["peak_mb"].to_list() == [0.0, 5.0]
         assert store.scores()["system"].to_list() == ["hmm.v1", "perceptron.v1"]
         assert np.array_equal(store.counts([cell(1).key], part="test", metric="upos.v1")[0], counts(1))

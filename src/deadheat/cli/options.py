@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from deadheat.corpus.reading import FORMATS, LENIENT_MODES
+from deadheat.documents import to_json
 from deadheat.errors import InputError
 from deadheat.kernels import native
 
@@ -78,17 +77,7 @@ def announce_compiling() -> None:
 
 def print_json(result: dict[str, Any]) -> None:
     """One object on standard output; what is not a number is null."""
-    print(json.dumps(_plain(result), ensure_ascii=False, allow_nan=False, indent=1))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(each) for each in value]
-    return value
+    print(to_json(result, indent=1))
 
 
 def say(notes: Sequence[str]) -> None:

@@ -78,6 +78,11 @@ class Recorder:
         if last is None or last[0] != text:
             self._connection.execute("INSERT INTO studies (time, text) VALUES (?, ?)", (time.time(), text))
 
+    def result(self, text: str) -> None:
+        """Write down what the study found; of several results the last one is kept."""
+        self._connection.execute("DELETE FROM results")
+        self._connection.execute("INSERT INTO results (time, text) VALUES (?, ?)", (time.time(), text))
+
     def _scores(self, run: int, scored: PartScores) -> None:
         part = self._name(scored.part)
         for metric, value in scored.values.items():

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from deadheat.errors import InputError, reason
 
 APPLICATION = 0x44484541
-VERSION = 1
+VERSION = 2
 MAGIC = b"SQLite format 3\x00"
 WAIT_S = 20.0  # for another process to let go of the file; each holds it for milliseconds
 LONGEST = 100  # characters of what SQLite says
@@ -48,6 +48,7 @@ CREATE TABLE predictions (
     PRIMARY KEY (run, part)
 ) WITHOUT ROWID;
 CREATE TABLE studies (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL);
+CREATE TABLE results (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL);
 """
 
 # What makes a store of the next version of one of this version.
@@ -56,6 +57,7 @@ MIGRATIONS: dict[int, Sequence[str]] = {
         "ALTER TABLE runs ADD COLUMN peak_mb REAL NOT NULL DEFAULT 0",
         "CREATE TABLE studies (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL)",
     ),
+    1: ("CREATE TABLE results (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL)",),
 }
 
 

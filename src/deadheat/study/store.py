@@ -12,7 +12,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from deadheat.documents import to_json
 from deadheat.errors import InputError, NameUnknown
 from deadheat.study import schema
 from deadheat.study.cells import DONE, Outcome
@@ -146,6 +147,19 @@ class Store:
     def studies(self) -> list[tuple[float, str]]:
         """Every study file that was run: when (seconds since 1970), and its text."""
         return self._rows("SELECT time, text FROM studies ORDER BY id")
+
+    def set_result(self, document: Mapping[str, Any]) -> None:
+        """Keep what the study found, in the place of what it found before."""
+        with self._writing():
+            self._recorder.result(to_json(document))
+
+    def result(self) -> dict[str, Any] | None:
+        """What the study found when it last came to its end, as `deadheat run --json` has it; None if it never did."""
+        rows = self._rows("SELECT text FROM results ORDER BY id DESC LIMIT 1")
+        try:
+            return dict(json.loads(rows[0][0])) if rows else None
+        except (TypeError, ValueError):
+            raise InputError(f"{self.path}: broken (the result of its study)") from None
 
     def done(self) -> set[str]:
         """Keys of the cells that need not be run again."""
