@@ -236,3 +236,31 @@ def test_results_go_beside_the_study_and_nowhere_else(study: Path) -> None:
     for outside in ("../out.sqlite", "/tmp/out.sqlite", "away/out.sqlite"):
         with pytest.raises(InputError, match="outside the study's folder; expected --store"):
             _ = Plan.of(study, [f"store={outside!r}"]).store_path
+
+
+def test_a_way_to_split_can_be_for_some_corpora_only(tmp_path: Path) -> None:
+    path = study_file(tmp_path)
+    text = path.read_text()
+    (name,) = Plan.of(path).materials
+    (tmp_path / "second.conllu").write_text(corpus_text(40, seed=1))
+    path.write_text(
+        text.split("[splits]")[0].split("[[splits]]")[0]
+        + "[corpora.second]\nfiles = 'second.conllu'\n\n[[splits]]\nstrategy = 'random'\ntimes = 3\n"
+        + f"corpora = ['{name}']\n\n[[splits]]\nstrategy = 'random'\ntimes = 2\nseed = 9\n\n"
+        + "[[systems]]\nname = 'majority'\n"
+    )
+    cells = Plan.of(path).cells
+    assert [(cell.corpus, cell.split_seed, cell.number) for cell in cells] == [
+        (name, 0, 0), (name, 0, 1), (name, 0, 2), (name, 9, 0), (name, 9, 1), ("second", 9, 0), ("second", 9, 1)
+    ]  # fmt: skip
+    assert faults(path, "splits.0.corpora=['secnod']") == [
+        f"{line_number(path, 'corpora = [')}: corpus 'secnod' is unknown; did you mean 'second'?"
+    ]
+    lonely = faults(path, "splits.1.corpora=['second']", "splits.0.corpora=['second']")
+    assert [each.partition(": ")[2] for each in lonely] == [
+        f"no way to split corpus {name}; expected one in [[splits]]"
+    ]
+
+
+def line_number(path: Path, start: str) -> int:
+    return next(i for i, line in enumerate(path.read_text().splitlines(), 1) if line.startswith(start))

@@ -1,11 +1,11 @@
 """`deadheat run STUDY.toml`
 
 Under `--json`: `study`, `correction`, `alpha`, `missing` (cells without a result), `damaged` (keys), `notes`, `failed`
-(cells with their `status` and `error`), `store`, and `blocks`, one a corpus, way to split and part. A block has
-`corpus`, `split`, `seed`, `part`, `splits`, `metrics`, `systems` (`system`, `metric`, `runs`, `mean`, `sd`, `least`,
-`most`, `interval`), `pairs` (`a`, `b`, `test`, `difference`, `splits`, `ahead`, `significant`, `reversed`, `p`,
-`p_corrected`), `agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`: `cells`,
-`to_run`, `looks`, `test_sets`, `seconds`, `store`.
+(cells with their `status` and `error`), `test_sets` (`name`, `hash`), `store`, and `blocks`, one a corpus, way to split
+and part. A block has `corpus`, `split`, `seed`, `part`, `splits`, `metrics`, `systems` (`system`, `metric`, `runs`,
+`mean`, `sd`, `least`, `most`, `interval`), `pairs` (`a`, `b`, `test`, `difference`, `splits`, `ahead`, `significant`,
+`reversed`, `p`, `p_corrected`), `agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`:
+`cells`, `to_run`, `looks`, `test_sets`, `seconds`, `store`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from deadheat.analyses.study import study_result
+from deadheat.analyses.study import StudyResult, study_result
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
 from deadheat.report.study import plan_text, study_text
@@ -90,14 +91,26 @@ def _study(arguments: argparse.Namespace) -> int:
             ran = _run(plan, store, arguments, again=result.damaged)
             result = study_result(plan, store)
         failures = failed_cells(plan, store)
+        document = _document(plan, result, failures)
+        store.set_result(document)
     if arguments.json:
-        print_json({**result.to_dict(), "failed": [_failed(plan, *each) for each in failures], "store": str(path)})
+        print_json({**document, "store": str(path)})
     else:
         print(study_text(result))
     shown = [f"{_named(plan, cell)}: {status} ({error})" for cell, status, error in failures[:MOST_SHOWN]]
     more = [f"{len(failures) - MOST_SHOWN:,} more failed"] if len(failures) > MOST_SHOWN else []
     say([*result.notes, *ran.notes, *shown, *more, f"{ran}; results in {path}"])
     return 0
+
+
+def _document(plan: Plan, result: StudyResult, failures: Sequence[tuple[Cell, str, str]]) -> dict[str, Any]:
+    """All that the study found, and which test sets were looked at for it."""
+    test_sets = [{"name": each.name, "hash": each.hash} for each in planned_looks(plan, plan.cells)]
+    return {
+        **result.to_dict(),
+        "failed": [_failed(plan, *each) for each in failures],
+        "test_sets": test_sets,
+    }
 
 
 def _run(plan: Plan, store: Store, arguments: argparse.Namespace, again: Sequence[Cell] = ()) -> Ran:

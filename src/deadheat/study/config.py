@@ -59,6 +59,11 @@ class SplitEntry(Settable):
     strategy: str
     times: Some = 1
     seed: Count = 0
+    corpora: list[str] = []  # those that are split so; all where none is named
+
+    def splits(self, corpus: str) -> bool:
+        """Whether a corpus is split in this way."""
+        return not self.corpora or corpus in self.corpora
 
 
 class SystemEntry(Settable):

@@ -68,7 +68,7 @@ class Plan:
         found = [
             Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run, tune)
             for corpus in self.materials
-            for strategy, times, seed in self.strategies
+            for strategy, times, seed in self.strategies_of(corpus)
             for number in range(times)
             for system, runs in self.systems.items()
             for run in runs
@@ -80,6 +80,10 @@ class Plan:
         """The ways to split, each with how often and with which seed; once where there is but one such split."""
         made = [(STRATEGIES.make(each.strategy, **each.settings), each) for each in self.study.splits]
         return tuple((way, 1, 0) if way.once else (way, each.times, each.seed) for way, each in made)
+
+    def strategies_of(self, corpus: str) -> tuple[tuple[Strategy, int, int], ...]:
+        """The ways in which this corpus is split."""
+        return tuple(way for way, entry in zip(self.strategies, self.study.splits, strict=True) if entry.splits(corpus))
 
     @cached_property
     def systems(self) -> dict[str, list[int]]:
@@ -178,8 +182,20 @@ class Plan:
                 known = list(material.corpus.columns)
                 if column and column not in known:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
+        yield from self._split_problems()
+
+    def _split_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Corpora that are unknown, or cannot be split as asked."""
+        for i, entry in enumerate(self.study.splits):
+            for name in entry.corpora:
+                if name not in self.materials:
+                    yield ("splits", i, "corpora"), f"corpus {name!r} is unknown; {nearest(name, list(self.materials))}"
         for name in self.materials:
+            if not self.strategies_of(name):
+                yield ("corpora", name), f"no way to split corpus {name}; expected one in [[splits]]"
             for i, (strategy, _, seed) in enumerate(self.strategies):
+                if not self.study.splits[i].splits(name):
+                    continue
                 try:
                     partition = self._drawn(name, strategy.name, seed, 0)
                     self.tune_part(partition)

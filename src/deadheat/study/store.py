@@ -215,6 +215,13 @@ class Store:
         except (TypeError, ValueError):
             raise InputError(f"{self.path}: broken (provenance of run {key})") from None
 
+    def provenances(self) -> list[dict[str, Any]]:
+        """What runs were made with, each way once: one a machine, version and revision."""
+        try:
+            return [dict(json.loads(text)) for (text,) in self._rows("SELECT text FROM provenance ORDER BY id")]
+        except (TypeError, ValueError):
+            raise InputError(f"{self.path}: broken (provenance)") from None
+
     def outcome_log(self, key: str) -> str:
         """What a run printed."""
         row = self._of_run(key, "SELECT l.size, l.data FROM runs r JOIN logs l ON l.run = r.id WHERE r.key = ?")
