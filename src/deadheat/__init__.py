@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from deadheat.analyses.contrast import contrast
     from deadheat.analyses.power import power
     from deadheat.analyses.rank import rank
+    from deadheat.analyses.run import run
     from deadheat.analyses.score import score
     from deadheat.analyses.seeds import seeds
     from deadheat.analyses.size import size
     from deadheat.analyses.tables import compare_scores
     from deadheat.corpus import Corpus, read, take, write
     from deadheat.corpus.info import info
+    from deadheat.pages.report import report
     from deadheat.splits import Partition, split
     from deadheat.study.ledger import Ledger, Look
     from deadheat.study.store import open_store
@@ -37,6 +39,8 @@ __all__ = [
     "power",
     "rank",
     "read",
+    "report",
+    "run",
     "score",
     "seeds",
     "size",
@@ -58,6 +62,8 @@ _HOMES = {
     "power": "deadheat.analyses.power",
     "rank": "deadheat.analyses.rank",
     "read": "deadheat.corpus",
+    "report": "deadheat.pages.report",
+    "run": "deadheat.analyses.run",
     "score": "deadheat.analyses.score",
     "seeds": "deadheat.analyses.seeds",
     "size": "deadheat.analyses.size",

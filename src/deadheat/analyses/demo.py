@@ -1,48 +1,118 @@
-"""The main job on the built-in corpus, where the truth is known."""
+"""The whole story on corpora that are made on the spot: splits, taggers, significance, rankings, sizes, the ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from deadheat.analyses.compare import Comparison, compare
 from deadheat.analyses.contest import Settings
-from deadheat.analyses.score import Scores, score
-from deadheat.corpus import read, write
+from deadheat.analyses.run import Conducted, run
+from deadheat.corpus import read
+from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
-from deadheat.testbed import built_in
+from deadheat.splits import split
+from deadheat.splits.making import Splits
+from deadheat.study.ledger import Ledger, Look
+from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"
+LARGE, SMALL = 1500, 600  # sentences: of the corpus that is split again and again, and of the others
+STUDY = """\
+# The demo's study: four taggers on six invented languages; on the largest, ten random splits besides the standard one.
+#   deadheat run {file}
+name = "Deadheat demo"
+seeds = {seeds}
+
+{corpora}
+[[splits]]
+strategy = "standard"
+
+[[splits]]
+strategy = "random"
+unit = "document"
+stratify = "genre"
+times = {times}
+corpora = ["{first}"]
+
+[[systems]]
+name = "hmm"
+
+[[systems]]
+name = "perceptron"
+
+[[systems]]
+name = "loglinear"
+
+[[systems]]
+name = "lookahead"
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
-    """Scores of simulated systems, every two of them compared, and what is true of them."""
+    """What the demo ran, and where it is."""
 
-    language: str
-    files: tuple[Path, ...]
-    scores: Scores
-    comparison: Comparison
-    truth: Mapping[str, float]  # the true score of each system, by its name
+    folder: Path
+    study: Conducted
+    splits: Splits
+    parsers: Comparison  # simulated ones, of which the truth is known
+    truth: Mapping[str, float]  # the true LAS of each
+    ledger: Ledger
+
+    @property
+    def documents(self) -> tuple[dict[str, Any], ...]:
+        """Results beside those of the study's store."""
+        return self.splits.to_dict(), self.parsers.to_dict()
 
 
-def demo(folder: Path, *, sentences: int = 3000, seed: int = 0) -> Demo:
-    """Write the built-in corpus and three predictions into a folder, score and compare them."""
-    made = built_in(sentences=sentences, seed=seed)
+def demo(
+    folder: Path,
+    *,
+    sentences: int = LARGE,
+    times: int = 10,
+    seeds: int = 5,
+    seed: int = 0,
+    quiet: bool = True,
+    told: Callable[[str], None] = lambda _: None,
+) -> Demo:
+    """Make corpora and a study of them in a folder, run it, and compare simulated parsers."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made ({reason(error)})") from error
-    files = [folder / "gold.conllu", *(folder / f"{name}.conllu" for name in made.predictions)]
-    for file, text in zip(files, (made.gold, *made.predictions.values()), strict=True):
-        write(read(text=text), file)
-    gold = read(files[0])
-    systems = {name: replace(read(file), name=name) for file, name in zip(files[1:], made.predictions, strict=True)}
-    return Demo(
-        made.language,
-        tuple(files),
-        score(gold, list(systems.values()), seed=seed),
-        compare(gold, systems, metric=METRIC, settings=Settings(seed=seed)),
-        {name: known.las for name, known in made.truths.items()},
-    )
+    told(f"making six treebanks of invented languages in {folder}")
+    first, *others = LANGUAGES
+    _write_treebanks(folder, {first: sentences, **dict.fromkeys(others, min(SMALL, sentences))}, seed)
+    splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
+    study = folder / "demo.toml"
+    entries = "\n".join(f'[corpora.{name}]\nfiles = "{name}"\n' for name in LANGUAGES)
+    text = STUDY.format(file=study.name, seeds=seeds, corpora=entries, times=times, first=first)
+    write_bytes(study, text.encode())
+    told("training four taggers on standard and random splits, with several seeds")
+    ledger = Ledger.at(folder / "ledger.jsonl")
+    conducted = run(study, look=Look(ledger), quiet=quiet)
+    told("comparing three simulated parsers whose truth is known")
+    parsers, truth = _parsers(sentences, seed)
+    return Demo(folder, conducted, splits, parsers, truth, ledger)
+
+
+def _write_treebanks(folder: Path, sentences: Mapping[str, int], seed: int) -> None:
+    for name, size in sentences.items():
+        parts = treebank(name, sentences=size, seed=seed)
+        try:
+            (folder / name).mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder / name}: cannot be made ({reason(error)})") from error
+        for part, text in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
+            write_bytes(folder / name / f"{name}-ud-{part}.conllu", text.encode())
+
+
+def _parsers(sentences: int, seed: int) -> tuple[Comparison, dict[str, float]]:
+    made = built_in(sentences=sentences, seed=seed)
+    systems = {name: replace(read(text=text), name=name) for name, text in made.predictions.items()}
+    gold = replace(read(text=made.gold), name=f"{made.language}, simulated parsers")
+    found = compare(gold, systems, metric=METRIC, settings=Settings(seed=seed))
+    return found, {name: known.las for name, known in made.truths.items()}

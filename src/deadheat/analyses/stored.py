@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.analyses.rank import rank
+from deadheat.analyses.run import KEYS
 from deadheat.analyses.seeds import seeds
 from deadheat.analyses.size import study as size_study
 from deadheat.analyses.size_counts import TestSet
@@ -59,6 +60,9 @@ def stored(path: str | os.PathLike[str], *, ledger: Ledger | None = None, alpha:
     """Read a store and work out what its scores say."""
     with Store.read(path) as store:
         study, scores, runs = store.result(), store.scores(), store.runs()
+        keys = study.pop(KEYS, None) if study else None
+        if keys is not None:  # there may be runs of other studies
+            scores, runs = (frame.filter(pl.col("key").is_in(keys)) for frame in (scores, runs))
         labels = (study or {}).get("systems") or {}
         runs = runs.with_columns(pl.col("system").replace(labels))
         scores = scores.with_columns(pl.col("system").replace(labels))

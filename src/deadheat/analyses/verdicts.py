@@ -20,7 +20,7 @@ from deadheat.errors import counted
 
 Document = Mapping[str, Any]
 MOST_SPLITS, MOST_SUBSETS = 0.8, 0.95
-MOST_PAIRS = 4
+MOST_PAIRS, MOST_SETS = 4, 6
 STANDARD = "standard."
 
 
@@ -81,21 +81,21 @@ def sentence(a: str, b: str, evidence: Sequence[Evidence]) -> str:
 
     Examples
     --------
-    >>> yes, no = Evidence("on 5 of 5 random splits", True), Evidence("over seeds (p = 0.2)", False)
+    >>> yes, no = Evidence("on 5 of 5 random splits", True), Evidence("not over seeds (p = 0.2)", False)
     >>> print(sentence("A", "B", [yes]))
     A is better than B: it holds on 5 of 5 random splits.
     >>> print(sentence("A", "B", [yes, no]))
     A is ahead of B, but not in every way: it holds on 5 of 5 random splits; not over seeds (p = 0.2).
     >>> print(sentence("A", "B", [no]))
-    A and B are a dead heat: neither could be shown to be better over seeds (p = 0.2).
+    A and B are a dead heat: the lead of A holds not over seeds (p = 0.2).
     """
     holding = [each.said for each in evidence if each.holds]
     failing = [each.said for each in evidence if not each.holds]
     if not failing:
         return f"{a} is better than {b}: it holds {'; '.join(holding)}."
     if not holding:
-        return f"{a} and {b} are a dead heat: neither could be shown to be better {'; '.join(failing)}."
-    return f"{a} is ahead of {b}, but not in every way: it holds {'; '.join(holding)}; not {'; '.join(failing)}."
+        return f"{a} and {b} are a dead heat: the lead of {a} holds {'; '.join(failing)}."
+    return f"{a} is ahead of {b}, but not in every way: it holds {'; '.join(holding)}; {'; '.join(failing)}."
 
 
 def _over_splits(blocks: Sequence[Document], a: str, b: str, alpha: float) -> Iterator[Evidence]:
@@ -109,13 +109,12 @@ def _over_splits(blocks: Sequence[Document], a: str, b: str, alpha: float) -> It
         won = sum(pair["significant"] if pair["a"] == a else pair["reversed"] for _, pair in pairs)
         lost = sum(pair["reversed"] if pair["a"] == a else pair["significant"] for _, pair in pairs)
         corpora = len({block["corpus"] for block, _ in pairs})
-        told = f"on {won:,} of {counted(splits, name)}" + (f" of {corpora} corpora" if corpora > 1 else "")
+        holds = won >= (splits if standard else MOST_SPLITS * splits) and not lost
+        among = f"{counted(splits, name)}" + (f" of {corpora} corpora" if corpora > 1 else "")
+        told = f"on {'' if holds else 'only '}{won:,} of {among}" if won else f"on none of {among}"
         if splits == 1:
-            p = pairs[0][1]["p_corrected"][0]
-            told = f"on the {name} (p = {p:.2g})"
-        told += f" ({b} is better on {lost:,})" if lost else ""
-        needed = splits if standard else MOST_SPLITS * splits
-        yield Evidence(told, won >= needed and not lost)
+            told = f"{'' if holds else 'not '}on the {name} (p = {pairs[0][1]['p_corrected'][0]:.2g})"
+        yield Evidence(told + (f" ({b} is better on {lost:,})" if lost else ""), holds)
 
 
 def _besides(documents: Sequence[Document], a: str, b: str) -> Iterator[Evidence]:
@@ -142,9 +141,10 @@ def _over_seeds(document: Document, a: str, b: str) -> Evidence | None:
     if not tested:
         return None
     if weak == tested:
-        return Evidence("over seeds (there are too few to tell)", False)
+        return Evidence("not over seeds (there are too few to tell)", False)
     told = f"over seeds (p = {p:.2g})" if tested == 1 else f"over seeds on {won} of {tested} corpora"
-    return Evidence(told, won == tested)
+    short = "not " if tested == 1 or not won else "only "
+    return Evidence(told if won == tested else short + told, won == tested)
 
 
 def _over_data_sets(document: Document, a: str, b: str) -> Evidence | None:
@@ -153,8 +153,9 @@ def _over_data_sets(document: Document, a: str, b: str) -> Evidence | None:
     if pair is None:
         return None
     share = pair["p_a"] if pair["a"] == a else pair["p_b"]
-    told = f"on {_percent(share)} of the subsets of {document['subset_size']} of the {document['data_sets']} data sets"
-    return Evidence(told, share >= MOST_SUBSETS)
+    holds = share >= MOST_SUBSETS
+    subsets = f"subsets of {document['subset_size']} of the {document['data_sets']} data sets"
+    return Evidence(f"on {'' if holds else 'only '}{_percent(share)} of the {subsets}", holds)
 
 
 def _percent(share: float) -> str:
@@ -192,8 +193,9 @@ def _comparison(document: Document) -> Iterator[str]:
         pair = next((each for each in document["pairs"] if {each["a"], each["b"]} == {a, b}), None)
         if pair is None or pair["p_corrected"] is None:
             continue
-        told = f"by {unit}s ({scale * abs(pair['difference']):.2f} points, p = {pair['p_corrected']:.2g})"
-        yield sentence(a, b, [Evidence(told, pair["p_corrected"] <= document["alpha"])])
+        holds = pair["p_corrected"] <= document["alpha"]
+        told = f"over {unit}s ({scale * abs(pair['difference']):.2f} points, p = {pair['p_corrected']:.2g})"
+        yield sentence(a, b, [Evidence(told if holds else f"not {told}", holds)])
 
 
 def _seeds(document: Document) -> Iterator[str]:
@@ -220,9 +222,19 @@ def _rank(document: Document) -> Iterator[str]:
 
 
 def _size(document: Document) -> Iterator[str]:
-    for block in document["sets"][:MOST_PAIRS]:
-        for way in block["ways"][-1:]:
-            yield f"How much test data is enough, {block['set']}: {way['answer']}".rstrip(".") + "."
+    """The smallest size that ranks the systems as everything does, drawn in the last of the ways, set by set."""
+    enough: list[str] = []
+    none: list[str] = []
+    for block in document["sets"][:MOST_SETS]:
+        words = block["ways"][-1]["enough"]
+        if words:
+            enough.append(f"{words:,} words on {block['set']}")
+        else:
+            none.append(block["set"])
+    said = [", ".join(enough)] if enough else []
+    said += [f"no size tried on {', '.join(none)}"] if none else []
+    if said:
+        yield f"Enough test data to rank the systems as all of it does: {'; '.join(said)}."
 
 
 def _ledger(document: Document) -> Iterator[str]:

@@ -13,29 +13,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from deadheat.analyses.study import StudyResult, study_result
+from deadheat.analyses.run import conduct, named
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
 from deadheat.report.study import plan_text, study_text
-from deadheat.study.cells import DONE, Cell, Outcome
+from deadheat.study.cells import DONE
 from deadheat.study.executor import WorkersFailed
 from deadheat.study.local import cores
 from deadheat.study.plan import Plan
-from deadheat.study.progress import Progress
-from deadheat.study.running import (
-    Ran,
-    check_budgets,
-    failed_cells,
-    local_executor,
-    missing_cells,
-    planned_looks,
-    ran_before,
-    run_study,
-)
+from deadheat.study.running import missing_cells, planned_looks
 from deadheat.study.store import Store
 
 EXAMPLES = """\
@@ -79,63 +67,22 @@ def _study(arguments: argparse.Namespace) -> int:
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
-    if not path.exists():  # nothing is made of a study that is refused
-        check_budgets(plan, plan.cells, look(arguments))
-    with Store.open(path, create=True) as store:
-        store.set_study(plan.text)
-        ran = _run(plan, store, arguments)
-        result = study_result(plan, store)
-        if result.damaged:
-            damaged = [_named(plan, cell) for cell in result.damaged]
-            say([f"{name}: its predictions are not what they were; it runs again" for name in damaged])
-            ran = _run(plan, store, arguments, again=result.damaged)
-            result = study_result(plan, store)
-        failures = failed_cells(plan, store)
-        document = _document(plan, result, failures)
-        store.set_result(document)
+    done = conduct(
+        plan,
+        path,
+        retry_failed=arguments.retry_failed,
+        look=look(arguments),
+        quiet=arguments.quiet,
+        told=lambda note: say([note]),
+    )
     if arguments.json:
-        print_json({**document, "store": str(path)})
+        print_json(done.to_dict())
     else:
-        print(study_text(result))
-    shown = [f"{_named(plan, cell)}: {status} ({error})" for cell, status, error in failures[:MOST_SHOWN]]
-    more = [f"{len(failures) - MOST_SHOWN:,} more failed"] if len(failures) > MOST_SHOWN else []
-    say([*result.notes, *ran.notes, *shown, *more, f"{ran}; results in {path}"])
+        print(study_text(done.result))
+    shown = [f"{named(plan, cell)}: {status} ({error})" for cell, status, error in done.failures[:MOST_SHOWN]]
+    more = [f"{len(done.failures) - MOST_SHOWN:,} more failed"] if len(done.failures) > MOST_SHOWN else []
+    say([*done.result.notes, *done.ran.notes, *shown, *more, f"{done.ran}; results in {path}"])
     return 0
-
-
-def _document(plan: Plan, result: StudyResult, failures: Sequence[tuple[Cell, str, str]]) -> dict[str, Any]:
-    """All that the study found, and which test sets were looked at for it."""
-    test_sets = [{"name": each.name, "hash": each.hash} for each in planned_looks(plan, plan.cells)]
-    return {
-        **result.to_dict(),
-        "failed": [_failed(plan, *each) for each in failures],
-        "test_sets": test_sets,
-    }
-
-
-def _run(plan: Plan, store: Store, arguments: argparse.Namespace, again: Sequence[Cell] = ()) -> Ran:
-    """Run the cells that wait, and some again."""
-    waiting = missing_cells(plan, store, retry_failed=arguments.retry_failed and not again)
-    if not waiting and not again:
-        return ran_before(plan, store)
-    workers = plan.study.engine.workers or cores()
-    with (
-        local_executor(plan, store.path) as executor,
-        Progress(len(waiting) + len(again), workers=workers, quiet=arguments.quiet) as progress,
-    ):
-
-        def told(outcome: Outcome, left: int) -> None:
-            progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
-
-        return run_study(
-            plan,
-            store,
-            executor=executor,
-            look=look(arguments),
-            retry_failed=arguments.retry_failed and not again,
-            again=again,
-            told=told,
-        )
 
 
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
@@ -168,20 +115,3 @@ def _estimate(plan: Plan, store: Store, waiting: int) -> float | None:
     mean = took.mean()
     workers = plan.study.engine.workers or cores()
     return waiting * float(str(mean)) / workers
-
-
-def _failed(plan: Plan, cell: Cell, status: str, error: str) -> dict[str, object]:
-    return {
-        "key": cell.key,
-        "system": plan.labels[cell.system],
-        "corpus": cell.corpus,
-        "split": cell.split,
-        "number": cell.number,
-        "seed": cell.seed,
-        "status": status,
-        "error": error,
-    }
-
-
-def _named(plan: Plan, cell: Cell) -> str:
-    return f"{plan.labels[cell.system]} on split {cell.number} of {cell.corpus}, seed {cell.seed}"

@@ -1,0 +1,161 @@
+"""Run a study to its end: train and test what its store lacks, then say what was found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deadheat.analyses.study import StudyResult, study_result
+from deadheat.study.cells import DONE, Cell, Outcome
+from deadheat.study.ledger import Look
+from deadheat.study.local import cores
+from deadheat.study.plan import Plan
+from deadheat.study.progress import Progress
+from deadheat.study.running import (
+    Ran,
+    check_budgets,
+    failed_cells,
+    local_executor,
+    missing_cells,
+    planned_looks,
+    ran_before,
+    run_study,
+)
+from deadheat.study.store import Store
+
+KEYS = "keys"  # of the study's cells, in what the store keeps: it may hold cells of other studies
+Failure = tuple[Cell, str, str]  # a cell, how it ended, and why
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conducted:
+    """A study that was run: what it found, how the run went, what failed, and where the results are."""
+
+    plan: Plan
+    store: Path
+    result: StudyResult
+    ran: Ran
+    failures: tuple[Failure, ...]
+
+    def __str__(self) -> str:
+        return str(self.result)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that the study found, what failed, and which test sets were looked at for it."""
+        test_sets = [{"name": each.name, "hash": each.hash} for each in planned_looks(self.plan, self.plan.cells)]
+        failed = [
+            {
+                "key": cell.key,
+                "system": self.plan.labels[cell.system],
+                "corpus": cell.corpus,
+                "split": cell.split,
+                "number": cell.number,
+                "seed": cell.seed,
+                "status": status,
+                "error": error,
+            }
+            for cell, status, error in self.failures
+        ]
+        return {**self.result.to_dict(), "failed": failed, "test_sets": test_sets, "store": str(self.store)}
+
+
+def run(
+    study: str | os.PathLike[str],
+    *,
+    overrides: Sequence[str] = (),
+    store: str | os.PathLike[str] | None = None,
+    retry_failed: bool = False,
+    look: Look | None = None,
+    quiet: bool = True,
+    told: Callable[[str], None] | None = None,
+) -> Conducted:
+    """Train and test all of a study; what is in its store is not run again.
+
+    Parameters
+    ----------
+    study
+        The study file.
+    overrides
+        Other values for it, as `splits.times=3`.
+    store
+        Where results go; beside the study file by default.
+    retry_failed
+        Run failed cells once more.
+    look
+        Where looks at test sets are recorded, and why they are taken.
+    quiet
+        Show no progress.
+    told
+        What hears of things that a person should know before the end.
+    """
+    return conduct(
+        Plan.of(Path(study), overrides),
+        Path(store) if store is not None else None,
+        retry_failed=retry_failed,
+        look=look,
+        quiet=quiet,
+        told=told,
+    )
+
+
+def conduct(
+    plan: Plan,
+    path: Path | None = None,
+    *,
+    retry_failed: bool = False,
+    look: Look | None = None,
+    quiet: bool = True,
+    told: Callable[[str], None] | None = None,
+) -> Conducted:
+    """Run a plan; see `run`."""
+    path = path or plan.store_path
+    if look is not None and not path.exists():  # nothing is made of a study that is refused
+        check_budgets(plan, plan.cells, look)
+    with Store.open(path, create=True) as store:
+        store.set_study(plan.text)
+        ran = _run(plan, store, look=look, retry_failed=retry_failed, quiet=quiet)
+        result = study_result(plan, store)
+        if result.damaged:
+            for cell in result.damaged:
+                if told is not None:
+                    told(f"{named(plan, cell)}: its predictions are not what they were; it runs again")
+            ran = _run(plan, store, look=look, quiet=quiet, again=result.damaged)
+            result = study_result(plan, store)
+        conducted = Conducted(plan, path, result, ran, tuple(failed_cells(plan, store)))
+        store.set_result({**conducted.to_dict(), KEYS: [cell.key for cell in plan.cells]})
+    return conducted
+
+
+def named(plan: Plan, cell: Cell) -> str:
+    """A cell in words."""
+    return f"{plan.labels[cell.system]} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
+
+
+def _run(
+    plan: Plan,
+    store: Store,
+    *,
+    look: Look | None,
+    quiet: bool,
+    retry_failed: bool = False,
+    again: Sequence[Cell] = (),
+) -> Ran:
+    """Run the cells that wait, and some again."""
+    waiting = missing_cells(plan, store, retry_failed=retry_failed)
+    if not waiting and not again:
+        return ran_before(plan, store)
+    workers = plan.study.engine.workers or cores()
+    with (
+        local_executor(plan, store.path) as executor,
+        Progress(len(waiting) + len(again), workers=workers, quiet=quiet) as progress,
+    ):
+
+        def finished(outcome: Outcome, left: int) -> None:
+            progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
+
+        return run_study(
+            plan, store, executor=executor, look=look, retry_failed=retry_failed, again=again, told=finished
+        )
