@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,8 +21,21 @@ from deadheat.study.config import read_study
 from deadheat.study.ledger import Ledger
 from deadheat.version import __version__
 
-# Each has a module of its name in this package.
-KINDS = ("study", "score", "compare", "power", "seeds", "contrast", "rank", "size", "split", "ledger")
+OVER_DATA_SETS = "Over data sets"
+# What each kind of result is shown under, on a page of several; each has a module of its name in this package.
+CHAPTERS = {
+    "study": "Scores and differences",
+    "score": "Scores",
+    "compare": "Systems compared",
+    "power": "Power",
+    "seeds": "Over seeds",
+    "contrast": "Over settings",
+    "rank": OVER_DATA_SETS,
+    "size": "How much test data is enough",
+    "split": "How the data were split",
+    "ledger": "How often the test sets were used",
+}
+KINDS = tuple(CHAPTERS)
 SQLITE = b"SQLite format 3\x00"
 
 
@@ -85,7 +98,9 @@ def report(*sources: Source, title: str = "", ledger: Ledger | None = None) -> R
             sections += sections_of(each)
     signatures = [str(document["signature"]) for document in documents if document.get("signature")]
     foot = (*dict.fromkeys(signatures), f"deadheat {__version__}")
-    page = Page(title or _title(opened, sources), verdicts(documents), tuple(sections), foot)
+    plain_page = len({section.chapter for section in sections}) == 1
+    shown = [replace(section, chapter="", folded=False) for section in sections] if plain_page else sections
+    page = Page(title or _title(opened, sources), verdicts(documents), tuple(shown), foot)
     return Report(page, tuple(documents), tuple(provenance))
 
 
@@ -95,13 +110,25 @@ def sections_of(document: Document) -> list[Section]:
     if kind not in KINDS:
         raise NameUnknown("kind of result", kind, KINDS)
     made: list[Section] = import_module(f"deadheat.pages.{kind}").sections(document)
-    return made
+    return in_chapter(made, _chapter(document))
+
+
+def in_chapter(sections: Sequence[Section], chapter: str) -> list[Section]:
+    """Sections under a title; of those about one of several things, only those about the first are open."""
+    first = next((section.about for section in sections if section.about), "")
+    return [replace(each, chapter=chapter, folded=bool(each.about) and each.about != first) for each in sections]
+
+
+def _chapter(document: Document) -> str:
+    kind = str(document["kind"])
+    return OVER_DATA_SETS if kind == "compare" and document.get("unit") == "data set" else CHAPTERS[kind]
 
 
 def _study_sections(found: Stored) -> list[Section]:
     from deadheat.pages.study import sections
 
-    made = sections(found.study or {"kind": "study", "study": found.name, "blocks": []}, found.scores, found.runs)
+    document = {**(found.study or {"kind": "study", "study": found.name, "blocks": []}), "provenance": found.provenance}
+    made = in_chapter(sections(document, found.scores, found.runs), CHAPTERS["study"])
     return [*made, *(section for document in found.documents for section in sections_of(document))]
 
 

@@ -14,13 +14,16 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Cells as they are shown; the first `left` columns stand to the left, the others to the right."""
+    """Cells as they are shown; the first `left` columns stand to the left, and so do others that hold words alone."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     left: int = 1
     caption: str = ""
     folded: bool = False  # shown only when asked for
+
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.header) for row in self.rows), f"{self.caption or self.header}: uneven rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,9 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()  # small print: what the numbers rest on
+    about: str = ""  # the corpus, block or the like that it is about, where there are several
+    chapter: str = ""  # what it stands under on a page of many
+    folded: bool = False  # shown only when asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,31 @@
+"""The page of the demo: its study, and simulated parsers of which the truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from deadheat.analyses.demo import Demo
+from deadheat.pages.report import CHAPTERS, Report, report
+from deadheat.pages.section import Section, Table
+from deadheat.report.terminal import percent
+
+
+def demo_report(demo: Demo) -> Report:
+    """The report of the demo's store, its splits and its parsers."""
+    made = report(demo.splits, demo.study.store, demo.parsers, title="Deadheat demo", ledger=demo.ledger)
+    page = made.page
+    return replace(made, page=replace(page, sections=(*page.sections, _truth(demo))))
+
+
+def _truth(demo: Demo) -> Section:
+    """What is true of the simulated parsers, beside what was measured."""
+    rows = [(row.file, percent(row.value), percent(demo.truth[row.file])) for row in demo.parsers.systems]
+    return Section(
+        "What is true of the simulated parsers",
+        (
+            "Their predictions are made up so that their true scores are known: B and C are equally good, and A is one "
+            "point of LAS better. A good test finds the one difference, and does not invent the other.",
+        ),
+        tables=(Table(("parser", "measured LAS", "true LAS"), tuple(rows)),),
+        chapter=CHAPTERS["compare"],
+    )
