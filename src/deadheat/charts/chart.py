@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
+from deadheat.charts.drawing import plain
 from deadheat.charts.theme import PRINT, style
 
 Datum = str | int | float | None
@@ -52,7 +54,7 @@ class Chart:
 
     def inline(self) -> str:
         """An element for a page, which brings the colours and the size."""
-        told = escape(f"{self.title}. {self.description}", quote=True)
+        told = escape(plain(f"{self.title}. {self.description}"), quote=True)
         return (
             f'<svg class="chart" viewBox="0 0 {self.width:g} {self.height:g}" '
             f'role="img" aria-label="{told}">{self.marks}</svg>'
@@ -63,17 +65,22 @@ class Chart:
         size = f'width="{self.width:g}" height="{self.height:g}" viewBox="0 0 {self.width:g} {self.height:g}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="chart">'
-            f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
+            f"<title>{escape(plain(self.title))}</title><desc>{escape(plain(self.description))}</desc>"
             f"<style>{fonts}{style(PRINT, font)}</style>"
             f'<rect class="paper" width="100%" height="100%"/>{self.marks}</svg>\n'
         )
 
     def csv(self) -> str:
-        """The data of the drawing."""
+        """The data of the drawing; what is missing is an empty cell."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerows([self.header, *self.rows])
+        writer.writerow(self.header)
+        writer.writerows([None if _missing(cell) else cell for cell in row] for row in self.rows)
         return text.getvalue()
+
+
+def _missing(cell: Datum) -> bool:
+    return isinstance(cell, float) and math.isnan(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +103,14 @@ def unique(figures: Sequence[Figure]) -> list[Figure]:
     >>> [each.name for each in unique([Figure("a", None), Figure("b", None), Figure("a", None)])]
     ['a', 'b', 'a-2']
     """
-    seen: dict[str, int] = {}
+    taken = {figure.name for figure in figures}
+    seen: set[str] = set()
     found = []
     for figure in figures:
-        count = seen[figure.name] = seen.get(figure.name, 0) + 1
-        found.append(figure if count == 1 else figure.named(f"{figure.name}-{count}"))
+        name, count = figure.name, 1
+        while name in seen or (count > 1 and name in taken):
+            count += 1
+            name = f"{figure.name}-{count}"
+        seen.add(name)
+        found.append(figure if count == 1 else figure.named(name))
     return found

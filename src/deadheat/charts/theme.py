@@ -1,7 +1,8 @@
 """Colours, one place for page and print.
 
 Marks carry classes; a theme says what they look like. The series are told apart by people with any of the common colour
-deficiencies (after Okabe & Ito 2008), and each has a dash and a shape of its own besides, so that no colour is needed.
+deficiencies (a test simulates them), and each has a dash and a shape of its own besides, so that no colour is needed.
+Every colour of a series is strong enough against its paper to write in.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 SERIES = 8
+SMALL = 0.87  # how large small text is, the text of the drawing being 1
 DASHES = ("", "7 3", "2 3", "10 3 2 3", "1 2", "12 4", "6 2 2 2 2 2", "4 6")
 FONT = "'Liberation Sans', Arial, Helvetica, 'DejaVu Sans', sans-serif"
 
@@ -17,14 +19,14 @@ Theme = Mapping[str, str]
 LIGHT: Theme = {
     "ink": "#1d2129", "soft": "#59616e", "line": "#dfe3e8", "paper": "#ffffff", "mark": "#0b5fa5",
     "gain": "#0b5fa5", "loss": "#b8480c", "tint": "#e8f0f8",
-    "s0": "#0b5fa5", "s1": "#c2500a", "s2": "#00795a", "s3": "#a8487f",
-    "s4": "#8a6d00", "s5": "#2b8cbf", "s6": "#6b4fa0", "s7": "#555555",
+    "s0": "#005ed8", "s1": "#c2510b", "s2": "#027859", "s3": "#8b4880",
+    "s4": "#604800", "s5": "#5e7877", "s6": "#4b2a8c", "s7": "#464748",
 }  # fmt: skip
 DARK: Theme = {
     "ink": "#e9ebee", "soft": "#a5adb9", "line": "#353c46", "paper": "#15181d", "mark": "#79b4ea",
     "gain": "#79b4ea", "loss": "#f0925a", "tint": "#1d2a38",
-    "s0": "#79b4ea", "s1": "#f0925a", "s2": "#4cc3a0", "s3": "#e59ac6",
-    "s4": "#e3c14d", "s5": "#8fd3f4", "s6": "#b8a1e3", "s7": "#b5b5b5",
+    "s0": "#60a2fd", "s1": "#f1935b", "s2": "#1cd8a7", "s3": "#b76b9f",
+    "s4": "#f4ce4f", "s5": "#a7d8f0", "s6": "#ba9ac7", "s7": "#9fa3a5",
 }  # fmt: skip
 PRINT: Theme = {**LIGHT, "line": "#d4d8dd"}
 
@@ -38,17 +40,23 @@ _RULES = (
     ".chart .reach{{stroke:{mark};stroke-width:2;fill:none}}"
     ".chart .box{{fill:{tint};stroke:{mark};stroke-width:1.2}}.chart .band{{fill:{mark};fill-opacity:.16}}"
     ".chart .hollow{{fill:{paper};stroke:{mark};stroke-width:1.5}}"
+    ".chart .faint{{stroke:{soft};stroke-width:1.2;stroke-opacity:.45;fill:none;stroke-linejoin:round}}"
+    ".chart .elbow{{stroke:{soft};stroke-width:1.2;fill:none;stroke-linejoin:round}}"
+    ".chart .lead{{stroke:{soft};stroke-width:.8;stroke-opacity:.6;fill:none}}"
+    ".chart .frame{{stroke:{line};stroke-width:1;fill:none}}"
+    ".chart .halo{{stroke:{paper};stroke-width:3;stroke-linejoin:round;paint-order:stroke}}"
     ".chart .gain{{fill:{gain}}}.chart .loss{{fill:{loss}}}.chart .none{{fill:{line}}}.chart .hit{{fill-opacity:0}}"
 )
 _SERIES_RULES = (
-    ".chart .l{i}{{stroke:{colour};stroke-width:2;fill:none;stroke-dasharray:{dash}}}"
-    ".chart .f{i}{{fill:{colour}}}.chart .t{i}{{fill:{colour};font-weight:bold}}"
+    ".chart .l{i}{{stroke:{colour};stroke-width:2;fill:none;stroke-dasharray:{dash};stroke-linejoin:round}}"
+    ".chart .b{i}{{fill:{colour};fill-opacity:.13}}.chart .f{i}{{fill:{colour}}}"
+    ".chart .t{i}{{fill:{colour};font-weight:bold}}"
 )
 
 
 def style(theme: Theme, font: float) -> str:
     """The rules of CSS for a theme, with the size of text in pixels."""
-    rules = _RULES.format(**theme, font=FONT, size=f"{font:g}", small=f"{0.87 * font:.4g}")
+    rules = _RULES.format(**theme, font=FONT, size=f"{font:g}", small=f"{SMALL * font:.4g}")
     series = (
         _SERIES_RULES.format(i=i, colour=theme[f"s{i}"], dash=DASHES[i].replace(" ", ",") or "none")
         for i in range(SERIES)
@@ -59,7 +67,9 @@ def style(theme: Theme, font: float) -> str:
 def page_style() -> str:
     """The same rules for a page: colours are variables that the page sets by the theme of its reader."""
     variables = {name: f"var(--{name})" for name in LIGHT}
-    return style(variables, 13).replace("font-size:13px", "font-size:var(--chart-font,13px)")
+    size = "var(--chart-font,13px)"
+    rules = style(variables, 13).replace("font-size:13px", f"font-size:{size}")
+    return rules.replace(f"font-size:{SMALL * 13:.4g}px", f"font-size:calc({size}*{SMALL:g})")
 
 
 def variables(theme: Theme) -> str:
