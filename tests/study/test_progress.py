@@ -2,10 +2,17 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import subprocess
+import sys
+import threading
 
 import pytest
 
 from deadheat.study.progress import LAST, Progress, duration, speed, trimmed_mean
+from deadheat.study.progress_bar import SIZES, Bar
+from deadheat.study.screen import Screen
+from tests.report import pseudo_terminal
 
 
 class Terminal(io.StringIO):
@@ -22,19 +29,49 @@ class Clock:
 
 
 def screen(written: str) -> list[str]:
-    """The lines a person sees after all that was written: a carriage return and `ESC [ K` empty the last one."""
-    return [line.rpartition("\r\x1b[K")[2] for line in written.split("\n")]
+    """The lines a person sees after all that was written."""
+    return pseudo_terminal.Screen().after(written).lines
 
 
-def test_a_terminal_has_one_line_that_is_rewritten() -> None:
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of eighty columns."""
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_a_terminal_has_one_line_that_is_redrawn() -> None:
     stream, clock = Terminal(), Clock()
     with Progress(100, workers=2, stream=stream, clock=clock) as progress:
+        assert screen(stream.getvalue()) == ["────────────────────────────────────────  0 of 100 done, 0 s so far"]
         for number in range(40):
-            clock.now = number
+            clock.now = number + 1.0
             progress.finished(2.0, running=2, failed=number == 5)
-        assert screen(stream.getvalue()) == ["40 of 100 done, 1 failed, 2 running, 1/s, 1 min 0 s left"]
-        assert stream.getvalue().count("\x1b[K") == 40
-    assert screen(stream.getvalue()) == ["40 of 100 done, 1 failed, 2 running, 1/s, 1 min 0 s left", ""]
+        said = "━━────  40 of 100 done, 1 failed, 2 running, 1/s, 40 s so far, 1 min 0 s left"
+        assert screen(stream.getvalue()) == [said]
+        assert stream.getvalue().count("\x1b[K") == 41
+        assert "\x1b[1;31m1 failed\x1b[0m" in stream.getvalue()
+    assert screen(stream.getvalue()) == ["━━────  40 of 100 done, 1 failed, 1/s, stopped after 40 s", ""]
+
+
+def test_the_last_line_says_how_long_it_took() -> None:
+    stream, clock = Terminal(), Clock()
+    with Progress(2, workers=1, stream=stream, clock=clock) as progress:
+        for second in (90.0, 150.0):
+            clock.now = second
+            progress.finished(60.0, running=0)
+        progress.close()
+    assert screen(stream.getvalue()) == [f"{'━' * 24}  2 of 2 done, 48/h, took 2 min 30 s", ""]
+
+
+def test_an_interrupted_study_says_how_far_it_came_and_the_cursor_was_never_hidden() -> None:
+    stream = Terminal()
+    with pytest.raises(KeyboardInterrupt), Progress(4, workers=1, stream=stream, clock=Clock()):
+        raise KeyboardInterrupt
+    assert screen(stream.getvalue()) == [f"{'─' * 40}  0 of 4 done, stopped after 0 s", ""]
+    assert "\x1b[?25" not in stream.getvalue()
 
 
 def test_a_terminal_is_not_written_to_more_often_than_a_person_can_read() -> None:
@@ -45,7 +82,63 @@ def test_a_terminal_is_not_written_to_more_often_than_a_person_can_read() -> Non
         progress.finished(0.002, running=2)
     assert 90 <= stream.getvalue().count("\x1b[K") <= 101
     progress.close()
-    assert screen(stream.getvalue())[0].startswith("10,000 of 10,000 done")
+    assert "10,000 of 10,000 done" in screen(stream.getvalue())[0]
+
+
+def test_drawing_starts_no_thread() -> None:
+    before = threading.active_count(), len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
+    with Progress(2, workers=1, stream=Terminal()) as progress:
+        progress.finished(1.0, running=1)
+        now = threading.active_count(), len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
+    assert now == before
+
+
+@pytest.mark.parametrize(("kind", "loaded"), [("Terminal", True), ("io.StringIO", False)])
+def test_rich_is_loaded_for_a_terminal_alone(kind: str, *, loaded: bool) -> None:
+    code = f"""
+import io, sys
+from deadheat.study.progress import Progress
+class Terminal(io.StringIO):
+    isatty = lambda self: True
+with Progress(1, workers=1, stream={kind}()) as progress:
+    progress.finished(1.0, running=0)
+sys.exit(10 * ("rich" in sys.modules))
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 10 * loaded
+
+
+def test_without_colour_the_bar_is_still_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    Progress(4, workers=1, stream=stream, clock=Clock()).finished(1.0, running=1, failed=True)
+    assert not re.search(r"\x1b\[[\d;]*m", stream.getvalue())
+    assert screen(stream.getvalue()) == ["━━━─────────  1 of 4 done, 1 failed, 1 running, 1/s, 0 s so far, 3 s left"]
+
+
+def test_an_encoding_without_lines_gets_an_ascii_bar() -> None:
+    line = Bar().line(0.5, {"done": "2 of 4 done"}, Screen(80, color=False, encoding="ascii"))
+    assert line == f"{'#' * 20}{'-' * 20}  2 of 4 done"
+
+
+def test_the_bar_does_not_swing_while_numbers_change() -> None:
+    bar, wide = Bar(), {"done": "4 of 9 done", "left": "x" * 45}
+    first, second, third = (
+        bar.line(0.5, parts, Screen(80, color=False)) for parts in (wide, {**wide, "left": "x" * 55}, wide)
+    )
+    assert [len(line.partition("  ")[0]) for line in (first, second, third)] == [12, 6, 6]
+
+
+def test_less_is_said_where_there_is_less_room_and_nothing_is_cut() -> None:
+    names = {"done": "40 of 100 done", "failed": "1 failed", "running": "2 running", "speed": "1/s"}
+    parts = names | {"so far": "40 s so far", "left": "1 min 0 s left"}
+    for columns in range(20, 200):
+        line = Bar().line(0.4, parts, Screen(columns, color=False))
+        assert len(line) < columns
+        bar, _, said = line.rpartition("  ")
+        assert len(bar) in (0, *SIZES)
+        kept = said.split(", ")
+        assert kept == [text for text in parts.values() if text in kept]
+        assert kept[0] == "40 of 100 done"
 
 
 def test_a_file_gets_plain_lines_ten_seconds_apart_and_a_last_one() -> None:
@@ -93,22 +186,25 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     assert stream.getvalue() == "1 of 1 done, 1/s\n"
 
 
-def test_a_note_stands_above_the_line_that_is_rewritten() -> None:
+def test_a_note_stands_above_the_line_that_is_redrawn() -> None:
     stream, clock = Terminal(), Clock()
     progress = Progress(4, workers=1, stream=stream, clock=clock)
     progress.finished(1.0, running=1)
-    progress.note("EWT 3 failed: ValueError: no")
-    assert screen(stream.getvalue()) == ["EWT 3 failed: ValueError: no", "1 of 4 done, 1 running, 1/s, 3 s left"]
+    progress.note("EWT 3 failed: \x1b[2JValueError: no")
+    note, bar = screen(stream.getvalue())
+    assert note == "EWT 3 failed: \\x1b[2JValueError: no"
+    assert bar.endswith("1 of 4 done, 1 running, 1/s, 0 s so far, 3 s left")
     clock.now = 1.0
     progress.finished(1.0, running=1)
-    assert screen(stream.getvalue()) == ["EWT 3 failed: ValueError: no", "2 of 4 done, 1 running, 1/s, 2 s left"]
+    assert screen(stream.getvalue())[0] == note
+    assert screen(stream.getvalue())[1].endswith("2 of 4 done, 1 running, 1/s, 1 s so far, 2 s left")
 
 
 def test_the_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("COLUMNS", "24")
     stream = Terminal()
     Progress(100, workers=1, stream=stream).finished(1.0, running=1)
-    assert screen(stream.getvalue()) == ["1 of 100 done, 1 ru"]
+    assert screen(stream.getvalue()) == ["1 of 100 done"]
 
 
 def test_a_reader_that_is_gone_does_not_stop_the_study() -> None:

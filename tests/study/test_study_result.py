@@ -119,6 +119,54 @@ def test_standings_are_means_over_splits_and_seeds(tmp_path: Path) -> None:
     assert pair.splits == 4
 
 
+def test_every_split_has_its_mean_over_seeds_and_its_words_of_train(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "unigram perceptron", "seeds = 3", times=4)
+    result = found(path)
+    block = block_of(result, "test")
+    right = right_words(path, "test")
+    for name, seeds in (("unigram", 1), ("perceptron", 3)):
+        expected = [
+            np.mean([np.mean(right[f"{name}.v1", number, seed]) for seed in range(seeds)]) for number in range(4)
+        ]
+        assert standing(block, name, "accuracy.v1").by_split == pytest.approx(expected)
+    plan = Plan.of(path)
+    lengths = np.diff(plan.materials["small"].corpus.offsets)
+    own = [next(cell for cell in plan.cells if cell.number == number) for number in range(4)]
+    assert block.numbers == (0, 1, 2, 3)
+    assert list(block.train_words) == [lengths[plan.partition(cell).parts["train"]].sum() for cell in own]
+
+
+def test_splits_without_a_score_have_no_mean(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "unigram", "metrics = ['accuracy', 'unknown']", times=8)
+    block = block_of(found(path, "splits.sizes='train=rest,test=4%'"), "test")  # a sentence each
+    each = standing(block, "unigram", "unknown.v1")
+    assert len(each.by_split) == 8
+    assert 0 < np.count_nonzero(~np.isnan(each.by_split)) == each.runs < 8
+    assert np.nanmean(each.by_split) == pytest.approx(each.mean)
+
+
+def test_the_result_says_what_was_asked(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "unigram perceptron", "seeds = [4, 7]", times=2)
+    told = found(path, "systems.1.label=mine").to_dict()
+    assert told["systems"] == {"unigram.v1": "unigram", "perceptron.v1": "mine"}
+    assert told["seeds"] == {"unigram": [0], "mine": [4, 7]}
+    corpus = Plan.of(path).materials["small"].corpus
+    assert told["corpora"] == [{"corpus": "small", "sentences": 30, "words": corpus.words}]
+    assert told["strategies"] == [{"split": "random.v1", "times": 2, "seed": 0}]
+    assert (told["cells"], told["missing"]) == (6, 0)
+
+
+def test_several_seeds_on_a_single_split_have_the_interval_of_their_mean(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "perceptron", "seeds = 3", times=1)
+    (tmp_path / "small.conllu").write_text(corpus_text(200))
+    block = block_of(found(path), "test")
+    right = right_words(path, "test")
+    correct = [sum(right["perceptron.v1", 0, seed]) for seed in range(3)]
+    each = standing(block, "perceptron", "accuracy.v1")
+    assert (each.runs, len(set(correct)) > 1) == (3, True)
+    assert each.interval == pytest.approx(wilson(round(np.mean(correct)), len(right["perceptron.v1", 0, 0])).bounds)
+
+
 def test_a_single_split_has_wilsons_interval(tmp_path: Path) -> None:
     path = study_file(tmp_path, SYSTEMS, times=1)
     result = found(path)
@@ -270,10 +318,18 @@ def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
 
 def test_results_are_plain_values(tmp_path: Path) -> None:
     result = found(study_file(tmp_path, times=1)).to_dict()
-    assert list(result) == ["study", "correction", "alpha", "missing", "damaged", "blocks", "notes"]
+    assert list(result) == [
+        "kind", "study", "correction", "alpha", "systems", "seeds", "corpora", "strategies", "cells", "missing",
+        "damaged", "blocks", "notes",
+    ]  # fmt: skip
     block = result["blocks"][0]
-    assert list(block) == ["corpus", "split", "seed", "part", "splits", "metrics", "systems", "pairs", "agreement"]
-    assert list(block["systems"][0]) == ["system", "metric", "runs", "mean", "sd", "least", "most", "interval"]
+    assert list(block) == [
+        "corpus", "split", "seed", "part", "splits", "numbers", "train_words", "metrics", "systems", "pairs",
+        "agreement",
+    ]  # fmt: skip
+    assert list(block["systems"][0]) == [
+        "system", "metric", "runs", "mean", "sd", "least", "most", "interval", "by_split"
+    ]  # fmt: skip
     assert list(block["pairs"][0]) == [
         "a", "b", "test", "difference", "splits", "ahead", "significant", "reversed", "p", "p_corrected"
     ]  # fmt: skip

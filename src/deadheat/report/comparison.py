@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from deadheat.analyses.compare import Comparison
 from deadheat.analyses.contest import Contest
 from deadheat.analyses.disagreement import DisputedSentence
-from deadheat.report.terminal import emphasis, percent, table
+from deadheat.report.terminal import Toned, emphasis, percent, prose, quotable, table, word_rows
 from deadheat.stats.ranks import CriticalDifference
-
-WIDEST = 110  # characters of a line of a disputed sentence
 
 
 def comparison_text(found: Comparison, *, disputed: int = 5) -> str:
@@ -19,23 +17,24 @@ def comparison_text(found: Comparison, *, disputed: int = 5) -> str:
     parts = [
         _systems(found),
         _pairs(found),
-        f"tied with the best: {', '.join(found.tied)}"
-        if len(found.tied) > 1
-        else f"best: {found.tied[0]}, better than every other",
+        prose(
+            f"tied with the best: {', '.join(found.tied)}"
+            if len(found.tied) > 1
+            else f"best: {found.tied[0]}, better than every other"
+        ),
     ]
     if found.ranks is not None:
         parts.append(_ranks(found.ranks))
     if found.disagreement is not None:
         agreed = found.disagreement
-        parts.append(
-            f"agreement on {agreed.labels}: Krippendorff's alpha {agreed.alpha:.4f}; of all words "
-            f"{percent(agreed.oracle)} % are right in at least one system"
-            + ("" if math.isnan(agreed.majority) else f", {percent(agreed.majority)} % by majority vote")
-        )
-        if agreed.sentences:
+        told = f"agreement on {agreed.labels}: Krippendorff's alpha {agreed.alpha:.4f}; of all words "
+        told += f"{percent(agreed.oracle)} % are right in at least one system"
+        told += "" if math.isnan(agreed.majority) else f", {percent(agreed.majority)} % by majority vote"
+        parts.append(prose(told))
+        if agreed.sentences and disputed:
             parts.append(emphasis("Where they disagree most"))
             parts += [_sentence(each) for each in agreed.sentences[:disputed]]
-    return "\n\n".join([*parts, found.signature])
+    return "\n\n".join([*parts, quotable(found.signature)])
 
 
 def _systems(found: Comparison) -> str:
@@ -44,7 +43,7 @@ def _systems(found: Comparison) -> str:
     besides = {(row.file, row.metric.label): percent(row.value) for row in found.besides}
     rows = [
         [
-            row.file,
+            Toned(row.file, "strong") if row.file in found.tied else row.file,
             shown(found, row.value),
             f"{shown(found, row.interval.low)} - {shown(found, row.interval.high)}",
             *(besides.get((row.file, label), "-") for label in more),
@@ -68,7 +67,7 @@ def _pairs(found: Comparison) -> str:
     place = {row.file: i for i, row in enumerate(sorted(found.systems, key=lambda row: -row.value))}
     best_first = sorted(found.pairs, key=lambda pair: sorted((place[pair.a], place[pair.b])))
     rows = [pair_cells(found, pair) for pair in best_first]
-    return f"{found.test}, by {found.unit}: {found.reason}\n" + table(header, rows)
+    return prose(f"{found.test}, by {found.unit}: {found.reason}\n") + table(header, rows)
 
 
 def shown(found: Comparison, value: float, *, sign: str = "") -> str:
@@ -88,7 +87,7 @@ def pair_cells(found: Comparison, pair: Contest) -> list[str]:
         f"{percent(pair.error_reduction)} %" if saved else "-",
         p_text(pair.p),
         p_text(pair.p_corrected),
-        f"{winner} wins" if winner else "a dead heat",
+        Toned(f"{winner} wins", "win") if winner else Toned("a dead heat", "tie"),
     ]
 
 
@@ -100,7 +99,7 @@ def _ranks(ranks: CriticalDifference) -> str:
     if ranks.cd is not None:
         lines.append(f"not told apart by ranks (Nemenyi, critical difference {ranks.cd:.2f}):")
         lines += [f"  {', '.join(clique)}" for clique in ranks.cliques] or ["  none"]
-    return "\n".join(lines)
+    return prose("\n".join(lines))
 
 
 def p_text(p: float) -> str:
@@ -110,13 +109,9 @@ def p_text(p: float) -> str:
 
 def _sentence(disputed: DisputedSentence) -> str:
     """Words in a row, under them the labels of gold and of every system; where a system errs, its label is shown."""
-    lines: list[tuple[str, Sequence[str]]] = [("", disputed.words), ("gold", disputed.gold)]
+    rows: list[tuple[str, Sequence[str]]] = [("gold", disputed.gold)]
     for name, labels in disputed.labels.items():
-        lines.append((name, [own if own != gold else "." for own, gold in zip(labels, disputed.gold, strict=True)]))
-    widths = [max(len(cell) for cell in column) for column in zip(*(cells for _, cells in lines), strict=True)]
-    margin = max(len(name) for name, _ in lines)
-    shown = []
-    for name, cells in lines:
-        text = "  ".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True)).rstrip()
-        shown.append(f"  {name:<{margin}}  {text if len(text) <= WIDEST else text[: WIDEST - 3] + '...'}")
-    return f"{disputed.place} (alpha {disputed.alpha:.3f})\n" + "\n".join(shown)
+        pairs = zip(labels, disputed.gold, strict=True)
+        rows.append((name, [Toned(own, "wrong") if own != gold else Toned(".", "tie") for own, gold in pairs]))
+    place = prose(f"{disputed.place} (alpha {disputed.alpha:.3f})")
+    return f"{place}\n{word_rows(disputed.words, rows)}"

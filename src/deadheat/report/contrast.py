@@ -8,7 +8,7 @@ from deadheat.analyses.contrast import Block, Contrasts
 from deadheat.errors import counted
 from deadheat.ranking.importance import Importance
 from deadheat.report.comparison import p_text
-from deadheat.report.terminal import emphasis, table
+from deadheat.report.terminal import Toned, emphasis, prose, table
 
 MOST_SHOWN = 10  # factors, and pairs of factors
 
@@ -41,7 +41,7 @@ def _block(found: Contrasts, block: Block, scale: float) -> str:
             compared = [delta, *("-" if math.isnan(p) else p_text(p) for p in tests)]
         rows.append(
             [
-                each.option or "(empty)",
+                Toned(each.option or "(empty)", "strong" if each.option == contrast.best else ""),
                 f"{100 * each.wins:.1f} %",
                 compared[0],
                 f"{scale * each.median:.2f}",
@@ -56,7 +56,7 @@ def _block(found: Contrasts, block: Block, scale: float) -> str:
     if contrast.tied:
         kind = "pairing" if found.repeats == "each" else "configuration"
         told += f"; the highest score is shared in {counted(contrast.tied, kind)}"
-    return f"{emphasis(title)}\n{table(header, rows)}\n{told}"
+    return f"{emphasis(title)}\n{table(header, rows)}\n{prose(told)}"
 
 
 def _number(value: float) -> str:
@@ -81,7 +81,7 @@ def _importance(level: str, found: Importance) -> str:
         told += ": the shares are chance" if found.is_chance else ""
         told += f"; {100 * found.noise:.1f} % of the variance of runs lies within configurations" if repeated else ""
     title = f"{level + ', ' if level else ''}{counted(found.runs, 'run')}: variance explained"
-    return f"{emphasis(title)}\n{table(['factor', 'share'], rows)}\n{told}"
+    return f"{emphasis(title)}\n{table(['factor', 'share'], rows)}\n{prose(told)}"
 
 
 def _paired_on(found: Contrasts) -> str:
@@ -93,4 +93,4 @@ def _paired_on(found: Contrasts) -> str:
     )
     if found.repeats == "each":
         lines.append("tests are made on the means of configurations, whose runs are not independent of each other")
-    return "\n".join(lines)
+    return prose("\n".join(lines))

@@ -1,40 +1,28 @@
-"""What the demo shows: on a terminal, and as a page."""
+"""What the demo shows on a terminal."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from deadheat.analyses.demo import Demo
 from deadheat.report.comparison import comparison_text
-from deadheat.report.page import contest_chart, contest_table, html_table, in_words, interval_chart, page, score_section
-from deadheat.report.terminal import emphasis, percent, score_matrix, table
+from deadheat.report.study import study_text
+from deadheat.report.terminal import emphasis, percent, prose
 
 
-def demo_text(demo: Demo) -> str:
-    """Scores, differences, and what is true."""
+def demo_text(demo: Demo, verdicts: Sequence[str]) -> str:
+    """The standings of the taggers, the verdict, and how the simulated parsers compare with the truth."""
     truth = ", ".join(f"{name} {percent(value)}" for name, value in demo.truth.items())
+    first = demo.study.result.blocks[0].corpus
+    shown = tuple(each for each in demo.study.result.blocks if each.part == "test" and each.corpus == first)
     return "\n\n".join(
         [
-            f"Three simulated systems on a treebank of an invented language ({demo.language}), whose truth we know.",
-            table(*score_matrix(demo.scores)),
-            demo.scores.signature,
-            emphasis(f"Which differences in {demo.comparison.metric} are real?"),
-            comparison_text(demo.comparison, disputed=1),
+            emphasis("Four taggers on six invented languages: what holds?"),
+            study_text(replace(demo.study.result, blocks=shown)),
+            "\n".join(map(prose, verdicts)),
+            emphasis(f"Three simulated parsers: which differences in {demo.parsers.metric} are real?"),
+            comparison_text(demo.parsers, disputed=0),
             f"The truth: {truth}. B and C are equally good, and A is a point better.",
         ]
     )
-
-
-def demo_page(demo: Demo) -> str:
-    """The same as one page."""
-    found = demo.comparison
-    truth = [[row.file, percent(row.value), percent(demo.truth[row.file])] for row in found.systems]
-    sections = [
-        (f"{found.metric} of each system", interval_chart(found.systems)),
-        ("Which differences are real", contest_chart(found) + contest_table(found)),
-        ("All scores, in percent", score_section(demo.scores)),
-        (
-            "What is true",
-            "<p>The systems are simulated, so their true scores are known: B and C are equally good, and A is one "
-            "point better.</p>" + html_table(["system", "measured", "true"], truth),
-        ),
-    ]
-    return page("Deadheat demo", [in_words(found, pair) for pair in found.pairs], sections, found.signature)

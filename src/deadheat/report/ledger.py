@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deadheat.errors import counted
-from deadheat.report.terminal import table
+from deadheat.report.terminal import Toned, prose, table
 from deadheat.study.ledger import SHORT
 from deadheat.study.tally import Tally
 
@@ -49,7 +49,8 @@ def looks_table(tally: Tally, events: Sequence[Mapping[str, Any]]) -> str:
         for event in events
     ]
     header = ["time", "user", "event", "system", "prediction", "metrics", "remark"]
-    return f"{table(header, rows, left=len(header))}\n\n{tally.name} {tally.test_set[:SHORT]}: {tally}"
+    told = f"{tally.name} {tally.test_set[:SHORT]}: {tally}"
+    return f"{table(header, rows, left=len(header))}\n\n{prose(told)}"
 
 
 def minute(time: str) -> str:
@@ -65,7 +66,8 @@ def _metrics(event: Mapping[str, Any]) -> str:
 def _left(tally: Tally) -> str:
     if tally.left is None:
         return "no budget"
-    return f"{max(tally.left, 0):,} of {tally.budget:,}"
+    left = f"{max(tally.left, 0):,} of {tally.budget:,}"
+    return left if tally.left > 0 else Toned(left, "alarm")
 
 
 def _remark(event: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from deadheat.ranking.influence import LeftOut
 from deadheat.ranking.named import NamedSubset
 from deadheat.ranking.representative import Choice, Representative
 from deadheat.ranking.stability import MetricStability
-from deadheat.report.terminal import emphasis, table
+from deadheat.report.terminal import emphasis, prose, quotable, table
 
 CLOSEST = 10  # pairs shown
 SHOWN = 8  # data sets left out, and values of attributes
@@ -30,7 +30,7 @@ def ranking_text(found: Ranking) -> str:
         parts.append(_representative(found, found.representative))
     if found.metrics:
         parts.append(_metrics(found.metrics))
-    return "\n\n".join([*parts, found.signature])
+    return "\n\n".join([*parts, quotable(found.signature)])
 
 
 def _digits(found: Ranking) -> int:
@@ -68,7 +68,7 @@ def _pairs(found: Ranking) -> str:
 def _tau(found: Ranking) -> str:
     tau = found.sampled.tau
     spread = f"sd {tau.sd:.3f}, least {tau.quantile(0):.3f}, median {tau.quantile(0.5):.3f}"
-    return f"Kendall's tau with the ranking on all data sets: mean {tau.mean:.3f}, {spread}"
+    return prose(f"Kendall's tau with the ranking on all data sets: mean {tau.mean:.3f}, {spread}")
 
 
 def _exact(found: Ranking, exact: Exact) -> str:
@@ -83,14 +83,15 @@ def _exact(found: Ranking, exact: Exact) -> str:
     unproved = sum(not each.proved for ends in exact.extremes for each in ends)
     last = f"{missed} of {2 * len(rows)} extremes were not among the sampled subsets"
     last += f"; {unproved} are not proved" if unproved else ""
-    return f"over all {exact.subsets:,} subsets\n" + table(header, rows, left=2) + f"\n{last}"
+    return f"over all {exact.subsets:,} subsets\n" + table(header, rows, left=2) + f"\n{prose(last)}"
 
 
 def _anomalies(found: Ranking, each: Anomalies) -> str:
     lines = [emphasis(f"Where {each.system} is best and worst")]
     for end in (each.best, each.worst):
         names = ", ".join(found.table.datasets[place] for place in end.subsets_BK[0])
-        lines += [f"rank {end.rank} in {100 * end.share:.4f} % of subsets, as in {names}", _presence(end)]
+        told = f"rank {end.rank} in {100 * end.share:.4f} % of subsets, as in {names}"
+        lines += [prose(told), _presence(end)]
     return "\n".join(lines)
 
 
@@ -141,16 +142,15 @@ def _left_out(left_out: tuple[LeftOut, ...]) -> str:
         moves = ", ".join(f"{system} {before} to {after}" for system, (before, after) in each.moved.items())
         rows.append([each.dataset, moves, str(each.swapped), f"{each.tau:.3f}"])
     shown = table(["without", "ranks that change", "pairs swapped", "tau"], rows, left=2) + "\n" if rows else ""
-    return f"{shown}{len(changing)} of {len(left_out)} data sets change the ranking when left out"
+    return shown + prose(f"{len(changing)} of {len(left_out)} data sets change the ranking when left out")
 
 
 def _representative(found: Ranking, chosen: Representative) -> str:
     rows = [_choice(found, "greedy", chosen.greedy), _choice(found, "exact", chosen.exact)]
     shown = table([f"{chosen.size} data sets", "which", "pairs alike", "at most", "tau"], rows, left=2)
-    shares = (
-        f"held-out systems {chosen.held_out:.3f}, random subsets {chosen.random:.3f}, own systems {chosen.fitted:.3f}"
-    )
-    return f"{shown}\nshare of pairs alike when half of the systems choose, {chosen.halvings} times: {shares}"
+    told = f"share of pairs alike when half of the systems choose, {chosen.halvings} times: held-out systems "
+    told += f"{chosen.held_out:.3f}, random subsets {chosen.random:.3f}, own systems {chosen.fitted:.3f}"
+    return f"{shown}\n{prose(told)}"
 
 
 def _choice(found: Ranking, name: str, choice: Choice) -> list[str]:

@@ -9,7 +9,7 @@ from deadheat.errors import counted
 from deadheat.ranking.seed_power import SeedPower
 from deadheat.ranking.seeds import SystemPair
 from deadheat.report.comparison import p_text
-from deadheat.report.terminal import emphasis, table
+from deadheat.report.terminal import Toned, emphasis, prose, table
 
 NONE = "-"
 
@@ -86,13 +86,14 @@ def _pairs(found: Seeds, block: SeedBlock, scale: float) -> str:
         )
     header = ["pair", "difference", "P(A > B)", "p (MW)", "p (KS)", "p (sd, BF)", "ASO A", "ASO B", "verdict"]
     told = f"p-values are corrected ({found.correction}) for {counted(len(block.pairs), 'pair')}"
-    return f"{table(header, rows)}\n{told}; ASO: eps_min, the smaller the surer that this one is better"
+    told += "; ASO: eps_min, the smaller the surer that this one is better"
+    return f"{table(header, rows)}\n{prose(told)}"
 
 
 def _verdict(found: Seeds, block: SeedBlock, pair: SystemPair) -> str:
     if winner := pair.winner(found.alpha):
-        return f"{winner} wins"
-    return f"too few {block.unit}s" if pair.least_p > found.alpha else "no difference shown"
+        return Toned(f"{winner} wins", "win")
+    return Toned(f"too few {block.unit}s" if pair.least_p > found.alpha else "no difference shown", "tie")
 
 
 def _needed(found: Seeds, block: SeedBlock, scale: float) -> str:
@@ -104,8 +105,9 @@ def _needed(found: Seeds, block: SeedBlock, scale: float) -> str:
     power = f"{unit} for power {need.target:g}"
     header = ["to tell apart", "difference", power, "95 % interval", "simulated", "power now", "least found now"]
     shared = f" / {need.comparisons}" if need.comparisons > 1 else ""
-    theory = f"{unit} by normal theory (Welch's test at {found.alpha:g}{shared}), checked by resampling"
-    return f"{table(header, rows)}\n{theory}; the interval is of the unknown spread"
+    theory = f"{unit} by normal theory (Welch's test at {found.alpha:g}{shared}), checked by resampling; "
+    theory += "the interval is of the unknown spread"
+    return f"{table(header, rows)}\n{prose(theory)}"
 
 
 def _power_cells(need: SeedPower, scale: float) -> list[str]:

@@ -7,7 +7,7 @@ import math
 from deadheat.analyses.size_study import NONE_ENOUGH, ONE_SAMPLE, SizeStudy
 from deadheat.errors import counted
 from deadheat.ranking.sizes import SetSizes, SizePoint
-from deadheat.report.terminal import emphasis, percent, table
+from deadheat.report.terminal import emphasis, percent, prose, quotable, table
 
 SHOWN = 10  # systems of a ranking
 
@@ -17,11 +17,16 @@ def size_text(found: SizeStudy) -> str:
     parts = [_block(found, each) for each in found.blocks]
     if len(found.sets) > 1:
         parts.append(_together(found))
-    return "\n\n".join([*parts, found.signature])
+    return "\n\n".join([*parts, quotable(found.signature)])
 
 
 def _block(found: SizeStudy, block: SetSizes) -> str:
-    pieces = [_title(found, block), _sizes(found, block), "\n".join(found.answers(block)), _published(found, block)]
+    pieces = [
+        _title(found, block),
+        _sizes(found, block),
+        prose("\n".join(found.answers(block))),
+        _published(found, block),
+    ]
     return "\n\n".join(filter(None, pieces))
 
 
@@ -30,7 +35,7 @@ def _title(found: SizeStudy, block: SetSizes) -> str:
     scores = [f"{block.systems[at]} {percent(float(block.scores_S[at]))}" for at in block.order[:SHOWN]]
     more = len(block.systems) - SHOWN
     scores += [f"{more} more"] if more > 0 else []
-    return f"{emphasis(where)}\n{found.metric.label} on everything: {', '.join(scores)}"
+    return f"{emphasis(where)}\n" + prose(f"{found.metric.label} on everything: {', '.join(scores)}")
 
 
 def _sizes(found: SizeStudy, block: SetSizes) -> str:
@@ -87,10 +92,10 @@ def _together(found: SizeStudy) -> str:
             told = f"{NONE_ENOUGH} in every test set"
         lines.append(f"{way}: {told}")
     if found.between_DD is None:
-        return "\n".join(lines)
+        return prose("\n".join(lines))
     names = [each.name for each in found.sets]
     rows = [[name, *map(_number, row)] for name, row in zip(names, found.between_DD.tolist(), strict=True)]
-    return "\n".join(lines) + "\n\n" + table(["tau of the rankings on everything", *names], rows)
+    return prose("\n".join(lines)) + "\n\n" + table(["tau of the rankings on everything", *names], rows)
 
 
 def _number(value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from deadheat.report.terminal import percent, table
+from deadheat.report.terminal import paragraph, percent, prose, table
 from deadheat.splits.folder import Checked
 from deadheat.splits.leaks import Leak
 from deadheat.splits.making import Splits
@@ -16,7 +16,7 @@ def split_table(splits: Splits) -> str:
     """The parts of every split with their sizes, what was done, and by which rule documents were found."""
     documents = str(splits.documents) if splits.documents else "no documents"
     body = _each(splits) if len(splits) <= MOST_SHOWN else _ranges(splits)
-    return f"{splits}\n{documents}\n\n{body}"
+    return prose(f"{splits}\n{documents}") + f"\n\n{body}"
 
 
 def _each(splits: Splits) -> str:
@@ -76,7 +76,7 @@ def leak_table(checked: Checked) -> str:
     verified = f"{checked.folder}: {checked.verified} files are as the manifest says" if checked.verified else ""
     splits = f"{len(checked.leaks)} splits: the mean, and the least and the most\n" if len(checked.leaks) > 1 else ""
     shown = table([*header, *(f"{kind} apart" for kind in kinds)], rows, left=2)
-    return "\n".join(filter(None, [verified, splits + shown])) + "\n\n" + LEGEND
+    return "\n".join(filter(None, [prose(verified), splits + shown])) + "\n\n" + paragraph(LEGEND)
 
 
 LEGEND = """\

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.analyses.study import Block, Standing, StudyResult
 from deadheat.errors import counted
-from deadheat.report.terminal import percent, table
+from deadheat.report.terminal import Toned, percent, prose, table
 from deadheat.study.plan import Plan
 from deadheat.study.progress import duration
 
@@ -30,7 +30,7 @@ def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: flo
             table(["corpus", "sentences", "words"], corpora),
             table(["split", "times", "seed"], splits),
             table(["system", "name", "seeds"], systems, left=3),
-            f"{told}; {spent}{time}",
+            prose(f"{told}; {spent}{time}"),
         ]
     )
 
@@ -44,14 +44,14 @@ def study_text(result: StudyResult) -> str:
 
 
 def _block(block: Block, result: StudyResult) -> str:
-    parts = [str(block), _standings(block)]
+    parts = [prose(str(block)), _standings(block)]
     if block.pairs:
         parts.append(_pairs(block, result))
     for labels in dict.fromkeys(each.labels for each in block.agreement):
         own = [each for each in block.agreement if each.labels == labels]
         alphas, oracles = ([getattr(each, name) for each in own] for name in ("alpha", "oracle"))
         some = f"some system is right on {percent(float(np.mean(oracles)))} % of the words"
-        parts.append(f"agreement of all systems on {labels}: alpha {np.mean(alphas):.3f}; {some}")
+        parts.append(prose(f"agreement of all systems on {labels}: alpha {np.mean(alphas):.3f}; {some}"))
     return "\n".join(parts)
 
 
@@ -82,13 +82,17 @@ def short(metric: str) -> str:
     return f"{base} {column}".strip()
 
 
+def _better(significant: int, splits: int) -> Toned:
+    return Toned(f"{significant} of {splits}", "win" if significant == splits else "" if significant else "tie")
+
+
 def _pairs(block: Block, result: StudyResult) -> str:
     rows: list[Sequence[str]] = [
         [
             f"{pair.a} - {pair.b}",
             f"{100 * pair.difference:+.2f}",
             f"{pair.ahead} of {pair.splits}",
-            f"{pair.significant} of {pair.splits}",
+            _better(pair.significant, pair.splits),
             f"{pair.reversed} of {pair.splits}",
             f"{min(pair.p):.2g} - {max(pair.p):.2g}" if pair.splits > 1 else f"{pair.p[0]:.2g}",
         ]
@@ -96,4 +100,4 @@ def _pairs(block: Block, result: StudyResult) -> str:
     ]
     tested = ", ".join(dict.fromkeys(pair.test for pair in block.pairs))
     told = f"{tested}, {result.correction} over the splits, alpha {result.alpha:g}"
-    return f"{told}\n" + table(["pair", "difference", "ahead", "better", "worse", "p"], rows)
+    return prose(f"{told}\n") + table(["pair", "difference", "ahead", "better", "worse", "p"], rows)

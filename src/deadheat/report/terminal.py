@@ -1,14 +1,31 @@
-"""Plain tables for a terminal."""
+"""Tables for a terminal, and the same without ornament for whatever else reads them."""
 
 from __future__ import annotations
 
 import math
-import os
 import sys
 import unicodedata
 from collections.abc import Sequence
 
 from deadheat.analyses.score import Scores
+from deadheat.study.screen import Screen, columns, encodable, encoding, is_drawn_on, shows_color, visible
+
+WIDEST = 110  # characters of a line of words, where no terminal says how many it has
+
+
+class Toned(str):
+    """A cell that says something a reader looks for: as `win`, `tie`, `alarm`, `wrong` or `strong`.
+
+    The tone repeats in weight and colour what the words say, and is lost where nothing shows it.
+    """
+
+    __slots__ = ("tone",)
+    tone: str
+
+    def __new__(cls, text: str, tone: str) -> Toned:
+        made = super().__new__(cls, text)
+        made.tone = tone
+        return made
 
 
 def percent(value: float) -> str:
@@ -26,13 +43,43 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
     a       89.19
     longer   7.00
     """
+    header, rows = [_cell(cell) for cell in header], [[_cell(cell) for cell in row] for row in rows]
+    if is_drawn_on(sys.stdout):
+        from deadheat.report.drawn import drawn_table  # rich, which nobody waits for in vain
+
+        return drawn_table(header, rows, left=left, screen=Screen.of(sys.stdout))
     widths = [max(map(width, column)) for column in zip(header, *rows, strict=True)]
     lines = []
     for row in (header, *rows):
         cells = [_padded(cell, size, to_left=i < left) for i, (cell, size) in enumerate(zip(row, widths, strict=True))]
         lines.append("  ".join(cells).rstrip())
-    lines[0] = emphasis(lines[0])
     return "\n".join(lines)
+
+
+def word_rows(words: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """The words of a sentence in a line, and under each of them what every named row says of it.
+
+    Examples
+    --------
+    >>> print(word_rows(["Hello", "you"], [("gold", ["INTJ", "PRON"]), ("mine", [".", "X"])]))
+            Hello  you
+      gold  INTJ   PRON
+      mine  .      X
+    """
+    lines = [("", [_cell(word) for word in words]), *((_cell(name), [_cell(each) for each in of]) for name, of in rows)]
+    if is_drawn_on(sys.stdout):
+        from deadheat.report.drawn import drawn_table
+
+        (_, top), *below = lines
+        cells = [[name, *each] for name, each in below]
+        return drawn_table(["", *top], cells, left=1, screen=Screen.of(sys.stdout), whole_words=True)
+    widths = [max(map(len, column)) for column in zip(*(row for _, row in lines), strict=True)]
+    margin = max(len(name) for name, _ in lines)
+    shown = []
+    for name, row in lines:
+        text = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+        shown.append(f"  {name:<{margin}}  {text if len(text) <= WIDEST else text[: WIDEST - 3] + '...'}")
+    return "\n".join(shown)
 
 
 def width(text: str) -> int:
@@ -44,9 +91,38 @@ def width(text: str) -> int:
 
 def emphasis(text: str) -> str:
     """Bold on a terminal that shows it, plain elsewhere."""
-    if not sys.stdout.isatty() or "NO_COLOR" in os.environ:
-        return text
-    return f"\x1b[1m{text}\x1b[0m"
+    text = quotable(text)
+    return f"\x1b[1m{text}\x1b[0m" if shows_color(sys.stdout) else text
+
+
+def quotable(text: str) -> str:
+    """A text as standard output can show it, without effects of what is in the names of files and systems."""
+    return encodable(visible(text), encoding(sys.stdout))
+
+
+def prose(text: str) -> str:
+    """Sentences, which a terminal shows with whole words on each line."""
+    shown = quotable(text)
+    if not is_drawn_on(sys.stdout):
+        return shown
+    from textwrap import TextWrapper
+
+    wrapper = TextWrapper(columns(sys.stdout), break_long_words=False, break_on_hyphens=False)
+    lines = []
+    for line in shown.replace(" %", "\u00a0%").split("\n"):  # a number keeps its sign
+        wrapper.subsequent_indent = " " * (len(line) - len(line.lstrip(" ")))
+        lines += wrapper.wrap(line) or [""]
+    return "\n".join(lines).replace("\u00a0%", " %")
+
+
+def paragraph(text: str) -> str:
+    """A text of several lines, which a terminal breaks where it likes."""
+    return prose(text.replace("\n", " ") if is_drawn_on(sys.stdout) else text)
+
+
+def _cell(text: str) -> str:
+    shown = quotable(text).replace("\n", "\\n")
+    return Toned(shown, text.tone) if isinstance(text, Toned) else shown
 
 
 def _padded(text: str, size: int, *, to_left: bool) -> str:
@@ -76,4 +152,4 @@ def score_table(scores: Scores) -> str:
         extra = [percent(row.precision), percent(row.recall)] if classes else []
         counts = [f"{count:,}" for count in (row.correct, row.gold, row.predicted)]
         rows.append([*shown, percent(row.value), bounds, *extra, *counts])
-    return table([*names, *measures], rows, left=len(names)) + "\n\n" + scores.signature
+    return table([*names, *measures], rows, left=len(names)) + "\n\n" + quotable(scores.signature)

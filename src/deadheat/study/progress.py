@@ -1,21 +1,28 @@
-"""How far a study is: one line that is rewritten on a terminal, plain lines now and then elsewhere."""
+"""How far a study is: a bar that is redrawn on a terminal, plain lines now and then elsewhere.
+
+It is drawn when a cell finishes and at no other time: there is no thread, which a fork could catch in the middle of
+something. The cursor is never hidden, so that nothing has to be put right when the study is killed.
+"""
 
 from __future__ import annotations
 
 import math
-import os
-import shutil
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
+
+from deadheat.study.screen import Screen, is_terminal, visible
+
+if TYPE_CHECKING:
+    from deadheat.study.progress_bar import Bar
 
 LAST = 50  # cells that the time left is reckoned from
 TRIMMED = 0.1  # of these, the share of the quickest and of the slowest that does not count
-REWRITE_S, LINE_S = 0.1, 10.0
+REDRAW_S, LINE_S = 0.1, 10.0
 _CLEAR = "\r\x1b[K"
 
 
@@ -101,10 +108,13 @@ class Progress:
         self.total, self.done, self.failed, self.running = total, 0, 0, 0
         self._workers, self._quiet, self._clock = max(1, workers), quiet, clock
         self._stream = sys.stderr if stream is None else stream
-        self._rewrites = _is_terminal(self._stream)
+        self._redraws = is_terminal(self._stream)
         self._seconds: deque[float] = deque(maxlen=LAST)
         self._said = ""
         self._said_at = -math.inf
+        self._began = clock()
+        self._closed = False
+        self._bar: Bar | None = None
 
     def finished(self, wall_s: float, *, running: int, failed: bool = False) -> None:
         """One cell more is finished; it took so long, and so many run now."""
@@ -124,27 +134,24 @@ class Progress:
         return trimmed_mean(self._seconds) * max(1.0, left / self._workers)
 
     def __str__(self) -> str:
-        said = [f"{self.done:,} of {self.total:,} done"]
-        said += [f"{self.failed:,} failed"] if self.failed else []
-        said += [f"{self.running:,} running"] if self.running else []
-        if self._seconds and (mean := trimmed_mean(self._seconds)) > 0:
-            said.append(speed(self._workers / mean))
-        left = self.seconds_left
-        said += [f"{duration(left)} left"] if left else []
-        return ", ".join(said)
+        return ", ".join(self._parts().values())
 
     def note(self, line: str) -> None:
-        """Write a line of its own, above the line that is rewritten."""
+        """Write a line of its own, above the one that is redrawn."""
         if self._quiet:
             return
-        self._write(f"{_CLEAR}{line}\n{self._said}" if self._rewrites else f"{line}\n")
+        shown = visible(line)
+        self._write(f"{_CLEAR}{shown}\n{self._said}" if self._redraws else f"{shown}\n")
 
     def close(self) -> None:
         """Say for the last time how far it is."""
-        if self.done or self._said:
+        if (self.done or self._said) and not self._closed:
+            self._closed = True
             self._say(last=True)
 
     def __enter__(self) -> Self:
+        if self._redraws and self.total:
+            self._say()
         return self
 
     def __exit__(
@@ -152,23 +159,49 @@ class Progress:
     ) -> None:
         self.close()
 
+    def _parts(self) -> dict[str, str]:
+        """What there is to say while it runs, by name."""
+        parts = {"done": f"{self.done:,} of {self.total:,} done"}
+        if self.failed:
+            parts["failed"] = f"{self.failed:,} failed"
+        if self.running:
+            parts["running"] = f"{self.running:,} running"
+        if self._seconds and (mean := trimmed_mean(self._seconds)) > 0:
+            parts["speed"] = speed(self._workers / mean)
+        if left := self.seconds_left:
+            parts["left"] = f"{duration(left)} left"
+        return parts
+
+    def _drawn(self, now: float, *, last: bool) -> str:
+        """The bar, and what stands beside it."""
+        if self._bar is None:
+            from deadheat.study.progress_bar import Bar  # rich, which only a terminal needs
+
+            self._bar = Bar()
+        parts, seconds = self._parts(), now - self._began
+        if last:
+            parts = {name: parts[name] for name in ("done", "failed") if name in parts}
+            if self.done and seconds > 0:
+                parts["speed"] = speed(self.done / seconds)
+            parts["so far"] = f"{'took' if self.done >= self.total else 'stopped after'} {duration(seconds)}"
+        else:
+            left = parts.pop("left", "")
+            parts["so far"] = f"{duration(seconds)} so far"
+            parts |= {"left": left} if left else {}
+        return self._bar.line(self.done / max(1, self.total), parts, Screen.of(self._stream))
+
     def _say(self, *, last: bool = False) -> None:
         now = self._clock()
-        if self._quiet or (not last and now - self._said_at < (REWRITE_S if self._rewrites else LINE_S)):
+        if self._quiet or (not last and now - self._said_at < (REDRAW_S if self._redraws else LINE_S)):
             return
-        said = str(self)
-        if self._rewrites:
-            said = said[: shutil.get_terminal_size().columns - 1]  # a line that wraps cannot be rewritten
+        if self._redraws:
+            said = self._drawn(now, last=last)
             self._write(f"{_CLEAR}{said}" + ("\n" if last else ""))
-        elif said != self._said:
+        elif (said := str(self)) != self._said:
             self._write(f"{said}\n")
-        self._said, self._said_at = "" if last and self._rewrites else said, now
+        self._said, self._said_at = "" if last and self._redraws else said, now
 
     def _write(self, text: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads it any more; the study goes on
             self._stream.write(text)
             self._stream.flush()
-
-
-def _is_terminal(stream: TextIO) -> bool:
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
