@@ -22,7 +22,7 @@ LAYERS = (
     ("testbed",),
     ("splits",),
     ("metrics",),
-    ("stats",),
+    ("neural", "stats"),
     ("systems",),
     ("ranking",),
     ("study",),
@@ -46,8 +46,8 @@ ORACLES = {
     "udapi",
     "udtools",
 }
-# numba requires one exact version of llvmlite, so a bound of ours could only be in its way.
-COMES_WITH = {"llvmlite": "numba"}
+# numba requires one exact version of llvmlite, so a bound of ours could only be in its way; others are named otherwise.
+COMES_WITH = {"llvmlite": "numba", "fontTools": "fonttools", "vl_convert": "vl_convert_python"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,12 @@ def test_tags_come_with_whole_sentences_and_unknown_words() -> None:
 
 def test_the_dictionary_has_what_the_command_promises() -> None:
     told = json.loads(json.dumps(compare(GOLD, SYSTEMS).to_dict()))
-    assert {"systems", "pairs", "tied", "agreement"} <= set(told)
+    assert next(iter(told)) == "kind"
+    assert told["kind"] == "compare"
+    assert {"systems", "pairs", "tied", "agreement", "scale", "notes"} <= set(told)
     assert set(told["systems"][0]) == {"system", "value", "low", "high"}
     assert {"a", "b", "test", "difference", "low", "high", "p", "p_corrected"} <= set(told["pairs"][0])
+    assert [pair["winner"] for pair in told["pairs"]] == ["", "good", "twin"]
 
 
 def test_trees_are_compared_by_las_and_the_truth_is_found() -> None:

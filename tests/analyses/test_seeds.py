@@ -158,11 +158,18 @@ def test_too_many_systems_are_refused(tmp_path: Path) -> None:
 
 def test_results_become_plain_values_and_latex(runs: Path) -> None:
     found = seeds(runs, score="test", dev="dev", by="task")
-    block = found.to_dict()["blocks"][0]
+    told = found.to_dict()
+    assert next(iter(told.items())) == ("kind", "seeds")
+    block = told["blocks"][0]
+    assert (block["systems"][0]["values"], block["systems"][0]["dev_values"]) == (
+        [0.81, 0.80, 0.83],
+        [0.90, 0.92, 0.91],
+    )
+    assert block["pairs"][0]["winner"] == ""
     assert [each["system"] for each in block["systems"]] == ["A", "B"]
     assert len(block["systems"][0]["density"]["scores"]) == 101
     assert set(block["pairs"][0]) >= {"mann_whitney", "kolmogorov_smirnov", "brown_forsythe", "aso", "seeds_needed"}
-    assert "ner: A & 3 & 0.8000 & 0.8100 & 0.8300" in found.to_latex()
+    assert "ner: A & 3 & 80.00 & 81.00 & 83.00" in found.to_latex()
 
 
 def test_differences_between_seeds_are_near_the_published_ones(shared_data: Path) -> None:

@@ -28,7 +28,10 @@ def test_power_is_told(commands: Commands, gold: Path, guess: Path, tmp_path: Pa
     other.write_text(gold.read_text(), encoding="utf-8")
     assert "units needed" in commands("power", gold, f"a={guess}", f"b={other}").out
     arguments = ("power", "--size", 1000, "--accuracies", 0.95, 0.93, "--agreement", 0.96)
-    assert json.loads(commands(*arguments, "--json").out)["units"] == 1000
+    told = json.loads(commands(*arguments, "--json").out)
+    assert (told["kind"], told["units"]) == ("power", 1000)
+    named = json.loads(commands("power", gold, f"a={guess}", f"b={other}", "--json").out)
+    assert (named["systems"], named["metric"], named["unit"]) == (["a", "b"], "LAS", "sentence")
     assert commands(*arguments).out.startswith("difference")
 
 

@@ -59,13 +59,16 @@ def test_shares_of_runs_without_repeats_are_said_to_include_chance(commands: Com
 
 def test_json_has_blocks_of_options(commands: Commands, runs: Path) -> None:
     outcome = commands("contrast", runs, "--factor", "opt", "--score", "score", "--json")
-    (block,) = json.loads(outcome.out)["blocks"]
+    told = json.loads(outcome.out)
+    assert (told["kind"], told["scale"]) == ("contrast", 100)
+    (block,) = told["blocks"]
     assert (block["by"], block["configurations"]) == ("", 12)
     assert [each["option"] for each in block["options"]] == ["none", "cnn", "lstm"]
     assert [each["wins"] for each in block["options"]] == [0, 0, 1]
     assert block["options"][2]["median_delta"] == 0
     assert block["options"][0]["median_delta"] == pytest.approx(-0.08)
     assert {"option", "wins", "median_delta", "sd"} <= block["options"][0].keys()
+    assert block["options"][2]["delta_quantiles"] == [0] * 7
     assert len(block["pairs"]) == 3
 
 

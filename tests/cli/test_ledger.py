@@ -57,7 +57,7 @@ def test_asking_for_power_is_a_look_too(
 
 def test_other_files_leave_no_trace(commands: Commands, gold: Path, guess: Path, ledger_path: Path) -> None:
     outcome = commands("score", gold, guess, "-m", "las", "--json")
-    assert set(json.loads(outcome.out)) == {"scores", "signature"}
+    assert set(json.loads(outcome.out)) == {"kind", "scores", "signature"}
     assert outcome.err == ""
     assert not ledger_path.parent.exists()
 
@@ -91,7 +91,7 @@ def test_the_table_has_a_row_a_test_set(commands: Commands, held_out: Path, gues
     assert row.split()[:2] == ["en-ud-test.conllu", text_hash(read(held_out))[:12]]
     assert row.split()[-7:] == ["no", "2", "1", "1", "8", "of", "10"]
     found = json.loads(commands("ledger", "--json").out)
-    assert found["test_sets"][0]["predictions"] == 1
+    assert (found["kind"], found["ledger"], found["test_sets"][0]["predictions"]) == ("ledger", str(ledger_path), 1)
 
 
 def test_the_looks_at_a_test_set_are_shown_by_file_and_by_hash(commands: Commands, held_out: Path, guess: Path) -> None:
@@ -105,7 +105,9 @@ def test_the_looks_at_a_test_set_are_shown_by_file_and_by_hash(commands: Command
     assert lines[1].endswith("tokens.v1 and 12 more  first try")
     assert lines[-1].endswith(": evaluated on this test set 1 time, 1 system (ledger)")
     assert "no test set of" in commands.refused("ledger", "show", "0123456789")
-    assert json.loads(commands("ledger", "show", held_out, "--json").out)["lines"][0]["purpose"] == "first try"
+    found = json.loads(commands("ledger", "show", held_out, "--json").out)
+    assert (found["kind"], found["lines"][0]["purpose"]) == ("ledger", "first try")
+    assert found["test_sets"][0].items() <= found.items()
 
 
 def test_an_edited_ledger_does_not_verify(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:

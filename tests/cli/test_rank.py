@@ -54,10 +54,11 @@ def test_json_has_the_fields_that_the_page_promises(
         ).out
     )  # fmt: skip
     assert set(found) == {
-        "metric", "data_sets", "subset_size", "samples", "design", "by", "seed", "systems", "pairs", "tau", "exact",
-        "anomalies", "subsets", "leave_one_out", "representative", "metrics", "signature",
+        "kind", "metric", "data_sets", "subset_size", "samples", "design", "by", "seed", "systems", "pairs", "tau",
+        "exact", "anomalies", "subsets", "leave_one_out", "representative", "metrics", "signature", "notes",
     }  # fmt: skip
-    assert (found["metric"], found["data_sets"], found["subset_size"], found["samples"]) == ("las", 8, 3, 56)
+    assert (found["kind"], found["metric"], found["data_sets"]) == ("rank", "las", 8)
+    assert (found["subset_size"], found["samples"]) == (3, 56)
     assert set(found["systems"][0]) == {
         "system", "rank", "mean_score", "best", "worst", "mean", "median", "sd", "lower_quartile", "upper_quartile",
         "chances",

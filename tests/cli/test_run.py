@@ -104,7 +104,10 @@ def test_json_has_these_fields_and_is_the_same_again(commands: Commands, done: P
     first, second = commands("run", done, "--json"), commands("run", done, "--json")
     assert (first.code, first.out) == (0, second.out)
     result = json.loads(first.out)
-    assert list(result) == ["study", "correction", "alpha", "missing", "damaged", "blocks", "notes", "failed", "store"]
+    assert list(result) == [
+        "kind", "study", "correction", "alpha", "systems", "seeds", "corpora", "strategies", "cells", "missing",
+        "damaged", "blocks", "notes", "failed", "test_sets", "store",
+    ]  # fmt: skip
     assert (result["missing"], result["damaged"], result["failed"]) == (0, [], [])
     assert [block["part"] for block in result["blocks"]] == ["dev", "test"]
 

@@ -16,7 +16,9 @@ def test_all_thirteen_metrics_are_shown_by_default(commands: Commands, gold: Pat
     outcome = commands("score", gold, guess, "--json")
     result = json.loads(outcome.out)
     assert [row["metric"] for row in result["scores"]] == OFFICIAL
-    assert set(result) == {"scores", "signature"}
+    assert set(result) == {"kind", "scores", "signature"}
+    assert next(iter(result)) == "kind"
+    assert result["kind"] == "score"
     assert all(
         set(row) == {"file", "metric", "value", "low", "high", "correct", "gold", "predicted"}
         for row in result["scores"]

@@ -56,9 +56,11 @@ def test_json_has_every_size_of_every_way(commands: Commands, made: Path) -> Non
     outcome = commands("size", *given(made, "a1", "a2", "b1", "b2", "c1"), *SETTINGS, "--json")
     found = json.loads(outcome.out)
     assert set(found) == {
-        *("metric", "threshold", "confidence", "seeds", "against", "draws", "seed", "sets", "overall"),
-        *("enough_in_every_set", "between_sets", "signature"),
+        *("kind", "metric", "threshold", "confidence", "seeds", "against", "draws", "seed", "sets", "overall"),
+        *("enough_in_every_set", "between_sets", "signature", "notes"),
     }
+    assert found["kind"] == "size"
+    assert [f"note: {note}" for note in found["notes"]] == outcome.err.splitlines()
     (block,) = found["sets"]
     assert set(block) == {"set", "words", "units", "unit", "systems", "ways", "published"}
     assert [each["system"] for each in block["systems"]] == ["a", "b", "c"]

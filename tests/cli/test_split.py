@@ -62,7 +62,8 @@ def test_json_is_the_manifest_or_what_it_would_be(commands: Commands, treebank: 
     outcome = commands("split", treebank, "--strategy", "ud-tune", "--json")
     shown = json.loads(outcome.out)
     assert outcome.err == "note: nothing was written; --out DIR writes the splits\n"
-    assert shown["strategy"] == "ud-tune.v1"
+    assert (shown["kind"], shown["strategy"], shown["sentences"]) == ("split", "ud-tune.v1", 40)
+    assert shown["words"] == sum(each["words"] for each in shown["splits"][0]["parts"].values())
     assert {part: each["sentences"] for part, each in shown["splits"][0]["parts"].items()} == {
         "train": 24,
         "tune": 2,
@@ -148,7 +149,7 @@ def test_leaks_of_splits_and_of_a_treebank_are_shown(commands: Commands, treeban
     assert lines[1] == "3 splits: the mean, and the least and the most"
     assert [line.split()[:2] for line in lines[3:6]] == [["dev", "train"], ["test", "train"], ["test", "dev"]]
     shown = json.loads(commands("split", "--check", tmp_path / "o", "--json").out)
-    assert [each["split"] for each in shown["splits"]] == ["0", "1", "2"]
+    assert (shown["kind"], [each["split"] for each in shown["splits"]]) == ("split", ["0", "1", "2"])
     assert set(shown["splits"][0]["leaks"][0]) == {
         "within", "of", "sentences", "identical", "identical_long", "near_duplicates", "shared_documents",
         "unknown_words", "shared_types", "divergence",

@@ -280,7 +280,7 @@ def test_other_files_in_the_folder_are_told(tmp_path: Path) -> None:
     [
         ('"seed": 0', '"seed": 1', "manifest.json: was changed after it was written; expected the hash "),
         ('"sentences": 50', '"sentences": 51', "manifest.json: was changed after it was written; expected the hash "),
-        ('"kind": "deadheat splits 1"', '"kind": "other"', "manifest.json: not a manifest of splits; expected what"),
+        ('"format": "deadheat splits 1"', '"format": "0"', "manifest.json: not a manifest of splits; expected what"),
         ("{", "", "manifest.json: not a manifest (extra data: line 1 column 7 (char 6)); expected what deadheat"),
         ('"sha256"', '"sha257"', "manifest.json: was changed after it was written"),
     ],
@@ -293,6 +293,18 @@ def test_a_manifest_that_was_edited_is_refused(tmp_path: Path, old: str, new: st
         check_folder(target)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_manifest_that_has_its_format_as_its_kind_is_still_read(tmp_path: Path) -> None:
+    """So the first manifests were."""
+    target, made = folder(tmp_path)
+    expected = check_folder(target)
+    kept = {key: value for key, value in made.items() if key not in ("kind", "format", "sha256")}
+    old = {"kind": "deadheat splits 1"} | kept
+    text = json.dumps(old, ensure_ascii=False, sort_keys=True)
+    old["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    (target / "manifest.json").write_text(json.dumps(old, ensure_ascii=False), encoding="utf-8")
+    assert check_folder(target) == expected
 
 
 def test_a_manifest_that_is_a_folder_or_a_list_is_refused(tmp_path: Path) -> None:

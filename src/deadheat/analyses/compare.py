@@ -13,7 +13,6 @@ import numpy as np
 from deadheat.analyses.contest import Contest, Settings, verdict
 from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.analyses.groups import grouped
-from deadheat.analyses.latex import booktabs
 from deadheat.analyses.looks import recorded, unsealed
 from deadheat.analyses.score import Given, Score, default_metric, notes_on, open_corpora, open_corpus, scored
 from deadheat.corpus import Corpus
@@ -84,8 +83,9 @@ class Comparison:
             for row in self.systems
         ]
         found = {
+            "kind": "compare",
             "systems": rows,
-            "pairs": [pair.to_dict() for pair in self.pairs],
+            "pairs": [pair.to_dict() | {"winner": pair.winner(self.settings.alpha)} for pair in self.pairs],
             "tied": list(self.tied),
             "agreement": self.disagreement.to_dict() if self.disagreement else {},
             "besides": [row.to_dict() for row in self.besides],
@@ -96,23 +96,18 @@ class Comparison:
             "reason": self.reason,
             "correction": self.settings.correction,
             "alpha": self.settings.alpha,
+            "scale": self.scale,
             "signature": self.signature,
+            "notes": list(self.notes),
         }
         return found | ({"looks": [each.to_dict() for each in self.looks]} if self.looks else {})
 
     def to_latex(self) -> str:
-        """Pairs of systems with difference, interval and corrected p, for the booktabs package."""
-        rows = [
-            [
-                f"{pair.a} - {pair.b}",
-                f"{self.scale * pair.difference:+.{self.decimals}f}",
-                "[{:.{d}f}, {:.{d}f}]".format(*(self.scale * b for b in pair.interval.bounds), d=self.decimals),
-                f"{pair.p:.4f}",
-                f"{pair.p_corrected:.4f}",
-            ]
-            for pair in self.pairs
-        ]
-        return booktabs(["systems", "difference", "interval", "p", "p corrected"], rows)
+        """Systems with intervals and who is tied with the best, then pairs with p-values, for the booktabs package."""
+        from deadheat.analyses.latex import joined
+        from deadheat.analyses.latex_tables import compare_tables
+
+        return joined(compare_tables(self.to_dict()))
 
 
 def compare(  # noqa: PLR0913 (the options of the command)

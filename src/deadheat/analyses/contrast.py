@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.analyses.latex import booktabs
 from deadheat.errors import InputError, NameUnknown, counted
 from deadheat.ranking.contrasts import (
     REPEATS,
@@ -87,6 +86,7 @@ class Contrasts:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, scores in the scale they came in; see docs/contrasts.md."""
         return {
+            "kind": "contrast",
             "factor": self.factor,
             "score": self.score,
             "by": self.by,
@@ -95,6 +95,7 @@ class Contrasts:
             "left_out": list(self.left_out),
             "repeats": self.repeats,
             "runs": self.runs,
+            "scale": self.display_scale,
             "blocks": [block.to_dict() for block in self.blocks],
             "importance": [{"by": level, **found.to_dict()} for level, found in self.importance.items()],
             "notes": list(self.notes),
@@ -102,18 +103,10 @@ class Contrasts:
 
     def to_latex(self) -> str:
         """Wins and median differences as in Reimers and Gurevych's tables, for the booktabs package."""
-        options = list(dict.fromkeys(each.option for block in self.blocks for each in block.contrast.options))
-        rows = []
-        for block in self.blocks:
-            found = {each.option: each for each in block.contrast.options}
-            name = "/".join(filter(None, (block.by, block.second))) or "all"
-            wins = [f"{100 * found[each].wins:.1f}%" if each in found else "" for each in options]
-            deltas = [
-                f"{found[each].median_delta:+.4f}" if each in found and each != block.contrast.best else ""
-                for each in options
-            ]
-            rows += [[name, str(block.contrast.configurations), *wins], ["", "", *deltas]]
-        return booktabs([self.by or self.factor, "configurations", *options], rows)
+        from deadheat.analyses.latex import joined
+        from deadheat.analyses.latex_runs import contrast_tables
+
+        return joined(contrast_tables(self.to_dict()))
 
 
 def contrast(  # noqa: PLR0913 (the options of the command)

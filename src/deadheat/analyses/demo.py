@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from deadheat.analyses.compare import Comparison, compare
 from deadheat.analyses.contest import Settings
@@ -61,11 +60,6 @@ class Demo:
     parsers: Comparison  # simulated ones, of which the truth is known
     truth: Mapping[str, float]  # the true LAS of each
     ledger: Ledger
-
-    @property
-    def documents(self) -> tuple[dict[str, Any], ...]:
-        """Results beside those of the study's store."""
-        return self.splits.to_dict(), self.parsers.to_dict()
 
 
 def demo(

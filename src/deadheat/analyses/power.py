@@ -45,7 +45,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     first, second = counts.values()
     rng = np.random.default_rng(seed)
     found = paired_power(first, second, metric_made.value, rng=rng, alpha=alpha, target=target, units=units)
-    return replace(found, notes=notes)
+    return replace(found, systems=tuple(systems), metric=metric_made.label, unit=unit, notes=notes)
 
 
 def assumed_power(

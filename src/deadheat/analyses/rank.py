@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.analyses.latex import booktabs
 from deadheat.errors import InputError, NameUnknown, counted
 from deadheat.ranking.anomalies import Anomalies, Attributes, anomalies
 from deadheat.ranking.design import Design, every_subset, free, one_per_group, stratified
@@ -100,6 +99,7 @@ class Ranking:
     def to_dict(self) -> dict[str, Any]:
         datasets = self.table.datasets
         return {
+            "kind": "rank",
             "metric": self.table.metric or None,
             "data_sets": len(datasets),
             "subset_size": self.sampled.design.size,
@@ -117,16 +117,15 @@ class Ranking:
             "representative": self.representative.to_dict(datasets) if self.representative else None,
             "metrics": [each.to_dict() for each in self.metrics],
             "signature": self.signature,
+            "notes": list(self.notes),
         }
 
     def to_latex(self) -> str:
-        """A table of the ranks, best system first."""
-        header = ["System", "Best", "Worst", "Mean", "Median", "SD"]
-        rows = []
-        for each in map(self._system, self.order):
-            numbers = [f"{each['mean']:.2f}", f"{each['median']:.1f}", f"{each['sd']:.2f}"]
-            rows.append([each["system"], str(each["best"]), str(each["worst"]), *numbers])
-        return booktabs(header, rows)
+        """A table of the ranks, best system first, for the booktabs package."""
+        from deadheat.analyses.latex import joined
+        from deadheat.analyses.latex_tables import rank_tables
+
+        return joined(rank_tables(self.to_dict()))
 
     def _system(self, system: int) -> dict[str, Any]:
         found = self.sampled

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deadheat.analyses.groups import Group, grouped
-from deadheat.analyses.latex import booktabs
 from deadheat.analyses.looks import recorded, unsealed
 from deadheat.corpus import Corpus, read
 from deadheat.errors import CorpusError, InputError, NameUnknown, counted
@@ -102,19 +101,16 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the command prints them under `--json`."""
-        found = {"scores": [row.to_dict() for row in self.rows], "signature": self.signature}
+        found = {"kind": "score", "scores": [row.to_dict() for row in self.rows], "signature": self.signature}
+        found |= {"notes": list(self.notes)} if self.notes else {}
         return found | ({"looks": [each.to_dict() for each in self.looks]} if self.looks else {})
 
     def to_latex(self) -> str:
-        """A table of files by metrics, in percent, for the booktabs package."""
-        labels = list(dict.fromkeys(row.metric.label for row in self.rows))
-        lines = list(dict.fromkeys((row.file, row.group) for row in self.rows))
-        found = {
-            (row.file, row.group, row.metric.label): "-" if np.isnan(row.value) else f"{100 * row.value:.2f}"
-            for row in self.rows
-        }
-        body = [[*filter(None, line), *(found.get((*line, label), "") for label in labels)] for line in lines]
-        return booktabs([*(["file", self.by] if self.by else ["file"]), *labels], body)
+        """A table of files by metrics, in percent, the best in bold, for the booktabs package."""
+        from deadheat.analyses.latex import joined
+        from deadheat.analyses.latex_tables import score_tables
+
+        return joined(score_tables({**self.to_dict(), "by": self.by}))
 
 
 def score(  # noqa: PLR0913 (the options of the command)

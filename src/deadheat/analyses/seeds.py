@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from deadheat.analyses.contrast import setting_columns
-from deadheat.analyses.latex import booktabs
 from deadheat.errors import InputError, NameUnknown, counted
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seed_power import SeedPower, seeds_needed
@@ -31,6 +30,8 @@ from deadheat.tables.names import SYSTEMS
 from deadheat.tables.runs import Path, Runs, read_runs
 
 MOST_SYSTEMS = 100  # 4,950 pairs
+MOST_VALUES = 2000  # scores of a system that are told one by one
+QUANTILES = np.linspace(0, 1, 201)  # what is told of more
 ALL_RUNS = "all runs"
 SEED, CONFIGURATION = "seed", "configuration"  # what pairs compare
 
@@ -45,16 +46,22 @@ class SystemSeeds:
     dev_test: DevTest | None
     scores: Values
     compared: int  # values that pairs are compared by: runs, or configurations
+    dev: Values | None = None  # development scores of the same runs
 
     def __str__(self) -> str:
         return f"{self.system}: {self.summary}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values; of very many runs, quantiles stand for the scores."""
+        few = len(self.scores) <= MOST_VALUES
+        told = {"values": self.scores.tolist()} if few else {"quantiles": np.quantile(self.scores, QUANTILES).tolist()}
+        if few and self.dev is not None:
+            told["dev_values"] = self.dev.tolist()
         return {
             "system": self.system,
             **self.summary.to_dict(),
             "compared": self.compared,
+            **told,
             "density": self.density.to_dict(),
             "dev_test": self.dev_test.to_dict() if self.dev_test else None,
         }
@@ -81,14 +88,15 @@ class SeedBlock:
                 return each
         raise NameUnknown("system", system, [each.system for each in self.systems])
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        needs = zip(self.pairs, self.needed, strict=True)
+    def to_dict(self, alpha: float) -> dict[str, Any]:
+        """Plain values; `alpha` is the level at which a winner is named."""
+        pairs = [pair.to_dict() | {"winner": pair.winner(alpha)} for pair in self.pairs]
+        needs = zip(pairs, self.needed, strict=True)
         return {
             "by": self.by,
             "unit": self.unit,
             "systems": [each.to_dict() for each in self.systems],
-            "pairs": [pair.to_dict() | {"seeds_needed": need.to_dict()} for pair, need in needs],
+            "pairs": [pair | {"seeds_needed": need.to_dict()} for pair, need in needs],
             "differences": self.differences.to_dict() if self.differences else None,
         }
 
@@ -125,6 +133,7 @@ class Seeds:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, scores in the scale they came in; see docs/seeds.md."""
         return {
+            "kind": "seeds",
             "system": self.system,
             "score": self.score,
             "dev": self.dev,
@@ -132,19 +141,16 @@ class Seeds:
             "settings": list(self.settings),
             "alpha": self.alpha,
             "correction": self.correction,
-            "blocks": [block.to_dict() for block in self.blocks],
+            "blocks": [block.to_dict(self.alpha) for block in self.blocks],
             "notes": list(self.notes),
         }
 
     def to_latex(self) -> str:
-        """Seeds, minimum, median, maximum and standard deviation of every system, for the booktabs package."""
-        rows = []
-        for block in self.blocks:
-            for each in block.systems:
-                numbers = (each.summary.minimum, each.summary.median, each.summary.maximum, each.summary.sd)
-                name = f"{block.by}: {each.system}" if block.by else each.system
-                rows.append([name, str(each.summary.n), *(f"{number:.4f}" for number in numbers)])
-        return booktabs([self.system or "runs", "seeds", "min", "median", "max", "sd"], rows)
+        """Every system over its runs and who is tied with the best, then every pair, for the booktabs package."""
+        from deadheat.analyses.latex import joined
+        from deadheat.analyses.latex_runs import seeds_tables
+
+        return joined(seeds_tables(self.to_dict()))
 
 
 def seeds(  # noqa: PLR0913 (the options of the command)
@@ -273,7 +279,15 @@ def _block(where: str, level: str, table: _Table, rows: Codes, asked: _Asked) ->
         level,
         CONFIGURATION if averaged else SEED,
         tuple(
-            SystemSeeds(name, summary(found), density(found), _dev_test(table, own[name]), found, len(compared[name]))
+            SystemSeeds(
+                name,
+                summary(found),
+                density(found),
+                _dev_test(table, own[name]),
+                found,
+                len(compared[name]),
+                None if table.dev_N is None else table.dev_N[own[name]],
+            )
             for name, found in scores.items()
         ),
         pairs,

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from deadheat.analyses.latex import booktabs
 from deadheat.errors import counted
 from deadheat.metrics import Metric
 from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
@@ -140,6 +139,7 @@ class SizeStudy:
         """Plain values, as the command prints them under `--json`."""
         own = self.settings
         found = {
+            "kind": "size",
             "metric": self.metric.name,
             "threshold": own.threshold,
             "confidence": own.confidence,
@@ -152,6 +152,7 @@ class SizeStudy:
             "enough_in_every_set": {way: self.enough_everywhere(way) for way in own.ways},
             "between_sets": None if self.between_DD is None else self.between_DD.tolist(),
             "signature": self.signature,
+            "notes": list(self.notes),
         }
         return found | ({"looks": [each.to_dict() for each in self.looks]} if self.looks else {})
 
@@ -174,14 +175,11 @@ class SizeStudy:
         }
 
     def to_latex(self) -> str:
-        """Mean tau by test set, way and size, for the booktabs package."""
-        curves = [(block.name, curve) for block in self.blocks for curve in block.curves]
-        sizes = sorted({point.size for _, curve in curves for point in curve.points if not point.whole})
-        rows = []
-        for name, curve in curves:
-            known = {point.size: f"{point.mean:.3f}" for point in curve.points if not point.whole}
-            rows.append([name, curve.way, *(known.get(size, "-") for size in sizes)])
-        return booktabs(["test set", "way", *(f"{size:,}" for size in sizes)], rows)
+        """Mean tau by test set, way and size, what is enough in bold, for the booktabs package."""
+        from deadheat.analyses.latex import joined
+        from deadheat.analyses.latex_tables import size_tables
+
+        return joined(size_tables(self.to_dict()))
 
 
 def beside_published(size: int) -> str:

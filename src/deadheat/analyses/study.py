@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from deadheat.analyses.contest import Settings, choose_test, pair_p
 from deadheat.analyses.disagreement import Disagreement, disagreement
+from deadheat.analyses.planned import Planned
 from deadheat.corpus import Corpus, read, take
 from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError, counted
@@ -38,11 +39,13 @@ class Standing:
     sd: float  # NaN for a single run
     least: float
     most: float
-    interval: tuple[float, float] | None  # Wilson's, where there is a single run
+    interval: tuple[float, float] | None  # Wilson's, where there is a single split
+    by_split: tuple[float, ...] = ()  # mean over seeds, split by split in the order of the block; NaN where none ran
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return asdict(self) | {"interval": None if self.interval is None else list(self.interval)}
+        interval = None if self.interval is None else list(self.interval)
+        return asdict(self) | {"interval": interval, "by_split": list(self.by_split)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Block:
     standings: tuple[Standing, ...]  # of the first metric, best first; then the others
     pairs: tuple[PairOverSplits, ...]
     agreement: tuple[Disagreement, ...]  # one a split and column; none of a single system
+    numbers: tuple[int, ...] = ()  # of the splits
+    train_words: tuple[int, ...] = ()  # of each split
 
     def __str__(self) -> str:
         seed = f" (seed {self.seed})" if self.seed else ""
@@ -91,6 +96,8 @@ class Block:
             "seed": self.seed,
             "part": self.part,
             "splits": self.splits,
+            "numbers": list(self.numbers),
+            "train_words": list(self.train_words),
             "metrics": list(self.metrics),
             "systems": [each.to_dict() for each in self.standings],
             "pairs": [each.to_dict() for each in self.pairs],
@@ -100,7 +107,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class StudyResult:
-    """What a study found, block by block."""
+    """What a study found, block by block, and what was asked of it."""
 
     name: str
     blocks: tuple[Block, ...]
@@ -109,6 +116,7 @@ class StudyResult:
     missing: int  # cells of the plan without a result
     damaged: tuple[Cell, ...] = ()  # cells whose predictions are gone or not what they were; they are left out of pairs
     notes: tuple[str, ...] = ()
+    plan: Planned | None = None
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.blocks))
@@ -116,14 +124,23 @@ class StudyResult:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the command prints them under `--json`."""
         return {
+            "kind": "study",
             "study": self.name,
             "correction": self.correction,
             "alpha": self.alpha,
+            **(self.plan.to_dict() if self.plan is not None else {}),
             "missing": self.missing,
             "damaged": [cell.key for cell in self.damaged],
             "blocks": [block.to_dict() for block in self.blocks],
             "notes": list(self.notes),
         }
+
+    def to_latex(self) -> str:
+        """For every block how the systems stand, then every pair over the splits, for the booktabs package."""
+        from deadheat.analyses.latex import joined
+        from deadheat.analyses.latex_runs import study_tables
+
+        return joined(study_tables(self.to_dict()))
 
 
 def study_result(plan: Plan, store: Store) -> StudyResult:
@@ -151,7 +168,10 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
     ]
     entry = plan.study.compare
     name = plan.study.name or plan.path.stem
-    return StudyResult(name, tuple(blocks), entry.correction, entry.alpha, len(lacking), tuple(damaged), tuple(notes))
+    asked = Planned.of(plan)
+    return StudyResult(
+        name, tuple(blocks), entry.correction, entry.alpha, len(lacking), tuple(damaged), tuple(notes), asked
+    )
 
 
 def _values(store: Store) -> dict[tuple[str, str, str], float]:
@@ -169,22 +189,25 @@ def _block(
     damaged: dict[Cell, None],
 ) -> Block:
     own: dict[str, list[Cell]] = {system: [] for system in plan.systems}
+    by_number: dict[int, list[Cell]] = {}
     for cell in cells:
         own[cell.system].append(cell)
+        by_number.setdefault(cell.number, []).append(cell)
     standings = []
     for system, runs in own.items():
         for metric in plan.metrics[system] if runs else []:
             scores = np.array([values[cell.key, part, metric.name] for cell in runs])
-            interval = _interval(store, runs[0], part, metric) if len(runs) == 1 else None
-            standings.append(_standing(plan.labels[system], metric.name, scores, interval))
+            interval = _interval(store, runs, part, metric) if len(by_number) == 1 else None
+            by_split = _means(scores, [cell.number for cell in runs], list(by_number))
+            standings.append(replace(_standing(plan.labels[system], metric.name, scores, interval), by_split=by_split))
     names = list(dict.fromkeys(each.metric for each in standings))
     standings.sort(key=lambda each: (names.index(each.metric), np.isnan(each.mean), -each.mean))
     contests = _Contests(plan, store, part, [each.system for each in standings])
-    by_number: dict[int, list[Cell]] = {}
-    for cell in cells:
-        by_number.setdefault(cell.number, []).append(cell)
+    lengths = plan.materials[cells[0].corpus].lengths
+    train_words = []
     for each in by_number.values():
         contests.add(each, damaged)
+        train_words.append(int(lengths[plan.partition(each[0]).parts["train"]].sum()))
     first = cells[0]
     return Block(
         first.corpus,
@@ -196,7 +219,19 @@ def _block(
         tuple(standings),
         contests.pairs(),
         tuple(contests.agreement),
+        tuple(by_number),
+        tuple(train_words),
     )
+
+
+def _means(scores: Values, splits: Sequence[int], numbers: Sequence[int]) -> tuple[float, ...]:
+    """The mean of the scores of each split that are known; NaN where none is."""
+    known = ~np.isnan(scores)
+    own = np.searchsorted(numbers, splits)
+    sums = np.bincount(own[known], scores[known], minlength=len(numbers))
+    counts = np.bincount(own[known], minlength=len(numbers))
+    means: Values = np.divide(sums, counts, out=np.full(len(numbers), np.nan), where=counts > 0)
+    return tuple(means.tolist())
 
 
 def _standing(label: str, metric: str, scores: Values, interval: tuple[float, float] | None) -> Standing:
@@ -210,12 +245,13 @@ def _standing(label: str, metric: str, scores: Values, interval: tuple[float, fl
     )
 
 
-def _interval(store: Store, cell: Cell, part: str, metric: Metric) -> tuple[float, float] | None:
-    """Wilson's interval of a share; None where the score is none."""
-    sums = store.counts([cell.key], part=part, metric=metric.name)[0].sum(axis=0).tolist()
-    if not sums[GOLD] or sums[GOLD] != sums[PREDICTED]:
+def _interval(store: Store, cells: Sequence[Cell], part: str, metric: Metric) -> tuple[float, float] | None:
+    """Wilson's interval of a share, of several seeds that of their mean on as many words; None if the score is none."""
+    sums_RF = store.counts([cell.key for cell in cells], part=part, metric=metric.name).sum(axis=1)
+    totals = {*sums_RF[:, GOLD].tolist(), *sums_RF[:, PREDICTED].tolist()}
+    if len(totals) > 1 or 0 in totals:
         return None
-    return wilson(sums[CORRECT], sums[GOLD]).bounds
+    return wilson(round(float(sums_RF[:, CORRECT].mean())), totals.pop()).bounds
 
 
 class _Contests:

@@ -26,7 +26,10 @@ STANDARD = "standard."
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One kind of evidence that the first of two systems is better: in words, and whether it holds."""
+    """One kind of evidence that the first of two systems is better: whether it holds, and where.
+
+    What does not hold comes with its verb, as "does not hold over seeds" or "holds on only 2 of 10 random splits".
+    """
 
     said: str
     holds: bool
@@ -44,7 +47,8 @@ def verdicts(documents: Sequence[Document]) -> tuple[str, ...]:
     whole = bool(kinds.get("study"))
     for kind, speak in _SPEAKERS.items():
         for document in kinds.get(kind, []):
-            if not (whole and kind in ("seeds", "compare")):  # already in the sentences about pairs
+            told = kind == "seeds" or (kind == "compare" and document["unit"] == "data set")
+            if not (whole and told):  # it is in the sentences about pairs
                 said += speak(document)
     return tuple(dict.fromkeys(said))
 
@@ -81,21 +85,21 @@ def sentence(a: str, b: str, evidence: Sequence[Evidence]) -> str:
 
     Examples
     --------
-    >>> yes, no = Evidence("on 5 of 5 random splits", True), Evidence("not over seeds (p = 0.2)", False)
+    >>> yes, no = Evidence("on 5 of 5 random splits", True), Evidence("does not hold over seeds (p = 0.2)", False)
     >>> print(sentence("A", "B", [yes]))
     A is better than B: it holds on 5 of 5 random splits.
     >>> print(sentence("A", "B", [yes, no]))
-    A is ahead of B, but not in every way: it holds on 5 of 5 random splits; not over seeds (p = 0.2).
+    A is ahead of B, but not in every way: it holds on 5 of 5 random splits; it does not hold over seeds (p = 0.2).
     >>> print(sentence("A", "B", [no]))
-    A and B are a dead heat: the lead of A holds not over seeds (p = 0.2).
+    A and B are a dead heat: the lead of A does not hold over seeds (p = 0.2).
     """
-    holding = [each.said for each in evidence if each.holds]
-    failing = [each.said for each in evidence if not each.holds]
+    holding = "; ".join(each.said for each in evidence if each.holds)
+    failing = "; it ".join(each.said for each in evidence if not each.holds)
     if not failing:
-        return f"{a} is better than {b}: it holds {'; '.join(holding)}."
+        return f"{a} is better than {b}: it holds {holding}."
     if not holding:
-        return f"{a} and {b} are a dead heat: the lead of {a} holds {'; '.join(failing)}."
-    return f"{a} is ahead of {b}, but not in every way: it holds {'; '.join(holding)}; {'; '.join(failing)}."
+        return f"{a} and {b} are a dead heat: the lead of {a} {failing}."
+    return f"{a} is ahead of {b}, but not in every way: it holds {holding}; it {failing}."
 
 
 def _over_splits(blocks: Sequence[Document], a: str, b: str, alpha: float) -> Iterator[Evidence]:
@@ -111,10 +115,13 @@ def _over_splits(blocks: Sequence[Document], a: str, b: str, alpha: float) -> It
         corpora = len({block["corpus"] for block, _ in pairs})
         holds = won >= (splits if standard else MOST_SPLITS * splits) and not lost
         among = f"{counted(splits, name)}" + (f" of {corpora} corpora" if corpora > 1 else "")
-        told = f"on {'' if holds else 'only '}{won:,} of {among}" if won else f"on none of {among}"
+        told = f"on {won:,} of {among}" if holds else f"holds on {f'only {won:,}' if won else 'none'} of {among}"
         if splits == 1:
-            told = f"{'' if holds else 'not '}on the {name} (p = {pairs[0][1]['p_corrected'][0]:.2g})"
-        yield Evidence(told + (f" ({b} is better on {lost:,})" if lost else ""), holds)
+            told = f"{'' if holds else 'does not hold '}on the {name} (p = {pairs[0][1]['p_corrected'][0]:.2g})"
+        ahead = sum(pair["ahead"] if pair["a"] == a else pair["splits"] - pair["ahead"] for _, pair in pairs)
+        besides = [f"ahead on {ahead:,}"] if splits > 1 and not holds else []
+        besides += [f"{b} is better on {lost:,}"] if lost else []
+        yield Evidence(told + (f" ({', '.join(besides)})" if besides else ""), holds)
 
 
 def _besides(documents: Sequence[Document], a: str, b: str) -> Iterator[Evidence]:
@@ -141,10 +148,10 @@ def _over_seeds(document: Document, a: str, b: str) -> Evidence | None:
     if not tested:
         return None
     if weak == tested:
-        return Evidence("not over seeds (there are too few to tell)", False)
+        return Evidence("cannot be told over seeds, for there are too few", False)
     told = f"over seeds (p = {p:.2g})" if tested == 1 else f"over seeds on {won} of {tested} corpora"
-    short = "not " if tested == 1 or not won else "only "
-    return Evidence(told if won == tested else short + told, won == tested)
+    short = "does not hold" if tested == 1 or not won else "holds only"
+    return Evidence(told if won == tested else f"{short} {told}", won == tested)
 
 
 def _over_data_sets(document: Document, a: str, b: str) -> Evidence | None:
@@ -155,7 +162,7 @@ def _over_data_sets(document: Document, a: str, b: str) -> Evidence | None:
     share = pair["p_a"] if pair["a"] == a else pair["p_b"]
     holds = share >= MOST_SUBSETS
     subsets = f"subsets of {document['subset_size']} of the {document['data_sets']} data sets"
-    return Evidence(f"on {'' if holds else 'only '}{_percent(share)} of the {subsets}", holds)
+    return Evidence(f"{'on' if holds else 'holds on only'} {_percent(share)} of the {subsets}", holds)
 
 
 def _percent(share: float) -> str:
@@ -194,8 +201,9 @@ def _comparison(document: Document) -> Iterator[str]:
         if pair is None or pair["p_corrected"] is None:
             continue
         holds = pair["p_corrected"] <= document["alpha"]
-        told = f"over {unit}s ({scale * abs(pair['difference']):.2f} points, p = {pair['p_corrected']:.2g})"
-        yield sentence(a, b, [Evidence(told if holds else f"not {told}", holds)])
+        points = f"{scale * abs(pair['difference']):.2f} points of {document['metric']}"
+        told = f"over {unit}s ({points}, p = {pair['p_corrected']:.2g})"
+        yield sentence(a, b, [Evidence(told if holds else f"does not hold {told}", holds)])
 
 
 def _seeds(document: Document) -> Iterator[str]:

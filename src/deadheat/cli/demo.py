@@ -3,29 +3,74 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import webbrowser
 from pathlib import Path
 
-from deadheat.analyses.demo import demo
-from deadheat.cli.options import Parser, announce_compiling, whole_number
-from deadheat.corpus.writing import write_bytes
-from deadheat.report.demo import demo_page, demo_text
+from deadheat.analyses.demo import LARGE, demo
+from deadheat.cli.options import Parser, announce_compiling, print_json, whole_number
+from deadheat.errors import InputError
+from deadheat.pages.demo import demo_report
+from deadheat.pages.writing import check_place, write_whole
+from deadheat.report.demo import demo_text
+from deadheat.study.executor import WorkersFailed
+
+SMALLEST = 300  # sentences: with fewer, some genre has no document to spare for test
 
 
 def parser() -> argparse.ArgumentParser:
-    made = Parser("demo", "Score and compare simulated systems on a built-in corpus, and write a page.")
+    made = Parser(
+        "demo", "All of Deadheat on made-up treebanks, in about a minute: splits, taggers, tests, rankings, a page."
+    )
     made.add_argument(
         "--out", default="deadheat-demo", metavar="DIR", help="folder to write to (default: deadheat-demo)"
     )
-    made.add_argument("--sentences", type=int, default=3000, metavar="N", help="size of the corpus (default: 3000)")
-    made.add_argument("--seed", type=whole_number, default=0, help="seed of the corpus and the systems (default: 0)")
+    made.add_argument(
+        "--sentences", type=whole_number, default=LARGE, metavar="N", help=f"of the main corpus (default: {LARGE})"
+    )
+    made.add_argument("--times", type=whole_number, default=10, metavar="N", help="random splits (default: 10)")
+    made.add_argument("--seeds", type=whole_number, default=5, metavar="N", help="of the taggers (default: 5)")
+    made.add_argument("--seed", type=whole_number, default=0, help="seed of the corpora (default: 0)")
+    made.add_argument("--quiet", action="store_true", help="no progress")
+    made.add_argument("--open", action="store_true", help="open the page in a browser")
+    made.add_argument("--json", action="store_true", help="print one JSON object: the verdict and the page")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
+    for name, least in (("sentences", SMALLEST), ("times", 1), ("seeds", 1)):
+        if getattr(arguments, name) < least:
+            raise InputError(f"deadheat demo: --{name} {getattr(arguments, name)}; expected at least {least}")
     announce_compiling()
     folder = Path(arguments.out)
-    result = demo(folder, sentences=arguments.sentences, seed=arguments.seed)
-    write_bytes(folder / "index.html", demo_page(result).encode())
-    print(demo_text(result))
-    print(f"\nThe page: {folder / 'index.html'}")
+    target = folder / "index.html"
+    check_place(target)
+
+    def told(step: str) -> None:
+        if not arguments.quiet:
+            print(step, file=sys.stderr, flush=True)
+
+    try:
+        result = demo(
+            folder,
+            sentences=arguments.sentences,
+            times=arguments.times,
+            seeds=arguments.seeds,
+            seed=arguments.seed,
+            quiet=arguments.quiet,
+            told=told,
+        )
+    except WorkersFailed as error:
+        print(f"deadheat demo: {str(error).strip()}", file=sys.stderr)
+        return 1
+    told("writing the page")
+    made = demo_report(result)
+    write_whole(target, made.html())
+    if arguments.json:
+        print_json({"verdicts": list(made.page.verdicts), "page": str(target)})
+    else:
+        print(demo_text(result, made.page.verdicts))
+        print(f"\nThe page: {target}")
+    if arguments.open:
+        webbrowser.open(target.resolve().as_uri())
     return 0

@@ -100,7 +100,7 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
 def _table(ledger: Ledger, arguments: argparse.Namespace) -> int:
     tallies = ledger.tallies()
     if arguments.json:
-        print_json({"ledger": str(ledger.path), "test_sets": [each.to_dict() for each in tallies]})
+        print_json({"kind": "ledger", "ledger": str(ledger.path), "test_sets": [each.to_dict() for each in tallies]})
     elif tallies:
         print(ledger_table(tallies))
     else:
@@ -115,7 +115,8 @@ def _show(ledger: Ledger, arguments: argparse.Namespace) -> int:
         tally = ledger.tally(_read(arguments)[1].hash)
     own = [event for event in ledger.events(tally.test_set) if event.get("test_set") == tally.test_set]
     if arguments.json:
-        print_json({"ledger": str(ledger.path), **tally.to_dict(), "lines": own})
+        told = tally.to_dict()
+        print_json({"kind": "ledger", "ledger": str(ledger.path), **told, "test_sets": [told], "lines": own})
     elif own:
         print(looks_table(tally, own))
     else:

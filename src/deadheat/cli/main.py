@@ -26,6 +26,7 @@ COMMANDS = {
     "contrast": "which option wins over all configurations",
     "init": "write a study file to begin with",
     "run": "train and test a whole study, resume it if it was killed",
+    "report": "one page to read, figures to print, tables and text for a paper",
     "export": "get runs, scores or counts out of a store",
     "split": "make honest splits, or check what leaks in some",
     "ledger": "how often was this test set looked at, and by whom",

@@ -1,11 +1,13 @@
 """`deadheat run STUDY.toml`
 
-Under `--json`: `study`, `correction`, `alpha`, `missing` (cells without a result), `damaged` (keys), `notes`, `failed`
-(cells with their `status` and `error`), `test_sets` (`name`, `hash`), `store`, and `blocks`, one a corpus, way to split
-and part. A block has `corpus`, `split`, `seed`, `part`, `splits`, `metrics`, `systems` (`system`, `metric`, `runs`,
-`mean`, `sd`, `least`, `most`, `interval`), `pairs` (`a`, `b`, `test`, `difference`, `splits`, `ahead`, `significant`,
-`reversed`, `p`, `p_corrected`), `agreement` (as of `deadheat compare`, one a split and column). Under `--plan --json`:
-`cells`, `to_run`, `looks`, `test_sets`, `seconds`, `store`.
+Under `--json`: `kind` ("study"), `study`, `correction`, `alpha`, `systems` (names with settings, and what they are
+called here), `seeds` (of each), `corpora` (`corpus`, `sentences`, `words`), `strategies` (`split`, `times`, `seed`),
+`cells`, `missing` (cells without a result), `damaged` (keys), `notes`, `failed` (cells with their `status` and
+`error`), `test_sets` (`name`, `hash`), `store`, and `blocks`, one a corpus, way to split and part. A block has
+`corpus`, `split`, `seed`, `part`, `splits`, `numbers` (of the splits), `train_words` (of each), `metrics`, `systems`
+(`system`, `metric`, `runs`, `mean`, `sd`, `least`, `most`, `interval`, `by_split`), `pairs` (`a`, `b`, `test`,
+`difference`, `splits`, `ahead`, `significant`, `reversed`, `p`, `p_corrected`), `agreement` (as of `deadheat compare`,
+one a split and column). Under `--plan --json`: `cells`, `to_run`, `looks`, `test_sets`, `seconds`, `store`.
 """
 
 from __future__ import annotations

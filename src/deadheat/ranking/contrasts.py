@@ -23,6 +23,7 @@ from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank_r
 Codes = NDArray[np.int64]
 REPEATS = ("mean", "each")
 TIES = ("most", "share")
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # that are told of differences
 ROOM = 2**62  # keys of configurations are renumbered before they outgrow an integer
 
 
@@ -77,6 +78,14 @@ class Contrast:
     def configurations(self) -> int:
         return len(self.means_CO)
 
+    @property
+    def delta_quantiles_OQ(self) -> Values:
+        """Over configurations, the quantiles of each option's score less that of the best option, by `QUANTILES`."""
+        best = [each.option for each in self.options].index(self.best)
+        rounded = paired_differences(self.scores_CO, np.zeros_like(self.scores_CO))
+        quantiles: Values = np.quantile(rounded - rounded[:, [best]], QUANTILES, axis=0).T
+        return quantiles
+
     def pair(self, a: str, b: str) -> OptionPair:
         """Two of the options, in whichever order they were tested."""
         return next(each for each in self.pairs if {each.a, each.b} == {a, b})
@@ -87,11 +96,12 @@ class Contrast:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
+        quantiles = zip(self.options, self.delta_quantiles_OQ.tolist(), strict=True)
         return {
             "configurations": self.configurations,
             "tied": self.tied,
             "best": self.best,
-            "options": [asdict(each) for each in self.options],
+            "options": [asdict(each) | {"delta_quantiles": told} for each, told in quantiles],
             "pairs": [asdict(each) for each in self.pairs],
             "spread": self.spread.to_dict(),
         }

@@ -100,6 +100,7 @@ class Checked:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the command prints them under `--json`."""
         return {
+            "kind": "split",
             "folder": self.folder,
             "verified": self.verified,
             "splits": [

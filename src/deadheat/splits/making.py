@@ -52,6 +52,10 @@ class Splits:
     def to_dict(self) -> dict[str, Any]:
         """Plain values: what the splits depend on, and the sizes of their parts."""
         return {
+            "kind": "split",
+            "corpus": self.corpus.name,
+            "sentences": self.corpus.sentences,
+            "words": self.corpus.words,
             "strategy": self.strategy.name,
             "settings": dict(self.strategy.settings),
             "seed": self.seed,

@@ -19,7 +19,7 @@ from deadheat.splits.making import Splits
 from deadheat.version import __version__
 
 NAME = "manifest.json"
-KIND = "deadheat splits 1"
+FORMAT = "deadheat splits 1"
 NAMES = "surrogateescape"  # names of files need not be UTF-8
 
 
@@ -29,10 +29,12 @@ def described(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, str]
     `files` has the name and the hash of the file of every set of sentences of every split.
     """
     corpus = splits.corpus
+    own = splits.to_dict()
     told = {
-        "kind": KIND,
+        "kind": own.pop("kind"),
+        "format": FORMAT,
         "deadheat": __version__,
-        **splits.to_dict(),
+        **own,
         "inputs": _inputs(corpus),
         "reading": as_read(corpus),
     }
@@ -81,7 +83,8 @@ def load(folder: Path) -> dict[str, Any]:
         raise SplitError(f"{path}: cannot be read ({reason(error)})") from error
     except ValueError as error:
         raise SplitError(f"{path}: not a manifest ({str(error).lower()}); expected what deadheat split wrote") from None
-    if not isinstance(found, dict) or found.get("kind") != KIND:
+    # The first manifests had their format as their kind.
+    if not isinstance(found, dict) or FORMAT not in (found.get("format"), found.get("kind")):
         raise SplitError(f"{path}: not a manifest of splits; expected what deadheat split wrote")
     if found.get("sha256") != _own_hash(found):
         raise SplitError(f"{path}: was changed after it was written; expected the hash {found.get('sha256')}")

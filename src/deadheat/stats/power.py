@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, observed_difference
 
 BLOCK = 1 << 20  # units drawn at a time
+POINTS = 25  # of a curve
+Curve: TypeAlias = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,11 @@ class Power:
     smallest: float  # the smallest difference that is found with the wanted power
     needed: float  # units that are needed to find this difference with the wanted power
     target: float = 0.8
+    by_units: Curve = ()  # sizes of a test set, and the power of each to find this difference
+    by_difference: Curve = ()  # differences, and the power of this test set to find each
+    systems: tuple[str, ...] = ()
+    metric: str = ""
+    unit: str = ""
     notes: tuple[str, ...] = ()  # what a person should be told besides
 
     def __str__(self) -> str:
@@ -38,8 +46,8 @@ class Power:
         return f"{told} at alpha {self.alpha:g}; {needs}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "notes"}
+        """Plain values, as the command prints them under `--json`."""
+        return {"kind": "power"} | {name: getattr(self, name) for name in self.__slots__}
 
 
 def mcnemar_power(
@@ -77,7 +85,22 @@ def mcnemar_power(
     needed = math.inf
     if gap:
         needed = ((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2
-    return Power(gap, items, alpha, power, math.nan, smallest, math.ceil(needed) if gap else needed, target)
+    needed = math.ceil(needed) if gap else needed
+    found = Power(gap, items, alpha, power, math.nan, smallest, needed, target)
+    return _with_curves(found, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
+
+
+def _with_curves(found: Power, power_of: Callable[[int, float], float], *, most: float = math.inf) -> Power:
+    """The same with power over other sizes, and over other differences up to the greatest possible."""
+    if math.isinf(found.needed):
+        by_units: Curve = ()
+    else:
+        ends = max(2, min(found.units, found.needed) / 10), 3 * max(found.units, found.needed)
+        sizes = sorted({*np.geomspace(*ends, POINTS).round().astype(int).tolist(), found.units})
+        by_units = tuple((size, power_of(size, abs(found.difference))) for size in sizes)
+    widest = min(most, 1.5 * max(abs(found.difference), most if math.isnan(found.smallest) else found.smallest))
+    gaps = np.linspace(0, widest, POINTS).tolist() if widest > 0 else []
+    return replace(found, by_units=by_units, by_difference=tuple((gap, power_of(found.units, gap)) for gap in gaps))
 
 
 def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
@@ -164,17 +187,19 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     if deviation == 0:
         found = float(difference != 0)
         return Power(difference, size, alpha, found, found, math.nan, 2.0 if difference else math.inf, target)
-    shift = abs(difference) * math.sqrt(size) / deviation
-    power = normal_cdf(shift - reach) + normal_cdf(-shift - reach)
+
+    def power_of(size: int, gap: float) -> float:
+        shift = gap * math.sqrt(size) / deviation
+        return normal_cdf(shift - reach) + normal_cdf(-shift - reach)
+
     needed = max(2, math.ceil(((reach + wanted) * deviation / difference) ** 2)) if difference else math.inf
     if is_additive(first_NF, second_NF):
         gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT].astype(np.int64)
         simulated = _simulated_exactly(gaps, size, alpha, simulations, rng)
     else:
         simulated = _simulated(difference, influence, size, alpha, simulations, rng)
-    return Power(
-        difference, size, alpha, power, simulated, (reach + wanted) * deviation / math.sqrt(size), needed, target
-    )
+    power, smallest = power_of(size, abs(difference)), (reach + wanted) * deviation / math.sqrt(size)
+    return _with_curves(Power(difference, size, alpha, power, simulated, smallest, needed, target), power_of)
 
 
 def _influence(counts_NF: Counts, value: Value) -> np.ndarray:
