@@ -8,7 +8,7 @@ READY := .venv/.ready
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format-check lint types format bench clean
+.PHONY: help demo test check docs format-check lint types format bench clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -19,7 +19,10 @@ demo: $(READY)  ## Show all of Deadheat on a built-in corpus
 test: $(READY)  ## Run the tests, the pages and the examples in docstrings
 	$(BIN)/pytest -n auto -q -m "$(MARKERS)"
 
-check: format-check lint types test  ## Format, lint, types and tests: all that must hold
+check: format-check lint types docs test  ## Format, lint, types, site and tests: all that must hold
+
+docs: $(READY)  ## Build the site into site/
+	@$(BIN)/zensical build --clean --strict
 
 format-check: $(READY)
 	$(BIN)/ruff format --check --quiet --diff .
@@ -38,7 +41,7 @@ bench: $(READY)  ## Compare with other programs, side by side
 	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python -m "benchmarks.$$(basename "$$file" .py)"; done
 
 clean:  ## Remove the environment and everything that was made
-	rm -rf .venv build dist out deadheat-demo .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist out deadheat-demo site .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The pins go in as a variable and not as an option, so that they hold in build environments too.

@@ -11,7 +11,7 @@ from itertools import compress
 import numpy as np
 
 from benchmarks.timing import cpu
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.stats.agreement import alpha_by_group
 from deadheat.stats.rankings import kendall_rows, spearman_rows, weighted_kendall_rows
 

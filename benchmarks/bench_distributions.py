@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import cpu
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.bayesian import bayesian_signed_rank
 from deadheat.stats.distributions import interquartile_means

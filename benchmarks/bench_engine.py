@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.study.local import LocalExecutor
 
 TASKS, WORKERS = 10_000, 2

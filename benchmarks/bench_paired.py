@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.timing import cpu, peak_memory
 from deadheat.metrics.metric import accuracy
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.stats.paired import paired_bootstrap, permutation_exact, randomization
 
 RESAMPLES = 100_000

@@ -15,7 +15,7 @@ from deadheat.ranking.exact import exact_pairs
 from deadheat.ranking.extremes import extreme_ranks
 from deadheat.ranking.integers import WholeScores, whole_scores
 from deadheat.ranking.subsets import rank_over_subsets
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 
 SYSTEMS, DATASETS, SIZE, SAMPLES = 26, 82, 10, 1_000_000
 SCALED = 100_000  # subsets that numpy is run with; its time is scaled up

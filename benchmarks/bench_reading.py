@@ -9,7 +9,7 @@ from pathlib import Path
 
 import deadheat
 from benchmarks.timing import ONE_WORD, corpus_file, cpu, peak_memory, ten_copies
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 
 
 def plain_python(path: Path) -> object:

@@ -11,7 +11,7 @@ from deadheat.metrics import METRICS
 from deadheat.ranking.sizes import size_curves
 from deadheat.ranking.sizes_sampling import CountedSet, sample_weights
 from deadheat.ranking.sizes_settings import SizeSettings
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 
 SYSTEMS, RUNS, SENTENCES, DRAWS = 33, 5, 2000, 100
 FEW = 3  # draws that are done one by one, and reckoned up

@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold
 
 import deadheat
 from benchmarks.timing import DATA
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.splits import STRATEGIES
 from deadheat.splits.strategy import Material
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.timing import DATA, peak_memory
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.study.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.packing import compressed
 from deadheat.study.store import Store

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.timing import DATA
 from deadheat.analyses.study import study_result
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.study.bench import work
 from deadheat.study.plan import Plan
 from deadheat.study.store import Store

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.timing import DATA
 from deadheat.corpus import Corpus, read, take
 from deadheat.kernels import precompile
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.systems import SYSTEMS
 from deadheat.testbed import generate
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.timing import DATA, cpu
 from deadheat.corpus import Corpus, read
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.systems import SYSTEMS
 from deadheat.testbed import generate
 

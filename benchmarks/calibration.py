@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.analyses.contest import TESTS, Settings, contests
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 from deadheat.stats.intervals import bootstrap, difference
 from tests.stats.worlds import WORLDS, World, accuracy, draw
 

@@ -16,7 +16,7 @@ SOURCES = sorted((ROOT / "src" / "deadheat").rglob("*.py"))
 # From the bottom; names on one line do not import each other.
 LAYERS = (
     ("errors", "version"),
-    ("compression", "documents", "registry"),
+    ("compression", "documents", "registry", "screen"),
     ("kernels",),
     ("corpus", "tables"),
     ("testbed",),
@@ -27,7 +27,7 @@ LAYERS = (
     ("ranking",),
     ("study",),
     ("analyses", "charts"),
-    ("report",),
+    ("terminal",),
     ("pages",),
     ("paper",),
     ("cli",),
@@ -167,15 +167,15 @@ def test_statistics_need_only_numpy_and_scipy() -> None:
 
 UPWARD = {
     "absolute": "import deadheat.cli.main",
-    "from": "from deadheat.report import table",
-    "layer as a name": "from deadheat import report",
-    "relative": "from ..report import table",
-    "relative layer as a name": "from .. import report",
-    "in a function": "def f():\n    from deadheat.report import table",
-    "in a method": "class A:\n    def f(self):\n        import deadheat.report",
-    "in a branch": "try:\n    pass\nexcept ImportError:\n    import deadheat.report",
-    "for types": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from deadheat.report import table",
-    "by its name": "import importlib\nimportlib.import_module('deadheat.report')",
+    "from": "from deadheat.terminal import table",
+    "layer as a name": "from deadheat import terminal",
+    "relative": "from ..terminal import table",
+    "relative layer as a name": "from .. import terminal",
+    "in a function": "def f():\n    from deadheat.terminal import table",
+    "in a method": "class A:\n    def f(self):\n        import deadheat.terminal",
+    "in a branch": "try:\n    pass\nexcept ImportError:\n    import deadheat.terminal",
+    "for types": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from deadheat.terminal import table",
+    "by its name": "import importlib\nimportlib.import_module('deadheat.terminal')",
     "through the front door": "from deadheat import score",
     "the whole package": "import deadheat",
     "unknown package": "from deadheat.utils import helper",
@@ -186,7 +186,7 @@ DOWNWARD = {
     "same package, relative": "from . import registry\nfrom .registry import METRICS",
     "two up": "from .. import corpus\nfrom ..kernels import kernel",
     "error": "from deadheat.errors import InputError",
-    "look-alike": "import deadheat_report",
+    "look-alike": "import deadheat_terminal",
 }
 
 
@@ -202,7 +202,7 @@ def test_an_import_that_points_down_is_accepted(source: str) -> None:
 
 
 def test_relative_imports_of_a_package_start_at_itself() -> None:
-    assert misdirected("from ..report import table", "deadheat.metrics", is_package=True)
+    assert misdirected("from ..terminal import table", "deadheat.metrics", is_package=True)
     assert misdirected("from .las import las", "deadheat.metrics", is_package=True) == []
 
 
@@ -220,7 +220,7 @@ def test_a_package_without_a_layer_is_found() -> None:
     ("source", "accepted"),
     [
         ("from deadheat.version import __version__", True),
-        ("def __getattr__(name):\n    import deadheat.report", True),
+        ("def __getattr__(name):\n    import deadheat.terminal", True),
         ("if TYPE_CHECKING:\n    from deadheat.analyses.score import score", True),
         ("if not TYPE_CHECKING:\n    from deadheat.analyses.score import score", False),
         ("if TYPE_CHECKING:\n    pass\nelse:\n    import deadheat.corpus", False),

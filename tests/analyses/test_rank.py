@@ -10,7 +10,7 @@ import pytest
 from deadheat.analyses.rank import Ranking, rank
 from deadheat.errors import InputError, NameUnknown
 from deadheat.ranking.anomalies import Attributes
-from deadheat.report.rank import ranking_text
+from deadheat.terminal.rank import ranking_text
 
 RNG = np.random.default_rng(0)
 DATASETS = [f"d{i}" for i in range(30)]

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from deadheat.analyses.demo import demo
 from deadheat.analyses.score import score
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
@@ -14,17 +12,6 @@ def tagged(*tags: str) -> Corpus:
 
 
 GOLD = tagged(*"XY" * 40)
-
-
-def test_the_demo_knows_the_truth(tmp_path_factory: pytest.TempPathFactory) -> None:
-    found = demo(tmp_path_factory.mktemp("demo"), sentences=1500)
-    assert found.truth["A"] - found.truth["B"] == pytest.approx(0.01, abs=0.002)
-    assert found.truth["B"] == found.truth["C"]
-    assert [pair.winner(0.05) for pair in found.comparison.pairs if "A" not in (pair.a, pair.b)] == [""]
-    measured = {row.file: row.value for row in found.scores.rows if row.metric.label == "LAS"}
-    words = next(row.gold for row in found.scores.rows)
-    for name, value in measured.items():  # documents differ in difficulty, so four standard errors of a clustered mean
-        assert abs(value - found.truth[name]) < 4 * 3 * np.sqrt(0.13 / words)
 
 
 def test_metrics_may_be_one_name_or_a_generator() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from deadheat.charts.chart import COLUMN, FULL, LAYOUTS, NARROW, WIDE, Chart, Layout
 from deadheat.charts.critical import critical_difference
 from deadheat.charts.drawing import plain
-from tests.charts.svg_reading import AWKWARD, NAN, Box, assert_sound, boxes, cells, only, texts
+from tests.charts.svg_reading import AWKWARD, NAN, Box, assert_apart, assert_sound, boxes, cells, only, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 NAMES = ["biaffine", "pointer", "arc-hybrid", "2-planar", "baseline"]
@@ -71,6 +71,14 @@ def test_two_to_forty_systems_fit_and_no_bar_touches_another(count: int, layout:
         if abs(a.top - b.top) < 5:
             assert max(a.left, b.left) - min(a.right, b.right) > 2
     assert len(elbows(chart, layout)) == count
+
+
+@layouts
+def test_the_numbers_of_the_axis_never_touch_whatever_their_number(layout: Layout) -> None:
+    for count in range(2, 60):
+        chart = critical_difference(["a long name"] * count, [1.5] * count, [], layout, title="Ranks")
+        assert_apart(texts(chart, layout)[: 1 + len(axis_places(chart, layout))])
+        assert {1, count} <= set(axis_places(chart, layout))
 
 
 @layouts

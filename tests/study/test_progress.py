@@ -9,10 +9,10 @@ import threading
 
 import pytest
 
+from deadheat.screen import Screen
 from deadheat.study.progress import LAST, Progress, duration, speed, trimmed_mean
 from deadheat.study.progress_bar import SIZES, Bar
-from deadheat.study.screen import Screen
-from tests.report import pseudo_terminal
+from tests.terminal import pseudo_terminal
 
 
 class Terminal(io.StringIO):

@@ -11,13 +11,13 @@ import pytest
 
 from deadheat.analyses.study import Block, Standing, StudyResult, study_result
 from deadheat.corpus import read
-from deadheat.report.study import study_text
 from deadheat.stats.intervals import wilson
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.study.plan import Plan
 from deadheat.study.predictions import predictions_folder
 from deadheat.study.running import run_study
 from deadheat.study.store import Store
+from deadheat.terminal.study import study_text
 from tests.study.study_cases import corpus_text, serial, study_file
 
 SYSTEMS = "majority unigram hmm"

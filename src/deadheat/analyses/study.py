@@ -101,7 +101,8 @@ class Block:
             "metrics": list(self.metrics),
             "systems": [each.to_dict() for each in self.standings],
             "pairs": [each.to_dict() for each in self.pairs],
-            "agreement": [each.to_dict() for each in self.agreement],
+            # Sentences of the first split are enough to look at; those of all would be most of the document.
+            "agreement": [each.to_dict() | ({"sentences": []} if at else {}) for at, each in enumerate(self.agreement)],
         }
 
 

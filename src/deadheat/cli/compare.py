@@ -12,8 +12,8 @@ from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.report.comparison import comparison_text
 from deadheat.stats.paired import TESTS
+from deadheat.terminal.comparison import comparison_text
 
 EXAMPLES = """\
 examples:

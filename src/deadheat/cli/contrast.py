@@ -8,7 +8,7 @@ from deadheat.analyses.contrast import contrast
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
 from deadheat.errors import InputError
 from deadheat.ranking.contrasts import REPEATS, TIES
-from deadheat.report.contrast import contrast_text
+from deadheat.terminal.contrast import contrast_text
 
 EXAMPLES = """\
 examples:

@@ -12,8 +12,8 @@ from deadheat.cli.options import Parser, announce_compiling, print_json, whole_n
 from deadheat.errors import InputError
 from deadheat.pages.demo import demo_report
 from deadheat.pages.writing import check_place, write_whole
-from deadheat.report.demo import demo_text
 from deadheat.study.executor import WorkersFailed
+from deadheat.terminal.demo import demo_text
 
 SMALLEST = 300  # sentences: with fewer, some genre has no document to spare for test
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from deadheat.cli.options import Parser, print_json
 from deadheat.metrics import METRICS
-from deadheat.report.terminal import table
+from deadheat.terminal.tables import table
 
 
 def parser() -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.report.power import power_text
+from deadheat.terminal.power import power_text
 
 EXAMPLES = """\
 examples:

@@ -8,8 +8,8 @@ from deadheat.analyses.rank import SAMPLES, rank
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
 from deadheat.errors import InputError
 from deadheat.ranking.extremes import TIME_LIMIT
-from deadheat.report.rank import ranking_text
 from deadheat.tables.matrix import MISSING
+from deadheat.terminal.rank import ranking_text
 
 EXAMPLES = """\
 examples:

@@ -20,13 +20,13 @@ from pathlib import Path
 from deadheat.analyses.run import conduct, named
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
-from deadheat.report.study import plan_text, study_text
 from deadheat.study.cells import DONE
 from deadheat.study.executor import WorkersFailed
 from deadheat.study.local import cores
 from deadheat.study.plan import Plan
 from deadheat.study.running import missing_cells, planned_looks
 from deadheat.study.store import Store
+from deadheat.terminal.study import plan_text, study_text
 
 EXAMPLES = """\
 examples:

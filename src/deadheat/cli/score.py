@@ -9,7 +9,7 @@ from deadheat.analyses.score import INTERVALS, score
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.report.terminal import score_table
+from deadheat.terminal.tables import score_table
 
 EXAMPLES = """\
 examples:

@@ -6,7 +6,7 @@ import argparse
 
 from deadheat.analyses.seeds import seeds
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
-from deadheat.report.seeds import seeds_text
+from deadheat.terminal.seeds import seeds_text
 
 EXAMPLES = """\
 examples:

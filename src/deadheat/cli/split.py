@@ -8,9 +8,9 @@ from typing import Any
 
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
-from deadheat.report.splits import leak_table, split_table
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
+from deadheat.terminal.splits import leak_table, split_table
 
 EXAMPLES = """\
 examples:

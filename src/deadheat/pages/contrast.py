@@ -14,7 +14,7 @@ from deadheat.documents import plain
 from deadheat.errors import counted
 from deadheat.pages.section import Document, Section, Table
 from deadheat.pages.wording import file_name, known, listed, p_equals, p_shown, shown
-from deadheat.report.contrast import MOST_SHOWN
+from deadheat.terminal.contrast import MOST_SHOWN
 
 LOW, HIGH = 1, 5  # of the quantiles that are told: the 5th and the 95th percentile
 LEAST_SHARE = 0.005  # of two settings together that is shown

@@ -7,7 +7,7 @@ from dataclasses import replace
 from deadheat.analyses.demo import Demo
 from deadheat.pages.report import CHAPTERS, Report, report
 from deadheat.pages.section import Section, Table
-from deadheat.report.terminal import percent
+from deadheat.terminal.tables import percent
 
 
 def demo_report(demo: Demo) -> Report:

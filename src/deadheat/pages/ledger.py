@@ -9,8 +9,8 @@ from deadheat.documents import plain
 from deadheat.errors import counted
 from deadheat.pages.section import Document, Section, Table
 from deadheat.pages.wording import NONE, listed
-from deadheat.report.ledger import minute
 from deadheat.study.ledger import SHORT
+from deadheat.terminal.ledger import minute
 
 MOST_SENTENCES = 8  # test sets that are told in words
 MOST_ROWS = 30  # of a table that is not folded

@@ -13,7 +13,7 @@ from deadheat.documents import plain
 from deadheat.errors import counted
 from deadheat.pages.section import Document, Section, Table
 from deadheat.pages.wording import NONE, file_name, listed, share_scale, shown, whole
-from deadheat.report.study import short
+from deadheat.terminal.study import short
 
 MOST_SETS = 6  # test sets with figures of their own
 MOST_SYSTEMS = 10  # named in a sentence

@@ -11,7 +11,7 @@ from deadheat.charts.intervals import Reach, intervals
 from deadheat.errors import counted
 from deadheat.pages.section import Document, Section, Table
 from deadheat.pages.wording import NONE, listed
-from deadheat.report.splits import LEGEND
+from deadheat.terminal.splits import LEGEND
 
 Row = Mapping[str, Any]
 Leaks = Mapping[tuple[str, str], Sequence[Row]]  # the leaks of every split by (within, of)

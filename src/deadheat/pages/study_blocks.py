@@ -14,7 +14,7 @@ from deadheat.pages.section import Section, Table
 from deadheat.pages.study_pairs import has_matrix, matrix, pair_tables, pairs_text
 from deadheat.pages.study_told import Family, Row, Told, is_random, is_standard, over, sentence_start, way
 from deadheat.pages.wording import NONE, known, shown, span
-from deadheat.report.study import short
+from deadheat.terminal.study import short
 
 MOST_DRAWN = 3  # ways to split with figures of their own
 

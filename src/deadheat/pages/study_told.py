@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from deadheat.documents import plain
 from deadheat.pages.section import Document
 from deadheat.pages.wording import file_name, share_scale
-from deadheat.report.study import short
+from deadheat.terminal.study import short
 
 if TYPE_CHECKING:
     import polars as pl

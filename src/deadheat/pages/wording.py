@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from deadheat.report.comparison import p_text
+from deadheat.terminal.comparison import p_text
 
 NONE = "-"
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
-from deadheat.study.screen import Screen, is_terminal, visible
+from deadheat.screen import Screen, is_terminal, visible
 
 if TYPE_CHECKING:
     from deadheat.study.progress_bar import Bar

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.style import Style
 
-from deadheat.study.screen import Screen
+from deadheat.screen import Screen
 
 SIZES = (40, 24, 12, 6)  # characters of the bar
 UNICODE, ASCII = "━╸─", "##-"  # done, begun, to do: the line is heavy or light, and needs no colour to be read

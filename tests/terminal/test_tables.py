@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from deadheat.report.terminal import Toned, emphasis, paragraph, percent, prose, table, width, word_rows
+from deadheat.terminal.tables import Toned, emphasis, paragraph, percent, prose, table, width, word_rows
 
 HOSTILE = "evil\x1b[31m\x1b]0;title\x07[red]\tname\n\u202e\x9b2J"
 SHOWN = r"evil\x1b[31m\x1b]0;title\x07[red]\tname\n\u202e\x9b2J"

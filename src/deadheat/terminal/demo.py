@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deadheat.analyses.demo import Demo
-from deadheat.report.comparison import comparison_text
-from deadheat.report.study import study_text
-from deadheat.report.terminal import emphasis, percent, prose
+from deadheat.terminal.comparison import comparison_text
+from deadheat.terminal.study import study_text
+from deadheat.terminal.tables import emphasis, percent, prose
 
 
 def demo_text(demo: Demo, verdicts: Sequence[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from deadheat.report.terminal import table
 from deadheat.stats.power import Power
+from deadheat.terminal.tables import table
 
 
 def power_text(found: Power) -> str:

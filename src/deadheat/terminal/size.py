@@ -7,7 +7,7 @@ import math
 from deadheat.analyses.size_study import NONE_ENOUGH, ONE_SAMPLE, SizeStudy
 from deadheat.errors import counted
 from deadheat.ranking.sizes import SetSizes, SizePoint
-from deadheat.report.terminal import emphasis, percent, prose, quotable, table
+from deadheat.terminal.tables import emphasis, percent, prose, quotable, table
 
 SHOWN = 10  # systems of a ranking
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from deadheat.report.drawn import GAP, NAME, Column, drawn_table, fitted, shortened, wrapped
-from deadheat.report.terminal import Toned
-from deadheat.study.screen import Screen
+from deadheat.screen import Screen
+from deadheat.terminal.drawn import GAP, NAME, Column, drawn_table, fitted, shortened, wrapped
+from deadheat.terminal.tables import Toned
 
 HEADER = ["system", "LAS", "95 % interval", "errors saved", "verdict"]
 ROWS = [

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from deadheat.analyses.compare import Comparison
 from deadheat.analyses.contest import Contest
 from deadheat.analyses.disagreement import DisputedSentence
-from deadheat.report.terminal import Toned, emphasis, percent, prose, quotable, table, word_rows
 from deadheat.stats.ranks import CriticalDifference
+from deadheat.terminal.tables import Toned, emphasis, percent, prose, quotable, table, word_rows
 
 
 def comparison_text(found: Comparison, *, disputed: int = 5) -> str:

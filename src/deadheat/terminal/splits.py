@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from deadheat.report.terminal import paragraph, percent, prose, table
 from deadheat.splits.folder import Checked
 from deadheat.splits.leaks import Leak
 from deadheat.splits.making import Splits
+from deadheat.terminal.tables import paragraph, percent, prose, table
 
 MOST_SHOWN = 12  # splits; of more, the least and the most of each part are shown
 

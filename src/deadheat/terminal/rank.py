@@ -10,7 +10,7 @@ from deadheat.ranking.influence import LeftOut
 from deadheat.ranking.named import NamedSubset
 from deadheat.ranking.representative import Choice, Representative
 from deadheat.ranking.stability import MetricStability
-from deadheat.report.terminal import emphasis, prose, quotable, table
+from deadheat.terminal.tables import emphasis, prose, quotable, table
 
 CLOSEST = 10  # pairs shown
 SHOWN = 8  # data sets left out, and values of attributes

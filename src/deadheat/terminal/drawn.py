@@ -15,7 +15,7 @@ from functools import cached_property
 from rich.cells import cell_len
 from rich.style import Style
 
-from deadheat.study.screen import Screen
+from deadheat.screen import Screen
 
 GAP = 2
 NAME = 12  # how narrow a column of names may become

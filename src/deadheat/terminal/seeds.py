@@ -8,8 +8,8 @@ from deadheat.analyses.seeds import SeedBlock, Seeds
 from deadheat.errors import counted
 from deadheat.ranking.seed_power import SeedPower
 from deadheat.ranking.seeds import SystemPair
-from deadheat.report.comparison import p_text
-from deadheat.report.terminal import Toned, emphasis, prose, table
+from deadheat.terminal.comparison import p_text
+from deadheat.terminal.tables import Toned, emphasis, prose, table
 
 NONE = "-"
 

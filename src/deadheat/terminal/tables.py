@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from deadheat.analyses.score import Scores
-from deadheat.study.screen import Screen, columns, encodable, encoding, is_drawn_on, shows_color, visible
+from deadheat.screen import Screen, columns, encodable, encoding, is_drawn_on, shows_color, visible
 
 WIDEST = 110  # characters of a line of words, where no terminal says how many it has
 
@@ -45,7 +45,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
     """
     header, rows = [_cell(cell) for cell in header], [[_cell(cell) for cell in row] for row in rows]
     if is_drawn_on(sys.stdout):
-        from deadheat.report.drawn import drawn_table  # rich, which nobody waits for in vain
+        from deadheat.terminal.drawn import drawn_table  # rich, which nobody waits for in vain
 
         return drawn_table(header, rows, left=left, screen=Screen.of(sys.stdout))
     widths = [max(map(width, column)) for column in zip(header, *rows, strict=True)]
@@ -68,7 +68,7 @@ def word_rows(words: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -
     """
     lines = [("", [_cell(word) for word in words]), *((_cell(name), [_cell(each) for each in of]) for name, of in rows)]
     if is_drawn_on(sys.stdout):
-        from deadheat.report.drawn import drawn_table
+        from deadheat.terminal.drawn import drawn_table
 
         (_, top), *below = lines
         cells = [[name, *each] for name, each in below]

@@ -7,8 +7,8 @@ import math
 from deadheat.analyses.contrast import Block, Contrasts
 from deadheat.errors import counted
 from deadheat.ranking.importance import Importance
-from deadheat.report.comparison import p_text
-from deadheat.report.terminal import Toned, emphasis, prose, table
+from deadheat.terminal.comparison import p_text
+from deadheat.terminal.tables import Toned, emphasis, prose, table
 
 MOST_SHOWN = 10  # factors, and pairs of factors
 

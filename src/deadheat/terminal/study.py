@@ -8,9 +8,9 @@ import numpy as np
 
 from deadheat.analyses.study import Block, Standing, StudyResult
 from deadheat.errors import counted
-from deadheat.report.terminal import Toned, percent, prose, table
 from deadheat.study.plan import Plan
 from deadheat.study.progress import duration
+from deadheat.terminal.tables import Toned, percent, prose, table
 
 
 def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: float | None) -> str:

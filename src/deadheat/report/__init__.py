@@ -1,1 +1,0 @@
-"""Results for the eye: terminal tables and pages. No arithmetic but rounding."""
