@@ -65,18 +65,6 @@ def test_the_testbed_is_written_and_reads_back(commands: Commands, tmp_path: Pat
     assert "not empty" in commands.refused("testbed", "--out", out)
 
 
-def test_the_demo_scores_compares_and_names_its_page(commands: Commands, tmp_path: Path) -> None:
-    out = tmp_path / "demo"
-    outcome = commands("demo", "--out", out, "--sentences", 200)
-    assert outcome.code == 0
-    assert outcome.out.rstrip().endswith(f"The page: {out / 'index.html'}")
-    assert "Which differences in LAS are real?" in outcome.out
-    page = (out / "index.html").read_text(encoding="utf-8")
-    assert page.startswith("<!doctype html>")
-    assert "<script" not in page
-    assert "http" not in page.replace("http-equiv", "")
-
-
 def test_compiling_is_announced_to_a_person_only(
     commands: Commands, gold: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

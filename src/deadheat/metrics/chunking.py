@@ -6,7 +6,9 @@ only where it is written exactly as that scheme writes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +21,13 @@ from deadheat.metrics.pair import Flags, Pair
 from deadheat.metrics.registry import METRICS
 
 O, B, I, E, S = range(5)  # noqa: E741 (the letters of the schemes)
+STRANGE = -1
 PREFIXES = {"B": B, "I": I, "E": E, "S": S, "L": E, "U": S}
 SCHEMES = {"conlleval": "BIESLU", "iob1": "BI", "bio": "BI", "iobes": "BIES", "bilou": "BILU"}
+
+Prefixes: TypeAlias = NDArray[np.int8]
+Types: TypeAlias = NDArray[np.int32]
+Number = TypeVar("Number", bound=np.integer)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +36,7 @@ class Chunks:
 
     first: Indices
     last: Indices
-    types: Indices
+    types: Types
 
     def keep(self, which: Flags) -> Chunks:
         return Chunks(self.first[which], self.last[which], self.types[which])
@@ -38,60 +45,89 @@ class Chunks:
 def chunks_of(corpus: Corpus, column: str, scheme: str, numbers: dict[str, int]) -> Chunks:
     """The chunks of a corpus; `numbers` gives types their numbers and grows."""
     prefix, types = _read_tags(corpus, column, scheme, numbers)
-    before_prefix, before_type = _shifted(prefix, corpus), _shifted(types, corpus)
-    first = _opens(before_prefix, before_type, prefix, types)
+    found = mended(prefix, types, corpus.offsets)
+    if scheme == "conlleval":
+        return found
+    # Only chunks that have exactly the tags that the scheme gives them.
+    wrong = np.concatenate([[0], np.cumsum(prefix != written(found, scheme, prefix != O, corpus.offsets))])
+    return found.keep(np.asarray(wrong[found.last + 1] == wrong[found.first]))
+
+
+def _read_tags(corpus: Corpus, column: str, scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
+    found = corpus.column(column)
+    tags = found.vocabulary.strings
+    prefixes, types = parts_of(tags, scheme, numbers)
+    for code in np.flatnonzero(prefixes == STRANGE).tolist():
+        if (at := np.flatnonzero(found.codes == code)).size:
+            path, line = corpus.line_of_word(int(at[0]))
+            raise CorpusError([Fault(path, line, f"{column} {tags[code]!r}; {expected_under(scheme)}")])
+    return prefixes[found.codes], types[found.codes]
+
+
+def parts_of(tags: Sequence[str], scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
+    """The prefix (`STRANGE` where the scheme has no such tag) and the number of the type of each of some tags."""
+    allowed = ("O", *SCHEMES[scheme])
+    parts = [tag.partition("-") for tag in tags]
+    prefixes = [PREFIXES.get(letter, O) if letter in allowed else STRANGE for letter, _, _ in parts]
+    types = [numbers.setdefault(kind, len(numbers)) for _, _, kind in parts]
+    return np.array(prefixes, np.int8), np.array(types, np.int32)
+
+
+def expected_under(scheme: str) -> str:
+    """What an error message says of the tags that a scheme has."""
+    return f"expected O, {', '.join(f'{letter}-TYPE' for letter in SCHEMES[scheme])} under {scheme}"
+
+
+def mended(prefix: Prefixes, types: Types, offsets: Indices) -> Chunks:
+    """The chunks that conlleval finds in tags; `offsets` is where each sentence begins, and where the last one ends."""
+    first = _opens(_shifted(prefix, offsets), _shifted(types, offsets), prefix, types)
     # A chunk ends where its last word is followed by a word outside, or by one that opens another chunk.
     inside = prefix != O
     next_opens = np.append(first[1:] | ~inside[1:], True)
-    next_opens[corpus.offsets[1:] - 1] = True
-    found = Chunks(np.flatnonzero(first), np.flatnonzero(inside & next_opens), types[first])
-    return found if scheme == "conlleval" else found.keep(_written_by(scheme, found, prefix, corpus))
+    next_opens[offsets[1:] - 1] = True
+    at = np.flatnonzero(first)
+    return Chunks(at, np.flatnonzero(inside & next_opens), types[at])
 
 
-def _read_tags(corpus: Corpus, column: str, scheme: str, numbers: dict[str, int]) -> tuple[Indices, Indices]:
-    found = corpus.column(column)
-    allowed = tuple(SCHEMES[scheme])
-    prefixes, types = [], []
-    for code, tag in enumerate(found.vocabulary.strings):
-        letter, _, kind = tag.partition("-")
-        if letter != "O" and letter not in allowed and (at := np.flatnonzero(found.codes == code)).size:
-            path, line = corpus.line_of_word(int(at[0]))
-            wanted = ", ".join(f"{each}-TYPE" for each in allowed)
-            raise CorpusError([Fault(path, line, f"{column} {tag!r}; expected O, {wanted} under {scheme}")])
-        prefixes.append(PREFIXES.get(letter, O))
-        types.append(numbers.setdefault(kind, len(numbers)))
-    return np.array(prefixes, np.int64)[found.codes], np.array(types, np.int64)[found.codes]
-
-
-def _shifted(values: Indices, corpus: Corpus) -> Indices:
+def _shifted(values: NDArray[Number], offsets: Indices) -> NDArray[Number]:
     """The value of the word before; O (or the first type) at the beginning of a sentence."""
     before = np.concatenate([values[:1] * 0, values[:-1]])
-    before[corpus.offsets[:-1]] = 0
+    before[offsets[:-1]] = 0
     return before
 
 
-def _opens(before: Indices, before_type: Indices, prefix: Indices, types: Indices) -> NDArray[np.bool_]:
+def _opens(before: Prefixes, before_type: Types, prefix: Prefixes, types: Types) -> Flags:
     """Where conlleval starts a chunk, with S as copies in circulation have it; E before B ends a chunk, too."""
     fresh = (prefix == B) | (prefix == S)
     after_end = (before == O) | (before == E) | (before == S)
     return np.asarray((prefix != O) & (fresh | after_end | (before_type != types)))
 
 
-def _written_by(scheme: str, chunks: Chunks, prefix: Indices, corpus: Corpus) -> Flags:
-    """Which chunks have exactly the tags that the scheme gives them."""
-    expected = np.full(corpus.words, I)
+def written(chunks: Chunks, scheme: str, inside: Flags, offsets: Indices) -> Prefixes:
+    """The prefixes that a scheme gives the words of chunks; `inside` tells which words these are."""
+    prefix = np.where(inside, np.int8(I), np.int8(O))
     if scheme == "iob1":
         follows = np.zeros(len(chunks.first), bool)
         follows[1:] = (chunks.last[:-1] + 1 == chunks.first[1:]) & (chunks.types[:-1] == chunks.types[1:])
-        follows &= ~np.isin(chunks.first, corpus.offsets[:-1])
-        expected[chunks.first[follows]] = B
+        follows &= ~np.isin(chunks.first, offsets[:-1])
+        prefix[chunks.first[follows]] = B
     else:
-        expected[chunks.first] = B
+        prefix[chunks.first] = B
         if scheme in ("iobes", "bilou"):
-            expected[chunks.last] = E
-            expected[chunks.first[chunks.first == chunks.last]] = S
-    wrong = np.concatenate([[0], np.cumsum(prefix != expected)])
-    return np.asarray(wrong[chunks.last + 1] == wrong[chunks.first])
+            prefix[chunks.last] = E
+            prefix[chunks.first[chunks.first == chunks.last]] = S
+    return prefix
+
+
+def in_both(gold: Chunks, predicted: Chunks, words: int) -> Flags:
+    """Which chunks of gold are predicted: the same first word, last word and type."""
+    # The first words of a side's chunks are all different, so chunks can be looked up by them.
+    at = np.full(words + 1, -1)
+    at[predicted.first] = np.arange(len(predicted.first))
+    other = at[gold.first]
+    same = other >= 0
+    same[same] = (gold.last[same] == predicted.last[other[same]]) & (gold.types[same] == predicted.types[other[same]])
+    return np.asarray(same)
 
 
 @METRICS.add("chunks.v1")
@@ -111,15 +147,8 @@ def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "")
         if label:
             wanted = numbers.get(label, -1)
             sides = [side.keep(side.types == wanted) for side in sides]
-        # The first words of a side's chunks are all different, so chunks can be looked up by them.
         gold, predicted = sides
-        at = np.full(pair.gold.words + 1, -1)
-        at[predicted.first] = np.arange(len(predicted.first))
-        other = at[gold.first]
-        same = other >= 0
-        same[same] = (gold.last[same] == predicted.last[other[same]]) & (
-            gold.types[same] == predicted.types[other[same]]
-        )
+        same = in_both(gold, predicted, pair.gold.words)
         columns = []
         for first in (gold.first[same], gold.first, predicted.first):
             flags = np.zeros(pair.gold.words, np.int64)
