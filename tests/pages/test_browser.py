@@ -187,7 +187,7 @@ def test_parts_of_a_page_are_named_for_those_who_hear_it(visit: Visiting) -> Non
 def test_the_verdict_is_the_largest_text(visit: Visiting, width: int) -> None:
     here = visit(sample(), width=width)
     sizes = "all => all.map(each => parseFloat(getComputedStyle(each).fontSize))"
-    verdict = here.tab.locator(".verdict p:first-child").evaluate_all(sizes)
+    verdict = here.tab.locator(".verdict p:first-child b").evaluate_all(sizes)
     others = here.tab.locator("h1, h2, main > section *, .verdict p + p").evaluate_all(sizes)
     assert len(others) > 100
     assert verdict[0] > max(others)

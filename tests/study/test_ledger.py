@@ -80,7 +80,7 @@ def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path:
 
 def test_the_functions_record_nothing_unless_they_are_asked_to(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     mine, other = written(tmp_path / "mine.txt", GOOD), written(tmp_path / "other.txt", BAD)
-    assert set(score(gold, mine).to_dict()) == {"scores", "signature"}
+    assert set(score(gold, mine).to_dict()) == {"kind", "scores", "signature"}
     assert "looks" not in compare(gold, {"a": mine, "b": other}).to_dict()
     assert not ledger.path.exists()
 

@@ -7,36 +7,36 @@ distributions over seeds, the ranking over corpora and how much of a test set wo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from deadheat.analyses.rank import rank
+from deadheat.analyses.chosen_scores import PREFERRED, Answers, Chosen, Document
 from deadheat.analyses.run import KEYS
-from deadheat.analyses.seeds import seeds
 from deadheat.analyses.size import study as size_study
 from deadheat.analyses.size_counts import TestSet
-from deadheat.analyses.tables import compare_scores
 from deadheat.documents import plain
-from deadheat.errors import InputError
+from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD
 from deadheat.ranking.sizes_sampling import CountedSet
+from deadheat.study.cells import DONE
 from deadheat.study.ledger import Ledger
 from deadheat.study.store import Store
-from deadheat.tables.runs import Runs
 
-Document = dict[str, Any]
-PREFERRED = ("test", "dev", "tune")
-STANDARD = "standard."
-# Beyond these the page would be long and the tests many; the commands of the same names have no such limits.
-MOST_SEED_CORPORA, MOST_SEED_SYSTEMS, MOST_SIZE_CORPORA = 6, 12, 6
-FEW_DATA_SETS, FEWEST_TO_TEST, FEWEST_TO_SIZE = 3, 5, 3
-SAMPLES = 100_000  # subsets of corpora
+# Beyond these there is more to work out than a page is worth waiting for; deadheat size has no such limits.
+MOST_SIZE_CORPORA, MOST_SIZE_RUNS, FEWEST_TO_SIZE = 6, 5, 3
+ALPHA = 0.05
+# What a block has that older versions did not write, and what stands for it.
+BLOCK = {"seed": 0, "train_words": (), "agreement": (), "pairs": ()}
+STANDING: dict[str, Any] = {"interval": None, "sd": None}
+BLOCK_NEEDS = ("corpus", "split", "part", "splits", "metrics", "systems")
+STANDING_NEEDS = ("system", "metric", "runs", "mean", "least", "most")
+PAIR_NEEDS = ("a", "b", "test", "difference", "splits", "ahead", "significant", "reversed", "p", "p_corrected")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,119 +49,163 @@ class Stored:
     runs: pl.DataFrame = field(repr=False)
     provenance: tuple[Document, ...]  # of every machine and version that ran some of it
     documents: tuple[Document, ...]  # seeds, rank, compare, size, ledger: those there is something to say of
+    notes: tuple[str, ...] = ()  # what was left out, and why
 
     @property
     def name(self) -> str:
         """What the study is called."""
         return str((self.study or {}).get("study") or self.path.stem)
 
+    def __str__(self) -> str:
+        done = self.runs.filter(status=DONE).height
+        failed = self.runs.height - done
+        told = f"{counted(done, 'cell')} done" + (f", {failed:,} failed" if failed else "")
+        return f"{self.name}: {told}" + ("" if self.study else "; not come to its end")
 
-def stored(path: str | os.PathLike[str], *, ledger: Ledger | None = None, alpha: float = 0.05) -> Stored:
-    """Read a store and work out what its scores say."""
-    with Store.read(path) as store:
-        study, scores, runs = store.result(), store.scores(), store.runs()
-        keys = study.pop(KEYS, None) if study else None
+
+def stored(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> Stored:
+    """Read a store and work out what its scores say.
+
+    Parameters
+    ----------
+    ledger
+        Where looks at the study's test sets were recorded.
+
+    Raises
+    ------
+    InputError
+        If it is no store, is broken, or holds a result that no version of ours wrote.
+    """
+    place = Path(path)
+    with Store.read(place) as store:
+        found, scores, runs = store.result(), store.scores(), store.runs()
+        keys = found.pop(KEYS, None) if found else None
+        study = _completed(place, found) if found else None
+        notes: list[str] = []
         if keys is not None:  # there may be runs of other studies
+            others = runs.height
             scores, runs = (frame.filter(pl.col("key").is_in(keys)) for frame in (scores, runs))
+            others -= runs.height
+            if others:
+                told = f"the store has {counted(others, 'cell')} more: of another study, or run since this one's end"
+                notes.append(f"{told}; nothing here is about them")
         labels = (study or {}).get("systems") or {}
-        runs = runs.with_columns(pl.col("system").replace(labels))
-        scores = scores.with_columns(pl.col("system").replace(labels))
-        main = Main.of(study, scores)
-        documents = [] if main is None else [*main.seeds(alpha), *main.ranks(alpha), *main.sizes(store)]
-        made_with = tuple(store.provenances())
-    if ledger is not None and study is not None:
-        documents += _looks(ledger, study)
-    return Stored(Path(path), study, scores, runs, made_with, tuple(plain(each) for each in documents))
+        runs, scores = (frame.with_columns(pl.col("system").replace(labels)) for frame in (runs, scores))
+        answers = _answers(store, study, scores, runs)
+        made_with = _provenance(store, runs["key"].to_list() if notes else None)
+    looks = _looks(ledger, study) if ledger is not None and study is not None else Answers()
+    answers += looks
+    documents = tuple(plain(each) for each in answers.documents)
+    return Stored(place, study, scores, runs, made_with, documents, (*notes, *answers.notes))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Main:
-    """The scores that the questions are asked of: one part, one metric, and of each corpus one way to split it."""
-
-    path: str
-    part: str
-    metric: str
-    scores: pl.DataFrame
-
-    @classmethod
-    def of(cls, study: Document | None, scores: pl.DataFrame) -> Main | None:
-        """Test before dev, the first metric of the study, the standard split before others; None without scores."""
-        known = scores["part"].unique().to_list()
-        part = next((name for name in (*PREFERRED, *sorted(known)) if name in known), None)
-        if part is None:
-            return None
-        blocks = [block for block in (study or {}).get("blocks", []) if block["part"] == part and block["metrics"]]
-        own = scores.filter(pl.col("part") == part)
-        metric = blocks[0]["metrics"][0] if blocks else own["metric"][0]
-        own = own.filter((pl.col("metric") == metric) & pl.col("value").is_not_nan())
-        standard = pl.col("split").str.starts_with(STANDARD)
-        order = own.with_columns(
-            pl.struct((~standard).alias("other"), "split").rank("dense").over("corpus").alias("choice")
-        )
-        return cls("the store", part, metric, order.filter(pl.col("choice") == 1).drop("choice"))
-
-    def seeds(self, alpha: float) -> Iterator[Document]:
-        """Distributions over seeds, on the first split of each corpus."""
-        first = self.scores.filter(pl.col("number") == pl.col("number").min().over("corpus"))
-        counts = first.group_by("corpus", "system").len()
-        if not counts.height or int(counts["len"].max()) < 2:  # type: ignore[arg-type]
-            return
-        corpora = counts.filter(pl.col("len") > 1)["corpus"].unique(maintain_order=True).sort().to_list()
-        if len(corpora) > MOST_SEED_CORPORA or counts["system"].n_unique() > MOST_SEED_SYSTEMS:
-            return
-        table = first.filter(pl.col("corpus").is_in(corpora)).select(
-            "system", "corpus", pl.col("seed").cast(pl.Float64), pl.col("value").alias("score")
-        )
-        runs = Runs(self.path, table, np.zeros(0, np.int64))
-        found = seeds(runs, score="score", system="system", by="corpus", ignore=["seed"], alpha=alpha)
-        yield found.to_dict() | {"part": self.part, "metric": self.metric}
-
-    def ranks(self, alpha: float) -> Iterator[Document]:
-        """The ranking over corpora, where there are some, and tests over them, where there are more."""
-        means = self.scores.group_by("system", "corpus").agg(pl.col("value").mean())
-        table: dict[str, dict[str, float]] = {}
-        for system, corpus, value in means.sort("system", "corpus").iter_rows():
-            table.setdefault(system, {})[corpus] = value
-        common = set.intersection(*(set(row) for row in table.values())) if table else set()
-        if len(table) < 2 or len(common) < FEW_DATA_SETS:
-            return
-        whole = {system: {corpus: row[corpus] for corpus in sorted(common)} for system, row in table.items()}
-        yield rank(whole, metric=self.metric, samples=SAMPLES).to_dict() | {"part": self.part}
-        if len(common) >= FEWEST_TO_TEST:
-            yield compare_scores(whole, metric=self.metric).to_dict() | {"part": self.part}
-
-    def sizes(self, store: Store) -> Iterator[Document]:
-        """How much of each corpus's test part would have ranked the systems as all of it does."""
-        first = self.scores.filter(pl.col("number") == pl.col("number").min().over("corpus"))
-        sets = [counted for _, own in _by_corpus(first) if (counted := self._counted(store, own)) is not None]
-        if sets and self.part == PREFERRED[0]:
-            yield size_study([TestSet(each) for each in sets[:MOST_SIZE_CORPORA]], None).to_dict()
-
-    def _counted(self, store: Store, own: pl.DataFrame) -> CountedSet | None:
-        if own["system"].n_unique() < FEWEST_TO_SIZE:
-            return None
-        try:
-            counts = store.counts(own["key"].to_list(), part=self.part, metric=self.metric)
-        except InputError:  # runs without counts, or of other units: there is nothing to sample
-            return None
-        lengths = counts[0, :, GOLD]
-        if int(lengths.sum()) != int(own["words"][0]):  # what is counted is not words, but chunks or the like
-            return None
-        some = lengths > 0
-        return CountedSet(
-            str(own["corpus"][0]), tuple(own["system"]), lengths[some], counts[:, some], METRICS.make(self.metric)
-        )
+def _answers(store: Store, study: Document | None, scores: pl.DataFrame, runs: pl.DataFrame) -> Answers:
+    """What follows from the scores that were chosen, in an order that does not hang on which cell was ready first."""
+    seeded = scores.join(runs.select("key", "split_seed"), on="key", how="left", maintain_order="left")
+    known = scores["part"].unique().to_list()
+    part = next((name for name in PREFERRED if name in known), "")
+    blocks = [block for block in (study or {}).get("blocks", []) if block["part"] == part and block["metrics"]]
+    chosen = Chosen.of(str(store.path), seeded, metric=blocks[0]["metrics"][0] if blocks else "")
+    if chosen is None:
+        return Answers()
+    asked = study or {}
+    corpora = [each["corpus"] for each in asked.get("corpora", [])]
+    systems = list((asked.get("systems") or {}).values())
+    order = [_order("corpus", corpora), "corpus", "number", _order("system", systems), "system", "seed"]
+    chosen = replace(chosen, scores=chosen.scores.sort(order, maintain_order=True))
+    alpha = float(asked.get("alpha") or ALPHA)
+    return chosen.over_seeds(alpha) + chosen.over_corpora(alpha) + _sizes(chosen, store)
 
 
-def _by_corpus(frame: pl.DataFrame) -> Iterator[tuple[Any, pl.DataFrame]]:
-    yield from frame.group_by("corpus", maintain_order=True)
+def _order(column: str, names: Sequence[str]) -> pl.Expr:
+    places = {name: place for place, name in enumerate(names)}
+    return pl.col(column).replace_strict(places, default=len(places), return_dtype=pl.Int64)
 
 
-def _looks(ledger: Ledger, study: Document) -> list[Document]:
-    """What the ledger knows of the study's test sets, as far as it can be read."""
-    wanted: Sequence[str] = [each["hash"] for each in study.get("test_sets", [])]
+def _provenance(store: Store, keys: Sequence[str] | None) -> tuple[Document, ...]:
+    """What runs were made with, each way once; of some runs where not all are meant."""
+    if keys is None:
+        return tuple(store.provenances())
+    found: list[Document] = []
+    for key in keys:
+        each = store.provenance(key)
+        if each not in found:
+            found.append(each)
+    return tuple(found)
+
+
+def _sizes(chosen: Chosen, store: Store) -> Answers:
+    """How much of each corpus's test part would have ranked the systems as all of it does."""
+    if chosen.part != PREFERRED[0]:
+        return Answers()
+    first = chosen.first_splits()
+    runs = pl.int_range(pl.len()).over("corpus", "system")
+    few = first.filter(runs < MOST_SIZE_RUNS)
+    notes = []
+    if few.height < first.height:
+        told = f"how much test data is enough is worked out from {MOST_SIZE_RUNS} runs a system"
+        notes.append(f"{told}, and some have more; deadheat size has no such limit")
+    corpora = few.partition_by("corpus", maintain_order=True)
+    counts = (_counted(chosen, store, own) for own in corpora)
+    sets = list(islice((each for each in counts if each is not None), MOST_SIZE_CORPORA))
+    if not sets:
+        return Answers()
+    if len(corpora) > MOST_SIZE_CORPORA:
+        told = f"how much test data is enough is worked out for {MOST_SIZE_CORPORA} corpora"
+        notes.append(f"{told}, the first of {len(corpora):,}; deadheat size has no such limit")
+    return Answers((size_study([TestSet(each) for each in sets], None).to_dict(),), tuple(notes))
+
+
+def _counted(chosen: Chosen, store: Store, own: pl.DataFrame) -> CountedSet | None:
+    if own["system"].n_unique() < FEWEST_TO_SIZE:
+        return None
     try:
-        found = [each for each in ledger.tallies() if each.test_set in set(wanted)]
-    except InputError:
-        return []
-    return [{"kind": "ledger", "test_sets": [each.to_dict() for each in found]}] if found else []
+        metric = METRICS.make(chosen.metric)
+        counts = store.counts(own["key"].to_list(), part=chosen.part, metric=chosen.metric)
+    except InputError:  # runs without counts or of other units, a metric of somebody's own: nothing to sample
+        return None
+    lengths = counts[0, :, GOLD]
+    if int(lengths.sum()) != int(own["words"][0]):  # what is counted is not words, but chunks or the like
+        return None
+    some = lengths > 0
+    return CountedSet(str(own["corpus"][0]), tuple(own["system"]), lengths[some], counts[:, some], metric)
+
+
+def _looks(ledger: Ledger, study: Document) -> Answers:
+    """What the ledger knows of the study's test sets, as far as it can be read."""
+    wanted = {each["hash"] for each in study.get("test_sets", [])}
+    try:
+        found = [each for each in ledger.tallies() if each.test_set in wanted] if wanted else []
+    except InputError as error:
+        return Answers(notes=(f"how often the test sets were looked at cannot be told: {error}",))
+    return Answers(({"kind": "ledger", "test_sets": [each.to_dict() for each in found]},)) if found else Answers()
+
+
+def _completed(path: Path, study: Mapping[str, Any]) -> Document:
+    """A result with all that a page asks of it, also if an older version wrote it and knew less."""
+    return {**study, "blocks": [_block(path, block) for block in _list_of(path, study, "blocks", "the study")]}
+
+
+def _block(path: Path, block: Mapping[str, Any]) -> Document:
+    _check(path, block, BLOCK_NEEDS, "a block")
+    for pair in block.get("pairs", ()):
+        _check(path, pair, PAIR_NEEDS, "a pair")
+    numbers = list(block.get("numbers") or range(block["splits"]))
+    nothing = {"by_split": [None] * len(numbers)}
+    systems = []
+    for each in _list_of(path, block, "systems", "a block"):
+        _check(path, each, STANDING_NEEDS, "a system")
+        systems.append({**STANDING, **nothing, **each})
+    return {**BLOCK, **block, "numbers": numbers, "systems": systems}
+
+
+def _list_of(path: Path, found: Mapping[str, Any], key: str, where: str) -> Iterator[Mapping[str, Any]]:
+    _check(path, found, (key,), where)
+    yield from found[key]
+
+
+def _check(path: Path, found: object, keys: Sequence[str], where: str) -> None:
+    lacking = next((key for key in keys if not isinstance(found, dict) or key not in found), None)
+    if lacking is not None:
+        told = f"{where} of its result has no {lacking}"
+        raise InputError(f"{path}: {told}; expected deadheat run to be run once more, with this version")
