@@ -17,10 +17,10 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.timing import DATA, peak_memory
-from deadheat.terminal.tables import table
 from deadheat.study.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.packing import compressed
 from deadheat.study.store import Store
+from deadheat.terminal.tables import table
 
 RUNS, UNITS, SYSTEMS, COMPARED, AT_ONCE, LARGE = 100_000, 2_000, 20, 1_000, 1_000, 10**8
 METRIC = "las.v1"

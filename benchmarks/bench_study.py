@@ -13,10 +13,10 @@ from pathlib import Path
 
 from benchmarks.timing import DATA
 from deadheat.analyses.study import study_result
-from deadheat.terminal.tables import table
 from deadheat.study.bench import work
 from deadheat.study.plan import Plan
 from deadheat.study.store import Store
+from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 
 CELLS = int(os.environ.get("CELLS", "10000"))

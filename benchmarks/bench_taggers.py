@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks.timing import DATA
 from deadheat.corpus import Corpus, read, take
 from deadheat.kernels import precompile
-from deadheat.terminal.tables import table
 from deadheat.systems import SYSTEMS
+from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 
 PASSES = {  # over the training text

@@ -11,8 +11,8 @@ from typing import Any
 
 from benchmarks.timing import DATA, cpu
 from deadheat.corpus import Corpus, read
-from deadheat.terminal.tables import table
 from deadheat.systems import SYSTEMS
+from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 
 FOLDER = DATA / "treebanks" / "en_ewt"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.analyses.contest import TESTS, Settings, contests
-from deadheat.terminal.tables import table
 from deadheat.stats.intervals import bootstrap, difference
+from deadheat.terminal.tables import table
 from tests.stats.worlds import WORLDS, World, accuracy, draw
 
 RUNS, RESAMPLES, ALPHA = 300, 500, 0.05

@@ -1,0 +1,143 @@
+"""Networks per hour: stacks of the BiLSTM-CNN-CRF tagger against the same network in PyTorch, one after the other.
+
+    python -m benchmarks.bench_networks --data FOLDER [--sizes 1,256] [--epochs 2] [--torch-epochs 1]
+
+FOLDER holds CoNLL-2000's train.txt and test.txt. Both train on the same batches: 32 sentences, the same lengths.
+PyTorch has cuDNN's LSTM, an ordinary batched random field (a loop over words) and the same dropout but for that of recurrent
+units, which cuDNN's LSTM does not know. Loading and compiling are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deadheat.corpus import read
+from deadheat.neural import batches
+from deadheat.neural.memory import weights_of
+from deadheat.neural.schemes import f1_of
+from deadheat.neural.shape import Numbers, Shape
+from deadheat.neural.stack import Course, Ground, Job, Splits, Stack
+from deadheat.neural.text import Encoding, encoded, tokens_of
+from deadheat.neural.updates import RATES
+
+EPOCHS = 25  # of a network, to extrapolate by
+PEAK = 400e12  # operations a second of an H200's matrix units in TF32, a lead from its data sheet
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sizes", default="1,256")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--torch-epochs", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--limit", type=int, default=10**9, help="sentences of train")
+    given = parser.parse_args()
+    corpus = read(
+        [given.data / "train.txt", given.data / "test.txt"], format="columns", columns=["form", "pos", "chunk"]
+    )
+    labels = corpus.column("chunk")
+    encoding = encoded(corpus, labels.codes, labels.vocabulary.strings)
+    sentences = np.arange(corpus.parts[0].sentences if hasattr(corpus.parts[0], "sentences") else 8936)
+    sentences = sentences[: given.limit]
+    cut = len(sentences) * 9 // 10
+    train, tune = sentences[:cut], sentences[cut:]
+    shape = Shape()
+    lengths = np.asarray(encoding.arrays["lengths"])
+    groups = batches.by_length(lengths, train)
+    tokens = int(lengths[train].sum())
+    steps = sum(batches.counts(groups, shape.batch).values())
+    work = operations(shape, encoding) * tokens
+    print(
+        f"{len(train):,} sentences, {tokens:,} words, {steps} steps an epoch, "
+        f"padding {100 * batches.padding(groups, lengths, shape.batch):.1f} %, "
+        f"{weights_of(shape, len(encoding.words), len(encoding.characters), len(encoding.labels)):,} weights"
+    )
+    rows: list[dict[str, Any]] = []
+    for size in map(int, filter(None, given.sizes.split(","))):
+        rows.append(ours(encoding, shape, train, tune, size, given.epochs))
+        print(rows[-1], flush=True)
+    if given.torch_epochs:
+        from benchmarks.networks_torch import train_epochs
+
+        spent = train_epochs(encoding, shape, groups, given.torch_epochs)
+        rows.append({"what": "PyTorch", "networks": 1, "seconds": spent, "epochs": given.torch_epochs})
+        print(rows[-1], flush=True)
+    table(rows, tokens, steps, work)
+    if given.out:
+        given.out.write_text(json.dumps(rows, indent=1))
+
+
+def operations(shape: Shape, encoding: Encoding) -> float:
+    """Multiplications and additions of one word in training: forward, and twice as many backward."""
+    inputs, found = shape.inputs, 0
+    for units in shape.units:
+        found += 2 * 2 * 4 * units * (inputs + units)
+        inputs = 2 * units
+    found += 2 * inputs * len(encoding.labels)
+    return 3.0 * found
+
+
+def ours(
+    encoding: Encoding, shape: Shape, train: np.ndarray, tune: np.ndarray, size: int, epochs: int
+) -> dict[str, Any]:
+    """Train a stack, and time its epochs once everything is compiled."""
+    import jax
+
+    ground = Ground.of(shape, encoding, [train])
+    gold = np.asarray(encoding.arrays["labels"])[
+        tokens_of(encoding.arrays["starts"], encoding.arrays["lengths"], np.sort(tune))
+    ]
+    offsets = np.concatenate([[0], np.cumsum(np.asarray(encoding.arrays["lengths"])[np.sort(tune)])])
+
+    def judge(split: int, labels: np.ndarray) -> float:
+        return f1_of(gold, labels, encoding.labels, offsets)
+
+    stack = Stack(ground, Splits([train], [tune]), Course(epochs + 1, epochs + 1), judge, size=size)
+    waiting = [(at, Job(Numbers(RATES[shape.optimizer]), at, 0)) for at in range(size)][::-1]
+    began = time.perf_counter()
+    stack._enter(waiting)
+    stack.compile()
+    jax.block_until_ready(stack.weights)
+    compiled = time.perf_counter() - began
+    began = time.perf_counter()
+    stack._epoch()
+    first = time.perf_counter() - began
+    began = time.perf_counter()
+    for _ in range(epochs):
+        stack._epoch()
+    seconds = time.perf_counter() - began
+    scores = [slot.curve[-1] for slot in stack.slots if slot is not None]
+    return {"what": f"stack of {size}", "networks": size, "seconds": seconds, "epochs": epochs, "compiled": compiled,
+            "first": first, "f1": float(np.mean(scores)), "f1_sd": float(np.std(scores))}  # fmt: skip
+
+
+def table(rows: list[dict[str, Any]], tokens: int, steps: int, work: float) -> None:
+    base = next((row for row in rows if row["what"] == "PyTorch"), None)
+    print(
+        f"{'what':14} {'s/epoch':>8} {'net-steps/ms':>12} {'tokens/s':>12} {'TFLOP/s':>8} {'networks/h':>10} "
+        f"{'50,000 take':>12} {'x PyTorch':>9}"
+    )
+    for row in rows:
+        epoch = row["seconds"] / row["epochs"]
+        rate = row["networks"] / epoch  # epochs of a network a second
+        hour = 3600 * rate / EPOCHS
+        ratio = "" if base is None else f"{rate * base['seconds'] / base['epochs']:.1f}"
+        days = 50_000 / hour / 24
+        shown = f"{days:.1f} d" if days >= 1 else f"{24 * days:.1f} h"
+        print(
+            f"{row['what']:14} {epoch:8.3f} {rate * steps / 1000:12.3f} {rate * tokens:12,.0f} "
+            f"{rate * work / 1e12:8.2f} {hour:10,.0f} {shown:>12} {ratio:>9}"
+        )
+    _ = math, PEAK
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The same tagger in PyTorch: cuDNN's LSTM, a random field that loops over words. For comparison only."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from deadheat.neural import batches
+from deadheat.neural.shape import CASES, Shape
+from deadheat.neural.text import LONGEST_WORD, Encoding
+
+
+class Tagger(nn.Module):
+    """Words, casing and characters into two BiLSTM layers and a random field."""
+
+    def __init__(self, shape: Shape, encoding: Encoding, drop: float) -> None:
+        super().__init__()
+        self.words = nn.Embedding(len(encoding.words), shape.word_size)
+        self.cases = nn.Embedding(CASES, shape.case_size)
+        self.characters = nn.Embedding(len(encoding.characters) + 1, shape.character_size, padding_idx=0)
+        self.filters = nn.Conv1d(shape.character_size, shape.filters, shape.width, padding=shape.width // 2)
+        sizes = [shape.inputs, *(2 * units for units in shape.units)]
+        self.layers = nn.ModuleList(
+            nn.LSTM(size, units, batch_first=True, bidirectional=True)
+            for size, units in zip(sizes, shape.units, strict=False)
+        )
+        labels = len(encoding.labels)
+        self.output = nn.Linear(sizes[-1], labels)
+        self.moves = nn.Parameter(torch.zeros(labels, labels))
+        self.first, self.last = nn.Parameter(torch.zeros(labels)), nn.Parameter(torch.zeros(labels))
+        self.drop = drop
+
+    def dropped(self, x: Tensor) -> Tensor:
+        keep = 1 - self.drop
+        return x * torch.bernoulli(torch.full((x.shape[0], 1, x.shape[2]), keep, device=x.device)) / keep
+
+    def forward(self, words: Tensor, cases: Tensor, spelled: Tensor, lengths: Tensor, gold: Tensor) -> Tensor:
+        sentences, longest = words.shape
+        letters = self.characters(spelled.view(-1, LONGEST_WORD)).transpose(1, 2)
+        shapes = self.filters(letters).amax(dim=2).view(sentences, longest, -1)
+        x = self.dropped(torch.cat([self.words(words), self.cases(cases), shapes], dim=2))
+        for layer in self.layers:
+            packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+            x, _ = nn.utils.rnn.pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=longest)
+            x = self.dropped(x)
+        return self.unlikely(self.output(x), lengths, gold) / lengths.sum()
+
+    def unlikely(self, scores: Tensor, lengths: Tensor, gold: Tensor) -> Tensor:
+        reached = self.first + scores[:, 0]
+        inside = torch.arange(scores.shape[1], device=scores.device) < lengths[:, None]
+        for at in range(1, scores.shape[1]):
+            new = torch.logsumexp(reached[:, :, None] + self.moves, dim=1) + scores[:, at]
+            reached = torch.where(inside[:, at, None], new, reached)
+        total = torch.logsumexp(reached + self.last, dim=1)
+        emitted = (scores.gather(2, gold[:, :, None])[:, :, 0] * inside).sum(1)
+        moved = (self.moves[gold[:, :-1], gold[:, 1:]] * inside[:, 1:]).sum(1)
+        end = gold.gather(1, (lengths - 1)[:, None])[:, 0]
+        return (total - emitted - moved - self.first[gold[:, 0]] - self.last[end]).sum()
+
+
+def train_epochs(encoding: Encoding, shape: Shape, groups: dict[int, batches.Indices], epochs: int) -> float:
+    """Seconds of so many epochs of one network, after a few steps to warm up."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model = Tagger(shape, encoding, 0.25).to(device)
+    optimizer = torch.optim.NAdam(model.parameters(), lr=0.002)
+    arrays = {name: np.asarray(each) for name, each in encoding.arrays.items()}
+    made = []
+    for slot, rows in batches.epoch(groups, shape.batch, 0, 0).items():
+        rows = rows[rows >= 0]
+        lengths = arrays["lengths"][rows]
+        at = np.arange(slot.words)
+        inside = at < lengths[:, None]
+        places = np.where(inside, arrays["starts"][rows][:, None] + at, 0)
+        spelled = arrays["spelled"][arrays["forms"][places]] + 1
+        made.append([torch.as_tensor(np.asarray(each, np.int64), device=device) for each in (
+            arrays["words"][places], arrays["cases"][places], spelled, lengths, arrays["labels"][places])])  # fmt: skip
+
+    def step(batch: list[Tensor]) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        model(*batch).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+    for batch in made[:10]:
+        step(batch)
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    began = time.perf_counter() if device.type == "cuda" else time.process_time()
+    for _ in range(epochs):
+        for batch in made:
+            step(batch)
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return (time.perf_counter() if device.type == "cuda" else time.process_time()) - began

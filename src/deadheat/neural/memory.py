@@ -1,0 +1,63 @@
+"""How many networks fit: what one of them takes is reckoned before anything is put on the device."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+
+from deadheat.neural.shape import CASES, Shape
+from deadheat.neural.text import LONGEST_WORD
+
+# Copies of the weights: themselves, their gradient, the best so far, what the optimizer remembers, and room to move.
+MEMORIES = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 1, "adam": 2, "nadam": 2}
+USED = 0.75  # of the device's memory; the rest is for programs and for what they pass on to each other
+BYTES = 4
+
+
+def weights_of(shape: Shape, words: int, characters: int, labels: int) -> int:
+    """How many numbers a network is.
+
+    Examples
+    --------
+    >>> weights_of(Shape(units=(100,), characters="none", case_size=0, classifier="softmax"), 1000, 50, 10)
+    262810
+    """
+    count = words * shape.word_size + CASES * shape.case_size + characters * shape.character_size
+    if shape.characters == "none":
+        count -= characters * shape.character_size
+    if shape.characters == "cnn":
+        count += (shape.width * shape.character_size + 1) * shape.filters
+    inputs = shape.inputs
+    for units in (shape.filters,) if shape.characters == "lstm" else ():
+        count += 2 * 4 * units * (shape.character_size + units + 1)
+    for units in shape.units:
+        count += 2 * 4 * units * (inputs + units + 1)
+        inputs = 2 * units
+    count += (inputs + 1) * labels
+    return count + (labels * labels + 2 * labels if shape.classifier == "crf" else 0)
+
+
+def passed_on(shape: Shape, longest: int, labels: int) -> int:
+    """How many numbers a step keeps for its backward pass, at the longest sentences."""
+    tokens = shape.batch * longest
+    each = 3 * shape.inputs + sum(2 * (4 + 4 + 4) * units for units in shape.units) + 6 * labels
+    if shape.characters != "none":
+        each += 4 * LONGEST_WORD * max(shape.filters * (8 if shape.characters == "lstm" else 1), shape.character_size)
+    return tokens * each
+
+
+def fitting(shape: Shape, words: int, characters: int, labels: int, longest: int, *, memory: int) -> int:
+    """How many networks of a shape fit into so many bytes; at least one."""
+    copies = 4 + MEMORIES[shape.optimizer]
+    each = copies * weights_of(shape, words, characters, labels) + passed_on(shape, longest, labels)
+    return max(1, math.floor(USED * memory / (BYTES * each)))
+
+
+def device_memory() -> int | None:
+    """Bytes of the device that networks train on; None on a CPU, where stacks do not pay."""
+    device = jax.devices()[0]
+    if device.platform == "cpu":
+        return None
+    told = device.memory_stats() or {}
+    return int(told.get("bytes_limit", 8 << 30))

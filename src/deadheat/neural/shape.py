@@ -1,0 +1,71 @@
+"""What a network looks like: settings that change shapes or the program, and numbers that do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from jax import Array
+
+from deadheat.errors import InputError, NameUnknown
+
+CHARACTERS = ("none", "cnn", "lstm")
+CLASSIFIERS = ("softmax", "crf")
+OPTIMIZERS = ("sgd", "adagrad", "adadelta", "rmsprop", "adam", "nadam")
+DROPOUTS = ("none", "naive", "variational")
+PLACES = ("outputs", "recurrent", "both")
+CASES = 8  # kinds of casing; see neural/text.py
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that a compiled program depends on besides the text. Networks of one shape train in one stack."""
+
+    units: tuple[int, ...] = (100, 100)  # of each direction, layer by layer
+    word_size: int = 100
+    case_size: int = 10  # 0: no casing feature
+    characters: str = "cnn"
+    character_size: int = 30
+    filters: int = 30  # of the CNN, or units of each direction of the LSTM
+    width: int = 3  # characters a filter sees
+    classifier: str = "crf"
+    optimizer: str = "nadam"
+    dropout: str = "variational"
+    dropped: str = "both"
+    batch: int = 32
+    fixed_words: bool = False  # word vectors that training leaves as they came
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("characters", self.characters, CHARACTERS),
+            ("classifier", self.classifier, CLASSIFIERS),
+            ("optimizer", self.optimizer, OPTIMIZERS),
+            ("dropout", self.dropout, DROPOUTS),
+            ("dropped", self.dropped, PLACES),
+        ):
+            if value not in known:
+                raise NameUnknown(what, value, known)
+        if not 1 <= len(self.units) <= 3 or min(self.units) < 1:
+            raise InputError(f"units {self.units}; expected one to three layers of at least one unit")
+        if self.batch < 1:
+            raise InputError(f"batch {self.batch}; expected at least one sentence")
+
+    @property
+    def character_outputs(self) -> int:
+        """How many numbers the characters of a word become."""
+        return {"none": 0, "cnn": self.filters, "lstm": 2 * self.filters}[self.characters]
+
+    @property
+    def inputs(self) -> int:
+        """How many numbers a word enters the first layer with."""
+        return self.word_size + self.case_size + self.character_outputs
+
+
+class Numbers(NamedTuple):
+    """Settings that are numbers: an axis of a stack. Thresholds that are off are infinite."""
+
+    rate: Array | float  # of learning
+    drop: Array | float = 0.25
+    clip: Array | float = float("inf")  # of a component of the gradient
+    norm: Array | float = 1.0  # of the whole gradient
+    replaced: Array | float = 0.5  # how often a word seen once is taken for unknown

@@ -1,0 +1,93 @@
+"""The LSTM layer against a loop over words and against automatic differentiation."""
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
+from deadheat.neural import lstm  # noqa: E402
+from deadheat.neural.lstm import LSTMWeights, bilstm, initial_lstm, recurrence  # noqa: E402
+
+SENTENCES, WORDS, INPUTS, UNITS = 3, 5, 4, 6
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def by_hand(weights: LSTMWeights, x: np.ndarray, direction: int, kept: np.ndarray) -> np.ndarray:
+    """One direction of one sentence, word by word."""
+    w, u, b = (np.asarray(each, float)[direction] for each in weights)
+    h, c, out = np.zeros(UNITS), np.zeros(UNITS), []
+    for t, word in enumerate(x if direction == 0 else x[::-1]):
+        i, f, g, o = np.split(word @ w + b + (h * kept[t % len(kept)]) @ u, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        out.append(h)
+    return np.array(out if direction == 0 else out[::-1])
+
+
+@pytest.mark.parametrize("steps", [1, WORDS])
+def test_both_directions_are_those_of_a_loop_over_the_words_of_each_sentence(steps: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(SENTENCES, WORDS, INPUTS))
+    lengths = np.array([5, 1, 3])
+    kept = rng.integers(0, 2, size=(steps, 2, SENTENCES, UNITS)) / 0.5
+    weights = initial_lstm(jax.random.key(1), INPUTS, UNITS)
+    found = np.asarray(
+        bilstm(weights, jnp.asarray(x, jnp.float32), jnp.asarray(lengths), jnp.asarray(kept, jnp.float32))
+    )
+    for at, length in enumerate(lengths.tolist()):
+        for direction in (0, 1):
+            expected = by_hand(weights, x[at, :length], direction, kept[:, direction, at])
+            got = found[at, :length, direction * UNITS : (direction + 1) * UNITS]
+            assert np.allclose(got, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("steps", [1, WORDS])
+def test_the_gradient_of_our_own_is_that_of_automatic_differentiation(steps: int) -> None:
+    keys = jax.random.split(jax.random.key(3), 4)
+    entering = jax.random.normal(keys[0], (WORDS, 2, SENTENCES, 4 * UNITS))
+    recurrent = jax.random.normal(keys[1], (2, UNITS, 4 * UNITS)) * 0.3
+    kept = jax.random.bernoulli(keys[2], 0.5, (steps, 2, SENTENCES, UNITS)) / 0.5
+    weight = jax.random.normal(keys[3], (WORDS, 2, SENTENCES, UNITS))
+
+    def loss(call, entering, recurrent):  # type: ignore[no-untyped-def]
+        return jnp.sum(weight * call(entering, recurrent, kept))
+
+    ours = jax.grad(lambda *given: loss(recurrence, *given), argnums=(0, 1))(entering, recurrent)
+    plain = jax.grad(lambda *given: loss(lambda *a: lstm._forward(*a)[0], *given), argnums=(0, 1))(entering, recurrent)
+    for one, other in zip(ours, plain, strict=True):
+        assert np.allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_the_gradient_is_that_of_finite_differences() -> None:
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(5), 2)
+        entering = jax.random.normal(keys[0], (3, 2, 2, 4 * 3), jnp.float64)
+        recurrent = jax.random.normal(keys[1], (2, 3, 4 * 3), jnp.float64)
+        kept = jnp.ones((1, 2, 2, 3), jnp.float64)
+        check_grads(lambda e, r: recurrence(e, r, kept), (entering, recurrent), order=1, modes=["rev"])
+
+
+def test_the_recurrent_gradient_is_taken_once_and_not_at_every_step() -> None:
+    def steps(call):  # type: ignore[no-untyped-def]
+        loss = lambda r: call(jnp.ones((7, 2, 3, 4 * UNITS)), r, jnp.ones((1, 2, 3, UNITS))).sum()  # noqa: E731
+        made = jax.make_jaxpr(jax.grad(loss))(jnp.ones((2, UNITS, 4 * UNITS)))
+        scans = [e for e in made.jaxpr.eqns if e.primitive is lax.scan_p]
+        carried = [v.aval.shape for e in scans for v in e.outvars[: e.params["num_carry"]]]
+        return (2, UNITS, 4 * UNITS) in carried
+
+    assert steps(lambda *a: lstm._forward(*a)[0])
+    assert not steps(recurrence)
+
+
+def test_a_forget_gate_starts_open_and_recurrent_weights_are_orthogonal() -> None:
+    weights = initial_lstm(jax.random.key(0), INPUTS, UNITS)
+    assert np.array_equal(np.asarray(weights.bias).reshape(2, 4, UNITS)[:, 1], np.ones((2, UNITS)))
+    square = np.asarray(weights.recurrent[0, :, UNITS : 2 * UNITS])
+    assert np.allclose(square @ square.T, np.eye(UNITS), atol=1e-5)
