@@ -1,6 +1,6 @@
 """Networks per hour: stacks of the BiLSTM-CNN-CRF tagger against the same network in PyTorch, one after the other.
 
-    python -m benchmarks.bench_networks --data FOLDER [--sizes 1,256] [--epochs 2] [--torch-epochs 1]
+    python -m benchmarks.networks --data FOLDER [--sizes 1,256] [--epochs 2] [--torch-epochs 1]
 
 FOLDER holds CoNLL-2000's train.txt and test.txt. Both train on the same batches: 32 sentences, the same lengths.
 PyTorch has cuDNN's LSTM, an ordinary batched random field (a loop over words) and the same dropout but for that of recurrent
