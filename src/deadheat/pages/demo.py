@@ -12,9 +12,12 @@ from deadheat.terminal.tables import percent
 
 def demo_report(demo: Demo) -> Report:
     """The report of the demo's store, its splits and its parsers."""
-    made = report(demo.splits, demo.study.store, demo.parsers, title="Deadheat demo", ledger=demo.ledger)
-    page = made.page
-    return replace(made, page=replace(page, sections=(*page.sections, _truth(demo))))
+    made = report(demo.study.store, demo.splits, demo.parsers, title="Deadheat demo", ledger=demo.ledger)
+    sections = list(made.page.sections)
+    truth = _truth(demo)
+    last = max(place for place, section in enumerate(sections) if section.chapter == truth.chapter)
+    sections.insert(last + 1, truth)
+    return replace(made, page=replace(made.page, sections=tuple(sections)))
 
 
 def _truth(demo: Demo) -> Section:

@@ -19,6 +19,7 @@ from deadheat.pages.section import Page, Section, Table
 from deadheat.pages.spreadsheet import csv_link, data_table
 from deadheat.pages.style import style
 
+OPENING = 2  # paragraphs of a section that stand before its figures
 MOTTO = "A win, or a dead heat?"
 # Two bars that end level.
 ICON = (
@@ -145,13 +146,15 @@ def _chapter(chapter: _Chapter, figures: Iterator[Figure]) -> str:
 
 
 def _section(section: Section, name: str, figures: Sequence[Figure], level: int) -> str:
-    said = "".join(f"<p>{words(paragraph)}</p>\n" for paragraph in section.said)
+    said = [f"<p>{words(paragraph)}</p>\n" for paragraph in section.said]
+    before, after = said[:OPENING], "".join(said[OPENING:])  # people would rather look first
     drawn = "".join(map(_figure, figures))
     tables = "".join(_table(each, section.heading) for each in section.tables)
     notes = "".join(f"<li>{words(note)}</li>" for note in section.notes)
     small_print = f'<ul class="notes">{notes}</ul>' if notes else ""
     heading = f'<h{level} id="{name}-heading">{words(section.heading)}</h{level}>'
-    content = f"{said}{drawn}{tables}{small_print}"
+    reading = f'<div class="reading">{after}</div>\n' if after and drawn else after
+    content = f"{''.join(before)}{drawn}{reading}{tables}{small_print}"
     if section.folded:
         content = f'<details class="more"><summary>{heading}</summary>\n{content}\n</details>'
     else:

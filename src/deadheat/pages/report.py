@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from deadheat.analyses.stored import Stored, stored
-from deadheat.analyses.tabled import tabled
+from deadheat.analyses.stored import Stored
+from deadheat.analyses.tabled import Tabled
 from deadheat.analyses.verdicts import verdicts
-from deadheat.charts.chart import Figure, unique
+from deadheat.analyses.withheld import sealed_test_sets, without_sealed, without_sentences
+from deadheat.charts.chart import NARROW, Figure, unique
 from deadheat.documents import plain
-from deadheat.errors import InputError, NameUnknown, reason
+from deadheat.errors import InputError, NameUnknown
+from deadheat.pages.opening import KINDS, opened
 from deadheat.pages.section import Document, Page, Section
-from deadheat.study.config import read_study
+from deadheat.pages.wording import listed
 from deadheat.study.ledger import Ledger
 from deadheat.version import __version__
 
+if TYPE_CHECKING:
+    import polars as pl
+
 OVER_DATA_SETS = "Over data sets"
-# What each kind of result is shown under, on a page of several; each has a module of its name in this package.
+# What each kind of result is shown under, on a page of several.
 CHAPTERS = {
     "study": "Scores and differences",
     "score": "Scores",
@@ -35,8 +40,11 @@ CHAPTERS = {
     "split": "How the data were split",
     "ledger": "How often the test sets were used",
 }
-KINDS = tuple(CHAPTERS)
-SQLITE = b"SQLite format 3\x00"
+LEFT_OUT = "What is left out"
+UNREADABLE = ("No sentences: which test sets are sealed cannot be told, because the ledger cannot be read.",)
+MOST_NAMES = 3  # of sources, in a title
+# What a document of another origin may lead to where a section is made of it.
+UNFIT = (KeyError, IndexError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError)
 
 
 @runtime_checkable
@@ -46,7 +54,27 @@ class Result(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-Source = str | os.PathLike[str] | Document | Result | Stored
+Source = str | os.PathLike[str] | Document | Result | Stored | Tabled
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What the runs of studies took together."""
+
+    runs: int = 0
+    cpu_s: float = 0.0
+    wall_s: float = 0.0  # of all runs one after the other
+    peak_mb: float = 0.0  # of the largest
+
+    @classmethod
+    def of(cls, runs: pl.DataFrame) -> Took:
+        """The rows of `Store.runs()`."""
+        cpu, wall = (float(runs[name].sum()) for name in ("cpu_s", "wall_s"))
+        return cls(runs.height, cpu, wall, float(runs["peak_mb"].max() or 0.0))  # type: ignore[arg-type]
+
+    def __add__(self, other: Took) -> Took:
+        cpu, wall = self.cpu_s + other.cpu_s, self.wall_s + other.wall_s
+        return Took(self.runs + other.runs, cpu, wall, max(self.peak_mb, other.peak_mb))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +83,8 @@ class Report:
 
     page: Page
     documents: tuple[Document, ...]
-    provenance: tuple[Document, ...] = field(default=())
+    provenance: tuple[Document, ...] = ()  # what runs were made with
+    took: Took = Took()
 
     @property
     def figures(self) -> list[Figure]:
@@ -69,8 +98,24 @@ class Report:
         return html(self.page)
 
 
-def report(*sources: Source, title: str = "", ledger: Ledger | None = None) -> Report:
-    """One page about stores of studies, tables of scores and results, with a verdict in words first.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """What one source comes to. A whole piece has its own verdicts; single results are judged together."""
+
+    name: str
+    documents: tuple[Document, ...]
+    sections: tuple[Section, ...]
+    provenance: tuple[Document, ...] = ()
+    said: tuple[str, ...] = ()
+    took: Took = Took()
+    notes: tuple[str, ...] = ()  # what is left out
+    whole: bool = False
+
+
+def report(
+    *sources: Source, title: str = "", ledger: Ledger | None = None, metric: str = "", sentences: bool = True
+) -> Report:
+    r"""One page about stores of studies, tables of scores and results, with a verdict in words first.
 
     Parameters
     ----------
@@ -78,30 +123,47 @@ def report(*sources: Source, title: str = "", ledger: Ledger | None = None) -> R
         Files: stores that `deadheat run` wrote, study files, results that a command printed with `--json`, tables of
         scores. Or what `deadheat.score` and the others returned.
     title
-        Above the page; by default the name of the study or of the file.
+        Above the page; by default the names of the studies and files.
     ledger
-        Where looks at the test sets of a study were recorded.
+        Where looks at test sets were recorded, and which of these are sealed: sentences of such are never shown.
+    metric
+        Which of several, in tables of scores; the first by default.
+    sentences
+        Show the sentences on which systems disagree.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is none of these, or a result is not as this version makes it.
+
+    Examples
+    --------
+    >>> import deadheat
+    >>> gold = deadheat.read(text="a_X b_Y c_Z\n" * 20)
+    >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
+    >>> made = report(deadheat.compare(gold, {"good": good, "bad": bad}))
+    >>> print(made.page.verdicts[0])
+    good is better than bad: it holds over sentences (33.33 points of Accuracy, p = 1.9e-06).
+    >>> made.html().startswith("<!doctype html>"), [figure.name for figure in made.figures]
+    (True, ['compare-differences', 'compare-scores'])
     """
     if not sources:
         raise InputError("nothing to report on; expected a store, a table of scores or a result")
-    opened = [_opened(source, ledger) for source in sources]
-    documents: list[Document] = []
-    sections: list[Section] = []
-    provenance: list[Document] = []
-    for each in opened:
-        if isinstance(each, Stored):
-            documents += [*([each.study] if each.study else []), *each.documents]
-            provenance += each.provenance
-            sections += _study_sections(each)
-        else:
-            documents.append(each)
-            sections += sections_of(each)
+    sealed = sealed_test_sets(ledger) if ledger is not None else frozenset()
+    shown = _Shown(sentences and sealed is not None, sealed or frozenset())
+    pieces = [_piece(source, shown, ledger, metric) for source in sources]
+    pieces = _named(pieces)
+    documents = [document for piece in pieces for document in piece.documents]
+    sections = [section for piece in pieces for section in piece.sections]
     signatures = [str(document["signature"]) for document in documents if document.get("signature")]
     foot = (*dict.fromkeys(signatures), f"deadheat {__version__}")
-    plain_page = len({section.chapter for section in sections}) == 1
-    shown = [replace(section, chapter="", folded=False) for section in sections] if plain_page else sections
-    page = Page(title or _title(opened, sources), verdicts(documents), tuple(shown), foot)
-    return Report(page, tuple(documents), tuple(provenance))
+    if len({section.chapter for section in sections}) == 1:
+        sections = [replace(section, chapter="", folded=False) for section in sections]
+    sections += _left_out(pieces, UNREADABLE if sealed is None else ())
+    named = title or listed(dict.fromkeys(piece.name for piece in pieces), most=MOST_NAMES)
+    page = Page(named, _verdicts(pieces), tuple(sections), foot)
+    provenance = tuple(each for piece in pieces for each in piece.provenance)
+    return Report(page, tuple(documents), provenance, sum((piece.took for piece in pieces), Took()))
 
 
 def sections_of(document: Document) -> list[Section]:
@@ -124,59 +186,118 @@ def _chapter(document: Document) -> str:
     return OVER_DATA_SETS if kind == "compare" and document.get("unit") == "data set" else CHAPTERS[kind]
 
 
-def _study_sections(found: Stored) -> list[Section]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Which sentences are shown: all but those of sealed test sets, or none."""
+
+    sentences: bool
+    sealed: frozenset[str]
+
+    def __call__(self, document: Document) -> Document:
+        return without_sealed(document, self.sealed) if self.sentences else without_sentences(document)
+
+
+def _piece(source: Source, shown: _Shown, ledger: Ledger | None, metric: str) -> _Piece:
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    found = source if path is None else opened(path, ledger=ledger, metric=metric)
+    if isinstance(found, Stored):
+        return _stored(found, shown)
+    if isinstance(found, Tabled):
+        return _tabled(found)
+    if isinstance(found, Mapping):
+        document = shown(found)
+        name = path.stem if path is not None else f"deadheat {document.get('kind', '')}"
+        return _Piece(name, (document,), tuple(_checked(document, str(path or "the result"))))
+    document = shown(plain(found.to_dict()))  # type: ignore[union-attr]
+    return _Piece(f"deadheat {document.get('kind', '')}", (document,), tuple(sections_of(document)))
+
+
+def _checked(document: Document, where: str) -> list[Section]:
+    """The sections of a document that somebody else may have written; all that it lacks shows here and not later."""
+    kind = str(document.get("kind", ""))
+    if kind not in KINDS:
+        raise NameUnknown(f"{where}: kind of result", kind, KINDS)
+    try:
+        made = sections_of(document)
+        verdicts([document])
+        for section in made:
+            for figure in section.figures:
+                figure.draw(NARROW)
+    except UNFIT as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        told = f"a result of {kind} that cannot be shown ({said})"
+        raise InputError(f"{where}: {told}; expected it as this version of Deadheat prints it") from error
+    return made
+
+
+def _stored(found: Stored, shown: _Shown) -> _Piece:
     from deadheat.pages.study import sections
 
-    document = {**(found.study or {"kind": "study", "study": found.name, "blocks": []}), "provenance": found.provenance}
+    study = None if found.study is None else shown(found.study)
+    document = {**(study or {"kind": "study", "study": found.name, "blocks": []}), "provenance": found.provenance}
     made = in_chapter(sections(document, found.scores, found.runs), CHAPTERS["study"])
-    return [*made, *(section for document in found.documents for section in sections_of(document))]
+    made += [section for each in found.documents for section in sections_of(each)]
+    documents = (*([study] if study else []), *found.documents)
+    said = () if study else (f"The study has not come to its end: {_cells(found)}; no test was made on splits.",)
+    return _Piece(
+        found.name,
+        documents,
+        tuple(made),
+        found.provenance,
+        (*said, *verdicts(documents)),
+        Took.of(found.runs),
+        found.notes,
+        whole=True,
+    )
 
 
-def _opened(source: Source, ledger: Ledger | None) -> Stored | Document:
-    if isinstance(source, Stored | Mapping):
-        return source
-    if not isinstance(source, str | os.PathLike):
-        document: Document = plain(source.to_dict())
-        return document
-    path = Path(source)
-    try:
-        with path.open("rb") as file:
-            start = file.read(len(SQLITE))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({reason(error)})") from error
-    if start == SQLITE:
-        return stored(path, ledger=ledger)
-    if path.suffix == ".toml":
-        study, _ = read_study(path)
-        store = path.parent / (study.store or f"{path.stem}.sqlite")
-        if not store.exists():
-            raise InputError(f"{path}: no store {store}; expected deadheat run {path} first")
-        return stored(store, ledger=ledger)
-    return _document(path) or tabled(path)
+def _cells(found: Stored) -> str:
+    """How many cells there are, from `NAME: 7 cells done; ...`."""
+    return str(found).removeprefix(f"{found.name}: ").partition(";")[0]
 
 
-def _document(path: Path) -> Document | None:
-    """A result that a command printed; None if the file holds something else."""
-    if path.suffix != ".json":
-        return None
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (ValueError, OSError) as error:
-        told = str(error).partition(":")[0].lower()
-        raise InputError(f"{path}: not JSON ({told}); expected what a command printed with --json") from None
-    if not isinstance(found, dict) or found.get("kind") not in KINDS:
-        raise InputError(f"{path}: no result to report; expected what a command printed with --json")
-    try:
-        sections_of(found)
-        verdicts([found])
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        told = f"a result of {found['kind']} that cannot be shown ({type(error).__name__}: {error})"
-        raise InputError(f"{path}: {told}; expected it as this version of Deadheat prints it") from error
+def _tabled(found: Tabled) -> _Piece:
+    from deadheat.pages.tabled import scores_section
+
+    made = in_chapter([scores_section(found)], CHAPTERS["score"])
+    made += [section for each in found.documents for section in sections_of(each)]
+    said = verdicts(found.documents)
+    return _Piece(found.name, found.documents, tuple(made), said=said, notes=found.notes, whole=True)
+
+
+def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> list[Section]:
+    """What the page says of what it does not show; the notes begin with words of ours, never with a name."""
+    several = sum(bool(piece.notes) for piece in pieces) > 1
+    notes = [
+        f"{piece.name}: {note}." if several else f"{note[:1].upper()}{note[1:]}."
+        for piece in pieces
+        for note in piece.notes
+    ]
+    notes += more
+    said = ("Not all that could be said was worked out, or is shown here.",)
+    return [Section(LEFT_OUT, said, notes=tuple(notes))] if notes else []
+
+
+def _named(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """Pieces whose chapters tell what they are about, where others of the page have the same."""
+    wholes = sum(piece.whole for piece in pieces)
+    chapters = Counter(chapter for piece in pieces for chapter in {section.chapter for section in piece.sections})
+    found = []
+    for piece in pieces:
+        several = wholes > 1 and piece.whole
+        sections = tuple(
+            replace(each, chapter=f"{piece.name}: {each.chapter}")
+            if each.chapter and (several or chapters[each.chapter] > 1)
+            else each
+            for each in piece.sections
+        )
+        said = tuple(f"{piece.name} \u2013 {each}" for each in piece.said) if several else piece.said
+        found.append(replace(piece, sections=sections, said=said))
     return found
 
 
-def _title(opened: Sequence[Stored | Document], sources: Sequence[Source]) -> str:
-    first, source = opened[0], sources[0]
-    if isinstance(first, Stored):
-        return first.name
-    return Path(source).stem if isinstance(source, str | os.PathLike) else f"deadheat {first.get('kind', '')}"
+def _verdicts(pieces: Sequence[_Piece]) -> tuple[str, ...]:
+    """What each study and table comes to, and then what all single results do."""
+    single = [document for piece in pieces if not piece.whole for document in piece.documents]
+    whole = [said for piece in pieces for said in piece.said]
+    return tuple(dict.fromkeys([*whole, *verdicts(single)]))

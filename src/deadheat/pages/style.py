@@ -53,6 +53,7 @@ line-height:1.25;text-wrap:balance}
 .verdict p:first-child b{display:block;margin-bottom:.35rem;font-weight:400}
 .verdict p:last-child{margin-bottom:0}
 main>section{padding-top:3.25rem}
+.reading{margin-top:1.6rem}
 .notes{margin:1.25rem 0 0;padding:0;list-style:none;color:var(--soft);font-size:.875rem;line-height:1.5;max-width:42rem}
 .notes li{margin:0 0 .4rem}
 footer{margin-top:4rem;padding-top:1.25rem;border-top:1px solid var(--line);color:var(--soft);font-size:.875rem}
