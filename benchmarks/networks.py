@@ -3,8 +3,8 @@
     python -m benchmarks.networks --data FOLDER [--sizes 1,256] [--epochs 2] [--torch-epochs 1]
 
 FOLDER holds CoNLL-2000's train.txt and test.txt. Both train on the same batches: 32 sentences, the same lengths.
-PyTorch has cuDNN's LSTM, an ordinary batched random field (a loop over words) and the same dropout but for that of recurrent
-units, which cuDNN's LSTM does not know. Loading and compiling are not counted.
+PyTorch has cuDNN's LSTM, an ordinary batched random field (a loop over words) and the same dropout but for that of
+recurrent units, which cuDNN's LSTM does not know. Loading and compiling are not counted.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ def main() -> None:
     parser.add_argument("--rates", default="0.002,0.001")
     parser.add_argument("--units", default="100,100")
     parser.add_argument("--scheme", default="bio")
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--seconds", type=float, default=1e9, help="no epoch begins after so long")
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     if given.task == "chunking":
@@ -59,7 +61,7 @@ def main() -> None:
             return float((gold == labels).mean())
         return f1_of(gold, labels, names, np.concatenate([[0], np.cumsum(lengths[sentences])]))
 
-    shape = Shape(units=tuple(map(int, given.units.split(","))))
+    shape = Shape(units=tuple(map(int, given.units.split(","))), batch=given.batch)
     ground = Ground.of(shape, encoding, [train])
     numbers = [
         Numbers(rate, drop)
@@ -71,12 +73,24 @@ def main() -> None:
         lambda split, labels: measure(dev, labels), size=len(jobs),
     )  # fmt: skip
     began = time.perf_counter()
+    told: list[float] = []
+
+    def hurry() -> None:
+        """Say how far it is, and let this epoch be the last if time is up."""
+        spent = time.perf_counter() - began
+        curves = [slot.curve[-1] for slot in stack.slots if slot is not None]
+        told.append(spent)
+        print(f"epoch {len(told)}: {spent:.0f} s, dev {100 * np.mean(curves):.2f}", flush=True)
+        if spent > given.seconds:
+            stack.course = Course(1, 1)
+
+    stack.after_epoch = hurry
     rows = []
     for at, done in stack.run(jobs):
         score = measure(test, done.labels["test"])
         own = done.job.numbers
-        told = {"rate": float(own.rate), "drop": float(own.drop), "seed": done.job.seed, "at": at}
-        rows.append(told | {"dev": done.score, "test": score, "epoch": done.epoch, "epochs": done.epochs})
+        said = {"rate": float(own.rate), "drop": float(own.drop), "seed": done.job.seed, "at": at}
+        rows.append(said | {"dev": done.score, "test": score, "epoch": done.epoch, "epochs": done.epochs})
     print(f"{len(jobs)} networks, {time.perf_counter() - began:.0f} s with compiling")
     for own in numbers:
         mine = [row for row in rows if (row["rate"], row["drop"]) == (float(own.rate), float(own.drop))]

@@ -235,6 +235,7 @@ def test_f1_by_hand() -> None:
     # A new sentence at 4 ends the last one too early, and gives another that is right. 2 x 2 / (3 + 4).
     assert f1_of(gold, predicted, names, [0, 4, 5]) == pytest.approx(4 / 7)
     assert f1_of(gold, gold, names, [0, 5]) == 1.0
+    assert f1_of(np.array([1, 2, 0]), np.array([1, 0, 0]), names, [0, 3]) == 0.0  # the same first word is not enough
     assert f1_of(np.zeros(3, int), np.zeros(3, int), names, [0, 3]) == 0.0
     assert f1_of(np.zeros(0, int), np.zeros(0, int), names, [0]) == 0.0
 

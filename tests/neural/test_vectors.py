@@ -79,9 +79,15 @@ def test_of_a_word_that_stands_there_twice_the_first_counts(tmp_path: Path) -> N
 
 
 def test_words_may_have_spaces_in_them(tmp_path: Path) -> None:
-    text = "the .1 .2\n. . . .3 .4\nat name@domain.com .5 .6\napollo 11 .7 .8\nto infinity .9 1\n"
-    wanted = [". . .", ".", "at name@domain.com", "apollo 11", "to infinity"]
-    expected = {". . .": [0.3, 0.4], "at name@domain.com": [0.5, 0.6], "apollo 11": [0.7, 0.8], "to infinity": [0.9, 1]}
+    text = "the .1 .2\n. . . .3 .4\nat name@domain.com .5 .6\napollo 11 .7 .8\nto infinity .9 1\n.5 l 1 2\n"
+    expected = {
+        ". . .": [0.3, 0.4],
+        "at name@domain.com": [0.5, 0.6],
+        "apollo 11": [0.7, 0.8],
+        "to infinity": [0.9, 1],
+        ".5 l": [1, 2],
+    }
+    wanted = [*expected, ".", "apollo", ".5"]
     assert found(tmp_path, text, wanted) == {word: np.array(row, np.float32).tolist() for word, row in expected.items()}
     lines = text.splitlines(keepends=True)
     assert found(tmp_path, lines[1] + lines[0], [". . .", "the"]).keys() == {". . .", "the"}

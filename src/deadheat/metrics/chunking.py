@@ -81,10 +81,10 @@ def expected_under(scheme: str) -> str:
 def mended(prefix: Prefixes, types: Types, offsets: Indices) -> Chunks:
     """The chunks that conlleval finds in tags; `offsets` is where each sentence begins, and where the last one ends."""
     first = _opens(_shifted(prefix, offsets), _shifted(types, offsets), prefix, types)
-    # A chunk ends where its last word is followed by a word outside, or by one that opens another chunk.
+    # A chunk ends where its last word is followed by a word outside, or by one that opens another chunk, as every first
+    # word of a sentence does that is not outside.
     inside = prefix != O
     next_opens = np.append(first[1:] | ~inside[1:], True)
-    next_opens[offsets[1:] - 1] = True
     at = np.flatnonzero(first)
     return Chunks(at, np.flatnonzero(inside & next_opens), types[at])
 

@@ -208,7 +208,7 @@ class Stack:
         self.weights: Weights | None = None
         self.state: Any = None
         self.best: Weights | None = None
-        self.seconds = 0.0
+        self.after_epoch: Callable[[], None] = lambda: None  # called after each epoch
 
     @property
     def size(self) -> int:
@@ -223,6 +223,7 @@ class Stack:
             if jax.default_backend() != "cpu":
                 self.compile()
             self._epoch()
+            self.after_epoch()
             yield from self._leave()
 
     def _enter(self, waiting: list[tuple[int, Job]]) -> None:

@@ -141,11 +141,15 @@ def _take(block: bytes, before: int, layout: _Layout, wanted: _Wanted) -> int:
         lines.words[at] -= len(word) - len(word.rstrip(BLANKS))
     waiting = wanted.waiting
     places = zip(lines.starts[:wrong].tolist(), lines.words[:wrong].tolist(), strict=True)
+    hits: dict[bytes, int] = {}
     for at in [at for at, (start, end) in enumerate(places) if block[start:end] in waiting]:
-        word = block[lines.starts[at] : lines.words[at]]
-        if word in waiting:  # not met earlier in this block
-            values = block[lines.values[at] : lines.ends[at]]
-            wanted.give(word, _row(values, word, before + at + 1, layout))
+        hits.setdefault(block[lines.starts[at] : lines.words[at]], at)
+    values = [block[lines.values[at] : lines.ends[at]] for at in hits.values()]
+    rows = _rows(values, layout.size)
+    if rows is None:
+        raise next(filter(None, map(layout.wrong_value, (before + at + 1 for at in hits.values()), hits, values)))
+    for word, row in zip(hits, rows, strict=True):
+        wanted.give(word, row)
     if wrong < len(lines.columns):
         line = block.split(b"\n", wrong + 1)[wrong]
         raise layout.wrong_columns(before + wrong + 1, line, int(lines.columns[wrong]))
@@ -166,11 +170,11 @@ def _split(block: bytes, size: int) -> _Lines:
     text = np.frombuffer(block, np.uint8)
     ends = np.flatnonzero(text == NEWLINE)
     starts = np.append(0, ends[:-1] + 1)
-    ends -= (text[ends - 1] == RETURN) & (ends > starts)
+    ends -= text[ends - 1] == RETURN
     separators = np.flatnonzero((text == SPACE) | (text == TAB))
     # word2vec and fastText end lines by a space.
     last_byte = text[ends - 1]
-    trailing = ((last_byte == SPACE) | (last_byte == TAB)) & (ends > starts)
+    trailing = (last_byte == SPACE) | (last_byte == TAB)
     last = np.searchsorted(separators, ends) - trailing
     columns = last - np.searchsorted(separators, starts) + 1
     enough = columns > size
@@ -233,6 +237,13 @@ class _Layout:
         numbers = counted(self.size, "number")
         return self.fault(number, f"{found}; expected {self.size + 1:,}, a word and {numbers}, as {told}")
 
+    def wrong_value(self, number: int, word: bytes, values: bytes) -> InputError | None:
+        for at, field in enumerate(_fields(values), 1):
+            if not _is_finite(field):
+                told = f"number {at} of {_shown(word)} is {_shown(field)}; expected a finite number"
+                return self.fault(number, told)
+        return None
+
 
 def _layout(name: str, first: bytes) -> _Layout:
     line = first.removesuffix(b"\r")
@@ -255,15 +266,16 @@ def _layout(name: str, first: bytes) -> _Layout:
     return _Layout(name, len(fields) - 1 - spaces)
 
 
-def _row(text: bytes, word: bytes, line: int, layout: _Layout) -> Rows:
-    fields = _fields(text)
-    if b"_" not in text:  # Python would take 1_000 for a number
-        with suppress(ValueError), np.errstate(over="ignore"):
-            row = np.array(list(map(float, fields)), np.float32)
-            if np.isfinite(row).all():
-                return row
-    at = next(at for at, each in enumerate(fields) if not _is_finite(each))
-    raise layout.fault(line, f"number {at + 1} of {_shown(word)} is {_shown(fields[at])}; expected a finite number")
+def _rows(values: Sequence[bytes], size: int) -> Rows | None:
+    """The numbers of some words, a row each; None if one of them is no finite number."""
+    text = b" ".join(values)
+    if b"_" in text:  # Python would take 1_000 for a number
+        return None
+    with suppress(ValueError), np.errstate(over="ignore"):
+        rows = np.array(list(map(float, _fields(text) if values else [])), np.float32)
+        if np.isfinite(rows).all():
+            return rows.reshape(len(values), size)
+    return None
 
 
 def _is_number(field: bytes) -> bool:
