@@ -33,4 +33,5 @@ def ledger_path(_ledgers: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Pa
     """A ledger of its own for every test, not yet there; the user's own is never touched."""
     path = next(_ledgers)
     monkeypatch.setenv("DEADHEAT_LEDGER", str(path))
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     return path

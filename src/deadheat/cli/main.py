@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from deadheat.errors import InputError, nearest
+from deadheat.screen import visible
 from deadheat.version import __version__
 
 # What a person asks, by command. Each has a module of its name in this package.
@@ -95,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(message: str) -> int:
-    print(message, file=sys.stderr)
+    print(visible(message), file=sys.stderr)
     return WRONG_INPUT
 
 

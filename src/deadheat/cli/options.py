@@ -11,6 +11,7 @@ from deadheat.corpus.reading import FORMATS, LENIENT_MODES
 from deadheat.documents import to_json
 from deadheat.errors import InputError
 from deadheat.kernels import native
+from deadheat.screen import visible
 
 
 class Parser(argparse.ArgumentParser):
@@ -84,4 +85,4 @@ def say(notes: Sequence[str]) -> None:
     """Remarks for a person, away from the results and after them."""
     sys.stdout.flush()
     for note in notes:
-        sys.stderr.write(f"note: {note}\n")  # in one piece: others may write to the same place
+        sys.stderr.write(f"note: {visible(note)}\n")  # in one piece: others may write to the same place

@@ -1,18 +1,26 @@
-"""`deadheat report STORE`"""
+"""`deadheat report SOURCE...`
+
+Under `--json`: `verdicts` (sentences, as the page begins), `files` (all that were written, the page first).
+"""
 
 from __future__ import annotations
 
 import argparse
 import webbrowser
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from deadheat.charts.chart import COLUMN, FULL
 from deadheat.cli.looking import add_ledger_file
 from deadheat.cli.options import Parser, announce_compiling, print_json
-from deadheat.errors import InputError
-from deadheat.pages.report import report
+from deadheat.errors import InputError, counted
+from deadheat.pages.opening import is_page
+from deadheat.pages.report import Report, report
 from deadheat.pages.writing import check_place, write_whole
 from deadheat.study.ledger import Ledger
+from deadheat.terminal.tables import prose
 
 WIDTHS = {"column": COLUMN, "page": FULL}
 EXAMPLES = """\
@@ -34,6 +42,15 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--out", type=Path, metavar="FILE", help="the page (default: SOURCE.html in this folder)")
     made.add_argument("--title", default="", metavar="TEXT", help="above the page")
+    made.add_argument(
+        "-m", "--metric", default="", metavar="NAME", help="of a table of scores with several (default: its first)"
+    )
+    made.add_argument(
+        "--no-sentences", action="store_true", help="leave out the sentences that systems disagree on, for their text"
+    )
+    made.add_argument(
+        "--anonymous", action="store_true", help="leave out the names of machines and users, for a blind review"
+    )
     made.add_argument("--figures", type=Path, metavar="DIR", help="write every figure as a file, with its data")
     made.add_argument("--formats", default="svg,pdf,png", metavar="NAMES", help="of figures (default: svg,pdf,png)")
     made.add_argument("--width", choices=tuple(WIDTHS), default="column", help="of figures (default: column)")
@@ -46,42 +63,85 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     announce_compiling()
-    formats = tuple(name for name in arguments.formats.split(",") if name)
-    if arguments.figures or arguments.paper:
-        from deadheat.paper.figures import check_formats
-
-        check_formats(formats)
-    target = arguments.out or Path(f"{Path(arguments.sources[0]).stem}.html")
-    if target.resolve() in [Path(each).resolve() for each in arguments.sources]:
-        raise InputError(f"{target}: the page would replace what it is about; expected another --out")
-    check_place(target)
-    made = report(*arguments.sources, title=arguments.title, ledger=Ledger.at(arguments.ledger))
-    written = [write_whole(target, made.html())]
-    if arguments.figures:
-        from deadheat.paper.figures import write_figures
-
-        written += write_figures(made.figures, arguments.figures, formats=formats, layout=WIDTHS[arguments.width])
-    if arguments.paper:
-        from deadheat.paper.kit import write_kit
-
-        written += write_kit(
-            made.documents,
-            arguments.paper,
-            provenance=made.provenance,
-            figures=made.figures,
-            formats=formats,
-            layout=WIDTHS[arguments.width],
-        )
+    formats = [name.strip().lower() for name in arguments.formats.split(",") if name.strip()]
+    _check(arguments, formats)
+    target = arguments.out or _page_of(arguments.sources)
+    _check_target(target, arguments.sources, chosen=arguments.out is not None)
+    made = report(
+        *arguments.sources,
+        title=arguments.title,
+        ledger=Ledger.at(arguments.ledger),
+        metric=arguments.metric,
+        sentences=not arguments.no_sentences,
+        anonymous=arguments.anonymous,
+    )
+    page = made.html()
+    # What may still be refused comes first, and the page last: it is there only if all is.
+    others = [*_write_kit(made, arguments, formats), *_write_figures(made, arguments, formats)]
+    written = [write_whole(target, page), *others]
     if arguments.json:
         print_json({"verdicts": list(made.page.verdicts), "files": [str(each) for each in written]})
     else:
-        print("\n".join([*made.page.verdicts, "", *_told(written)]))
+        said = [*map(prose, made.page.verdicts), ""] if made.page.verdicts else []
+        print("\n".join([*said, *_told(written)]))
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0
 
 
-def _told(written: list[Path]) -> list[str]:
+def _check(arguments: argparse.Namespace, formats: Sequence[str]) -> None:
+    """Refuse before anything is worked out what could not be written."""
+    if not (arguments.figures or arguments.paper):
+        return
+    from deadheat.paper.figures import figure_files
+
+    if not formats:
+        raise InputError("deadheat report: no format of figures; expected some of svg, pdf, png")
+    figure_files([], formats=formats)
+    for folder in filter(None, (arguments.figures, arguments.paper)):
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder}: a file; expected a folder, or nothing")
+        check_place(folder / ".deadheat")
+
+
+def _page_of(sources: Sequence[str]) -> Path:
+    return Path(f"{Path(sources[0]).stem or 'report'}.html")
+
+
+def _check_target(target: Path, sources: Sequence[str], *, chosen: bool) -> None:
+    if target.resolve() in [Path(each).resolve() for each in sources]:
+        raise InputError(f"{target}: the page would replace what it is about; expected another --out")
+    check_place(target)
+    if not chosen and target.exists() and not is_page(target):
+        raise InputError(f"{target}: there already, and no page of Deadheat's; expected another name by --out")
+
+
+def _write_kit(made: Report, arguments: argparse.Namespace, formats: Sequence[str]) -> list[Path]:
+    if not arguments.paper:
+        return []
+    from deadheat.paper.checklist_answers import Compute
+    from deadheat.paper.kit import write_kit
+
+    return write_kit(
+        made.documents,
+        arguments.paper,
+        provenance=made.provenance,
+        compute=Compute(**asdict(made.took)) if made.took.runs else None,
+        figures=made.figures,
+        formats=formats,
+        layout=WIDTHS[arguments.width],
+    )
+
+
+def _write_figures(made: Report, arguments: argparse.Namespace, formats: Sequence[str]) -> list[Path]:
+    if not arguments.figures:
+        return []
+    from deadheat.paper.figures import write_figures
+
+    return write_figures(made.figures, arguments.figures, formats=formats, layout=WIDTHS[arguments.width])
+
+
+def _told(written: Sequence[Path]) -> list[str]:
     page, *others = written
-    folders = {each.parent: sum(other.parent == each.parent for other in others) for each in others}
-    return [f"The page: {page}", *(f"{count} files in {folder}" for folder, count in folders.items())]
+    folders = Counter(each.parent for each in others)
+    return [f"The page: {page}", *(f"{counted(count, 'file')} in {folder}" for folder, count in folders.items())]

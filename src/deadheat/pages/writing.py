@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 from pathlib import Path
 
+from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 
 AnyPath = str | os.PathLike[str]
@@ -29,18 +28,11 @@ def write_whole(path: AnyPath, content: str | bytes) -> Path:
     """Write a file; if that fails, what was there before is still there. Folders on the way to it are made."""
     check_place(path)
     target = _place(path)
-    unfinished = target.with_name(f".deadheat-{secrets.token_hex(6)}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
-            unfinished.replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                unfinished.unlink()
-            raise
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({reason(error)})") from error
+    write_bytes(target, content.encode() if isinstance(content, str) else content)
     return Path(path)
 
 
