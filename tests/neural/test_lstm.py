@@ -1,5 +1,7 @@
 """The LSTM layer against a loop over words and against automatic differentiation."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ SENTENCES, WORDS, INPUTS, UNITS = 3, 5, 4, 6
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
+    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def by_hand(weights: LSTMWeights, x: np.ndarray, direction: int, kept: np.ndarray) -> np.ndarray:
@@ -56,7 +58,7 @@ def test_the_gradient_of_our_own_is_that_of_automatic_differentiation(steps: int
     kept = jax.random.bernoulli(keys[2], 0.5, (steps, 2, SENTENCES, UNITS)) / 0.5
     weight = jax.random.normal(keys[3], (WORDS, 2, SENTENCES, UNITS))
 
-    def loss(call, entering, recurrent):  # type: ignore[no-untyped-def]
+    def loss(call: Any, entering: Any, recurrent: Any) -> Any:
         return jnp.sum(weight * call(entering, recurrent, kept))
 
     ours = jax.grad(lambda *given: loss(recurrence, *given), argnums=(0, 1))(entering, recurrent)
@@ -71,12 +73,14 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
         entering = jax.random.normal(keys[0], (3, 2, 2, 4 * 3), jnp.float64)
         recurrent = jax.random.normal(keys[1], (2, 3, 4 * 3), jnp.float64)
         kept = jnp.ones((1, 2, 2, 3), jnp.float64)
-        check_grads(lambda e, r: recurrence(e, r, kept), (entering, recurrent), order=1, modes=["rev"])
+        check_grads(lambda e, r: recurrence(e, r, kept), (entering, recurrent), order=1, modes=["rev"])  # type: ignore[no-untyped-call]
 
 
 def test_the_recurrent_gradient_is_taken_once_and_not_at_every_step() -> None:
-    def steps(call):  # type: ignore[no-untyped-def]
-        loss = lambda r: call(jnp.ones((7, 2, 3, 4 * UNITS)), r, jnp.ones((1, 2, 3, UNITS))).sum()  # noqa: E731
+    def steps(call: Any) -> bool:
+        def loss(r: Any) -> Any:
+            return call(jnp.ones((7, 2, 3, 4 * UNITS)), r, jnp.ones((1, 2, 3, UNITS))).sum()
+
         made = jax.make_jaxpr(jax.grad(loss))(jnp.ones((2, UNITS, 4 * UNITS)))
         scans = [e for e in made.jaxpr.eqns if e.primitive is lax.scan_p]
         carried = [v.aval.shape for e in scans for v in e.outvars[: e.params["num_carry"]]]

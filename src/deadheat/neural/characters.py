@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from deadheat.neural.drawing import drawn_rows
 from deadheat.neural.lstm import bilstm, initial_lstm
 from deadheat.neural.shape import Shape
 from deadheat.neural.text import UNKNOWN, Text
@@ -19,11 +20,7 @@ NOTHING = -1e9  # below every score: what is not there is no maximum
 def initial_characters(key: Array, shape: Shape, marks: Array) -> dict[str, Any]:
     """Vectors of characters, and the filters or the LSTM over them."""
     table_key, filter_key = jax.random.split(key)
-    bound = (3.0 / shape.character_size) ** 0.5
-    draw = lambda mark: jax.random.uniform(  # noqa: E731
-        jax.random.fold_in(table_key, mark), (shape.character_size,), minval=-bound, maxval=bound
-    )
-    weights: dict[str, Any] = {"table": jax.vmap(draw)(marks)}
+    weights: dict[str, Any] = {"table": drawn_rows(table_key, marks, shape.character_size)}
     if shape.characters == "lstm":
         weights["lstm"] = initial_lstm(filter_key, shape.character_size, shape.filters)
         return weights

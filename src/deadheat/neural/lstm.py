@@ -9,7 +9,7 @@ Shapes: B sentences, T words, D inputs, U units, two directions; `4 * U` are the
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -72,7 +72,7 @@ def _forward(entering: Array, recurrent: Array, kept: Array) -> tuple[Array, tup
     start = jnp.zeros((DIRECTIONS, sentences, units), entering.dtype)
     steady = kept.shape[0] == 1
 
-    def step(carried: tuple[Array, Array], now: tuple[Array, Array | None]) -> tuple[tuple[Array, Array], tuple]:  # type: ignore[type-arg]
+    def step(carried: tuple[Array, Array], now: tuple[Array, Array | None]) -> tuple[tuple[Array, Array], Any]:
         state, cell = carried
         entered, scale = now
         gates = entered + jnp.einsum("dbu,dug->dbg", state * (kept[0] if scale is None else scale), recurrent)
@@ -101,7 +101,7 @@ def _recurrence_backward(saved: tuple[Array, ...], wanted: Array) -> tuple[Array
     steady = kept.shape[0] == 1
     before = jnp.concatenate([start[None], cells[:-1]])
 
-    def step(carried: tuple[Array, Array], now: tuple[Array, ...]) -> tuple[tuple[Array, Array], Array]:
+    def step(carried: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], Array]:
         from_state, from_cell = carried
         asked, cell, previous, gates, scale = now
         i, f, g, o = jnp.split(gates, GATES, axis=-1)

@@ -14,6 +14,7 @@ from jax import Array
 
 from deadheat.neural.characters import character_vectors, initial_characters
 from deadheat.neural.crf import CRFWeights, best_sequences, negative_log_likelihood
+from deadheat.neural.drawing import drawn_rows
 from deadheat.neural.lstm import DIRECTIONS, bilstm, initial_lstm
 from deadheat.neural.shape import CASES, Numbers, Shape
 from deadheat.neural.text import UNKNOWN, Text
@@ -64,13 +65,6 @@ def initial_weights(key: Array, shape: Shape, marks: Marks, vectors: Array | Non
     return weights
 
 
-def drawn_rows(key: Array, marks: Array, size: int) -> Array:
-    """A row of small numbers for every mark, which depends on the key and the mark alone."""
-    bound = (3.0 / size) ** 0.5
-    draw = lambda mark: jax.random.uniform(jax.random.fold_in(key, mark), (size,), minval=-bound, maxval=bound)  # noqa: E731
-    return jax.vmap(draw)(marks)
-
-
 def gathered(text: Text, sentences: Array, words: int) -> Batch:
     """Sentences by their numbers, cut or filled up to so many words; -1 stands for none."""
     real = sentences >= 0
@@ -104,7 +98,8 @@ def label_scores(
         state = bilstm(weights[f"layer{at}"], state, batch.lengths, kept)
         state = dropped_outputs(state, shape, numbers, key, 3 + 2 * at)
     output, bias = weights["output"]
-    return state @ output + bias + jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    scores: Array = state @ output + bias + jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    return scores
 
 
 def dropped_outputs(x: Array, shape: Shape, numbers: Numbers, key: Array | None, place: int) -> Array:

@@ -352,7 +352,7 @@ class Stack:
     def _numbers(self) -> Numbers:
         """The numbers of all networks, side by side; those of an empty slot are never used."""
         own = [Numbers(0.0) if slot is None else slot.job.numbers for slot in self.slots]
-        return Numbers(*(np.array(column, np.float32) for column in zip(*own, strict=True)))
+        return Numbers(*(jnp.asarray(column, jnp.float32) for column in zip(*own, strict=True)))
 
     def _seeds(self) -> NDArray[np.uint32]:
         return np.array([0 if slot is None else slot.job.seed & 0xFFFFFFFF for slot in self.slots], np.uint32)

@@ -78,7 +78,7 @@ class Encoding:
         return {**own, "seen": seen, "legible": legible, "possible": possible}
 
 
-def encoded(corpus: Corpus, labels: Sequence[int], names: Sequence[str]) -> Encoding:
+def encoded(corpus: Corpus, labels: NDArray[np.integer], names: Sequence[str]) -> Encoding:
     """Arrays of a corpus with the label code of every token."""
     if not corpus.words:
         raise InputError(f"{corpus.name}: no words; expected some to learn from")
