@@ -19,8 +19,10 @@ from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"
 LARGE, SMALL = 1500, 600  # sentences: of the corpus that is split again and again, and of the others
-STUDY = """\
-# The demo's study: four taggers on six invented languages; on the largest, ten random splits besides the standard one.
+MARK = "# The demo's study:"
+STUDY = (
+    MARK
+    + """ four taggers on six invented languages; on the largest, random splits besides the standard one.
 #   deadheat run {file}
 name = "Deadheat demo"
 seeds = {seeds}
@@ -48,6 +50,7 @@ name = "loglinear"
 [[systems]]
 name = "lookahead"
 """
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,25 +75,37 @@ def demo(
     quiet: bool = True,
     told: Callable[[str], None] = lambda _: None,
 ) -> Demo:
-    """Make corpora and a study of them in a folder, run it, and compare simulated parsers."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({reason(error)})") from error
-    told(f"making six treebanks of invented languages in {folder}")
-    first, *others = LANGUAGES
-    _write_treebanks(folder, {first: sentences, **dict.fromkeys(others, min(SMALL, sentences))}, seed)
-    splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
+    """Make corpora and a study of them in a folder, run it, and compare simulated parsers.
+
+    What was run in that folder before is not run again. A folder with anything else in it is refused.
+    """
     study = folder / "demo.toml"
+    _check_folder(folder, study)
+    first, *others = LANGUAGES
     entries = "\n".join(f'[corpora.{name}]\nfiles = "{name}"\n' for name in LANGUAGES)
     text = STUDY.format(file=study.name, seeds=seeds, corpora=entries, times=times, first=first)
-    write_bytes(study, text.encode())
+    write_bytes(study, text.encode())  # before all else: by it the folder is known to be the demo's
+    told(f"making six treebanks of invented languages in {folder}")
+    _write_treebanks(folder, {first: sentences, **dict.fromkeys(others, min(SMALL, sentences))}, seed)
+    splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
     told("training four taggers on standard and random splits, with several seeds")
     ledger = Ledger.at(folder / "ledger.jsonl")
     conducted = run(study, look=Look(ledger), quiet=quiet)
     told("comparing three simulated parsers whose truth is known")
     parsers, truth = _parsers(sentences, seed)
     return Demo(folder, conducted, splits, parsers, truth, ledger)
+
+
+def _check_folder(folder: Path, study: Path) -> None:
+    """Make the folder, unless it is there: then it has to be empty, or that of an earlier demo."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ours = study.is_file() and study.read_bytes().startswith(MARK.encode())
+        if not ours and any(folder.iterdir()):
+            told = "there already, and not made by an earlier demo"
+            raise InputError(f"{folder}: {told}; expected a new folder, or an empty one")
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made or read ({reason(error)})") from error
 
 
 def _write_treebanks(folder: Path, sentences: Mapping[str, int], seed: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,48 +19,26 @@ from deadheat.analyses.chosen_scores import PREFERRED, Answers, Chosen, Document
 from deadheat.analyses.run import KEYS
 from deadheat.analyses.size import study as size_study
 from deadheat.analyses.size_counts import TestSet
+from deadheat.analyses.sources import Stored
 from deadheat.documents import plain
 from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD
 from deadheat.ranking.sizes_sampling import CountedSet
-from deadheat.study.cells import DONE
+from deadheat.ranking.sizes_settings import SIZES, SizeSettings
 from deadheat.study.ledger import Ledger
 from deadheat.study.store import Store
 
 # Beyond these there is more to work out than a page is worth waiting for; deadheat size has no such limits.
-MOST_SIZE_CORPORA, MOST_SIZE_RUNS, FEWEST_TO_SIZE = 6, 5, 3
+MOST_SIZE_CORPORA, MOST_SIZE_RUNS, MOST_ORDERED, FEWEST_TO_SIZE = 6, 5, 8, 3
 ALPHA = 0.05
 # What a block has that older versions did not write, and what stands for it.
 BLOCK = {"seed": 0, "train_words": (), "agreement": (), "pairs": ()}
 STANDING: dict[str, Any] = {"interval": None, "sd": None}
 BLOCK_NEEDS = ("corpus", "split", "part", "splits", "metrics", "systems")
 STANDING_NEEDS = ("system", "metric", "runs", "mean", "least", "most")
+AGREEMENT_NEEDS = ("labels", "alpha", "oracle", "majority", "sentences")
 PAIR_NEEDS = ("a", "b", "test", "difference", "splits", "ahead", "significant", "reversed", "p", "p_corrected")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stored:
-    """A store that was read: the study's own result, its rows, and what was worked out from them."""
-
-    path: Path
-    study: Document | None  # what `deadheat run` found at its end; None if it never came to it
-    scores: pl.DataFrame = field(repr=False)  # systems under their labels
-    runs: pl.DataFrame = field(repr=False)
-    provenance: tuple[Document, ...]  # of every machine and version that ran some of it
-    documents: tuple[Document, ...]  # seeds, rank, compare, size, ledger: those there is something to say of
-    notes: tuple[str, ...] = ()  # what was left out, and why
-
-    @property
-    def name(self) -> str:
-        """What the study is called."""
-        return str((self.study or {}).get("study") or self.path.stem)
-
-    def __str__(self) -> str:
-        done = self.runs.filter(status=DONE).height
-        failed = self.runs.height - done
-        told = f"{counted(done, 'cell')} done" + (f", {failed:,} failed" if failed else "")
-        return f"{self.name}: {told}" + ("" if self.study else "; not come to its end")
 
 
 def stored(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> Stored:
@@ -153,7 +131,11 @@ def _sizes(chosen: Chosen, store: Store) -> Answers:
     if len(corpora) > MOST_SIZE_CORPORA:
         told = f"how much test data is enough is worked out for {MOST_SIZE_CORPORA} corpora"
         notes.append(f"{told}, the first of {len(corpora):,}; deadheat size has no such limit")
-    return Answers((size_study([TestSet(each) for each in sets], None).to_dict(),), tuple(notes))
+    settings = SizeSettings()
+    if any(len(each.systems) > len(set(each.systems)) > MOST_ORDERED for each in sets):  # by far the slowest part
+        settings = replace(settings, aso_draws=0)
+        notes.append(f"almost stochastic order by the size of the test set: of {MOST_ORDERED} systems at most")
+    return Answers((size_study([TestSet(each) for each in sets], settings).to_dict(),), tuple(notes))
 
 
 def _counted(chosen: Chosen, store: Store, own: pl.DataFrame) -> CountedSet | None:
@@ -165,7 +147,8 @@ def _counted(chosen: Chosen, store: Store, own: pl.DataFrame) -> CountedSet | No
     except InputError:  # runs without counts or of other units, a metric of somebody's own: nothing to sample
         return None
     lengths = counts[0, :, GOLD]
-    if int(lengths.sum()) != int(own["words"][0]):  # what is counted is not words, but chunks or the like
+    words = int(lengths.sum())
+    if words != int(own["words"][0]) or words <= SIZES[0]:  # what is counted is not words, or there are very few
         return None
     some = lengths > 0
     return CountedSet(str(own["corpus"][0]), tuple(own["system"]), lengths[some], counts[:, some], metric)
@@ -190,6 +173,8 @@ def _block(path: Path, block: Mapping[str, Any]) -> Document:
     _check(path, block, BLOCK_NEEDS, "a block")
     for pair in block.get("pairs", ()):
         _check(path, pair, PAIR_NEEDS, "a pair")
+    for each in block.get("agreement", ()):
+        _check(path, each, AGREEMENT_NEEDS, "an agreement")
     numbers = list(block.get("numbers") or range(block["splits"]))
     nothing = {"by_split": [None] * len(numbers)}
     systems = []

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from deadheat.analyses.chosen_scores import Answers, Chosen, Document
+from deadheat.analyses.chosen_scores import Answers, Chosen
+from deadheat.analyses.sources import Tabled
 from deadheat.documents import plain
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
 from deadheat.tables.names import DATASETS, METRICS, SCORES, SYSTEMS
 from deadheat.tables.table import Table, read_table
 
@@ -27,30 +27,6 @@ EXPECTED = (
     f"expected columns of systems ({', '.join(SYSTEMS[:3])}, ...) and of scores ({', '.join(SCORES)}, or the one that "
     "--metric names), or data sets in the first column and a column of scores for each system"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tabled:
-    """A table that was read: the mean score of every system on every data set, and what was worked out from it."""
-
-    path: Path
-    metric: str
-    column: str  # of data sets; nothing where the table has none
-    systems: tuple[str, ...]  # best first by the mean over the data sets that all systems share
-    datasets: tuple[str, ...]
-    means_SD: NDArray[np.float64]  # NaN where there is no score
-    runs_SD: NDArray[np.int64]
-    documents: tuple[Document, ...]  # seeds, rank, compare: those there is something to say of
-    notes: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """What the file is called."""
-        return self.path.stem
-
-    def __str__(self) -> str:
-        shape = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
-        return f"{self.metric}: {shape}, {counted(int(self.runs_SD.sum()), 'score')}"
 
 
 def tabled(path: str | os.PathLike[str], *, metric: str = "") -> Tabled:

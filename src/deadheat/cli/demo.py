@@ -14,6 +14,7 @@ from deadheat.pages.demo import demo_report
 from deadheat.pages.writing import check_place, write_whole
 from deadheat.study.executor import WorkersFailed
 from deadheat.terminal.demo import demo_text
+from deadheat.terminal.tables import quotable
 
 SMALLEST = 300  # sentences: with fewer, some genre has no document to spare for test
 
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def told(step: str) -> None:
         if not arguments.quiet:
-            print(step, file=sys.stderr, flush=True)
+            print(quotable(step), file=sys.stderr, flush=True)
 
     try:
         result = demo(
@@ -70,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"verdicts": list(made.page.verdicts), "page": str(target)})
     else:
         print(demo_text(result, made.page.verdicts))
-        print(f"\nThe page: {target}")
+        print(f"\n{quotable(f'The page: {target}')}")
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0

@@ -20,7 +20,7 @@ from deadheat.pages.opening import is_page
 from deadheat.pages.report import Report, report
 from deadheat.pages.writing import check_place, write_whole
 from deadheat.study.ledger import Ledger
-from deadheat.terminal.tables import prose
+from deadheat.terminal.tables import prose, quotable
 
 WIDTHS = {"column": COLUMN, "page": FULL}
 EXAMPLES = """\
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"verdicts": list(made.page.verdicts), "files": [str(each) for each in written]})
     else:
         said = [*map(prose, made.page.verdicts), ""] if made.page.verdicts else []
-        print("\n".join([*said, *_told(written)]))
+        print("\n".join([*said, *map(quotable, _told(written))]))
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0

@@ -10,10 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from deadheat.analyses.stored import Stored
-from deadheat.analyses.tabled import Tabled
+from deadheat.analyses.sources import Stored, Tabled
 from deadheat.analyses.verdicts import verdicts
-from deadheat.analyses.withheld import sealed_test_sets, without_sealed, without_sentences
+from deadheat.analyses.withheld import nameless, sealed_test_sets, without_people, without_sealed, without_sentences
 from deadheat.charts.chart import NARROW, Figure, unique
 from deadheat.documents import plain
 from deadheat.errors import InputError, NameUnknown
@@ -113,7 +112,12 @@ class _Piece:
 
 
 def report(
-    *sources: Source, title: str = "", ledger: Ledger | None = None, metric: str = "", sentences: bool = True
+    *sources: Source,
+    title: str = "",
+    ledger: Ledger | None = None,
+    metric: str = "",
+    sentences: bool = True,
+    anonymous: bool = False,
 ) -> Report:
     r"""One page about stores of studies, tables of scores and results, with a verdict in words first.
 
@@ -130,6 +134,8 @@ def report(
         Which of several, in tables of scores; the first by default.
     sentences
         Show the sentences on which systems disagree.
+    anonymous
+        Leave out the names of machines and of users, for a review that is blind.
 
     Raises
     ------
@@ -143,14 +149,14 @@ def report(
     >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
     >>> made = report(deadheat.compare(gold, {"good": good, "bad": bad}))
     >>> print(made.page.verdicts[0])
-    good is better than bad: it holds over sentences (33.33 points of Accuracy, p = 1.9e-06).
-    >>> made.html().startswith("<!doctype html>"), [figure.name for figure in made.figures]
+    good is better than bad: it holds over sentences (33.33 points of Accuracy (tag), p = 1.9e-06).
+    >>> made.html().startswith("<!doctype html>"), [figure.name for figure in made.figures][:2]
     (True, ['compare-differences', 'compare-scores'])
     """
     if not sources:
         raise InputError("nothing to report on; expected a store, a table of scores or a result")
     sealed = sealed_test_sets(ledger) if ledger is not None else frozenset()
-    shown = _Shown(sentences and sealed is not None, sealed or frozenset())
+    shown = _Shown(sentences and sealed is not None, sealed or frozenset(), people=not anonymous)
     pieces = [_piece(source, shown, ledger, metric) for source in sources]
     pieces = _named(pieces)
     documents = [document for piece in pieces for document in piece.documents]
@@ -188,13 +194,15 @@ def _chapter(document: Document) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Which sentences are shown: all but those of sealed test sets, or none."""
+    """What is shown: sentences, but for those of sealed test sets, or none; and the names of people, or not."""
 
     sentences: bool
     sealed: frozenset[str]
+    people: bool
 
     def __call__(self, document: Document) -> Document:
-        return without_sealed(document, self.sealed) if self.sentences else without_sentences(document)
+        found = without_sealed(document, self.sealed) if self.sentences else without_sentences(document)
+        return found if self.people else without_people(found)
 
 
 def _piece(source: Source, shown: _Shown, ledger: Ledger | None, metric: str) -> _Piece:
@@ -234,16 +242,18 @@ def _stored(found: Stored, shown: _Shown) -> _Piece:
     from deadheat.pages.study import sections
 
     study = None if found.study is None else shown(found.study)
-    document = {**(study or {"kind": "study", "study": found.name, "blocks": []}), "provenance": found.provenance}
+    provenance = found.provenance if shown.people else tuple(map(nameless, found.provenance))
+    document = {**(study or {"kind": "study", "study": found.name, "blocks": []}), "provenance": provenance}
     made = in_chapter(sections(document, found.scores, found.runs), CHAPTERS["study"])
-    made += [section for each in found.documents for section in sections_of(each)]
-    documents = (*([study] if study else []), *found.documents)
+    besides = [shown(each) for each in found.documents]
+    made += [section for each in besides for section in sections_of(each)]
+    documents = (*([study] if study else []), *besides)
     said = () if study else (f"The study has not come to its end: {_cells(found)}; no test was made on splits.",)
     return _Piece(
         found.name,
         documents,
         tuple(made),
-        found.provenance,
+        provenance,
         (*said, *verdicts(documents)),
         Took.of(found.runs),
         found.notes,
