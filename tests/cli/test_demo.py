@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+import os
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from deadheat.analyses.demo import Demo
+from deadheat.pages.opening import is_page
+from tests.analyses.report_cases import demonstrated as demonstrated
+from tests.cli.running import Commands
+
+QUICK = ("--sentences", "300", "--times", "2", "--seeds", "2")
+
+
+def test_what_ran_before_is_not_run_again(
+    demonstrated: Demo, commands: Commands, monkeypatch: pytest.MonkeyPatch, ledger_path: Path
+) -> None:
+    folder = demonstrated.folder.name
+    monkeypatch.chdir(demonstrated.folder.parent)
+    again = commands("demo", "--out", folder, *QUICK)
+    assert again.code == 0
+    assert again.err.splitlines() == [
+        f"making six treebanks of invented languages in {folder}",
+        "training four taggers on standard and random splits, with several seeds",
+        "comparing three simulated parsers whose truth is known",
+        "writing the page",
+    ]  # no progress: there was nothing to train
+    assert is_page(demonstrated.folder / "index.html")
+    assert not ledger_path.exists()  # the demo's looks are in its own ledger
+    assert sum(each.looks for each in demonstrated.ledger.tallies()) == 48
+    lines = again.out.splitlines()
+    assert lines[0] == "Four taggers on six invented languages: what holds?"
+    assert any(line.startswith("lookahead is ahead of loglinear") for line in lines)
+    assert "Three simulated parsers: which differences in LAS are real?" in lines
+    assert lines[-3] == "The truth: A 84.10, B 83.07, C 83.07. B and C are equally good, and A is a point better."
+    assert lines[-1] == f"The page: {folder}/index.html"
+
+
+def test_quiet_says_nothing_and_json_names_the_page(
+    demonstrated: Demo, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    done = commands("demo", "--out", demonstrated.folder, *QUICK, "--quiet", "--json", "--open")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    page = demonstrated.folder / "index.html"
+    assert found["page"] == str(page)
+    assert found["verdicts"][0].startswith("lookahead is ahead of loglinear")
+    assert opened == [page.as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--sentences", "299"], "deadheat demo: --sentences 299; expected at least 300"),
+        (["--times", "0"], "deadheat demo: --times 0; expected at least 1"),
+        (["--seeds", "0"], "deadheat demo: --seeds 0; expected at least 1"),
+        (["--seed", "-1"], "deadheat demo: argument --seed: '-1'; expected a whole number, 0 or more"),
+        (["--sentences", "many"], "deadheat demo: argument --sentences: 'many'; expected a whole number, 0 or more"),
+        (["extra"], "deadheat demo: unrecognized arguments: extra"),
+        (["--out", "file"], "file/index.html: "),
+        (
+            ["--out", "taken"],
+            "taken: there already, and not made by an earlier demo; expected a new folder, or an empty",
+        ),
+        (["--out", "taken/index.html"], "taken/index.html/index.html: "),
+    ],
+)
+def test_a_mistake_is_one_line_and_nothing_is_made(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "index.html").write_text("mine too")
+    assert commands.refused("demo", *options).startswith(told)
+    assert sorted(os.listdir(tmp_path)) == ["file", "taken"]
+    assert os.listdir(tmp_path / "taken") == ["index.html"]
+    assert (tmp_path / "taken" / "index.html").read_text() == "mine too"
+
+
+def test_workers_that_fail_are_told_without_a_traceback(
+    commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from deadheat.cli import demo as command
+    from deadheat.study.executor import WorkersFailed
+
+    def fails(*_: object, **__: object) -> None:
+        raise WorkersFailed("no process could be started\n")
+
+    monkeypatch.setattr(command, "demo", fails)
+    done = commands("demo", "--out", tmp_path / "new")
+    assert (done.code, done.out, done.err) == (1, "", "deadheat demo: no process could be started\n")
+
+
+@pytest.mark.slow
+def test_the_whole_demo_takes_about_a_minute_of_two_cores(commands: Commands, tmp_path: Path) -> None:
+    before = os.times()
+    done = commands("demo", "--out", tmp_path / "demo", "--quiet")
+    after = os.times()
+    assert done.code == 0
+    assert "A is better than B: it holds over sentences" in done.out
+    assert "B and C are a dead heat" in done.out
+    cpu = sum(after[:4]) - sum(before[:4])
+    assert cpu < 200  # it takes 64 seconds
+    assert (tmp_path / "demo" / "index.html").stat().st_size < 2_000_000
