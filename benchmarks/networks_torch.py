@@ -16,8 +16,9 @@ from deadheat.neural.text import LONGEST_WORD, Encoding
 class Tagger(nn.Module):
     """Words, casing and characters into two BiLSTM layers and a random field."""
 
-    def __init__(self, shape: Shape, encoding: Encoding, drop: float) -> None:
+    def __init__(self, shape: Shape, encoding: Encoding, drop: float, *, packed: bool) -> None:
         super().__init__()
+        self.packed = packed
         self.words = nn.Embedding(len(encoding.words), shape.word_size)
         self.cases = nn.Embedding(CASES, shape.case_size)
         self.characters = nn.Embedding(len(encoding.characters) + 1, shape.character_size, padding_idx=0)
@@ -43,8 +44,11 @@ class Tagger(nn.Module):
         shapes = self.filters(letters).amax(dim=2).view(sentences, longest, -1)
         x = self.dropped(torch.cat([self.words(words), self.cases(cases), shapes], dim=2))
         for layer in self.layers:
-            packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-            x, _ = nn.utils.rnn.pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=longest)
+            if self.packed:
+                packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+                x, _ = nn.utils.rnn.pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=longest)
+            else:  # quicker, though the way back then begins in the padding
+                x, _ = layer(x)
             x = self.dropped(x)
         return self.unlikely(self.output(x), lengths, gold) / lengths.sum()
 
@@ -61,10 +65,12 @@ class Tagger(nn.Module):
         return (total - emitted - moved - self.first[gold[:, 0]] - self.last[end]).sum()
 
 
-def train_epochs(encoding: Encoding, shape: Shape, groups: dict[int, batches.Indices], epochs: int) -> float:
+def train_epochs(
+    encoding: Encoding, shape: Shape, groups: dict[int, batches.Indices], epochs: int, *, packed: bool
+) -> float:
     """Seconds of so many epochs of one network, after a few steps to warm up."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model = Tagger(shape, encoding, 0.25).to(device)
+    model = Tagger(shape, encoding, 0.25, packed=packed).to(device)
     optimizer = torch.optim.NAdam(model.parameters(), lr=0.002)
     arrays = {name: np.asarray(each) for name, each in encoding.arrays.items()}
     made = []
