@@ -14,7 +14,7 @@ def standing(system: str, mean: float | None) -> dict[str, Any]:
 def pair(a: str, b: str, significant: int, splits: int, *, lost: int = 0) -> dict[str, Any]:
     return {
         "a": a, "b": b, "splits": splits, "ahead": splits - lost, "significant": significant, "reversed": lost,
-        "p_corrected": [0.25] * splits,
+        "p_corrected": [0.01] * significant + [0.25] * (splits - significant),
     }  # fmt: skip
 
 
@@ -28,17 +28,30 @@ def study(*blocks: Any) -> dict[str, Any]:
     return {"kind": "study", "alpha": 0.05, "blocks": list(blocks)}
 
 
-def seeds(p: float, *, least: float = 0.01, n: int = 5, a: str = "A", difference: float = 0.01) -> dict[str, Any]:
-    b = "B" if a == "A" else "A"
+def seeds(p: float, *, least: float = 0.01, n: int = 5, winner: str = "A", turned: bool = False) -> dict[str, Any]:
+    a, b = ("B", "A") if turned else ("A", "B")
     systems = [{"system": name, "n": n, "mean": 0.9} for name in "AB"]
-    told = {"a": a, "b": b, "difference": difference, "least_p": least, "mann_whitney": {"p_corrected": p}}
-    return {"kind": "seeds", "alpha": 0.05, "blocks": [{"by": "", "systems": systems, "pairs": [told]}]}
+    favoured = winner if p <= 0.05 else ""
+    told = {"a": a, "b": b, "difference": 0.01, "least_p": least, "winner": favoured}
+    pairs = [told | {"mann_whitney": {"p_corrected": p}}]
+    return {"kind": "seeds", "alpha": 0.05, "blocks": [{"by": "", "systems": systems, "pairs": pairs}]}
 
 
-def rank(share: float) -> dict[str, Any]:
-    systems = [{"system": "A", "chances": [share, 1 - share]}, {"system": "B", "chances": [1 - share, share]}]
+def rank(share: float, design: str = "all") -> dict[str, Any]:
+    systems = [
+        {"system": "A", "rank": 1, "chances": [share, 1 - share]},
+        {"system": "B", "rank": 2, "chances": [1 - share, share]},
+    ]
     pairs = [{"a": "A", "b": "B", "p_a": share, "p_b": 1 - share, "p_level": 0.0}]
-    return {"kind": "rank", "subset_size": 3, "data_sets": 8, "systems": systems, "pairs": pairs}
+    return {"kind": "rank", "design": design, "samples": 56, "subset_size": 3, "data_sets": 8,
+            "systems": systems, "pairs": pairs}  # fmt: skip
+
+
+def compare(p: float, winner: str, *, unit: str = "sentence") -> dict[str, Any]:
+    pairs = [{"a": "A", "b": "B", "difference": 0.02, "p_corrected": p, "winner": winner}]
+    systems = [{"system": "A", "value": 0.9}, {"system": "B", "value": 0.88}]
+    return {"kind": "compare", "unit": unit, "metric": "LAS", "scale": 100, "alpha": 0.05, "systems": systems,
+            "pairs": pairs}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -68,7 +81,7 @@ def test_a_pair_is_the_same_pair_in_either_order() -> None:
 
 def test_the_standard_split_has_to_be_clear_by_itself() -> None:
     clear, unclear = (study(block([pair("A", "B", won, 1)], split="standard.v1")) for won in (1, 0))
-    assert study_verdicts(clear) == ["A is better than B: it holds on the standard split (p = 0.25)."]
+    assert study_verdicts(clear) == ["A is better than B: it holds on the standard split (p = 0.01)."]
     assert study_verdicts(unclear)[0].endswith("the lead of A does not hold on the standard split (p = 0.25).")
 
 
@@ -85,20 +98,72 @@ def test_all_kinds_of_evidence_go_into_one_sentence() -> None:
     )
 
 
-def test_too_few_seeds_are_told_and_not_taken_for_a_dead_heat_of_the_method() -> None:
+def test_too_few_seeds_are_told_and_not_taken_for_a_dead_heat() -> None:
     (said,) = verdicts([seeds(0.1, least=0.1, n=3)])
-    assert said == "A and B are a dead heat: the lead of A cannot be told over seeds, for there are too few."
+    assert said == "A is ahead of B, and it cannot be told whether it is better: there are too few seeds to tell."
+    both = verdicts([study(block([pair("A", "B", 20, 20)])), seeds(0.1, least=0.1, n=3)])
+    assert both[0] == "A is better than B: it holds on 20 of 20 random splits; there are too few seeds to tell."
 
 
 def test_a_system_with_one_run_is_not_compared_over_seeds() -> None:
     assert verdicts([seeds(0.001, n=1)]) == ()
 
 
-def test_seeds_count_for_the_system_that_is_ahead_only() -> None:
-    behind = verdicts([study(block([pair("A", "B", 20, 20)])), seeds(0.001, difference=-0.01)])
-    assert "it does not hold over seeds" in behind[0]
-    turned = verdicts([study(block([pair("A", "B", 20, 20)])), seeds(0.001, a="B", difference=-0.01)])
-    assert turned[0] == "A is better than B: it holds on 20 of 20 random splits; over seeds (p = 0.001)."
+def test_over_seeds_counts_whom_the_test_favours_and_not_whose_mean_is_higher() -> None:
+    won = study(block([pair("A", "B", 20, 20)]))
+    assert "it does not hold over seeds" in verdicts([won, seeds(0.001, winner="B")])[0]
+    expected = "A is better than B: it holds on 20 of 20 random splits; over seeds (p = 0.001)."
+    assert verdicts([won, seeds(0.001)])[0] == verdicts([won, seeds(0.001, turned=True)])[0] == expected
+
+
+def test_a_comparison_is_told_by_the_winner_of_its_test() -> None:
+    assert verdicts([compare(0.01, "A")]) == (
+        "A is better than B: it holds over sentences (2.00 points of LAS, p = 0.01).",
+    )
+    assert verdicts([compare(0.3, "")]) == (
+        "A and B are a dead heat: the lead of A does not hold over sentences (2.00 points of LAS, p = 0.3).",
+    )
+    (turned,) = verdicts([compare(0.01, "B")])
+    assert "is turned around by the test over sentences" in turned
+    assert "is better than" not in turned
+
+
+def test_a_test_over_data_sets_is_evidence_about_a_study_and_one_over_sentences_speaks_for_itself() -> None:
+    won = study(block([pair("A", "B", 20, 20)]))
+    (said,) = verdicts([won, compare(0.2, "", unit="data set")])
+    assert said == (
+        "A is ahead of B, but not in every way: it holds on 20 of 20 random splits; "
+        "it does not hold over data sets (2.00 points of LAS, p = 0.2)."
+    )
+    assert len(verdicts([won, compare(0.2, "")])) == 2
+
+
+def test_splits_that_are_not_random_are_not_called_so() -> None:
+    biased = study(block([pair("A", "B", 5, 5)], split="biased.v1(by='length')"))
+    assert study_verdicts(biased) == ["A is better than B: it holds on 5 of 5 splits by biased."]
+    single = study(block([pair("A", "B", 0, 1)], split="seq.v1"))
+    assert study_verdicts(single)[0].endswith("the lead of A does not hold on the split by seq (p = 0.25).")
+
+
+def test_a_sample_of_subsets_is_not_told_as_all_of_them() -> None:
+    assert "on 100 % of 56 random subsets of 3" in verdicts([rank(1.0, design="free")])[0]
+    assert "on 100 % of the subsets of 3" in verdicts([rank(1.0)])[0]
+
+
+def test_several_pairs_are_not_corrected_for_and_that_is_said() -> None:
+    said = study_verdicts(study(block([pair("A", "B", 5, 5), pair("B", "C", 5, 5), pair("A", "C", 5, 5)])))
+    assert said[-1] == "Significance is corrected for the number of splits, not for the 3 pairs of systems."
+
+
+def test_systems_are_ranked_by_the_metric_they_are_compared_by() -> None:
+    own = block([pair("A", "B", 5, 5), pair("P", "Q", 5, 5)])
+    own["metrics"] = ["accuracy.v1", "las.v1"]
+    own["systems"] = [
+        standing("A", 0.9), standing("B", 0.8),
+        standing("P", 0.7) | {"metric": "las.v1"}, standing("Q", 0.6) | {"metric": "las.v1"},
+    ]  # fmt: skip
+    said = study_verdicts(study(own))
+    assert [each.partition(":")[0] for each in said[:2]] == ["A is better than B", "P is better than Q"]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +183,9 @@ def test_dev_speaks_only_where_there_is_no_test() -> None:
 def test_systems_that_did_not_run_everywhere_are_not_ranked() -> None:
     partial = block([])
     partial["systems"] = [standing("A", 0.95), standing("C", None)]
-    assert ranking([block([]), partial]) == ["A"]
+    assert ranking([block([]), partial], "accuracy.v1") == (["A"], ["B", "C"])
+    said = study_verdicts(study(block([pair("A", "B", 5, 5)]), partial | {"pairs": [pair("A", "C", 5, 5)]}))
+    assert "Not ranked, for not run on everything: B, C." in said
 
 
 def test_nothing_is_said_of_nothing() -> None:
@@ -131,9 +198,19 @@ def test_a_look_past_the_budget_is_told() -> None:
     test_sets = [{"looks": 3, "over_budget": 1}, {"looks": 4, "over_budget": 0}]
     (said,) = verdicts([{"kind": "ledger", "test_sets": test_sets}])
     assert said == "2 test sets looked at 7 times in all, one of them 4 times; 1 look past a budget."
+    assert verdicts([{"kind": "ledger", "test_sets": [{"looks": 1, "over_budget": 0}]}]) == (
+        "1 test set looked at 1 time.",
+    )
 
 
-def test_sizes_are_told_set_by_set() -> None:
-    sets = [{"set": "en", "ways": [{"enough": 9}, {"enough": 2000}]}, {"set": "de", "ways": [{"enough": None}]}]
-    (said,) = verdicts([{"kind": "size", "sets": sets}])
-    assert said == ("Enough test data to rank the systems as all of it does: 2,000 words on en; no size tried on de.")
+def test_sizes_are_told_set_by_set_with_what_enough_means() -> None:
+    sets = [
+        {"set": "en", "words": 9000, "ways": [{"way": "seq", "enough": 9}, {"way": "rand", "enough": 2000}]},
+        {"set": "fi", "words": 900, "ways": [{"way": "rand", "enough": 500}]},
+        {"set": "de", "words": 900, "ways": [{"way": "rand", "enough": None}]},
+    ]
+    (said,) = verdicts([{"kind": "size", "threshold": 0.9, "confidence": 0.95, "sets": sets}])
+    assert said == (
+        "Enough test data to rank the systems as all of it does (drawn by rand, tau at least 0.9 in 95 % of draws): "
+        "2,000 words on en; 500 words on fi, more than half of it; no size tried on de."
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from deadheat.analyses.study import Block, Standing, StudyResult, study_result
+from deadheat.analyses.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.corpus import read
 from deadheat.stats.intervals import wilson
 from deadheat.stats.mcnemar import mcnemar
@@ -351,3 +352,9 @@ def test_words_that_stand_together_are_one_row_of_gold_and_prediction(tmp_path: 
         text = store.prediction(plan.cells[0].key, "test").decode()
     assert read(text=text).words == 9
     assert text.count("1-2\tdel") == 3
+
+
+def test_a_split_counts_for_whom_the_test_favours_and_not_for_the_higher_score() -> None:
+    plan: Any = SimpleNamespace(study=SimpleNamespace(compare=SimpleNamespace(correction="bonferroni", alpha=0.05)))
+    found = _pair(plan, "a", "b", [("sign", 0.001, 0.3, -19.0), ("sign", 0.001, 0.2, 4.0), ("sign", 0.9, 0.1, -1.0)])
+    assert (found.ahead, found.significant, found.reversed) == (3, 1, 1)

@@ -6,6 +6,7 @@ data sets does to the ranking. What is too much for a page is left out, and that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ from deadheat.tables.runs import Runs
 Document = dict[str, Any]
 PREFERRED = ("test", "dev", "tune")  # parts
 STANDARD = "standard."
-FEW_CORPORA, FEWEST_TO_TEST = 3, 5
+FEW_CORPORA = 3
 # Beyond these a page would be long and slow to make: two systems on one corpus take 0.03 s over seeds, two systems over
 # corpora 6 ms, and a heat map of ranks grows with the square of the systems. The commands have no such limits.
 MOST_SEED_CORPORA, MOST_SEED_SYSTEMS, MOST_RANKED = 6, 8, 40
@@ -103,7 +104,11 @@ class Chosen:
         table = repeated.select("system", *by, score="value")
         runs = Runs(self.path, table, np.zeros(0, np.int64))
         found = seeds(runs, score="score", system="system", by=self.column, alpha=alpha)
-        return Answers((found.to_dict() | {"part": self.part, "metric": self.metric},), tuple(notes))
+        ways = repeated["split"].unique(maintain_order=True).to_list()
+        scope = f"runs are those on the first split of each corpus ({_listed(ways)})" if self.column else ""
+        document = found.to_dict()
+        document["notes"] = [*document["notes"], *filter(None, [scope])]
+        return Answers((document | {"part": self.part, "metric": self.metric},), tuple(notes))
 
     def over_corpora(self, alpha: float) -> Answers:
         """The ranking over corpora, where there are some, and tests over them, where there are more."""
@@ -126,15 +131,21 @@ class Chosen:
             notes.append(f"{told}, of {len(table):,}; {ALONE}; deadheat rank and compare have no such limit")
         kept = {name: row for name, row in table.items() if name in set(best)}
         found = [rank(kept, metric=self.metric, samples=SAMPLES, missing="drop").to_dict() | {"part": self.part}]
-        if len(common) >= FEWEST_TO_TEST:
+        pairs = math.comb(len(kept), 2)
+        if 2.0 ** (1 - len(common)) * pairs > alpha:  # what the exact test gives at best, corrected
+            told = f"no test over {self.things}: {len(common):,} are too few for any of {counted(pairs, 'difference')}"
+            notes.append(f"{told} to be significant at {alpha:g}")
+        else:
             compared = compare_scores(kept, metric=self.metric, missing="drop", settings=Settings(alpha=alpha))
             shares = all(0 <= value <= 1 for row in kept.values() for value in row.values())
             found.append(compared.to_dict() | {"part": self.part, "scale": 100.0 if shares else compared.scale})
         return Answers(tuple(found), tuple(notes))
 
     def means(self) -> dict[str, dict[str, float]]:
-        """The mean score of every system on every corpus, over splits and seeds."""
-        means = self.scores.group_by("system", "corpus").agg(pl.col("value").mean())
+        """The mean score of every system on every corpus, over seeds and over the splits on which all systems ran."""
+        systems = pl.col("system").n_unique()
+        everywhere = systems.over("corpus", "number") == systems.over("corpus")
+        means = self.scores.filter(everywhere).group_by("system", "corpus").agg(pl.col("value").mean())
         found: dict[str, dict[str, float]] = {}
         for system, corpus, value in means.sort("system", "corpus").iter_rows():
             found.setdefault(system, {})[corpus] = value

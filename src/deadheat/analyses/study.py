@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -26,6 +26,7 @@ from deadheat.study.store import Store
 from deadheat.systems import SYSTEMS
 
 MCNEMAR = "mcnemar"
+_Split = tuple[str, float, float, float]  # what two systems have on a split: test, p, difference, whom the test favours
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +168,22 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         for part in dict.fromkeys(block.part for block in blocks)
         if part in picking and tuned
     ]
+    notes += [note for block in blocks for note in _unequal(block)]
     entry = plan.study.compare
     name = plan.study.name or plan.path.stem
     asked = Planned.of(plan)
     return StudyResult(
         name, tuple(blocks), entry.correction, entry.alpha, len(lacking), tuple(damaged), tuple(notes), asked
     )
+
+
+def _unequal(block: Block) -> Iterator[str]:
+    """Systems whose mean is over fewer splits than that of others."""
+    for each in block.standings:
+        lacking = int(np.isnan(each.by_split).sum())
+        if each.metric == block.metrics[0] and 0 < lacking < block.splits:
+            told = f"{each.system} has no score on {lacking:,} of them, and its mean is over the others"
+            yield f"{block}: {told}, so that means are not alike"
 
 
 def _values(store: Store) -> dict[tuple[str, str, str], float]:
@@ -261,7 +272,7 @@ class _Contests:
     def __init__(self, plan: Plan, store: Store, part: str, ranked: Sequence[str]) -> None:
         self._plan, self._store, self._part = plan, store, part
         self._rank = {label: rank for rank, label in reversed(list(enumerate(ranked)))}
-        self._found: dict[tuple[str, str], list[tuple[str, float, float]]] = {}  # test, p, difference
+        self._found: dict[tuple[str, str], list[_Split]] = {}
         self.agreement: list[Disagreement] = []
 
     def add(self, cells: Sequence[Cell], damaged: dict[Cell, None]) -> None:
@@ -300,8 +311,8 @@ class _Contests:
         for a, b in combinations(predicted, 2):
             gap = values[a] - values[b]
             if not np.isnan(gap):
-                p, _ = pair_p(counts[a], counts[b], metric.value, test, settings)
-                self._found.setdefault((a, b), []).append((test, p, gap))
+                p, direction = pair_p(counts[a], counts[b], metric.value, test, settings)
+                self._found.setdefault((a, b), []).append((test, p, gap, gap if direction is None else direction))
         agreement = disagreement(gold, predicted, metric)
         self.agreement += [] if agreement is None else [agreement]
 
@@ -311,20 +322,21 @@ class _Contests:
         return tuple(_pair(self._plan, a, b, self._found[a, b]) for a, b in ranked)
 
 
-def _pair(plan: Plan, a: str, b: str, found: Sequence[tuple[str, float, float]]) -> PairOverSplits:
+def _pair(plan: Plan, a: str, b: str, found: Sequence[_Split]) -> PairOverSplits:
     entry = plan.study.compare
-    p, gaps = [p for _, p, _ in found], [gap for _, _, gap in found]
+    tests, p, gaps, directions = zip(*found, strict=True)
     corrected = [float(each) for each in correct(p, entry.correction)]
-    clear = [gap for gap, q in zip(gaps, corrected, strict=True) if q <= entry.alpha]
+    # Whom a test favours: rank tests may side with the lower score.
+    clear = [direction for direction, q in zip(directions, corrected, strict=True) if q <= entry.alpha]
     return PairOverSplits(
         a,
         b,
-        "/".join(dict.fromkeys(test for test, _, _ in found)),
+        "/".join(dict.fromkeys(tests)),
         float(np.mean(gaps)),
         len(found),
         sum(gap > 0 for gap in gaps),
-        sum(gap > 0 for gap in clear),
-        sum(gap < 0 for gap in clear),
+        sum(direction > 0 for direction in clear),
+        sum(direction < 0 for direction in clear),
         tuple(p),
         tuple(corrected),
     )

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from deadheat.analyses.pathless import Pathless
 from deadheat.analyses.sources import Stored, Tabled
 from deadheat.analyses.verdicts import verdicts
 from deadheat.analyses.withheld import nameless, sealed_test_sets, without_people, without_sealed, without_sentences
@@ -99,7 +100,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
-    """What one source comes to. A whole piece has its own verdicts; single results are judged together."""
+    """What one source comes to. A whole piece has its own verdicts; single results are judged one by one."""
 
     name: str
     documents: tuple[Document, ...]
@@ -135,7 +136,7 @@ def report(
     sentences
         Show the sentences on which systems disagree.
     anonymous
-        Leave out the names of machines and of users, for a review that is blind.
+        Leave out the names of machines and of users, and the folders of files, for a review that is blind.
 
     Raises
     ------
@@ -200,18 +201,45 @@ class _Shown:
     sealed: frozenset[str]
     people: bool
 
-    def __call__(self, document: Document) -> Document:
+    def __call__(self, document: Document, pathless: Pathless | None = None) -> Document:
         found = without_sealed(document, self.sealed) if self.sentences else without_sentences(document)
-        return found if self.people else without_people(found)
+        return found if self.people else (pathless or Pathless()).document(without_people(found))
+
+    def stored(self, found: Stored) -> Stored:
+        """All of a store that is shown."""
+        if self.people:
+            study, documents = (None if found.study is None else self(found.study)), map(self, found.documents)
+            return replace(found, study=study, documents=tuple(documents))  # type: ignore[arg-type]
+        pathless = Pathless({str(each.get(name, "")) for each in found.provenance for name in ("host", "user")})
+        return replace(
+            found,
+            study=None if found.study is None else self(found.study, pathless),
+            scores=pathless.frame(found.scores),
+            runs=pathless.frame(found.runs),
+            provenance=tuple(pathless.document(nameless(each)) for each in found.provenance),
+            documents=tuple(self(each, pathless) for each in found.documents),
+            notes=tuple(map(pathless.text, found.notes)),
+        )
+
+    def tabled(self, found: Tabled) -> Tabled:
+        """All of a table that is shown."""
+        if self.people:
+            return found
+        pathless = Pathless()
+        systems, datasets, notes = (
+            tuple(map(pathless.text, each)) for each in (found.systems, found.datasets, found.notes)
+        )
+        documents = tuple(self(each, pathless) for each in found.documents)
+        return replace(found, systems=systems, datasets=datasets, notes=notes, documents=documents)  # type: ignore[arg-type]
 
 
 def _piece(source: Source, shown: _Shown, ledger: Ledger | None, metric: str) -> _Piece:
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     found = source if path is None else opened(path, ledger=ledger, metric=metric)
     if isinstance(found, Stored):
-        return _stored(found, shown)
+        return _stored(shown.stored(found))
     if isinstance(found, Tabled):
-        return _tabled(found)
+        return _tabled(shown.tabled(found))
     if isinstance(found, Mapping):
         document = shown(found)
         name = path.stem if path is not None else f"deadheat {document.get('kind', '')}"
@@ -238,14 +266,12 @@ def _checked(document: Document, where: str) -> list[Section]:
     return made
 
 
-def _stored(found: Stored, shown: _Shown) -> _Piece:
+def _stored(found: Stored) -> _Piece:
     from deadheat.pages.study import sections
 
-    study = None if found.study is None else shown(found.study)
-    provenance = found.provenance if shown.people else tuple(map(nameless, found.provenance))
+    study, provenance, besides = found.study, found.provenance, found.documents
     document = {**(study or {"kind": "study", "study": found.name, "blocks": []}), "provenance": provenance}
     made = in_chapter(sections(document, found.scores, found.runs), CHAPTERS["study"])
-    besides = [shown(each) for each in found.documents]
     made += [section for each in besides for section in sections_of(each)]
     documents = (*([study] if study else []), *besides)
     said = () if study else (f"The study has not come to its end: {_cells(found)}; no test was made on splits.",)
@@ -310,4 +336,4 @@ def _verdicts(pieces: Sequence[_Piece]) -> tuple[str, ...]:
     """What each study and table comes to, and then what all single results do."""
     single = [document for piece in pieces if not piece.whole for document in piece.documents]
     whole = [said for piece in pieces for said in piece.said]
-    return tuple(dict.fromkeys([*whole, *verdicts(single)]))
+    return tuple(dict.fromkeys([*whole, *(said for document in single for said in verdicts([document]))]))
