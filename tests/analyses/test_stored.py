@@ -62,14 +62,15 @@ def test_seeds_are_as_the_command_says_of_the_exported_table(
     chosen = ["--where", "system=seeded", "--where", "system=short", "--ignore", "seed"]
     said = commands("seeds", tmp_path / "runs.csv", "--score", "score", "--by", "corpus", *chosen, "--json")
     expected = json.loads(said.out)
-    assert document(found, "seeds") == expected | {"part": "test", "metric": METRIC}
+    notes = [*expected["notes"], "runs are those on the first split of each corpus (standard.v1)"]
+    assert document(found, "seeds") == expected | {"part": "test", "metric": METRIC, "notes": notes}
     assert [block["by"] for block in expected["blocks"]] == list(CORPORA)
     assert [note for note in found.notes if "nothing is said of" in note] == [
         f"over seeds nothing is said of unigram, {LABEL}: one run each"
     ]
 
 
-def test_rank_and_compare_are_as_the_commands_say_of_the_exported_means(
+def test_the_ranking_is_as_the_command_says_of_the_exported_means(
     ran: Ran, found: Stored, tmp_path: Path, commands: Commands
 ) -> None:
     frame = exported(ran, tmp_path, commands)
@@ -78,10 +79,18 @@ def test_rank_and_compare_are_as_the_commands_say_of_the_exported_means(
     means.with_columns(metric=pl.lit(METRIC)).write_csv(path)
     ranked = json.loads(commands("rank", path, "--metric", METRIC, "--samples", "100000", "--json").out)
     assert document(found, "rank") == ranked | {"part": "test"}
-    compared = json.loads(commands("compare", "--scores", path, "--metric", METRIC, "--json").out)
-    assert document(found, "compare") == compared | {"part": "test", "scale": 100.0}
     assert len(ranked["systems"]) == 4  # what failed everywhere is not ranked
     assert ranked["data_sets"] == 5
+    assert "no test over corpora: 5 are too few for any of 6 differences to be significant at 0.05" in found.notes
+
+
+def test_tests_over_corpora_are_as_the_command_says_of_the_exported_scores(tmp_path: Path, commands: Commands) -> None:
+    path = made_store(tmp_path / "a.sqlite", grid(2, 6))
+    assert commands("export", path, "--out", tmp_path / "scores.csv").code == 0
+    said = commands("compare", "--scores", tmp_path / "scores.csv", "--metric", METRIC, "--json")
+    expected = json.loads(said.out)
+    assert document(stored(path), "compare") == expected | {"part": "test", "scale": 100.0}
+    assert expected["unit"] == "data set"
 
 
 def test_sizes_are_as_from_gold_and_the_predictions_in_the_store(ran: Ran, found: Stored, tmp_path: Path) -> None:
@@ -149,7 +158,7 @@ def test_a_study_that_was_killed_is_read_without_its_end(found: Stored, copied: 
     cut = stored(altered(copied, "DELETE FROM results"))
     assert cut.study is None
     assert str(cut) == "copy: 56 cells done, 7 failed; not come to its end"
-    assert [each["kind"] for each in cut.documents] == ["seeds", "rank", "compare", "size"]
+    assert [each["kind"] for each in cut.documents] == ["seeds", "rank", "size"]
     assert {each["system"] for each in document(cut, "rank")["systems"]} == {
         "unigram.v1", "hmm.v1", "perceptron.v1(epochs=2)", "perceptron.v1(epochs=1)"
     }  # fmt: skip
@@ -159,7 +168,7 @@ def test_a_study_that_was_killed_is_read_without_its_end(found: Stored, copied: 
 def test_an_older_layout_is_read(copied: Path) -> None:
     old = stored(altered(copied, "DROP TABLE results", "PRAGMA user_version=1"))
     assert old.study is None
-    assert [each["kind"] for each in old.documents] == ["seeds", "rank", "compare", "size"]
+    assert [each["kind"] for each in old.documents] == ["seeds", "rank", "size"]
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
@@ -235,14 +244,21 @@ def test_one_corpus_has_seeds_and_no_ranking(tmp_path: Path) -> None:
 
 
 def test_dev_is_taken_where_there_is_no_test(tmp_path: Path) -> None:
-    cells = [Made(each.system, each.corpus, each.value, part="dev") for each in grid(3, 6)]
+    cells = [Made(each.system, each.corpus, each.value, part="dev") for each in grid(2, 6)]
     found = stored(made_store(tmp_path / "a", cells))
     assert [(each["kind"], each["part"]) for each in found.documents] == [("rank", "dev"), ("compare", "dev")]
 
 
-def test_four_corpora_are_ranked_and_not_tested(tmp_path: Path) -> None:
-    assert kinds(made_store(tmp_path / "a", grid(3, 4))) == ["rank"]
-    assert kinds(made_store(tmp_path / "b", grid(3, 2))) == []
+@pytest.mark.parametrize(
+    ("systems", "corpora", "found"),
+    [(2, 2, []), (2, 3, ["rank"]), (2, 5, ["rank"]), (2, 6, ["rank", "compare"]), (3, 6, ["rank"]),
+     (3, 7, ["rank", "compare"])],
+)  # fmt: skip
+def test_corpora_are_tested_over_if_the_test_could_find_anything(
+    systems: int, corpora: int, found: list[str], tmp_path: Path
+) -> None:
+    """The least p-value is 2 / 2^n, times the pairs: 2/32 is above 0.05, 2/64 is not; 3 * 2/64 is, 3 * 2/128 is not."""
+    assert kinds(made_store(tmp_path / "a", grid(systems, corpora))) == found
 
 
 def test_an_empty_store_has_nothing_to_say(tmp_path: Path) -> None:
@@ -252,11 +268,18 @@ def test_an_empty_store_has_nothing_to_say(tmp_path: Path) -> None:
     assert (failed.documents, str(failed)) == ((), "b: 0 cells done, 1 failed; not come to its end")
 
 
+def test_a_store_that_is_being_written_to_is_read(tmp_path: Path) -> None:
+    path = made_store(tmp_path / "a", grid(2, 3))
+    with Store.open(path) as writing:
+        writing.add(Made("late.v1", "corpus 00").outcome())
+        assert str(stored(path)) == "a: 7 cells done; not come to its end"
+
+
 def test_scores_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
-    whole = grid(3, 6)
+    whole = grid(2, 7)
     spoiled = [Made(each.system, each.corpus, None) if place == 4 else each for place, each in enumerate(whole)]
     rank, compare = stored(made_store(tmp_path / "a", spoiled)).documents
-    assert rank["data_sets"] == 5
+    assert rank["data_sets"] == 6
     assert rank["notes"] == compare["notes"] == ["1 data set without a score of every system left out"]
     nothing = [Made(each.system, each.corpus, None) for each in whole]
     assert kinds(made_store(tmp_path / "b", nothing)) == []
@@ -268,9 +291,16 @@ def test_too_few_common_corpora_are_told(tmp_path: Path) -> None:
     assert stored(made_store(tmp_path / "a", cells)).notes == (told,)
 
 
+@pytest.mark.parametrize(("words", "found"), [(100, []), (110, ["size"])])
+def test_a_tiny_test_set_is_not_sampled(words: int, found: list[str], tmp_path: Path) -> None:
+    cells = [Made(f"{name}.v1", value=0.9, words=words) for name in "abc"]
+    assert kinds(made_store(tmp_path / "a", cells)) == found
+
+
 def test_the_level_is_that_of_the_study(tmp_path: Path) -> None:
     result = {"kind": "study", "study": "strict", "alpha": 0.01, "correction": "none", "blocks": []}
-    seeds, _, compare = stored(made_store(tmp_path / "a", grid(2, 5, seeds=2), result)).documents
+    (seeds,) = stored(made_store(tmp_path / "a", grid(2, 1, seeds=2), result)).documents
+    _, compare = stored(made_store(tmp_path / "b", grid(2, 8), result)).documents
     assert seeds["alpha"] == compare["alpha"] == 0.01
 
 
@@ -290,6 +320,25 @@ def test_what_is_too_much_for_a_page_is_told(tmp_path: Path) -> None:
     crowd = stored(made_store(tmp_path / "c", grid(41, 3)))
     assert len(crowd.documents[0]["systems"]) == 40
     assert crowd.notes[0].startswith("over corpora the 40 systems of the highest mean are ranked and compared, of 41;")
+
+
+def test_what_is_too_much_to_sample_is_told(tmp_path: Path) -> None:
+    cells = [
+        Made(f"s{system}.v1", f"c{corpus}", 0.9, seed=seed, words=110)
+        for system in range(9)
+        for corpus in range(7)
+        for seed in range(6 if system == corpus == 0 else 2 if corpus == 0 else 1)
+    ]
+    found = stored(made_store(tmp_path / "a", cells))
+    document = next(each for each in found.documents if each["kind"] == "size")
+    assert [each["set"] for each in document["sets"]] == [f"c{corpus}" for corpus in range(6)]
+    told = [note for note in found.notes if note.startswith(("how much", "almost"))]
+    assert told == [
+        "how much test data is enough is worked out from 5 runs a system, and some have more; deadheat size has no "
+        "such limit",
+        "how much test data is enough is worked out for 6 corpora, the first of 7; deadheat size has no such limit",
+        "almost stochastic order by the size of the test set: of 8 systems at most",
+    ]
 
 
 def test_the_standard_split_is_chosen_before_others_and_one_seed_of_splits() -> None:

@@ -18,9 +18,9 @@ from deadheat.analyses.tables import compare_scores
 from deadheat.documents import plain
 from deadheat.errors import InputError
 
-ROWS = [("A", "en", 90.5), ("A", "de", 85.0), ("A", "fi", 80.0), ("A", "ta", 60.0), ("A", "kk", 55.0),
-        ("B", "en", 89.0), ("B", "de", 86.0), ("B", "fi", 78.0), ("B", "ta", 61.0), ("B", "kk", 50.5),
-        ("C", "en", 70.0), ("C", "de", 71.0), ("C", "fi", 72.0), ("C", "ta", 50.0), ("C", "kk", 40.0)]  # fmt: skip
+TREEBANKS = ("en", "de", "fi", "ta", "kk", "mt")
+VALUES = {"A": (90.5, 85.0, 80.0, 60.0, 55.0, 49.0), "B": (89.0, 86.0, 78.0, 61.0, 50.5, 40.0)}
+ROWS = [(name, treebank, value) for name, own in VALUES.items() for treebank, value in zip(TREEBANKS, own, strict=True)]
 LONG = pl.DataFrame(ROWS, schema=("parser", "treebank", "score"), orient="row")
 
 
@@ -62,14 +62,14 @@ def save(folder: Path, kind: str) -> Path:
 def test_the_format_changes_nothing(kind: str, tmp_path: Path) -> None:
     found = tabled(save(tmp_path, kind))
     assert values(found) == {(system, dataset): value for system, dataset, value in ROWS}
-    assert (found.systems, found.datasets) == (("A", "B", "C"), ("en", "de", "fi", "ta", "kk"))
+    assert (found.systems, found.datasets) == (("A", "B"), TREEBANKS)
     assert (found.metric, found.column, found.notes) == ("score", "treebank", ())
-    assert str(found) == "score: 3 systems on 5 data sets, 15 scores"
+    assert str(found) == "score: 2 systems on 6 data sets, 12 scores"
 
 
 def test_the_ranking_and_the_tests_are_those_of_the_commands(tmp_path: Path) -> None:
     found = tabled(save(tmp_path, "csv"))
-    table = {name: {d: v for s, d, v in sorted(ROWS) if s == name} for name in "ABC"}
+    table = {name: {d: v for s, d, v in sorted(ROWS) if s == name} for name in "AB"}
     ranked = rank(table, metric="score", samples=100_000).to_dict() | {"part": "test"}
     compared = compare_scores(table, metric="score").to_dict() | {"part": "test"}
     assert found.documents == (plain(ranked), plain(compared))
@@ -106,10 +106,18 @@ def test_a_table_without_data_sets_is_of_seeds_alone(tmp_path: Path) -> None:
 def test_missing_scores_are_left_out_and_the_rest_is_ranked(tmp_path: Path) -> None:
     found = tabled(written(tmp_path, "treebank,A,B,C\nen,90,80,70\nde,85,86,\nfi,80,78,77\nta,60,61,50\nkk,,50,40\n"))
     assert np.isnan(found.means_SD).sum() == 2
-    (ranked,) = found.documents  # three data sets are too few to test over
+    (ranked,) = found.documents
+    assert found.notes == ("no test over data sets: 3 are too few for any of 3 differences to be significant at 0.05",)
     assert ranked["data_sets"] == 3
     assert ranked["notes"] == ["2 data sets without a score of every system left out"]
     assert found.systems == ("A", "B", "C")
+
+
+def test_scores_that_cannot_be_tested_are_still_ranked(tmp_path: Path) -> None:
+    rows = "".join(f"d{row},{row}e14,{row + 0.5}e14\n" for row in range(1, 8))
+    found = tabled(written(tmp_path, f"treebank,A,B\n{rows}"))
+    assert [each["kind"] for each in found.documents] == ["rank"]
+    assert found.notes[0].startswith("no test over data sets: scores up to 7.5e+14 that differ by ")
 
 
 def test_systems_are_in_the_order_of_their_means_on_common_data_sets(tmp_path: Path) -> None:
@@ -159,7 +167,7 @@ def test_columns_that_are_not_looked_at_are_told(tmp_path: Path) -> None:
 
 def test_a_column_called_number_is_no_split_by_itself(tmp_path: Path) -> None:
     found = tabled(written(tmp_path, "system,number,score\nA,0,90\nA,1,91\n"))
-    assert found.runs_SD.tolist() == [[2]]
+    assert [each["n"] for each in found.documents[0]["blocks"][0]["systems"]] == [2]
 
 
 @pytest.mark.parametrize(

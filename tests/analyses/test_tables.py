@@ -43,7 +43,7 @@ def test_a_missing_score_is_named_or_dropped_on_request() -> None:
         compare_scores(holed)
     found = compare_scores(holed, missing="drop")
     assert len(found.systems[0].counts_NF) == 3
-    assert found.notes == ("2 data sets without a score of every system left out",)
+    assert found.notes[-1] == "2 data sets without a score of every system left out"
 
 
 def test_a_table_can_come_from_a_file_of_any_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,21 @@ def test_negative_and_tiny_scores_are_compared_as_they_are() -> None:
     assert compare_scores(shifted).systems[0].value == pytest.approx(usual.systems[0].value - 100)
     exact = compare_scores(tiny, settings=Settings("randomization"))  # too fine to count all swaps
     assert exact.pairs[0].p == pytest.approx(usual.pairs[0].p, abs=0.02)
-    assert compare_scores(tiny).notes == ("scores are compared to 9 digits of their range",)
+    assert compare_scores(tiny).notes[0] == "scores are compared to 9 digits of their range"
+
+
+def test_too_few_data_sets_to_tell_are_told() -> None:
+    rows = {name: {f"d{i}": base + i for i in range(6)} for name, base in (("A", 90), ("B", 50), ("C", 10))}
+    assert compare_scores({"A": rows["A"], "B": rows["B"]}).notes == ()  # the least p is 2/64
+    (note,) = compare_scores(rows).notes
+    assert note == "too few to tell: with 6 data sets and 3 pairs no corrected p-value can be 0.05 or less"
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-12, 1e14, 1e300])
+def test_scores_that_no_integers_can_hold_are_refused(factor: float) -> None:
+    scaled = {system: {name: value * factor for name, value in found.items()} for system, found in TABLE.items()}
+    with pytest.raises(InputError, match=r"^scores up to .* expected differences of 1e-08 or more and scores up to"):
+        compare_scores(scaled)
 
 
 def test_scores_that_are_equal_in_decimals_are_tied_in_rank_tests() -> None:

@@ -212,5 +212,16 @@ def test_sizes_are_told_set_by_set_with_what_enough_means() -> None:
     (said,) = verdicts([{"kind": "size", "threshold": 0.9, "confidence": 0.95, "sets": sets}])
     assert said == (
         "Enough test data to rank the systems as all of it does (drawn by rand, tau at least 0.9 in 95 % of draws): "
-        "2,000 words on en; 500 words on fi, more than half of it; no size tried on de."
+        "2,000 words on en; 500 words on fi, more than half of it; none of the sizes tried on de."
     )
+
+
+def test_runs_that_differ_in_settings_are_not_called_seeds() -> None:
+    found = seeds(0.001)
+    found["blocks"][0]["unit"] = "configuration"
+    assert verdicts([found]) == ("A is better than B: it holds over configurations (p = 0.001).",)
+
+
+def test_cells_that_failed_are_told() -> None:
+    partly = study(block([pair("A", "B", 5, 5)])) | {"failed": [{}, {}], "cells": 40}
+    assert study_verdicts(partly)[-1] == "2 of 40 cells failed, and what they lack is left out."

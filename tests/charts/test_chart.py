@@ -28,8 +28,9 @@ def test_title_and_description_are_words_whatever_they_are(name: str) -> None:
 
 
 def test_a_name_with_half_a_character_can_still_be_written_as_a_file() -> None:
-    chart_of("broken \udcff name").svg(font=10).encode("utf-8")
-    chart_of("broken \udcff name").inline().encode("utf-8")
+    chart = chart_of("broken \udcff name")
+    for written in (chart.svg(font=10), chart.inline()):
+        assert "broken \ufffd name" in written.encode("utf-8").decode()
 
 
 def test_a_file_brings_size_colours_and_fonts_and_a_page_brings_them_itself() -> None:
@@ -47,6 +48,11 @@ def test_a_file_brings_size_colours_and_fonts_and_a_page_brings_them_itself() ->
 def test_data_are_given_in_full_and_what_is_missing_is_an_empty_cell() -> None:
     chart = chart_of(rows=((0.1 + 0.2, NAN), (None, "a,b"), (3, float("inf"))))
     assert chart.csv() == 'x,y\n0.30000000000000004,\n,"a,b"\n3,inf\n'
+
+
+def test_a_spreadsheet_takes_no_name_in_the_data_for_a_formula_and_numbers_stay_numbers() -> None:
+    chart = chart_of(header=("@x", "y"), rows=(("=\n1+1", -0.5), ("-2+3", -7), ("-", "-0.5")))
+    assert chart.csv() == "'@x,y\n\"'=\n1+1\",-0.5\n'-2+3,-7\n-,-0.5\n"
 
 
 def test_layouts_are_found_by_their_names() -> None:

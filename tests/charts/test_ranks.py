@@ -203,6 +203,17 @@ def test_numbers_stand_in_the_cells_only_while_there_is_room(layout: Layout) -> 
             )
 
 
+def test_nearly_all_and_nearly_none_are_not_told_as_all_and_none() -> None:
+    shares_SS = np.array([[0.9996, 0.0004], [0.0004, 0.9996]])
+    chart = rank_heat(["A", "B"], shares_SS, WIDE, title="Ranks")
+    told = {box.told: box.said for box in texts(chart, WIDE) if " rank " in box.told}
+    assert told["A: rank 1 on > 99.9 % of the subsets"] == ">99"
+    assert [box.told for box in about(chart, WIDE, "A: rank 2")] == ["A: rank 2 on < 0.1 % of the subsets"]
+    assert "A is rank 1 (> 99.9 %)" in chart.description
+    whole = rank_heat(["A", "B"], np.eye(2), WIDE, title="Ranks")
+    assert {box.said for box in texts(whole, WIDE) if " rank " in box.told} == {"100"}
+
+
 def luminance(rgb: list[float]) -> float:
     """Relative luminance, as WCAG 2 defines it."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from deadheat.analyses.demo import Demo
+from deadheat.cli import demo as command
 from deadheat.pages.opening import is_page
+from deadheat.study.executor import WorkersFailed
 from tests.analyses.report_cases import demonstrated as demonstrated
 from tests.cli.running import Commands
 
@@ -44,6 +46,7 @@ def test_quiet_says_nothing_and_json_names_the_page(
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(command, "demo", lambda *_, **__: demonstrated)  # it ran often enough
     done = commands("demo", "--out", demonstrated.folder, *QUICK, "--quiet", "--json", "--open")
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
@@ -86,9 +89,6 @@ def test_a_mistake_is_one_line_and_nothing_is_made(
 def test_workers_that_fail_are_told_without_a_traceback(
     commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deadheat.cli import demo as command
-    from deadheat.study.executor import WorkersFailed
-
     def fails(*_: object, **__: object) -> None:
         raise WorkersFailed("no process could be started\n")
 

@@ -15,7 +15,7 @@ from tests.analyses.report_cases import Ran, grid, made_store
 from tests.analyses.report_cases import ran as ran
 from tests.cli.running import Commands
 
-SCORES = "treebank,A,B\nen,90,80\nde,80,70\nfi,70,60\nta,60,50\nkk,50,40\n"
+SCORES = "treebank,A,B\nen,90,80\nde,80,70\nfi,70,60\nta,60,50\nkk,50,40\nmt,45,41\n"
 TABLE = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 81, "fi": 69}}
 
 
@@ -39,7 +39,7 @@ def test_a_page_is_made_and_the_verdict_printed(commands: Commands, here: Path) 
     done = commands("report", "scores.csv")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[0].startswith("A and B are a dead heat: the lead of A does not hold over data sets")
+    assert lines[0].startswith("A is better than B: it holds over data sets (")
     assert lines[-2:] == ["", "The page: scores.html"]
     assert files(here) == BEFORE | {"scores.html"}
     assert (here / "scores.html").read_text().startswith("<!doctype html>")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from deadheat.analyses.rank import rank
+from deadheat.analyses.seeds import seeds
 from deadheat.errors import InputError
 from deadheat.pages.report import Report, report
 from tests.analyses.report_cases import Ran, comparison
@@ -31,7 +32,7 @@ def test_a_table_begins_with_its_scores(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("treebank,A,B\nen,90,80\nde,80,81\nfi,70,69\nta,60,\n")
     made = report(path)
-    assert (made.page.title, chapters(made)) == ("scores", ["Scores", "Over data sets"])
+    assert (made.page.title, chapters(made)) == ("scores", ["Scores", "Over data sets", ""])
     first = made.page.sections[0]
     assert first.said[:2] == (
         "The table has 7 scores by score: 2 systems on 4 data sets, 1 run each.",
@@ -149,8 +150,17 @@ def refusal(document: dict[str, Any]) -> str:
     return ""
 
 
+def test_what_only_a_figure_misses_is_told_before_a_page_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("system,score\nA,1\nA,2\nB,3\nB,4\n")
+    document = seeds(path, score="score").to_dict()
+    for each in document["blocks"][0]["systems"]:
+        del each["values"]
+    with pytest.raises(InputError, match="a result of seeds that cannot be shown"):
+        report(document)
+
+
 def test_every_key_that_is_missing_is_told_in_one_line() -> None:
-    """Also what only a figure would miss."""
     for document in (rank(SCORES).to_dict(), comparison()):
         said = {key: refusal({name: document[name] for name in document if name != key}) for key in document}
         assert said.pop("kind").startswith("the result: kind of result '' is unknown")

@@ -309,6 +309,29 @@ def test_seeds_of_splits_are_told_apart_by_the_runs(tmp_path: Path, bed: Path) -
     assert len(drawn(sections(found.document, found.scores))) == len(drawn(made))  # by the means of splits
 
 
+def test_seeds_of_splits_are_told_apart_where_the_study_did_not_come_to_its_end(tmp_path: Path, bed: Path) -> None:
+    splits = "".join(f"[[splits]]\nstrategy = 'random'\ntimes = 1\nseed = {seed}\n" for seed in (0, 1))
+    found = ran(smaller(tmp_path, bed, splits, "majority hmm", "evaluate = ['test']"))
+    bare = {"kind": "study", "study": "x", "blocks": []}
+    made = check(partial(sections, scores=found.scores, runs=found.runs), bare)
+    said = section(made, "velani: accuracy on test").said
+    assert said[0].startswith("On one split (random), ")
+    assert said[1].startswith("On one split (random, seed 1), ")
+    assert not [each for each in said if "over 2 runs" in each]
+    assert not [each for each in texts(made) if "Wilson" in each or "95 % interval" in each]
+
+
+def test_no_interval_is_claimed_where_there_is_none(two: Ran) -> None:
+    def claims(document: Document) -> list[str]:
+        return [each for each in texts(two.make(document)) if "95 % interval" in each or "Wilson" in each]
+
+    def bare(block: Mapping[str, Any]) -> dict[str, Any]:
+        return {**block, "systems": [{**each, "interval": None} for each in block["systems"]]}
+
+    assert claims(two.document)
+    assert not claims({**two.document, "blocks": [bare(block) for block in two.document["blocks"]]})
+
+
 def test_sizes_of_train_make_a_curve(tmp_path: Path, bed: Path) -> None:
     sizes = ("train=20%,dev=rest,test=20%", "train=40%,dev=rest,test=20%", "train=80%,test=20%")
     splits = "".join(f"[[splits]]\nstrategy = 'random'\ntimes = 2\nsizes = '{size}'\n" for size in sizes)

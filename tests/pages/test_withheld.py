@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from deadheat.corpus import read
 from deadheat.pages.report import Report, report
+from deadheat.paper.kit import kit_files
 from deadheat.study.ledger import Ledger
 from deadheat.study.sealing import seal
 from tests.analyses.report_cases import CORPORA, Ran, comparison
@@ -88,3 +92,54 @@ def test_a_comparison_on_a_test_set_that_was_sealed_since_shows_no_sentences(tmp
     sealed = seal(ledger, read(gold))
     made = report(comparison(looks=[{"test_set": sealed.watched.hash, "sealed": False}]), ledger=ledger)
     assert shown_sentences(made) == []
+
+
+HOME = "/home/ana-b/my project"
+
+
+def homely(store: Path, folder: Path, *, ended: bool = True) -> Path:
+    """A copy of a store whose texts name the folder of somebody: in settings, errors, places and notes."""
+    path = Path(shutil.copy(store, folder / "homely.sqlite"))
+    connection = sqlite3.connect(path, isolation_level=None)
+    command = f"command.v1(train='python {HOME}/train.py --in={HOME}/x', predict='tools/ana-b/predict')"
+    for (text,) in connection.execute("SELECT text FROM results").fetchall():
+        found = json.loads(text)
+        found["systems"] = {name if label != "broken" else command: label for name, label in found["systems"].items()}
+        found["notes"].append(f"read from {HOME}/notes.txt")
+        assert found["failed"]
+        for each in found["failed"]:
+            each["error"] = f"FileNotFoundError: {HOME}/model of ana-b is gone"
+        for block in found["blocks"]:
+            for agreement in block["agreement"]:
+                for sentence in agreement["sentences"]:
+                    sentence["place"] = f"{HOME}/{sentence['place']}"
+        connection.execute("UPDATE results SET text = ?", (json.dumps(found),))
+    if not ended:
+        connection.execute("DELETE FROM results")
+    connection.execute("UPDATE names SET name = ? WHERE name LIKE 'command.v1%'", (command,))
+    changed = connection.execute("UPDATE runs SET error = ? WHERE error != ''", (f"no {HOME}/model for ana-b",))
+    assert changed.rowcount
+    connection.close()
+    return path
+
+
+@pytest.mark.parametrize("ended", [True, False])
+def test_no_folder_of_a_user_is_on_an_anonymous_page_or_in_its_kit(ran: Ran, tmp_path: Path, *, ended: bool) -> None:
+    store = homely(ran.store, tmp_path, ended=ended)
+    open_page = report(store, ledger=ran.ledger)
+    assert "ana-b" in open_page.html()
+    hidden = report(store, ledger=ran.ledger, anonymous=True)
+    assert "ana-b" not in hidden.html()
+    assert "my project" not in hidden.html()
+    assert "train.py" in hidden.html()
+    files = kit_files(hidden.documents, provenance=hidden.provenance, figures=hidden.figures, formats=["svg"])
+    assert any(name.startswith("figures/study-disagreement") for name in files) == ended
+    assert not [name for name, data in files.items() if b"ana-b" in data or b"my project" in data]
+    assert hidden.page.verdicts == open_page.page.verdicts
+
+
+def test_why_a_run_failed_stays_where_it_names_nobody(ran: Ran) -> None:
+    tables = section(report(ran.store, anonymous=True).page.sections, "What was run").tables
+    why = [set(column(table, "why").values()) for table in tables if "why" in table.header]
+    assert [len(each) for each in why] == [1]
+    assert all("exit code 1, and said nothing" in each for each in why[0])

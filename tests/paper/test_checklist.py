@@ -48,7 +48,7 @@ def test_a_study_answers_what_it_knows() -> None:
     assert found["Metrics"].known == ("Accuracy (upos) (accuracy.v1)",)
     assert found["Variation"].known == ("velani, test: mean, standard deviation, least and most over runs",)
     assert found["Tests"].known == (
-        "McNemar's test (mid-p), alpha 0.05, p-values corrected by Bonferroni's method for 20 splits",
+        "McNemar's test (mid-p) on words, alpha 0.05, p-values corrected by Bonferroni's method for 20 splits",
     )
     assert found["Compute"].known == (
         "39 runs: 2.0 hours of CPU time",

@@ -17,7 +17,7 @@ def test_random_splits_are_told_with_how_they_were_made_and_what_they_showed() -
         "Each was trained once on each split (seed 0).",
         "We report Accuracy (upos) on test.",
         "On each split the two systems were compared with McNemar's test (mid-p) (McNemar, 1947; Fagerland et al., "
-        "2013) at alpha 0.05, with p-values corrected by Bonferroni's method for 20 splits.",
+        "2013) on words at alpha 0.05, with p-values corrected by Bonferroni's method for 20 splits.",
         "lookahead had the highest mean Accuracy (upos), 95.07 % (SD 0.21 over 20 runs), followed by loglinear with "
         "94.68 % (SD 0.19 over 20 runs).",
         "lookahead was better than loglinear on 19 of 20 splits (0.39 points higher on average), significantly so on "
@@ -34,7 +34,8 @@ def test_one_split_and_one_seed_is_one_difference_with_its_p_value() -> None:
         "We trained 2 systems (A and B) on the standard split of velani.",
         "Each was trained once (seed 0).",
         "We report Accuracy (upos) on test.",
-        "Systems were compared with McNemar's test (mid-p) (McNemar, 1947; Fagerland et al., 2013) at alpha 0.05.",
+        "Systems were compared with McNemar's test (mid-p) (McNemar, 1947; Fagerland et al., 2013) on words at alpha "
+        "0.05.",
         "A had the highest Accuracy (upos), 92.00 % (95 % interval 90.00 to 94.00), followed by B with 90.00 % (95 % "
         "interval 88.00 to 92.00).",
         "A scored 2.00 points higher than B (p = 0.0042, significant).",
@@ -49,7 +50,36 @@ def test_several_seeds_are_told_and_that_the_first_was_compared() -> None:
     told = said(found)
     assert "Trained were A with 3 seeds (0 to 2) and B with one seed (0)." in told
     assert any(each.startswith("Systems were compared, by the first seed of each, with McNemar's") for each in told)
-    assert "A scored 0.30 points lower than B (p = 0.7000, not significant)." in told
+    assert "By their first seeds, A scored 0.30 points lower than B (p = 0.7000, not significant)." in told
+
+
+def test_first_seeds_are_named_beside_means_over_seeds_on_several_splits_too() -> None:
+    systems = [standing("A", 0.92, 6, sd=0.01), standing("B", 0.90, 6, sd=0.01)]
+    told = said(study([block(systems, [over_splits("A", "B", 0.01, splits=2, ahead=2)], splits=2)]))
+    assert any(each.startswith("By their first seeds, A was better than B on all 2 splits") for each in told)
+
+
+def test_blocks_that_differ_only_in_the_seed_of_the_split_are_told_by_it() -> None:
+    blocks = [block([standing("A", 0.9, 2, sd=0.1)], [], splits=2, seed=seed) for seed in (0, 1)]
+    told = [each for each in said(study(blocks)) if each.startswith("On ")]
+    assert [each.partition(",")[0] for each in told] == [
+        f"On 2 random splits by document with seed {seed}" for seed in (0, 1)
+    ]
+
+
+def test_systems_of_different_first_metrics_are_told_apart() -> None:
+    taggers = [standing("T1", 0.95, 1), standing("T2", 0.94, 1)]
+    parsers = [standing("P1", 0.85, 1, metric="las.v1"), standing("P2", 0.84, 1, metric="las.v1")]
+    pairs = [over_splits(a, b, 0.01, splits=1, ahead=1) for a, b in (("T1", "T2"), ("P1", "P2"))]
+    pairs[1]["test"] = "randomization"
+    told = said(study([block([*taggers, *parsers], pairs, splits=1, split="standard.v1")]))
+    at = told.index("We report LAS on test of P1 and P2.")
+    assert "We report Accuracy (upos) on test of T1 and T2." in told[:at]
+    assert "T1 scored 1.00 points higher than T2 (p = 0.5000, not significant)." in told[:at]
+    assert "approximate randomization" in told[at + 1]
+    assert " on sentences at alpha" in told[at + 1]
+    assert told[at + 2].startswith("P1 had the highest LAS, 85.00 %")
+    assert told[at + 3] == "P1 scored 1.00 points higher than P2 (p = 0.5000, not significant)."
 
 
 @pytest.mark.parametrize(
@@ -209,3 +239,15 @@ def test_test_comes_before_dev_and_what_was_trained_on_is_told() -> None:
     assert "A had Accuracy (upos) 90.00 % (95 % interval 88.00 to 92.00)." in told
     assert not any("99.00" in each for each in told)
     assert "Dev was used in training A, so that scores on it are too good to compare by." in told
+
+
+def test_splits_of_one_corpus_are_not_told_of_all() -> None:
+    systems = [standing("A", 0.92, 1), standing("B", 0.90, 1)]
+    pair = over_splits("A", "B", 0.02, splits=1, ahead=1, significant=1, p=0.0042)
+    blocks = [block(systems, [pair], splits=1, split="standard.v1") | {"corpus": name} for name in ("en", "de")]
+    blocks.append(block(systems, [pair], splits=1, split="random.v1") | {"corpus": "en"})
+    told = said(study(blocks, seeds={"A": [0], "B": [0]}))[0]
+    assert "on the standard split of each of en and de; and on 1 random split" in told or (
+        "on the standard split of each of en and de; and on a random split" in told
+    ), told
+    assert told.rstrip(".").endswith("of en")

@@ -260,7 +260,8 @@ def test_a_study_counts_the_splits_on_which_the_best_is_significantly_better() -
         ["C", "80.00", "1.00", "50.00", "20 of 20"],
     ]
     assert cell_of(systems, "93.12") == r"\textbf{93.12}"
-    assert "dagger" not in systems
+    assert cell_of(systems, "93.00") == r"93.00\rlap{$^{\ddagger}$}"
+    assert cell_of(systems, "80.00") == "80.00"
     assert rows_of(pairs)[1] == ["A vs. B", "+0.12", "19 of 20", "13 of 20", "1 of 20", "0.5000", "0.5000"]
     assert "corrected by Bonferroni's method for 20 splits, not for the 3 pairs" in pairs
 
@@ -268,13 +269,63 @@ def test_a_study_counts_the_splits_on_which_the_best_is_significantly_better() -
 def test_a_system_that_no_split_tells_from_the_best_is_marked() -> None:
     systems = latex_tables(over(20))["study-velani-random-test"]
     assert cell_of(systems, "93.00") == r"93.00\rlap{$^{\dagger}$}"
-    assert "on no split significantly different from it" in systems
+    assert "on no split significantly different from the best" in systems
 
 
 def test_a_system_that_is_better_than_the_best_on_some_split_is_not_called_tied() -> None:
     systems = latex_tables(over(20, significant=0, reversed=2))["study-velani-random-test"]
-    assert cell_of(systems, "93.00") == "93.00"
-    assert "dagger" not in systems
+    assert cell_of(systems, "93.00") == r"93.00\rlap{$^{\ddagger}$}"
+    assert r"$^{\dagger}$" not in systems
+    assert r"$^{\ddagger}$: on some split significantly better than the best by mean." in systems
+
+
+def test_a_system_whose_first_seed_is_better_than_the_best_and_one_without_a_test_have_marks_of_their_own() -> None:
+    systems = [documents.standing(name, mean, 3, sd=0.01) for name, mean in (("A", 0.9), ("B", 0.8), ("C", 0.7))]
+    pairs = [documents.over_splits("B", "A", 0.02, splits=1, ahead=1, significant=1, p=0.001)]
+    found = documents.study([documents.block(systems, pairs, splits=1, split="standard.v1")])
+    source = latex_tables(found)["study-velani-standard-test"]
+    assert [cell_of(source, each) for each in ("90.00", "80.00", "70.00")] == [
+        r"\textbf{90.00}", r"80.00\rlap{$^{\ddagger}$}", r"70.00\rlap{$^{\circ}$}"
+    ]  # fmt: skip
+    assert r"$^{\ddagger}$: significantly better than the best by mean by its first seed." in source
+    assert r"$^{\circ}$: not tested against the best." in source
+    assert r"$^{\dagger}$" not in source
+
+
+def test_blocks_that_differ_only_in_the_seed_of_the_split_have_captions_that_differ() -> None:
+    systems = [documents.standing("A", 0.9, 2, sd=0.01), documents.standing("B", 0.8, 2, sd=0.01)]
+    pair = documents.over_splits("A", "B", 0.1, splits=2, ahead=2)
+    tables = latex_tables(documents.study([documents.block(systems, [pair], splits=2, seed=seed) for seed in (0, 1)]))
+    captions = [re.search(r"\\caption\{.*", source)[0] for source in tables.values()]  # type: ignore[index]
+    assert len(set(captions)) == len(captions) == 4
+    assert ["(seed 0)" in each for each in captions] == [True, True, False, False]
+    assert ["(seed 1)" in each for each in captions] == [False, False, True, True]
+
+
+def test_systems_of_different_first_metrics_have_tables_of_their_own() -> None:
+    taggers = [documents.standing("T1", 0.95, 1), documents.standing("T2", 0.94, 1)]
+    parsers = [documents.standing("P1", 0.85, 1, metric="las.v1"), documents.standing("P2", 0.84, 1, metric="las.v1")]
+    pairs = [documents.over_splits(a, b, 0.01, splits=1, ahead=1) for a, b in (("T1", "T2"), ("P1", "P2"))]
+    pairs[1]["test"] = "randomization"
+    found = documents.study([documents.block([*taggers, *parsers], pairs, splits=1, split="standard.v1")])
+    tables = latex_tables(found)
+    assert [[row[0] for row in rows_of(each)[1:]] for each in tables.values()] == [
+        ["T1", "T2"], ["T1 vs. T2"], ["P1", "P2"], ["P1 vs. P2"]
+    ]  # fmt: skip
+    assert rows_of(tables["study-velani-standard-test-las"])[0] == ["system", "LAS", "95 % interval"]
+    pairs_of_parsers = tables["study-pairs-velani-standard-test-las"]
+    assert "differences in LAS" in pairs_of_parsers
+    assert "Accuracy" not in pairs_of_parsers
+    assert "Approximate randomization on sentences, p-values of a single test" in pairs_of_parsers
+    assert "McNemar's test (mid-p) on words" in tables["study-pairs-velani-standard-test-accuracy-upos"]
+
+
+def test_nearly_all_subsets_are_not_all() -> None:
+    found = documents.ranking()
+    found["pairs"][0] |= {"p_a": 0.9996, "p_b": 0.0004}
+    found["pairs"][2] |= {"p_a": 0.0004}
+    (source,) = latex_tables(found).values()
+    assert [row[-1] for row in rows_of(source)[1:]] == [">99.9", "<0.1", "-"]
 
 
 def test_one_split_has_intervals_and_one_p_value() -> None:
@@ -284,6 +335,7 @@ def test_one_split_has_intervals_and_one_p_value() -> None:
     standings, pairs = latex_tables(found).values()
     assert rows_of(standings)[1:] == [["A", "92.00", "[90.00, 94.00]"], ["B", "90.00", "[88.00, 92.00]"]]
     assert cell_of(standings, "90.00") == r"90.00\rlap{$^{\dagger}$}"
+    assert r"The 95 \% interval is Wilson's, which takes words for independent." in standings
     assert rows_of(pairs) == [["systems", "difference", "p"], ["A vs. B", "+2.00", "0.7000"]]
     assert "None is significant" in pairs
 

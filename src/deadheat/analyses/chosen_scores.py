@@ -18,7 +18,7 @@ from deadheat.analyses.contest import Settings
 from deadheat.analyses.rank import rank
 from deadheat.analyses.seeds import seeds
 from deadheat.analyses.tables import compare_scores
-from deadheat.errors import counted
+from deadheat.errors import InputError, counted
 from deadheat.tables.runs import Runs
 
 Document = dict[str, Any]
@@ -104,8 +104,8 @@ class Chosen:
         table = repeated.select("system", *by, score="value")
         runs = Runs(self.path, table, np.zeros(0, np.int64))
         found = seeds(runs, score="score", system="system", by=self.column, alpha=alpha)
-        ways = repeated["split"].unique(maintain_order=True).to_list()
-        scope = f"runs are those on the first split of each corpus ({_listed(ways)})" if self.column else ""
+        ways = [way for way in repeated["split"].unique(maintain_order=True).to_list() if way]  # tables name none
+        scope = f"runs are those on the first split of each corpus ({_listed(ways)})" if ways else ""
         document = found.to_dict()
         document["notes"] = [*document["notes"], *filter(None, [scope])]
         return Answers((document | {"part": self.part, "metric": self.metric},), tuple(notes))
@@ -130,16 +130,21 @@ class Chosen:
             told = f"over {self.things} the {MOST_RANKED} systems of the highest mean are ranked and compared"
             notes.append(f"{told}, of {len(table):,}; {ALONE}; deadheat rank and compare have no such limit")
         kept = {name: row for name, row in table.items() if name in set(best)}
-        found = [rank(kept, metric=self.metric, samples=SAMPLES, missing="drop").to_dict() | {"part": self.part}]
-        pairs = math.comb(len(kept), 2)
-        if 2.0 ** (1 - len(common)) * pairs > alpha:  # what the exact test gives at best, corrected
-            told = f"no test over {self.things}: {len(common):,} are too few for any of {counted(pairs, 'difference')}"
-            notes.append(f"{told} to be significant at {alpha:g}")
-        else:
-            compared = compare_scores(kept, metric=self.metric, missing="drop", settings=Settings(alpha=alpha))
-            shares = all(0 <= value <= 1 for row in kept.values() for value in row.values())
-            found.append(compared.to_dict() | {"part": self.part, "scale": 100.0 if shares else compared.scale})
-        return Answers(tuple(found), tuple(notes))
+        found = rank(kept, metric=self.metric, samples=SAMPLES, missing="drop").to_dict() | {"part": self.part}
+        return Answers((found,), tuple(notes)) + self._tested(kept, len(common), alpha)
+
+    def _tested(self, table: dict[str, dict[str, float]], common: int, alpha: float) -> Answers:
+        """Tests over corpora, if there are enough of them for any difference to be significant."""
+        pairs = math.comb(len(table), 2)
+        if 2.0 ** (1 - common) * pairs > alpha:  # what the exact test gives at best, corrected
+            told = f"no test over {self.things}: {common:,} are too few for any of {counted(pairs, 'difference')}"
+            return Answers(notes=(f"{told} to be significant at {alpha:g}",))
+        try:
+            found = compare_scores(table, metric=self.metric, missing="drop", settings=Settings(alpha=alpha))
+        except InputError as error:  # scores of a size that cannot be tested can still be ranked
+            return Answers(notes=(f"no test over {self.things}: {error}",))
+        shares = all(0 <= value <= 1 for row in table.values() for value in row.values())
+        return Answers((found.to_dict() | {"part": self.part, "scale": 100.0 if shares else found.scale},))
 
     def means(self) -> dict[str, dict[str, float]]:
         """The mean score of every system on every corpus, over seeds and over the splits on which all systems ran."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from deadheat.analyses.latex import (
     DAGGER,
-    NONE,
     STAR,
     Cell,
     Tabular,
@@ -17,11 +16,8 @@ from deadheat.analyses.latex import (
     fixed,
     numbers,
     p_fixed,
-    slug,
-    spanned,
 )
-from deadheat.analyses.method_words import corrected_over_splits, corrected_words, metric_words, named_tests
-from deadheat.errors import counted
+from deadheat.analyses.method_words import corrected_words, metric_words
 
 Document = Mapping[str, Any]
 Row = tuple[str | Cell, ...]
@@ -170,130 +166,3 @@ def _tied_options(block: Document) -> set[str]:
             if p is None or p > ALPHA:
                 found.add(pair["b"] if pair["a"] == block["best"] else pair["a"])
     return found
-
-
-def study_tables(document: Document) -> list[Tabular]:
-    """For every corpus, way to split and part: how the systems stand, and every pair over the splits."""
-    tables = []
-    for block in document["blocks"]:
-        tables.append(_standings(document, block))
-        if block["pairs"]:
-            tables.append(_split_pairs(document, block))
-    return tables
-
-
-def _standings(document: Document, block: Document) -> Tabular:
-    metrics = block["metrics"]
-    found = {(row["system"], row["metric"]): row for row in block["systems"]}
-    systems = list(dict.fromkeys(row["system"] for row in block["systems"]))
-    firsts = [found.get((system, metrics[0])) for system in systems]
-    single = all(row["runs"] <= 1 for row in block["systems"])
-    columns = [_means(found, systems, metric) for metric in metrics]
-    # The first metric is the one that was tested.
-    worse, marks, said = _against_best(block, systems)
-    columns[0] = [Cell(cell.text, cell.bold, mark, number=True) for cell, mark in zip(columns[0], marks, strict=True)]
-    if single:
-        spread, label = [_interval(row) for row in firsts], "95 % interval"
-    else:
-        spread, label = ["" if row is None else fixed(row["sd"], scale=100) for row in firsts], "SD"
-    header = ["system", metric_words(metrics[0]), label]
-    body: list[Sequence[str | Cell]] = [systems, columns[0], numbers(spread)]
-    for metric, column in zip(metrics[1:], columns[1:], strict=True):
-        header.append(metric_words(metric))
-        body.append(column)
-    if worse:
-        header.append("worse")
-        body.append(worse)
-    caption = escape(_standing_said(document, block, single=single)) + said
-    name = slug("study", block["corpus"], block["split"].partition(".v")[0], block["part"])
-    return Tabular(name, tuple(header), tuple(zip(*body, strict=True)), caption)
-
-
-def _interval(row: Document | None) -> str:
-    bounds = row and row["interval"]
-    return NONE if not bounds else spanned(*bounds, scale=100)
-
-
-def _means(found: Mapping[tuple[str, str], Document], systems: Sequence[str], metric: str) -> list[Cell]:
-    rows = [found.get((system, metric)) for system in systems]
-    values = [None if row is None else row["mean"] for row in rows]
-    shown = ["" if row is None else fixed(row["mean"], scale=100) for row in rows]
-    return numbers(shown, bold=best(values, shown))
-
-
-def _against_best(block: Document, systems: Sequence[str]) -> tuple[list[Cell], list[str], str]:
-    """On how many splits each system is significantly worse than the best, the marks, and what they mean."""
-    first, splits = systems[0], block["splits"]
-    pairs = {pair["b"] if pair["a"] == first else pair["a"]: pair for pair in block["pairs"] if first in _both(pair)}
-    told = {name: (pair["significant"], pair["reversed"]) for name, pair in pairs.items()}
-    told = {name: each if pairs[name]["a"] == first else each[::-1] for name, each in told.items()}
-    marks = [DAGGER if told.get(system) == (0, 0) else "" for system in systems]
-    if splits == 1:
-        said = f" $^{{{DAGGER}}}$: not significantly different from the best." if any(marks) else ""
-        return [], marks, said
-    if not told:
-        return [], marks, ""
-    worse = [f"{told[system][0]} of {pairs[system]['splits']}" if system in told else "" for system in systems]
-    said = " Worse: on how many splits it is significantly worse than the best."
-    said += f" $^{{{DAGGER}}}$: on no split significantly different from it." if any(marks) else ""
-    return numbers(worse), marks, said
-
-
-def _both(pair: Document) -> tuple[str, str]:
-    return pair["a"], pair["b"]
-
-
-def _standing_said(document: Document, block: Document, *, single: bool) -> str:
-    runs = sorted({row["runs"] for row in block["systems"]})
-    many = counted(runs[-1], "run") if len(runs) == 1 else f"{runs[0]} to {counted(runs[-1], 'run')}"
-    over = "of a single run" if single else f"mean over {many}, with their standard deviation (SD)"
-    splits = counted(block["splits"], "split")
-    said = f"{block['corpus']}, {block['part']}, {splits} by {block['split']}: scores in percent, {over}."
-    if len({row["system"] for row in block["systems"]}) > 1:
-        said += " The best is in bold."
-    if block["pairs"]:
-        said += f" {_tested(document, block)}"
-    used = [note for note in document.get("notes", []) if note.startswith(f"{block['part']} was used")]
-    return " ".join([said, *(f"{note[:1].upper()}{note[1:]}." for note in used)])
-
-
-def _tested(document: Document, block: Document) -> str:
-    test = named_tests("/".join(dict.fromkeys(each for pair in block["pairs"] for each in pair["test"].split("/"))))
-    how = corrected_over_splits(document["correction"], block["splits"], len(block["pairs"]))
-    seeds = any(row["runs"] > block["splits"] for row in block["systems"])
-    first = " on the first seed of each system" if seeds else ""
-    return f"{test[:1].upper()}{test[1:]}{first}, p-values {how}, alpha {document['alpha']:g}."
-
-
-def _split_pairs(document: Document, block: Document) -> Tabular:
-    several = block["splits"] > 1
-    found: list[Row] = [
-        (
-            f"{pair['a']} vs. {pair['b']}",
-            Cell(fixed(pair["difference"], scale=100, sign="+"), number=True),
-            *(_over_splits(pair) if several else [_once(pair)]),
-        )
-        for pair in block["pairs"]
-    ]
-    metric = metric_words(block["metrics"][0])
-    said = f"{block['corpus']}, {block['part']}: differences in {metric} in points, first less second"
-    if several:
-        said += ", mean over splits; on how many splits the first is ahead, significantly better and significantly "
-        said += "worse; the least and the greatest p-value, before correction"
-    caption = escape(f"{said}. {_tested(document, block)}")
-    columns = ("ahead", "better", "worse", "least p", "most p") if several else ("p",)
-    if not several:
-        significant = any(pair["significant"] + pair["reversed"] for pair in block["pairs"])
-        caption += f" $^{{{STAR}}}$: significant." if significant else " None is significant."
-    name = slug("study-pairs", block["corpus"], block["split"].partition(".v")[0], block["part"])
-    return Tabular(name, ("systems", "difference", *columns), tuple(found), caption)
-
-
-def _over_splits(pair: Document) -> list[Cell]:
-    counts = [f"{pair[key]} of {pair['splits']}" for key in ("ahead", "significant", "reversed")]
-    known = [p for p in pair["p"] if p is not None]
-    return numbers([*counts, p_fixed(min(known, default=None)), p_fixed(max(known, default=None))])
-
-
-def _once(pair: Document) -> Cell:
-    return Cell(p_fixed(pair["p"][0]), number=True, mark=STAR if pair["significant"] + pair["reversed"] else "")

@@ -154,12 +154,19 @@ def rank_tables(document: Document) -> list[Tabular]:
         numbers(average, bold=best(means, average, lowest=True)),
         numbers([fixed(row["median"], decimals=1) for row in systems]),
         numbers([fixed(row["sd"]) for row in systems]),
-        numbers([fixed(ahead.get(pair), scale=100, decimals=1) for pair in zip(names, [*names[1:], ""], strict=True)]),
+        numbers([_share(ahead.get(pair)) for pair in zip(names, [*names[1:], ""], strict=True)]),
     ]
     header = ("System", "Score", "Best", "Worst", "Mean", "Median", "SD", "Ahead")
     unproved = any(not each["proved"] for pair in extremes.values() for each in pair)
     caption = _rank_caption(document, proved=bool(extremes), unproved=unproved)
     return [Tabular("ranks", header, tuple(zip(names, *columns, strict=True)), caption)]
+
+
+def _share(share: float | None) -> str:
+    """A share in percent; what is nearly all or nearly none is never rounded to all or none."""
+    if share is None or share in (0, 1) or 0.0005 <= share < 0.9995:
+        return fixed(share, scale=100, decimals=1)
+    return ">99.9" if share > 0.5 else "<0.1"
 
 
 def _extremes(systems: Sequence[Document], proved: Mapping[str, tuple[Document, Document]], end: str) -> list[Cell]:

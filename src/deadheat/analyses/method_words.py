@@ -31,6 +31,33 @@ def named_tests(test: str) -> str:
     return " or ".join(TESTS.get(each, each) for each in test.split("/"))
 
 
+def unit_of_test(test: str) -> str:
+    """What a test of two systems on a split takes for independent: McNemar's words, all others sentences.
+
+    Examples
+    --------
+    >>> unit_of_test("mcnemar-midp"), unit_of_test("sign")
+    ('words', 'sentences')
+    """
+    return "words" if test.startswith("mcnemar") else "sentences"
+
+
+def named_on_units(test: str) -> str:
+    """A test of a study, or several between which the data decided, with the unit of each.
+
+    Examples
+    --------
+    >>> named_on_units("sign/wilcoxon"), named_on_units("other")
+    ("the sign test or Wilcoxon's signed-rank test on sentences", 'other on sentences')
+    >>> named_on_units("mcnemar-midp/bootstrap")
+    "McNemar's test (mid-p) on words or the paired bootstrap on sentences"
+    """
+    names = test.split("/")
+    if len({unit_of_test(each) for each in names}) == 1:
+        return f"{named_tests(test)} on {unit_of_test(names[0])}"
+    return " or ".join(f"{named_tests(each)} on {unit_of_test(each)}" for each in names)
+
+
 def corrected_words(correction: str, tests: int | None, *, over: str = "test") -> str:
     """How p-values were corrected, for how many tests; None where that is not one number.
 

@@ -117,7 +117,9 @@ class SizeStudy:
         return ONE_SAMPLE if curve.draws == 1 else NONE_ENOUGH
 
     def _mostly_everything(self, block: SetSizes, point: SizePoint) -> bool:
-        return 2 * point.size > min(each.words for each in (self.sets if block is self.overall else [block]))
+        """Whether a sample has more than half of all words; of all sets together it takes so many of each."""
+        sets = self.sets if block is self.overall else (block,)
+        return 2 * sum(min(point.size, each.words) for each in sets) > sum(each.words for each in sets)
 
     def published(self, block: SetSizes) -> list[dict[str, Any]]:
         """What the published sizes would have given here: tau and the share of draws above the threshold, a way."""

@@ -140,7 +140,7 @@ class StudyResult:
     def to_latex(self) -> str:
         """For every block how the systems stand, then every pair over the splits, for the booktabs package."""
         from deadheat.analyses.latex import joined
-        from deadheat.analyses.latex_runs import study_tables
+        from deadheat.analyses.latex_study import study_tables
 
         return joined(study_tables(self.to_dict()))
 

@@ -19,6 +19,7 @@ from deadheat.stats.ranks import critical_difference
 from deadheat.tables.matrix import ScoreTable, score_table
 
 DECIMALS = 6  # scores of so many decimals are compared as they stand, as integers, so that all swaps can be counted
+FINEST, GREATEST = 1e-8, 1e12  # differences and scores that integers can hold
 MOST_DIGITS = 9  # finer ones are rounded to so many digits of their range
 
 
@@ -44,6 +45,7 @@ def compare_scores(
     settings = settings or Settings()
     table = _table(scores, metric, missing)
     scores_SD = table.scores_SD
+    _check_reach(scores_SD)
     whole_SD, unit, lowest, notes = _whole(scores_SD)
     counts = {
         system: np.stack([row, np.full_like(row, unit), np.full_like(row, unit)], axis=1)
@@ -56,6 +58,10 @@ def compare_scores(
     ranks = None
     if len(table.systems) > 2 and len(table.datasets) > 1:
         ranks = critical_difference(scores_SD, names=table.systems, datasets=table.datasets, alpha=settings.alpha)
+    least = 2.0 ** (1 - len(table.datasets)) * len(found.pairs)
+    if least > settings.alpha:
+        told = f"{counted(len(table.datasets), 'data set')} and {counted(len(found.pairs), 'pair')}"
+        notes = (*notes, f"too few to tell: with {told} no corrected p-value can be {settings.alpha:g} or less")
     if table.dropped:
         notes = (*notes, f"{counted(len(table.dropped), 'data set')} without a score of every system left out")
     return Comparison(
@@ -87,6 +93,15 @@ def _table(scores: str | os.PathLike[str] | Mapping[str, Mapping[str, float]], m
 def _check_rivals(systems: int) -> None:
     if systems < 2:
         raise InputError(f"{counted(systems, 'system')}; expected at least two to compare")
+
+
+def _check_reach(scores_SD: Values) -> None:
+    spread, greatest = float(np.ptp(scores_SD)), float(np.abs(scores_SD).max())
+    finest = max(FINEST, 2e-10 * scores_SD.shape[1])  # integers hold the sum over all data sets
+    if 0 < spread < finest or not greatest <= GREATEST:
+        told = f"scores up to {greatest:.3g} that differ by {spread:.3g} at most"
+        expected = f"differences of {finest:g} or more and scores up to {GREATEST:g}"
+        raise InputError(f"{told}; expected {expected}: multiply all scores by the same number")
 
 
 def mean_above(lowest: float) -> Callable[[Sums], Values]:

@@ -61,6 +61,7 @@ def study_verdicts(study: Document, besides: Sequence[Document] = ()) -> list[st
     part = next((name for name in ("test", "dev") if any(block["part"] == name for block in blocks)), "")
     own = [block for block in blocks if block["part"] == part] if part else blocks
     said: list[str] = []
+    failed = len(study.get("failed", []))
     for metric in dict.fromkeys(metric for block in own for metric in main_metrics(block).values()):
         order, others = ranking(own, metric)
         pairs = list(pairwise(order))
@@ -71,6 +72,9 @@ def study_verdicts(study: Document, besides: Sequence[Document] = ()) -> list[st
             said.append(f"{counted(len(pairs) - MOST_PAIRS, 'more pair')} of neighbours: see the tables.")
         if others:
             said.append(f"Not ranked, for not run on everything: {', '.join(others[:MOST_SETS])}.")
+    if failed:
+        cells = study.get("cells", 0)
+        said.append(f"{failed:,} of {counted(cells, 'cell')} failed, and what they lack is left out.")
     tested = max((len(block["pairs"]) for block in own), default=0)
     if tested > 1 and said:
         said.append(f"Significance is corrected for the number of splits, not for the {tested} pairs of systems.")
@@ -174,21 +178,22 @@ def _pair_of(pairs: Sequence[Document], a: str, b: str) -> Document | None:
 def _over_seeds(document: Document, a: str, b: str) -> Evidence | None:
     """Mann-Whitney's test of the runs with different seeds, for systems that have several."""
     won = lost = tested = weak = 0
-    p = None
+    p, unit = None, "seed"
     for block in document["blocks"]:
         runs = {each["system"]: each["n"] for each in block["systems"]}
         pair = _pair_of(block["pairs"], a, b)
         if pair is None or min(runs.get(a, 0), runs.get(b, 0)) < 2:
             continue
         tested += 1
+        unit = block.get("unit", unit)  # runs that differ in settings are compared by the means of configurations
         p = pair["mann_whitney"]["p_corrected"]
         weak += pair["least_p"] is None or pair["least_p"] > document["alpha"]
         won, lost = won + (pair["winner"] == a), lost + (pair["winner"] == b)
     if not tested:
         return None
     if weak == tested:
-        return Evidence("there are too few seeds to tell", UNKNOWN)
-    told = f"over seeds (p = {p:.2g})" if tested == 1 and p is not None else f"over seeds on {won} of {tested} corpora"
+        return Evidence(f"there are too few {unit}s to tell", UNKNOWN)
+    told = f"over {unit}s" + (f" (p = {p:.2g})" if tested == 1 and p is not None else f" on {won} of {tested} corpora")
     if won == tested:
         return Evidence(told, HOLDS)
     told = f"{'does not hold' if tested == 1 or not won else 'holds only'} {told}"
@@ -316,7 +321,7 @@ def _size(document: Document) -> Iterator[str]:
         else:
             none.append(block["set"])
     said = ["; ".join(enough)] if enough else []
-    said += [f"no size tried on {', '.join(none)}"] if none else []
+    said += [f"none of the sizes tried on {', '.join(none)}"] if none else []
     if said:
         meant = f"drawn by {way}, tau at least {document['threshold']:g} in {100 * document['confidence']:g} % of draws"
         yield f"Enough test data to rank the systems as all of it does ({meant}): {'; '.join(said)}."

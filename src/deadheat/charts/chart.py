@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -13,6 +14,8 @@ from deadheat.charts.drawing import plain
 from deadheat.charts.theme import PRINT, style
 
 Datum = str | int | float | None
+_FORMULA = re.compile(r"[=+\-@\t\r\n].", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?\s*%?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +74,25 @@ class Chart:
         )
 
     def csv(self) -> str:
-        """The data of the drawing; what is missing is an empty cell."""
+        """The data of the drawing, safe to open in a spreadsheet; what is missing is an empty cell."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.header)
-        writer.writerows([None if _missing(cell) else cell for cell in row] for row in self.rows)
+        writer.writerow(map(harmless, self.header))
+        writer.writerows([None if _missing(cell) else harmless(cell) for cell in row] for row in self.rows)
         return text.getvalue()
+
+
+def harmless(cell: Datum) -> Datum:
+    """A cell that no spreadsheet takes for a formula: a text that looks like one begins with an apostrophe.
+
+    Examples
+    --------
+    >>> harmless("=HYPERLINK(1)"), harmless("-0.5"), harmless(-0.5), harmless("-")
+    ("'=HYPERLINK(1)", '-0.5', -0.5, '-')
+    """
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return "'" + cell
+    return cell
 
 
 def _missing(cell: Datum) -> bool:

@@ -20,6 +20,7 @@ STRONGEST = 0.54  # opacity of a share of 1, on which words can still be read, o
 STRONGEST_BARE = 0.95  # where there is no room for words
 WEAKEST = 0.03  # opacity of the least share that is not 0
 BEND = 0.6  # opacity grows with this power of a share, for most shares of many ranks are small
+NEARLY_ALL = ">99"  # percent that are not all
 BOX_HEADER = ("name", "best", "lower", "median", "upper", "worst", "mean", "possible_best", "possible_worst")
 
 
@@ -158,7 +159,7 @@ def _signs(rows: Sequence[RankRow], font: float) -> list[Entry]:
     entries = [
         Entry(box, wide, "middle half and median"),
         Entry(lambda x, y: diamond("mark", x, y, 0.27 * font), 0.6 * font, "mean"),
-        Entry(whisker, wide, "best to worst sampled"),
+        Entry(whisker, wide, "best to worst"),
     ]
     if any(math.isfinite(end) for row in rows for end in _numbers(row)[6:]):
         ring = Entry(lambda x, y: circle("hollow", x, y, 0.24 * font), 0.6 * font, "possible over all subsets")
@@ -194,7 +195,7 @@ def _rank_heads(placed: Rows, scale: Scale, ranks: int) -> str:
 
 def _roomy(scale: Scale, font: float) -> bool:
     """Whether a number has room in a cell."""
-    return scale(2) - scale(1) >= text_width("100", SMALL * font) + 0.3 * font
+    return scale(2) - scale(1) >= text_width(NEARLY_ALL, SMALL * font) + 0.3 * font
 
 
 def _cells(name: str, shares: NDArray[np.float64], scale: Scale, placed: Rows, row: int) -> str:
@@ -211,7 +212,8 @@ def _cells(name: str, shares: NDArray[np.float64], scale: Scale, placed: Rows, r
             drawn.append(rect("hit", left, top, wide, placed.height, said))
         if roomy and share >= 0.005:
             y = top + 0.5 * placed.height + 0.3 * font
-            drawn.append(text(scale(rank), y, f"{100 * share:.0f}", kind="small", anchor="middle", told=said))
+            number = NEARLY_ALL if 0.995 <= share < 1 else f"{100 * share:.0f}"
+            drawn.append(text(scale(rank), y, number, kind="small", anchor="middle", told=said))
     return "".join(drawn)
 
 
@@ -222,7 +224,9 @@ def _strength(share: float, *, roomy: bool) -> float:
 def _percent(share: float) -> str:
     if not math.isfinite(share):
         return "an unknown share"
-    return f"{100 * share:.3g} %"
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"
+    return "< 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.3g} %"
 
 
 def _strengths(placed: Rows, *, roomy: bool) -> str:

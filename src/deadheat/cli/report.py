@@ -22,6 +22,7 @@ from deadheat.pages.writing import check_place, write_whole
 from deadheat.study.ledger import Ledger
 from deadheat.terminal.tables import prose, quotable
 
+LEDGER = "ledger.jsonl"
 WIDTHS = {"column": COLUMN, "page": FULL}
 EXAMPLES = """\
 examples:
@@ -49,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
         "--no-sentences", action="store_true", help="leave out the sentences that systems disagree on, for their text"
     )
     made.add_argument(
-        "--anonymous", action="store_true", help="leave out the names of machines and users, for a blind review"
+        "--anonymous", action="store_true", help="leave out machines, users and folders, for a blind review"
     )
     made.add_argument("--figures", type=Path, metavar="DIR", help="write every figure as a file, with its data")
     made.add_argument("--formats", default="svg,pdf,png", metavar="NAMES", help="of figures (default: svg,pdf,png)")
@@ -70,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     made = report(
         *arguments.sources,
         title=arguments.title,
-        ledger=Ledger.at(arguments.ledger),
+        ledger=Ledger.at(arguments.ledger or _beside(arguments.sources)),
         metric=arguments.metric,
         sentences=not arguments.no_sentences,
         anonymous=arguments.anonymous,
@@ -145,3 +146,9 @@ def _told(written: Sequence[Path]) -> list[str]:
     page, *others = written
     folders = Counter(each.parent for each in others)
     return [f"The page: {page}", *(f"{counted(count, 'file')} in {folder}" for folder, count in folders.items())]
+
+
+def _beside(sources: list[str]) -> str:
+    """A ledger that lies beside a source, as the demo's does beside its store; else the user's own is taken."""
+    found = [place for each in sources if (place := Path(each).parent / LEDGER).is_file()]
+    return str(found[0]) if found else ""

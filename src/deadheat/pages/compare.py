@@ -249,7 +249,8 @@ def _ranks(document: Document) -> Section:
     said = [
         f"On each of {counted(ranks['data_sets'], 'data set')} the best system has rank 1, the next rank 2, and so on; "
         "shown is the average. A bar joins systems that could not be told apart by their ranks.",
-        f"Friedman's test asks whether any system is better than the others: {p_equals(friedman['p'])}.",
+        "Friedman's test, in the form of Iman and Davenport, asks whether any system is better than the others: "
+        f"{p_equals(friedman['p'])}.",
     ]
     if apart is not None:
         said.append(f"Two systems can be told apart if their average ranks differ by {apart:.2f} or more.")

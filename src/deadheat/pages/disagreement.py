@@ -34,7 +34,7 @@ def disagreement(agreement: Mapping[str, Any]) -> Section:
     if sentences:
         said.append(
             "The sentences are those on which the systems agree least, with the labels of gold and of each system; "
-            "labels that differ from gold are marked. They are no fair sample: they are the hardest."
+            "labels that differ from gold are marked. They are no fair sample of the text."
         )
     shown_systems = min((len(each["labels"]) for each in sentences), default=0)
     notes = ["Agreement is over all words, also where the metric leaves some out."]

@@ -201,15 +201,15 @@ class _Shown:
     sealed: frozenset[str]
     people: bool
 
-    def __call__(self, document: Document, pathless: Pathless | None = None) -> Document:
+    def __call__(self, document: Document, pathless: Pathless | None = None) -> dict[str, Any]:
         found = without_sealed(document, self.sealed) if self.sentences else without_sentences(document)
-        return found if self.people else (pathless or Pathless()).document(without_people(found))
+        return dict(found) if self.people else (pathless or Pathless()).document(without_people(found))
 
     def stored(self, found: Stored) -> Stored:
         """All of a store that is shown."""
         if self.people:
             study, documents = (None if found.study is None else self(found.study)), map(self, found.documents)
-            return replace(found, study=study, documents=tuple(documents))  # type: ignore[arg-type]
+            return replace(found, study=study, documents=tuple(documents))
         pathless = Pathless({str(each.get(name, "")) for each in found.provenance for name in ("host", "user")})
         return replace(
             found,
@@ -230,7 +230,7 @@ class _Shown:
             tuple(map(pathless.text, each)) for each in (found.systems, found.datasets, found.notes)
         )
         documents = tuple(self(each, pathless) for each in found.documents)
-        return replace(found, systems=systems, datasets=datasets, notes=notes, documents=documents)  # type: ignore[arg-type]
+        return replace(found, systems=systems, datasets=datasets, notes=notes, documents=documents)
 
 
 def _piece(source: Source, shown: _Shown, ledger: Ledger | None, metric: str) -> _Piece:

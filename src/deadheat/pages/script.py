@@ -210,4 +210,14 @@ addEventListener("toggle", reach, true);
 reach();
 """
 
-LATE = "(() => {" + _THEME + _CONTENTS + _TIPS + _KEYS + _SORTING + _SAVING + _SCROLLING + "})();"
+# On paper nothing can be unfolded, so sections are, and are folded again afterwards.
+_PRINTING = """
+let folded = [];
+addEventListener("beforeprint", () => {
+folded = all("details.more:not([open])");
+for (const each of folded) each.open = true;
+});
+addEventListener("afterprint", () => { for (const each of folded) each.open = false; });
+"""
+
+LATE = "(() => {" + _THEME + _CONTENTS + _TIPS + _KEYS + _SORTING + _SAVING + _SCROLLING + _PRINTING + "})();"

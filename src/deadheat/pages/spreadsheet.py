@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import replace
 from urllib.parse import quote
 
 from deadheat.charts.chart import Chart, Datum
@@ -15,27 +13,6 @@ from deadheat.pages.markup import table
 
 MOST_ROWS = 200  # of the data of a figure, on the page; the file has all
 _AS_IT_IS = "!$'()*+,/:;=?@"  # what a link to data need not spell out
-_FORMULA = re.compile(r"[=+\-@\t\r].")
-_NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?\s*%?")
-
-
-def harmless(cell: Datum) -> Datum:
-    """A cell that no spreadsheet takes for a formula: a text that looks like one begins with an apostrophe.
-
-    Examples
-    --------
-    >>> harmless("=HYPERLINK(1)"), harmless("-0.5"), harmless(-0.5), harmless("-")
-    ("'=HYPERLINK(1)", '-0.5', -0.5, '-')
-    """
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
-        return "'" + cell
-    return cell
-
-
-def csv_text(chart: Chart) -> str:
-    """The data of a chart as CSV that is safe to open in a spreadsheet."""
-    header = tuple(str(harmless(name)) for name in chart.header)
-    return replace(chart, header=header, rows=tuple(tuple(map(harmless, row)) for row in chart.rows)).csv()
 
 
 def csv_link(chart: Chart) -> str:
@@ -46,7 +23,7 @@ def csv_link(chart: Chart) -> str:
     >>> csv_link(Chart("Dots", "One dot.", 20, 20, "", ("x",), ((10,),)))
     'data:text/csv;charset=utf-8,x%0A10%0A'
     """
-    text = csv_text(chart)
+    text = chart.csv()
     spelt = "," + quote(text, safe=_AS_IT_IS, errors="replace")
     coded = ";base64," + b64encode(text.encode(errors="replace")).decode()
     return "data:text/csv;charset=utf-8" + min(spelt, coded, key=len)

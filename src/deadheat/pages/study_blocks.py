@@ -70,8 +70,9 @@ def _figures(told: Told, family: Family) -> tuple[list[Figure], list[str]]:
     random = next((block for block in family.blocks if is_random(block)), None)
     if standard is not None and random is not None:
         draw = partial(_standard, told=told, family=family, standard=standard, random=random)
+        interval = ", with its 95 % interval," if any(map(_interval, family.standings(standard))) else ""
         reading = (
-            "The figure sets the score on the standard split, with its 95 % interval, beside those on random splits "
+            f"The figure sets the score on the standard split{interval} beside those on random splits "
             "(means over seeds), as Gorman & Bedrick (2019) do. How far the dots of a system are spread is how much a "
             "score of it owes to which sentences happened to be in train and in the part that is scored."
         )
@@ -90,6 +91,10 @@ def _figures(told: Told, family: Family) -> tuple[list[Figure], list[str]]:
             kinds.append(_interval_reading(family, block))
         figures.append(Figure(family.file("scores", block), draw))
     return figures, list(dict.fromkeys(kinds))
+
+
+def _interval(standing: Row) -> bool:
+    return bool(standing["interval"])
 
 
 def _interval_reading(family: Family, block: Row) -> str:
@@ -184,7 +189,7 @@ def _notes(told: Told, family: Family) -> tuple[str, ...]:
             f"Test: {tests} on every split, {correction} over the splits, alpha {alpha:g}; not corrected for the "
             "number of pairs. A system with several seeds is compared by its first one."
         )
-    if any(block["splits"] == 1 for block in family.blocks):
+    if any(_interval(each) for block in family.blocks if block["splits"] == 1 for each in family.standings(block)):
         notes.append("Intervals are Wilson's, which takes words for independent; of several seeds, that of their mean.")
     notes += [str(each) for each in told.document.get("notes", ()) if str(each).startswith(f"{family.part} ")]
     return tuple(notes)

@@ -84,7 +84,12 @@ def _pair_table(told: Told, pairs: Sequence[Row], caption: str, *, folded: bool 
         difference = shown(pair["difference"], scale=told.scale, sign="+")
         rows.append((f"{pair['a']} - {pair['b']}", difference, *counts, spread))
     meant = f"{caption} Better and worse are by the test, with p-values corrected for the number of splits."
-    return Table(("pair", "difference", "ahead", "better", "worse", "p"), tuple(rows), caption=meant, folded=folded)
+    return Table(
+        ("pair", "difference", "ahead", "better", "worse", "p, before correction"),
+        tuple(rows),
+        caption=meant,
+        folded=folded,
+    )
 
 
 def has_matrix(family: Family, block: Row) -> bool:

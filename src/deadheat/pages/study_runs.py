@@ -43,7 +43,7 @@ def agreement_section(told: Told) -> Section | None:
         where = f"{blocks[0]['corpus']}, {blocks[0]['part']}, split {blocks[0]['numbers'][0]}"
         said.append(
             f"The sentences are those of {where}, on which the systems agree least; labels that differ from gold are "
-            "marked. They are the hardest, and no fair sample."
+            "marked. They are no fair sample of the text."
         )
     header = ("corpus", "part", "split", "labels", "alpha", "some system right %", "vote right %")
     table = Table(header, tuple(rows), left=4, folded=len(rows) > MOST_ROWS, caption="Means over splits.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from deadheat.analyses.families import first_metrics as first_metrics
 from deadheat.documents import plain
 from deadheat.pages.section import Document
 from deadheat.pages.wording import file_name, share_scale
@@ -78,7 +79,7 @@ class Told:
             for block in document.get("blocks", ())
         ]
         if not blocks and scores is not None and scores.height:
-            blocks = blocks_of(scores)
+            blocks = blocks_of(scores, runs)
         scale = share_scale(each[end] for block in blocks for each in block["systems"] for end in ("least", "most"))
         return cls(document, tuple(blocks), scores, runs, scale)
 
@@ -166,14 +167,6 @@ class Told:
         return {place for place, own in seeds.items() if len(own) > 1}
 
 
-def first_metrics(block: Row) -> dict[str, str]:
-    """What each system is scored by before all else; standings are in the order of metrics."""
-    found: dict[str, str] = {}
-    for each in block["systems"]:
-        found.setdefault(each["system"], each["metric"])
-    return found
-
-
 def is_standard(block: Row) -> bool:
     """Whether a block is of a corpus's own parts."""
     return str(block["split"]).startswith(STANDARD)
@@ -208,15 +201,19 @@ def sentence_start(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def blocks_of(scores: pl.DataFrame) -> list[dict[str, Any]]:
-    """Blocks of a study that did not come to its end: scores alone, without tests."""
+def blocks_of(scores: pl.DataFrame, runs: pl.DataFrame | None) -> list[dict[str, Any]]:
+    """Blocks of a study that did not come to its end: scores alone, without tests; runs tell the seeds of splits."""
     import polars as pl
 
     value = pl.col("value")
     known = scores.filter(value.is_not_nan())
-    by_split = known.group_by("corpus", "split", "part", "metric", "system", "number", maintain_order=True)
-    means = by_split.agg(value.mean().alias("of_split"))
-    place = ["corpus", "split", "part", "metric", "system"]
+    if runs is None:
+        known = known.with_columns(split_seed=pl.lit(0))
+    else:
+        known = known.join(runs.select("key", "split_seed"), on="key", how="left", maintain_order="left")
+        known = known.with_columns(pl.col("split_seed").fill_null(0))
+    place = ["corpus", "split", "split_seed", "part", "metric", "system"]
+    means = known.group_by(*place, "number", maintain_order=True).agg(value.mean().alias("of_split"))
     found = known.group_by(place, maintain_order=True).agg(
         pl.len().alias("runs"),
         value.mean().alias("mean"),
@@ -225,9 +222,9 @@ def blocks_of(scores: pl.DataFrame) -> list[dict[str, Any]]:
         value.max().alias("most"),
     )
     splits = means.group_by(place, maintain_order=True).agg("number", "of_split")
-    blocks: dict[tuple[str, str, str], dict[str, Any]] = {}
+    blocks: dict[tuple[str, str, int, str], dict[str, Any]] = {}
     for row in found.join(splits, on=place, how="left", maintain_order="left").iter_rows(named=True):
-        where = (row["corpus"], row["split"], row["part"])
+        where = (row["corpus"], row["split"], row["split_seed"], row["part"])
         block = blocks.setdefault(where, _empty_block(*where))
         block["numbers"] = sorted({*block["numbers"], *row["number"]})
         block["metrics"] = list(dict.fromkeys([*block["metrics"], row["metric"]]))
@@ -244,6 +241,6 @@ def blocks_of(scores: pl.DataFrame) -> list[dict[str, Any]]:
     return list(blocks.values())
 
 
-def _empty_block(corpus: str, split: str, part: str) -> dict[str, Any]:
+def _empty_block(corpus: str, split: str, seed: int, part: str) -> dict[str, Any]:
     nothing: dict[str, list[Any]] = {name: [] for name in ("numbers", "metrics", "systems", "pairs", "agreement")}
-    return {"corpus": corpus, "split": split, "seed": 0, "part": part, "splits": 0, "train_words": [], **nothing}
+    return {"corpus": corpus, "split": split, "seed": seed, "part": part, "splits": 0, "train_words": [], **nothing}

@@ -170,12 +170,13 @@ html{font-size:14px}
 .skip,.contents,.behind,.theme,.tip,details.table:not([open]){display:none!important}
 .contents+section{padding-top:2rem}
 main>section{padding-top:1.8rem}
-.verdict p:first-child{font-size:1.8rem}
+.verdict p:first-child b{font-size:1.8rem}
 h2,figcaption,caption,summary,p:has(+figure){break-after:avoid}
 figure,tr,.verdict,.table:not(:has(tbody tr:nth-child(20))){break-inside:avoid}
 thead{display:table-header-group}
 .scroll,.drawing{overflow:visible;background:none}
-table{font-size:.875rem}
+table{font-size:.8rem}
+th,td{padding-left:.7rem}
 th,td{padding-left:.9rem}
 tr>:first-child{position:static;background:none}
 tr:has(>:nth-child(11))>*{padding-left:.4rem;font-size:.6875rem;white-space:normal;overflow-wrap:anywhere}

@@ -21,11 +21,14 @@ def shown(value: float | None, *, scale: float = 1.0, decimals: int = 2, sign: s
 
     Examples
     --------
-    >>> shown(0.8746, scale=100), shown(0.5, sign="+"), shown(None)
-    ('87.46', '+0.50', '-')
+    >>> shown(0.8746, scale=100), shown(0.5, sign="+"), shown(None), shown(-1e-5, scale=100)
+    ('87.46', '+0.50', '-', '0.00')
     """
-    number = scale * known(value) + 0.0  # no minus before a zero
-    return f"{number:{sign}.{decimals}f}" if math.isfinite(number) else NONE
+    number = scale * known(value)
+    if not math.isfinite(number):
+        return NONE
+    text = f"{number:{sign}.{decimals}f}"
+    return text if float(text) else text.replace("-", sign)  # no minus before a zero
 
 
 def span(low: float | None, high: float | None, *, scale: float = 1.0, decimals: int = 2, sign: str = "") -> str:

@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from deadheat.analyses.method_words import corrected_over_splits, corrected_words, metric_words, named_tests
+from deadheat.analyses.families import first_metrics
+from deadheat.analyses.method_words import (
+    corrected_over_splits,
+    corrected_words,
+    metric_words,
+    named_on_units,
+    named_tests,
+)
 from deadheat.errors import counted
 from deadheat.paper.designs import split_words
 from deadheat.paper.paragraph_study import systems_of
@@ -128,7 +135,8 @@ def runs(evidence: Evidence) -> Answered:
         if study.get("cells"):
             known.append(f"{counted(study['cells'], 'run')} planned, {study.get('missing') or 0:,} without a result")
         for block in study["blocks"]:
-            counts = {row["system"]: row["runs"] for row in block["systems"] if row["metric"] == block["metrics"][0]}
+            firsts = first_metrics(block)
+            counts = {row["system"]: row["runs"] for row in block["systems"] if firsts[row["system"]] == row["metric"]}
             told = ", ".join(f"{name} {number:,}" for name, number in counts.items())
             known.append(f"{block['corpus']}, {block['split']}, {block['part']}: runs of {told}")
     for document in evidence.of("seeds"):
@@ -188,7 +196,7 @@ def tests(evidence: Evidence) -> Answered:
         names = "/".join(dict.fromkeys(each for pair in block["pairs"] for each in pair["test"].split("/")))
         if names:
             how = corrected_over_splits(study["correction"], block["splits"], len(block["pairs"]))
-            known.append(f"{named_tests(names)}, alpha {study['alpha']:g}, p-values {how}")
+            known.append(f"{named_on_units(names)}, alpha {study['alpha']:g}, p-values {how}")
     for each in evidence.of("compare"):
         how = corrected_words(each["correction"], len(each["pairs"]))
         known.append(f"{named_tests(each['test'])} by {each['unit']}, alpha {each['alpha']:g}, p-values {how}")
@@ -266,7 +274,9 @@ def left_out(evidence: Evidence) -> Answered:
         if "missing" in study and not missing and not failed:
             known.append("every run that was planned has a result")
         known += [f"{counted(missing, 'run')} without a result"] if missing else []
-        known += [f"{each['system']} on {each['corpus']}: {each['status']} ({each['error']})" for each in failed[:20]]
+        for each in failed[:20]:
+            why = f" ({each['error']})" if each["error"] else ""
+            known.append(f"{each['system']} on {each['corpus']}: {each['status']}{why}")
         known += [f"{len(failed) - 20:,} more failed"] if len(failed) > 20 else []
         damaged = study.get("damaged") or []
         known += [f"{counted(len(damaged), 'run')} whose predictions could not be read"] if damaged else []

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from deadheat.analyses.families import families, has_more_seeds, seed_words
 from deadheat.analyses.latex import fixed
 from deadheat.analyses.method_words import metric_words
 from deadheat.errors import counted
@@ -24,7 +25,7 @@ from deadheat.paper.sentences import (
     p_said,
     points,
     scored,
-    tested,
+    tested_on_units,
 )
 
 PARTS = ("test", "dev", "tune")
@@ -42,11 +43,21 @@ def study_sentences(document: Document) -> Iterator[Sentence]:
     yield from _seeds(document, blocks)
     part = next((part for part in PARTS if any(block["part"] == part for block in blocks)), blocks[0]["part"])
     own = [block for block in blocks if block["part"] == part]
-    yield from _compared(document, own)
-    yield from _found(own)
+    yield from _by_metric(document, own)
     used = [note for note in document.get("notes") or [] if "was used in training" in note]
     yield from (Sentence.of(f"{opening(note)}.") for note in used)
     yield from _left_out(document)
+
+
+def _by_metric(document: Document, blocks: Sequence[Document]) -> Iterator[Sentence]:
+    """Systems that are scored by the same metric before all else, together."""
+    found: dict[str, list[Document]] = {}
+    for block in blocks:
+        for family in families(block):
+            found.setdefault(family["metrics"][0], []).append(family)
+    for own in found.values():
+        yield from _compared(document, own, of=len(found) > 1)
+        yield from _found(own)
 
 
 def systems_of(document: Document) -> dict[str, str]:
@@ -62,18 +73,30 @@ def _trained(document: Document, blocks: Sequence[Document]) -> Sentence:
     bases = [name.partition(".v")[0] for name in systems.values()]
     keys = cite(*(OF_SYSTEMS[base] for base in bases if base in OF_SYSTEMS))
     sizes = {each["corpus"]: each for each in document.get("corpora") or []}
-    names = list(dict.fromkeys(block["corpus"] for block in blocks))
-    ways = list(dict.fromkeys((block["split"], block["seed"]) for block in blocks))
     said: list[str | Cite] = [f"We trained {counted(len(systems), 'system')} ({listed(systems)})", keys, " on "]
-    for at, (split, seed) in enumerate(ways):
-        own = sorted({block["splits"] for block in blocks if (block["split"], block["seed"]) == (split, seed)})
-        said += [" and " if at else "", split_words(split, own, seed=seed)]
-        base = split.partition(".v")[0]
-        said.append(cite(STRATEGY_KEYS[base]) if base in STRATEGY_KEYS else cite())
-    each = "each of " if len(names) > 1 else ""
-    told = [_sized(name, sizes.get(name)) for name in names] if len(names) <= MOST_BLOCKS else [listed(names)]
-    corpora = listed(told) if len(names) <= MOST_BLOCKS else f"{len(names)} corpora ({told[0]})"
-    return Sentence.of(*said, f" of {each}{corpora}.")
+    for at, (names, ways) in enumerate(_ways_by_corpora(blocks).items()):
+        said.append("; and on " if at else "")
+        for place, (split, seed) in enumerate(ways):
+            own = sorted({block["splits"] for block in blocks if (block["split"], block["seed"]) == (split, seed)})
+            said += [" and " if place else "", split_words(split, own, seed=seed)]
+            base = split.partition(".v")[0]
+            said.append(cite(STRATEGY_KEYS[base]) if base in STRATEGY_KEYS else cite())
+        each = "each of " if len(names) > 1 else ""
+        told = [_sized(name, sizes.get(name)) for name in names] if len(names) <= MOST_BLOCKS else [listed(names)]
+        corpora = listed(told) if len(names) <= MOST_BLOCKS else f"{len(names)} corpora ({told[0]})"
+        said.append(f" of {each}{corpora}")
+    return Sentence.of(*said, ".")
+
+
+def _ways_by_corpora(blocks: Sequence[Document]) -> dict[tuple[str, ...], list[tuple[str, int]]]:
+    """Ways to split, with their seeds, by the corpora that are split so."""
+    corpora: dict[tuple[str, int], dict[str, None]] = {}
+    for block in blocks:
+        corpora.setdefault((block["split"], block["seed"]), {})[block["corpus"]] = None
+    found: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+    for way, names in corpora.items():
+        found.setdefault(tuple(names), []).append(way)
+    return found
 
 
 def _sized(name: str, size: Mapping[str, Any] | None) -> str:
@@ -108,28 +131,28 @@ def _seed_words(own: Sequence[int]) -> str:
     return f"one seed ({own[0]})" if len(own) == 1 else f"{len(own)} seeds ({numbered(own)})"
 
 
-def _compared(document: Document, blocks: Sequence[Document]) -> Iterator[Sentence]:
+def _compared(document: Document, blocks: Sequence[Document], *, of: bool) -> Iterator[Sentence]:
     metric, part = metric_words(blocks[0]["metrics"][0]), blocks[0]["part"]
-    yield Sentence.of(f"We report {metric} on {part}.")
+    systems = dict.fromkeys(row["system"] for block in blocks for row in block["systems"]) if of else {}
+    yield Sentence.of(f"We report {metric} on {part}{f' of {listed(systems)}' if of else ''}.")
     pairs = [pair for block in blocks for pair in block["pairs"]]
     if not pairs:
         return
     test = "/".join(dict.fromkeys(each for pair in pairs for each in pair["test"].split("/")))
     several = sorted({block["splits"] for block in blocks})
     many = max(len(block["pairs"]) for block in blocks)
-    seeded = any(row["runs"] > block["splits"] for block in blocks for row in block["systems"])
-    first = ", by the first seed of each," if seeded else ""
+    first = ", by the first seed of each," if any(map(has_more_seeds, blocks)) else ""
     alpha = f"alpha {document['alpha']:g}"
     if several == [1]:
         how = f"; p-values are not corrected for the {many} pairs" if many > 1 else ""
         where = "" if len(blocks) == 1 else " on each corpus"
-        yield Sentence.of(f"Systems were compared{where}{first} with ", *tested(test), f" at {alpha}{how}.")
+        yield Sentence.of(f"Systems were compared{where}{first} with ", *tested_on_units(test), f" at {alpha}{how}.")
         return
     fixing = corrected(document["correction"], several[0] if len(several) == 1 else None, over="split")
     pairs_said = f" and not for the {many} pairs" if many > 1 else ""
     yield Sentence.of(
         f"On each split {'every two systems' if many > 1 else 'the two systems'} were compared{first} with ",
-        *tested(test),
+        *tested_on_units(test),
         f" at {alpha}, with p-values ",
         *fixing,
         f"{pairs_said}.",
@@ -153,9 +176,11 @@ def _found(blocks: Sequence[Document]) -> Iterator[Sentence]:
 def _where(block: Document, blocks: Sequence[Document]) -> str:
     """What tells a block from the others."""
     corpus = f"{block['corpus']}" if len({each["corpus"] for each in blocks}) > 1 else ""
-    ways = {each["split"] for each in blocks if each["corpus"] == block["corpus"]}
+    ways = {(each["split"], each["seed"]) for each in blocks if each["corpus"] == block["corpus"]}
     way = split_words(block["split"], [block["splits"]], seed=block["seed"]).partition(" (")[0] if len(ways) > 1 else ""
-    return f"On {' and '.join(filter(None, (corpus, way)))}, "
+    same = [each for each in blocks if (each["corpus"], each["split"]) == (block["corpus"], block["split"])]
+    seed = f" with {seed_words(block, same)}" if len(same) > 1 else ""
+    return f"On {' and '.join(filter(None, (corpus, f'{way}{seed}')))}, "
 
 
 def order_of(blocks: Sequence[Document]) -> list[str]:
@@ -201,23 +226,24 @@ def _pairs(blocks: Sequence[Document]) -> Iterator[Sentence]:
         found = [(pair, 1) for block in blocks for pair in block["pairs"] if (pair["a"], pair["b"]) == (a, b)]
         found += [(pair, -1) for block in blocks for pair in block["pairs"] if (pair["b"], pair["a"]) == (a, b)]
         splits = sum(pair["splits"] for pair, _ in found)
+        by = "By their first seeds, " if any(has_more_seeds(block, (a, b)) for block in blocks) else ""
         if splits == 1:
-            yield _once(a, b, *found[0])
+            yield Sentence.of(by, _once(a, b, *found[0]))
         elif splits:
             corpora = len({block["corpus"] for block in blocks})
-            yield _over_splits(a, b, found, corpora=corpora)
+            yield Sentence.of(by, _over_splits(a, b, found, corpora=corpora))
 
 
-def _once(a: str, b: str, pair: Document, sign: int) -> Sentence:
+def _once(a: str, b: str, pair: Document, sign: int) -> str:
     gap = sign * pair["difference"]
     clear = pair["significant"] + pair["reversed"]
     told = f"{p_said(pair['p_corrected'][0])}, {'significant' if clear else 'not significant'}"
     if not gap:
-        return Sentence.of(f"{a} and {b} scored the same ({told}).")
-    return Sentence.of(f"{a} scored {points(gap, scale=100)} {'higher' if gap > 0 else 'lower'} than {b} ({told}).")
+        return f"{a} and {b} scored the same ({told})."
+    return f"{a} scored {points(gap, scale=100)} {'higher' if gap > 0 else 'lower'} than {b} ({told})."
 
 
-def _over_splits(a: str, b: str, found: Sequence[tuple[Document, int]], *, corpora: int) -> Sentence:
+def _over_splits(a: str, b: str, found: Sequence[tuple[Document, int]], *, corpora: int) -> str:
     splits = sum(pair["splits"] for pair, _ in found)
     # Where a system was the second of a pair, it is ahead where the first was not, unless they were level.
     ahead = sum(pair["ahead"] for pair, sign in found if sign > 0)
@@ -233,7 +259,7 @@ def _over_splits(a: str, b: str, found: Sequence[tuple[Document, int]], *, corpo
         clear = "all" if won == splits else "none" if won == 0 else f"{won}"
         on = f"all {of}" if ahead == splits else f"{ahead} of {of}"
         said = f"{a} was better than {b} on {on} ({mean}), significantly so on {clear} of them"
-    return Sentence.of(f"{said}{f', and significantly worse on {lost}' if lost else ''}.")
+    return f"{said}{f', and significantly worse on {lost}' if lost else ''}."
 
 
 def _left_out(document: Document) -> Iterator[Sentence]:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deadheat.analyses.latex import escape, fixed
-from deadheat.analyses.method_words import corrected_words, named_tests
-from deadheat.errors import counted
+from deadheat.analyses.method_words import corrected_words, named_on_units, named_tests, unit_of_test
 from deadheat.paper.references import OF_CORRECTIONS, OF_TESTS, REFERENCES
 
 MOST_NAMES = 8
@@ -73,6 +72,14 @@ def cite_tests(test: str) -> Cite:
 def tested(test: str, *, by: str = "") -> tuple[str | Cite, ...]:
     """A test with what to cite for it."""
     return named_tests(test), cite_tests(test), f" by {by}" if by else ""
+
+
+def tested_on_units(test: str) -> tuple[str | Cite, ...]:
+    """A test of a study with what to cite for it, and its unit."""
+    units = {unit_of_test(each) for each in test.split("/")}
+    if len(units) == 1:
+        return named_tests(test), cite_tests(test), f" on {units.pop()}"
+    return named_on_units(test), cite_tests(test)
 
 
 def corrected(correction: str, tests: int | None, *, over: str = "test") -> tuple[str | Cite, ...]:
@@ -165,8 +172,3 @@ def points(difference: float, *, scale: float, decimals: int = 2) -> str:
 def opening(said: str) -> str:
     """A text that begins a sentence."""
     return f"{said[:1].upper()}{said[1:]}"
-
-
-def spoken(number: int, thing: str) -> str:
-    """`one split`, `3 splits`."""
-    return f"one {thing}" if number == 1 else counted(number, thing)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from itertools import count
 
 from deadheat.analyses.latex import Tabular
-from deadheat.analyses.latex_runs import contrast_tables, seeds_tables, study_tables
+from deadheat.analyses.latex_runs import contrast_tables, seeds_tables
+from deadheat.analyses.latex_study import study_tables
 from deadheat.analyses.latex_tables import compare_tables, rank_tables, score_tables, size_tables
 from deadheat.paper.documents import Document, checked
 

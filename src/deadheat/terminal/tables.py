@@ -130,14 +130,6 @@ def _padded(text: str, size: int, *, to_left: bool) -> str:
     return text + gap if to_left else gap + text
 
 
-def score_matrix(scores: Scores) -> tuple[list[str], list[list[str]]]:
-    """Files by metrics, in percent: the header and the rows."""
-    labels = list(dict.fromkeys(row.metric.label for row in scores.rows))
-    found = {(row.file, row.metric.label): percent(row.value) for row in scores.rows}
-    files = list(dict.fromkeys(row.file for row in scores.rows))
-    return ["system", *labels], [[file, *(found[file, label] for label in labels)] for file in files]
-
-
 def score_table(scores: Scores) -> str:
     """One row a file and metric, with the interval, the counts and the line to quote."""
     classes = scores.by in ("relation", "tag")
