@@ -1,4 +1,4 @@
-"""Takes the picture of the README: python docs/assets/picture.py deadheat-demo/index.html docs/assets/demo.png"""
+"""Take the picture of the README: python docs/assets/picture.py deadheat-demo/index.html docs/assets/demo.png ."""
 
 import shutil
 import sys
