@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.browsers import browser as browser
+
 ROOT = Path(__file__).resolve().parent.parent
 
 settings.register_profile("dev", deadline=None)

@@ -18,7 +18,6 @@ import pytest
 
 import deadheat
 from deadheat.cli.main import COMMANDS
-from tests.pages.browsing import browser as browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

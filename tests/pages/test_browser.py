@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.pages.browsing import HOSTILE, NAMES, SCORES, Visiting, background, column, no_browser, sample
+from tests.browsers import no_browser
+from tests.pages.browsing import HOSTILE, NAMES, SCORES, Visiting, background, column, sample
 
 # Every piece of text on the page, with its colour and the colour behind it.
 WRITTEN = """() => {
