@@ -20,11 +20,11 @@ import numpy as np
 from deadheat.corpus import read
 from deadheat.neural import batches
 from deadheat.neural.memory import weights_of
+from deadheat.neural.programs import Ground
 from deadheat.neural.schemes import f1_of
-from deadheat.neural.shape import Numbers, Shape
-from deadheat.neural.stack import Course, Ground, Job, Splits, Stack
+from deadheat.neural.shape import RATES, Course, Numbers, Shape
+from deadheat.neural.stack import Job, Splits, Stack
 from deadheat.neural.text import Encoding, encoded, tokens_of
-from deadheat.neural.updates import RATES
 
 EPOCHS = 25  # of a network, to extrapolate by
 
@@ -42,14 +42,14 @@ def main() -> None:
         [given.data / "train.txt", given.data / "test.txt"], format="columns", columns=["form", "pos", "chunk"]
     )
     labels = corpus.column("chunk")
-    encoding = encoded(corpus, labels.codes, labels.vocabulary.strings)
+    encoding = encoded([corpus], labels.codes, labels.vocabulary.strings)
     sentences = np.arange(corpus.parts[0].sentences if hasattr(corpus.parts[0], "sentences") else 8936)
     sentences = sentences[: given.limit]
     cut = len(sentences) * 9 // 10
     train, tune = sentences[:cut], sentences[cut:]
     shape = Shape()
     lengths = np.asarray(encoding.arrays["lengths"])
-    groups = batches.by_length(lengths, train)
+    groups = batches.by_length(lengths, train, shape.batch)
     tokens = int(lengths[train].sum())
     steps = sum(batches.counts(groups, shape.batch).values())
     work = operations(shape, encoding) * tokens
@@ -100,8 +100,10 @@ def ours(
     def judge(split: int, labels: np.ndarray) -> float:
         return f1_of(gold, labels, encoding.labels, offsets)
 
-    stack = Stack(ground, Splits([train], [tune]), Course(epochs + 1, epochs + 1), judge, size=size)
-    waiting = [(at, Job(Numbers(RATES[shape.optimizer]), at, 0)) for at in range(size)][::-1]
+    stack = Stack(ground, Splits([train], [tune]), judge, size=size)
+    waiting = [(at, Job(Numbers(RATES[shape.optimizer]), at, 0, Course(epochs + 1, epochs + 1))) for at in range(size)][
+        ::-1
+    ]
     began = time.perf_counter()
     stack._enter(waiting)
     stack.compile()

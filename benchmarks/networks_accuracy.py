@@ -9,15 +9,17 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from deadheat.corpus import read
+from deadheat.neural.programs import Ground
 from deadheat.neural.schemes import f1_of, recode
-from deadheat.neural.shape import Numbers, Shape
-from deadheat.neural.stack import Course, Ground, Job, Splits, Stack
+from deadheat.neural.shape import Course, Numbers, Shape
+from deadheat.neural.stack import Job, Splits, Stack
 from deadheat.neural.text import encoded, tokens_of
 
 
@@ -50,7 +52,7 @@ def main() -> None:
     offsets = np.append(corpus.offsets[: corpus.sentences], corpus.words)
     if given.task == "chunking" and given.scheme != "bio":
         codes, names = recode(codes, names, offsets, target=given.scheme)
-    encoding = encoded(corpus, codes, names)
+    encoding = encoded([corpus], codes, names)
     ends = np.cumsum([each.sentences for each in made])
     train, dev, test = (np.arange(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
     lengths = np.asarray(encoding.arrays["lengths"])
@@ -67,9 +69,10 @@ def main() -> None:
         Numbers(rate, drop)
         for rate, drop in product(map(float, given.rates.split(",")), map(float, given.drops.split(",")))
     ]
-    jobs = [Job(own, seed, 0) for own in numbers for seed in range(given.seeds)]
+    course = Course(given.epochs, given.patience)
+    jobs = [Job(own, seed, 0, course) for own in numbers for seed in range(given.seeds)]
     stack = Stack(
-        ground, Splits([train], [dev], {"test": [test]}), Course(given.epochs, given.patience),
+        ground, Splits([train], [dev], {"test": [test]}),
         lambda split, labels: measure(dev, labels), size=len(jobs),
     )  # fmt: skip
     began = time.perf_counter()
@@ -82,11 +85,12 @@ def main() -> None:
         told.append(spent)
         print(f"epoch {len(told)}: {spent:.0f} s, dev {100 * np.mean(curves):.2f}", flush=True)
         if spent > given.seconds:
-            stack.course = Course(1, 1)
+            for slot in filter(None, stack.slots):
+                slot.job = replace(slot.job, course=Course(1, 1))
 
     stack.after_epoch = hurry
     rows = []
-    for at, done in stack.run(jobs):
+    for at, done in stack.run(dict(enumerate(jobs))):
         score = measure(test, done.labels["test"])
         own = done.job.numbers
         said = {"rate": float(own.rate), "drop": float(own.drop), "seed": done.job.seed, "at": at}

@@ -22,7 +22,7 @@ LAYERS = (
     ("testbed",),
     ("splits",),
     ("metrics",),
-    ("neural", "stats"),
+    ("neural", "stats", "trees"),
     ("systems",),
     ("ranking",),
     ("study",),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deadheat.splits import Partition, split
     from deadheat.study.ledger import Ledger, Look
     from deadheat.study.store import open_store
+    from deadheat.systems.many import train_many
 
 __all__ = [
     "Corpus",
@@ -46,6 +47,7 @@ __all__ = [
     "size",
     "split",
     "take",
+    "train_many",
     "write",
 ]
 
@@ -69,6 +71,7 @@ _HOMES = {
     "size": "deadheat.analyses.size",
     "split": "deadheat.splits",
     "take": "deadheat.corpus",
+    "train_many": "deadheat.systems.many",
     "write": "deadheat.corpus",
 }
 

@@ -70,7 +70,7 @@ class Registry(Generic[T]):
         for setting, value in given.items():
             if setting not in known:
                 raise NameUnknown(f"setting of {name}", setting, list(known))
-            _check_kind(name, setting, value, known[setting].default)
+            given[setting] = _like(known[setting].default, value, f"{name}: {setting}")
         changed = {key: value for key, value in given.items() if value != known[key].default}
         settings = ", ".join(f"{key}={changed[key]!r}" for key in known if key in changed)
         made = maker(**changed)
@@ -101,6 +101,10 @@ def _settings(kind: str, text: str, inside: str) -> dict[str, Any]:
         raise InputError(f"{kind} {text!r}: settings are unreadable; expected name=value, ...") from None
 
 
-def _check_kind(name: str, setting: str, value: object, default: object) -> None:
+def _like(default: object, value: object, what: str) -> object:
+    """A value of the kind of the default; a whole number will do where others are expected."""
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
     if default is not inspect.Parameter.empty and not isinstance(value, type(default)):
-        raise InputError(f"{name}: {setting}={value!r}; expected a value like {default!r}")
+        raise InputError(f"{what}={value!r}; expected a value like {default!r}")
+    return value

@@ -11,7 +11,10 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-from deadheat.neural import lstm  # noqa: E402
+from deadheat.neural import (
+    chance,
+    lstm,
+)
 from deadheat.neural.lstm import LSTMWeights, bilstm, initial_lstm, recurrence  # noqa: E402
 
 SENTENCES, WORDS, INPUTS, UNITS = 3, 5, 4, 6
@@ -39,7 +42,7 @@ def test_both_directions_are_those_of_a_loop_over_the_words_of_each_sentence(ste
     x = rng.normal(size=(SENTENCES, WORDS, INPUTS))
     lengths = np.array([5, 1, 3])
     kept = rng.integers(0, 2, size=(steps, 2, SENTENCES, UNITS)) / 0.5
-    weights = initial_lstm(jax.random.key(1), INPUTS, UNITS)
+    weights = initial_lstm(chance.key(1), INPUTS, UNITS)
     found = np.asarray(
         bilstm(weights, jnp.asarray(x, jnp.float32), jnp.asarray(lengths), jnp.asarray(kept, jnp.float32))
     )
@@ -91,7 +94,7 @@ def test_the_recurrent_gradient_is_taken_once_and_not_at_every_step() -> None:
 
 
 def test_a_forget_gate_starts_open_and_recurrent_weights_are_orthogonal() -> None:
-    weights = initial_lstm(jax.random.key(0), INPUTS, UNITS)
+    weights = initial_lstm(chance.key(0), INPUTS, UNITS)
     assert np.array_equal(np.asarray(weights.bias).reshape(2, 4, UNITS)[:, 1], np.ones((2, UNITS)))
     square = np.asarray(weights.recurrent[0, :, UNITS : 2 * UNITS])
     assert np.allclose(square @ square.T, np.eye(UNITS), atol=1e-5)

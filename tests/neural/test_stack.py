@@ -1,6 +1,7 @@
 """Stacks of networks: each is what it would be alone."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read
 from deadheat.neural import batches
-from deadheat.neural.shape import Numbers, Shape
-from deadheat.neural.stack import Course, Ground, Job, Splits, Stack, Trained
+from deadheat.neural.programs import Ground
+from deadheat.neural.shape import Course, Numbers, Shape
+from deadheat.neural.stack import Job, Splits, Stack, Trained
 from deadheat.neural.text import Encoding, casing, encoded, normalised, tokens_of
 
 SMALL = Shape(units=(6, 5), word_size=8, case_size=3, character_size=4, filters=5, batch=8)
@@ -33,7 +35,7 @@ def corpus(sentences: int, seed: int = 0) -> Corpus:
 
 def encode(text: Corpus) -> Encoding:
     column = text.column("tag")
-    return encoded(text, column.codes, column.vocabulary.strings)
+    return encoded([text], column.codes, column.vocabulary.strings)
 
 
 def trained(
@@ -46,8 +48,8 @@ def trained(
         assert tune is not None
         return float((gold[tokens_of(starts, lengths, np.sort(tune))] == labels).mean())
 
-    stack = Stack(Ground.of(shape, encoding, splits.trains), splits, course, judge, size=size)
-    found = dict(stack.run(jobs))
+    stack = Stack(Ground.of(shape, encoding, splits.trains), splits, judge, size=size)
+    found = dict(stack.run({at: replace(job, course=course) for at, job in enumerate(jobs)}))
     return [found[at] for at in range(len(jobs))]
 
 
@@ -131,7 +133,7 @@ def test_a_loss_that_is_no_number_ends_that_network_and_no_other(text: Corpus, s
 
 def test_words_outside_of_train_are_unknown_and_labels_outside_of_it_impossible(text: Corpus) -> None:
     encoding = encode(text)
-    arrays = encoding.text([np.arange(3)])
+    arrays = encoding.knowledge([np.arange(3)])
     own = {text.column("form").strings()[at] for at in range(int(text.offsets[3]))}
     for code, word in enumerate(encoding.words[1:], 1):
         assert (arrays["seen"][0, code] > 0) == (word in {normalised(form) for form in own})
@@ -141,7 +143,7 @@ def test_words_outside_of_train_are_unknown_and_labels_outside_of_it_impossible(
 
 def test_every_sentence_is_seen_once_an_epoch_and_order_follows_from_the_seed() -> None:
     lengths = np.random.default_rng(0).integers(1, 90, size=500)
-    groups = batches.by_length(lengths, np.arange(500))
+    groups = batches.by_length(lengths, np.arange(500), 16)
     one, same, other, later = (
         batches.epoch(groups, 16, seed, number) for seed, number in ((3, 0), (3, 0), (4, 0), (3, 1))
     )
@@ -156,8 +158,8 @@ def test_every_sentence_is_seen_once_an_epoch_and_order_follows_from_the_seed() 
 def test_a_network_has_its_steps_in_one_order_whatever_trains_beside_it() -> None:
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 60, size=400)
-    mine = batches.by_length(lengths, np.arange(250))
-    others = batches.by_length(lengths, np.arange(100, 400))
+    mine = batches.by_length(lengths, np.arange(250), 8)
+    others = batches.by_length(lengths, np.arange(100, 400), 8)
     own = batches.schedule([mine], 8)
     among = [slot for slot in batches.schedule([mine, others], 8) if slot in set(own)]
     assert own == among
@@ -166,7 +168,7 @@ def test_a_network_has_its_steps_in_one_order_whatever_trains_beside_it() -> Non
 
 def test_little_of_what_is_computed_is_padding() -> None:
     lengths = np.random.default_rng(2).geometric(0.05, size=8000).clip(1, 120)
-    assert batches.padding(batches.by_length(lengths, np.arange(8000)), lengths, 32) < 0.15
+    assert batches.padding(batches.by_length(lengths, np.arange(8000), 31), lengths, 31) < 0.15
 
 
 @pytest.mark.parametrize(

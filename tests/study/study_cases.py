@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
+from deadheat.corpus.labels import with_labels
 from deadheat.study.bench import Worked
 from deadheat.study.cells import Cell
 from deadheat.study.executor import SerialExecutor
@@ -24,7 +25,6 @@ from deadheat.study.predictions import predictions_folder
 from deadheat.study.running import Workplace
 from deadheat.study.store import Store
 from deadheat.systems import SYSTEMS, Model, System
-from deadheat.systems.system import with_labels
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = [

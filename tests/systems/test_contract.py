@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,10 +23,20 @@ FORMATS = tuple(COLUMN)
 Make = Callable[..., System]
 
 
+# Small and quick to compile, and yet it learns.
+NETWORK = {
+    "units": "16", "word_size": 24, "casing": 4, "characters": "none", "classifier": "softmax", "dropout": "none",
+    "optimizer": "adam", "rate": 0.03, "batch": 8, "epochs": 10,
+}  # fmt: skip
+
+
 @pytest.fixture(params=sorted(SYSTEMS))
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
-    """A maker of the system; the one that runs programs is given one."""
-    more = tagger(tmp_path) if request.param == "command.v1" else {}
+    """A maker of the system; the one that runs programs is given one, and networks are small."""
+    more: dict[str, Any] = tagger(tmp_path) if request.param == "command.v1" else {}
+    if request.param == "bilstm.v1":
+        pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+        more = NETWORK
 
     def made(column: str = "upos") -> System:
         return SYSTEMS.make(request.param, column=column, **more)

@@ -8,7 +8,7 @@ that has fewer of them sits that step out. Nothing a network sees depends on wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,9 @@ Indices = NDArray[np.int64]
 # Each is at most a third more than the one before: of what a batch computes, about a tenth is padding.
 LENGTHS = (6, 9, 12, 16, 20, 25, 31, 39, 49, 62, 80, 104, 136, 176, 230, 300, 400, 520, 700, 1000)
 NONE = -1
+PREDICTED = 128  # sentences labelled at once
+COARSE = 3  # only every third length is used to label, for fewer programs
+FEW, MANY = 32, 256  # batches of an epoch: with few only every fourth length is used, with less than many every second
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Slot:
     number: int
 
 
-def length_of(words: int) -> int:
+def length_of(words: int, lengths: Sequence[int] = LENGTHS) -> int:
     """How many words a sentence is filled up to.
 
     Examples
@@ -38,16 +41,25 @@ def length_of(words: int) -> int:
     >>> [length_of(each) for each in (1, 6, 7, 80, 81, 1500)]
     [6, 6, 9, 80, 104, 2000]
     """
-    for length in LENGTHS:
+    for length in lengths:
         if words <= length:
             return length
     return -(-words // LENGTHS[-1]) * LENGTHS[-1]
 
 
-def by_length(lengths: NDArray[np.integer], sentences: Indices) -> dict[int, Indices]:
-    """Sentences by the length they are filled up to, the shortest first."""
-    filled = np.array([length_of(each) for each in range(int(lengths.max(initial=0)) + 1)])[lengths[sentences]]
-    return {int(each): sentences[filled == each] for each in np.unique(filled)}
+def by_length(lengths: NDArray[np.integer], sentences: Indices, batch: int) -> dict[int, Indices]:
+    """Sentences by the length they are filled up to, the shortest first.
+
+    Where there are few batches, to compile a program for each length would take longer than padding does.
+    """
+    number = len(sentences) // batch
+    step = 4 if number < FEW else 2 if number < MANY else 1
+    return _by_length(lengths, sentences, LENGTHS[step - 1 :: step])
+
+
+def _by_length(lengths: NDArray[np.integer], sentences: Indices, tops: Sequence[int]) -> dict[int, Indices]:
+    filled_to = np.array([length_of(each, tops) for each in range(int(lengths.max(initial=0)) + 1)])[lengths[sentences]]
+    return {int(each): sentences[filled_to == each] for each in np.unique(filled_to)}
 
 
 def counts(groups: dict[int, Indices], batch: int) -> dict[int, int]:
@@ -118,3 +130,22 @@ def padding(groups: dict[int, Indices], lengths: NDArray[np.integer], batch: int
     computed = sum(words * batch * count for words, count in counts(groups, batch).items())
     real = sum(int(lengths[own].sum()) for own in groups.values())
     return 1 - real / computed if computed else 0.0
+
+
+def rows_to_label(lengths: NDArray[np.integer], sentences: Indices) -> dict[Slot, Indices]:
+    """Sentences to be labelled, in rows of one length, which is one of a few."""
+    groups = _by_length(lengths, sentences, LENGTHS[COARSE - 1 :: COARSE])
+    return {Slot(words, at): row for words, own in groups.items() for at, row in enumerate(filled(own, PREDICTED))}
+
+
+def in_order(
+    rows: Mapping[Slot, Indices], labels: Mapping[Slot, NDArray[np.integer]], lengths: NDArray[np.integer]
+) -> NDArray[np.integer]:
+    """Labels word by word, in the order of the sentences' numbers."""
+    pieces = {
+        sentence: labels[step][at, : lengths[sentence]]
+        for step, row in rows.items()
+        for at, sentence in enumerate(row.tolist())
+        if sentence != NONE
+    }
+    return np.concatenate([pieces[sentence] for sentence in sorted(pieces)])

@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from deadheat.neural.drawing import drawn_rows
+from deadheat.neural import chance
+from deadheat.neural.chance import Key, drawn_rows
 from deadheat.neural.lstm import bilstm, initial_lstm
 from deadheat.neural.shape import Shape
 from deadheat.neural.text import UNKNOWN, Text
@@ -17,9 +18,9 @@ NOBODY = -1  # where there is no character
 NOTHING = -1e9  # below every score: what is not there is no maximum
 
 
-def initial_characters(key: Array, shape: Shape, marks: Array) -> dict[str, Any]:
+def initial_characters(key: Key, shape: Shape, marks: Array) -> dict[str, Any]:
     """Vectors of characters, and the filters or the LSTM over them."""
-    table_key, filter_key = jax.random.split(key)
+    table_key, filter_key = chance.key(key, 0), chance.key(key, 1)
     weights: dict[str, Any] = {"table": drawn_rows(table_key, marks, shape.character_size)}
     if shape.characters == "lstm":
         weights["lstm"] = initial_lstm(filter_key, shape.character_size, shape.filters)
@@ -27,7 +28,7 @@ def initial_characters(key: Array, shape: Shape, marks: Array) -> dict[str, Any]
     seen = shape.width * shape.character_size
     limit = (6.0 / (seen + shape.filters)) ** 0.5
     size = (shape.width, shape.character_size, shape.filters)
-    weights["filters"] = jax.random.uniform(filter_key, size, minval=-limit, maxval=limit)
+    weights["filters"] = chance.between(filter_key, size, limit)
     weights["bias"] = jnp.zeros(shape.filters)
     return weights
 

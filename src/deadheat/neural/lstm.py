@@ -15,6 +15,9 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from deadheat.neural import chance
+from deadheat.neural.chance import Key
+
 DIRECTIONS, GATES = 2, 4
 
 
@@ -26,12 +29,11 @@ class LSTMWeights(NamedTuple):
     bias: Array  # (2, 4U)
 
 
-def initial_lstm(key: Array, inputs: int, units: int) -> LSTMWeights:
+def initial_lstm(key: Key, inputs: int, units: int) -> LSTMWeights:
     """Glorot's uniform weights for inputs, orthogonal ones for units, and a forget gate that starts open."""
-    input_key, unit_key = jax.random.split(key)
     bound = (6.0 / (inputs + units)) ** 0.5
-    weights = jax.random.uniform(input_key, (DIRECTIONS, inputs, GATES * units), minval=-bound, maxval=bound)
-    square = jax.random.orthogonal(unit_key, units, (DIRECTIONS, GATES))  # (2, 4, U, U)
+    weights = chance.between(chance.key(key, 0), (DIRECTIONS, inputs, GATES * units), bound)
+    square, _ = jnp.linalg.qr(chance.normal(chance.key(key, 1), (DIRECTIONS, GATES, units, units)))
     recurrent = jnp.moveaxis(square, 1, 2).reshape(DIRECTIONS, units, GATES * units)
     bias = jnp.zeros((DIRECTIONS, GATES, units)).at[:, 1].set(1.0).reshape(DIRECTIONS, GATES * units)
     return LSTMWeights(weights, recurrent, bias)

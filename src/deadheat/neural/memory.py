@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 
 import jax
+import numpy as np
+from numpy.typing import NDArray
 
+from deadheat.neural.batches import length_of
 from deadheat.neural.shape import CASES, Shape
-from deadheat.neural.text import LONGEST_WORD
+from deadheat.neural.text import LONGEST_WORD, Text
 
 # Copies of the weights: themselves, their gradient, the best so far, what the optimizer remembers, and room to move.
 MEMORIES = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 1, "adam": 2, "nadam": 2}
@@ -61,3 +64,12 @@ def device_memory() -> int | None:
         return None
     told = device.memory_stats() or {}
     return int(told.get("bytes_limit", 8 << 30))
+
+
+def stack_size(shape: Shape, text: Text, lengths: NDArray[np.integer]) -> int:
+    """How many networks to train at once: as many as fit; one on a CPU, where stacks do not pay."""
+    memory = device_memory()
+    if memory is None:
+        return 1
+    words, characters, labels = (each.shape[1] for each in (text.seen, text.legible, text.possible))
+    return fitting(shape, words, characters, labels, length_of(int(lengths.max(initial=1))), memory=memory)

@@ -12,9 +12,10 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from deadheat.neural import chance
+from deadheat.neural.chance import Key, drawn_rows
 from deadheat.neural.characters import character_vectors, initial_characters
 from deadheat.neural.crf import CRFWeights, best_sequences, negative_log_likelihood
-from deadheat.neural.drawing import drawn_rows
 from deadheat.neural.lstm import DIRECTIONS, bilstm, initial_lstm
 from deadheat.neural.shape import CASES, Numbers, Shape
 from deadheat.neural.text import UNKNOWN, Text
@@ -42,20 +43,20 @@ class Batch(NamedTuple):
     inside: Array  # whether there is a word: (B, T)
 
 
-def initial_weights(key: Array, shape: Shape, marks: Marks, vectors: Array | None = None) -> Weights:
+def initial_weights(key: Key, shape: Shape, marks: Marks, vectors: Array | None = None) -> Weights:
     """A network before training. Words that `vectors` (V, size) has no row for (NaN) are drawn like all others."""
-    keys = jax.random.split(key, 5)
+    keys = [chance.key(key, number) for number in range(5)]
     words = drawn_rows(keys[0], marks.words, shape.word_size)
     if vectors is not None:
         words = jnp.where(jnp.isnan(vectors), words, vectors)
     weights: Weights = {"words": words.at[UNKNOWN].set(drawn_rows(keys[0], marks.words[:1], shape.word_size)[0])}
     if shape.case_size:
-        weights["cases"] = 0.1 * jax.random.normal(keys[1], (CASES, shape.case_size))
+        weights["cases"] = 0.1 * chance.normal(keys[1], (CASES, shape.case_size))
     if shape.characters != "none":
         weights["characters"] = initial_characters(keys[2], shape, marks.characters)
     inputs = shape.inputs
     for at, units in enumerate(shape.units):
-        weights[f"layer{at}"] = initial_lstm(jax.random.fold_in(keys[3], at), inputs, units)
+        weights[f"layer{at}"] = initial_lstm(chance.key(keys[3], at), inputs, units)
         inputs = DIRECTIONS * units
     columns = drawn_rows(keys[4], marks.labels, inputs) * (inputs / (inputs + 20.0)) ** 0.5
     weights["output"] = (columns.T, jnp.zeros(len(marks.labels)))
@@ -76,13 +77,13 @@ def gathered(text: Text, sentences: Array, words: int) -> Batch:
 
 
 def label_scores(
-    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Array | None
+    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
 ) -> Array:
     """Scores (B, T, L) of all labels; with a key, as in training: words are replaced and units dropped."""
     seen = text.seen[split][batch.words]
     unknown = seen == 0
     if key is not None:
-        replaced = jax.random.bernoulli(jax.random.fold_in(key, 0), numbers.replaced, batch.words.shape)
+        replaced = chance.uniform(chance.key(key, 0), batch.words.shape) < numbers.replaced
         unknown |= (seen == 1) & replaced
     table = weights["words"]
     if shape.fixed_words:
@@ -102,33 +103,28 @@ def label_scores(
     return scores
 
 
-def dropped_outputs(x: Array, shape: Shape, numbers: Numbers, key: Array | None, place: int) -> Array:
+def dropped_outputs(x: Array, shape: Shape, numbers: Numbers, key: Key | None, place: int) -> Array:
     """What a layer passes on: a part is dropped, by the sentence (variational) or by the word (naive)."""
     if key is None or shape.dropout == "none" or shape.dropped == "recurrent":
         return x
     sentences, words, size = x.shape
     mask = (sentences, 1, size) if shape.dropout == "variational" else (sentences, words, size)
-    return x * _kept(jax.random.fold_in(key, place), numbers.drop, mask)
+    return x * chance.kept(chance.key(key, place), numbers.drop, mask)
 
 
 def kept_units(
-    shape: Shape, numbers: Numbers, key: Array | None, place: int, sizes: tuple[int, int, int]
+    shape: Shape, numbers: Numbers, key: Key | None, place: int, sizes: tuple[int, int, int]
 ) -> Array | None:
     """What is kept of the units from word to word; None where nothing is dropped."""
     if key is None or shape.dropout == "none" or shape.dropped == "outputs":
         return None
     words, sentences, units = sizes
     steps = 1 if shape.dropout == "variational" else words
-    return _kept(jax.random.fold_in(key, place), numbers.drop, (steps, DIRECTIONS, sentences, units))
-
-
-def _kept(key: Array, drop: Array | float, mask: tuple[int, ...]) -> Array:
-    keep = 1.0 - drop
-    return jax.random.bernoulli(key, keep, mask) / keep
+    return chance.kept(chance.key(key, place), numbers.drop, (steps, DIRECTIONS, sentences, units))
 
 
 def loss(
-    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Array | None
+    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
 ) -> Array:
     """The mean over words of how unlikely the gold labels are."""
     scores = label_scores(weights, shape, text, split, batch, numbers, key)

@@ -1,19 +1,25 @@
-"""What a network looks like: settings that change shapes or the program, and numbers that do not."""
+"""What a network looks like and how it trains: settings that change the program, and numbers that do not.
+
+Nothing here needs jax: what trains together is known before anything is loaded that could train it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from jax import Array
+from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat.errors import InputError, NameUnknown
+
+if TYPE_CHECKING:
+    from jax import Array
 
 CHARACTERS = ("none", "cnn", "lstm")
 CLASSIFIERS = ("softmax", "crf")
 OPTIMIZERS = ("sgd", "adagrad", "adadelta", "rmsprop", "adam", "nadam")
 DROPOUTS = ("none", "naive", "variational")
 PLACES = ("outputs", "recurrent", "both")
+# Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open.
+RATES = {"sgd": 0.1, "adagrad": 0.01, "adadelta": 1.0, "rmsprop": 0.001, "adam": 0.001, "nadam": 0.002}
 CASES = 8  # kinds of casing; see neural/text.py
 
 
@@ -69,3 +75,11 @@ class Numbers(NamedTuple):
     clip: Array | float = float("inf")  # of a component of the gradient
     norm: Array | float = 1.0  # of the whole gradient
     replaced: Array | float = 0.5  # how often a word seen once is taken for unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How long to train: at most so many epochs, and no more than `patience` without a better score on tune."""
+
+    epochs: int = 50
+    patience: int = 5

@@ -7,19 +7,21 @@ that a network is the same whatever else stands in the vocabularies around it.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jax import Array
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.errors import InputError
+
+if TYPE_CHECKING:
+    from jax import Array
 
 UNKNOWN = 0  # word, character and (in predictions) nothing else
 LONGEST_WORD = 16  # characters that are looked at: the first and the last half
+SMALL = 64  # words, sentences and so on: what is smaller is filled up to it
 Indices = NDArray[np.int64]
 
 
@@ -39,29 +41,59 @@ class Text(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """The words and characters that have vectors; number 0 of both stands for what has none."""
+
+    words: tuple[str, ...]
+    characters: tuple[str, ...]
+    keys: Mapping[str, str] = field(default_factory=dict)  # forms whose word is not the form made normal
+
+    @classmethod
+    def of(cls, forms: Iterable[str], keys: Mapping[str, str] | None = None) -> Lexicon:
+        """Everything that occurs in some forms."""
+        forms, keys = list(forms), keys or {}
+        words = sorted({keys.get(form) or normalised(form) for form in forms})
+        return cls(("", *words), ("", *sorted(set("".join(forms)))), keys)
+
+    def codes(self, forms: Sequence[str]) -> NDArray[np.int32]:
+        """The word of each form; unknown ones have 0."""
+        numbers = {word: at for at, word in enumerate(self.words)}
+        found = (numbers.get(self.keys.get(form) or normalised(form), UNKNOWN) for form in forms)
+        return np.fromiter(found, np.int32, len(forms))
+
+    def spelled(self, forms: Sequence[str]) -> NDArray[np.int32]:
+        """The characters of each form as it stands: (F, LONGEST_WORD)."""
+        numbers = {letter: at for at, letter in enumerate(self.characters)}
+        rows = np.full((len(forms), LONGEST_WORD), -1, np.int32)
+        for at, form in enumerate(forms):
+            row = [numbers.get(letter, UNKNOWN) for letter in _shown(form)]
+            rows[at, : len(row)] = row
+        return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Encoding:
-    """Arrays of a corpus on the host, and the strings that codes stand for."""
+    """Arrays of a text on the host, and the strings that codes stand for."""
 
     arrays: Mapping[str, NDArray[np.generic]]
-    words: tuple[str, ...]  # normalised; 0 is the unknown word
-    characters: tuple[str, ...]  # 0 is the unknown character
+    lexicon: Lexicon
     labels: tuple[str, ...]
 
     @property
-    def word_marks(self) -> NDArray[np.uint32]:
-        """A number for every word that depends on it alone."""
-        return marks(self.words)
+    def words(self) -> tuple[str, ...]:
+        return self.lexicon.words
 
     @property
-    def character_marks(self) -> NDArray[np.uint32]:
-        return marks(self.characters)
+    def characters(self) -> tuple[str, ...]:
+        return self.lexicon.characters
 
-    @property
-    def label_marks(self) -> NDArray[np.uint32]:
-        return marks(self.labels)
+    def knowledge(
+        self, trains: Sequence[Indices], given: NDArray[np.bool_] | None = None
+    ) -> dict[str, NDArray[np.generic]]:
+        """What networks that train on these sentences, a list a split, know of words, characters and labels.
 
-    def text(self, trains: Sequence[Indices]) -> dict[str, NDArray[np.generic]]:
-        """All arrays of a `Text` for networks that train on these sentences, a list a split."""
+        Words that are `given` a vector are known to all.
+        """
         own = self.arrays
         seen = np.zeros((len(trains), len(self.words)), np.int8)
         legible = np.zeros((len(trains), len(self.characters)), bool)
@@ -75,40 +107,74 @@ class Encoding:
             legible[at, letters[letters >= 0]] = True
             possible[at, np.unique(own["labels"][inside])] = True
         seen[:, UNKNOWN] = 2
-        return {**own, "seen": seen, "legible": legible, "possible": possible}
+        if given is not None:
+            seen[:, given] = 2
+        return {"seen": seen, "legible": legible, "possible": possible}
 
 
-def encoded(corpus: Corpus, labels: NDArray[np.integer], names: Sequence[str]) -> Encoding:
-    """Arrays of a corpus with the label code of every token."""
-    if not corpus.words:
-        raise InputError(f"{corpus.name}: no words; expected some to learn from")
-    forms = corpus.column("form")
-    lengths = np.diff(np.append(corpus.offsets[: corpus.sentences], corpus.words)).astype(np.int32)
-    if int(lengths.min()) < 1:
-        raise InputError(f"{corpus.name}: an empty sentence; expected words in every one")
-    normal = [normalised(form) for form in forms.vocabulary.strings]
-    distinct = sorted(set(normal))
-    code = {word: at + 1 for at, word in enumerate(distinct)}
-    words = ("", *distinct)
-    letters = sorted({letter for form in forms.vocabulary.strings for letter in form})
-    letter_code = {letter: at + 1 for at, letter in enumerate(letters)}
-    # Characters are of the form as it stands; each form is a row.
-    spelled = np.full((len(forms.vocabulary), LONGEST_WORD), -1, np.int32)
-    for at, form in enumerate(forms.vocabulary.strings):
-        row = [letter_code[letter] for letter in _shown(form)]
-        spelled[at, : len(row)] = row
-    word_of_form = np.array([code[word] for word in normal], np.int32)
-    case_of_form = np.array([casing(form) for form in forms.vocabulary.strings], np.int32)
+def device_arrays(
+    arrays: Mapping[str, NDArray[np.generic]], knowledge: Mapping[str, NDArray[np.generic]]
+) -> dict[str, NDArray[np.generic]]:
+    """All arrays of a `Text`, filled up to sizes that many texts share, so that programs need not be made anew."""
+    filled = {name: _filled(each, (SMALL,)) for name, each in arrays.items()}
+    least = {"seen": SMALL, "legible": SMALL, "possible": 1}
+    return filled | {name: _filled(each, (1, least[name])) for name, each in knowledge.items()}
+
+
+def encoded(
+    corpora: Sequence[Corpus], labels: NDArray[np.integer], names: Sequence[str], lexicon: Lexicon | None = None
+) -> Encoding:
+    """Arrays of some corpora, one behind the other, with the label code of every token of them."""
+    columns = [corpus.column("form") for corpus in corpora]
+    forms = forms_of(corpora)
+    lexicon = lexicon or Lexicon.of(forms)
+    number = {form: at for at, form in enumerate(forms)}
+    own = [
+        np.array([number.get(form, 0) for form in column.vocabulary.strings], np.int32)[column.codes]
+        for column in columns
+    ]
+    codes = np.concatenate(own) if own else np.empty(0, np.int32)
+    lengths = np.concatenate([np.diff(corpus.offsets).astype(np.int32) for corpus in corpora])
+    cases = np.fromiter(map(casing, forms), np.int32, len(forms))
     arrays: dict[str, NDArray[np.generic]] = {
-        "words": word_of_form[forms.codes],
-        "forms": forms.codes.astype(np.int32),
-        "cases": case_of_form[forms.codes],
+        "words": lexicon.codes(forms)[codes],
+        "forms": codes,
+        "cases": cases[codes],
         "labels": np.asarray(labels, np.int32),
-        "starts": corpus.offsets[: corpus.sentences].astype(np.int32),
+        "starts": (np.cumsum(lengths) - lengths).astype(np.int32),
         "lengths": lengths,
-        "spelled": spelled,
+        "spelled": lexicon.spelled(forms),
     }
-    return Encoding(arrays, words, ("", *letters), tuple(names))
+    return Encoding(arrays, lexicon, tuple(names))
+
+
+def forms_of(corpora: Sequence[Corpus]) -> list[str]:
+    """All words of some corpora, each once, in the order of the alphabet."""
+    found: set[str] = set()
+    for corpus in corpora:
+        column = corpus.column("form")
+        found |= {column.vocabulary[code] for code in np.unique(column.codes).tolist()}
+    return sorted(found)
+
+
+def rounded(size: int, least: int = SMALL) -> int:
+    """A size that many texts share: at most an eighth more, from 16 on.
+
+    Examples
+    --------
+    >>> [rounded(size, 1) for size in (0, 1, 5, 17, 1000, 43_000)], rounded(5)
+    ([2, 2, 6, 18, 1024, 45056], 64)
+    """
+    size = max(size, least)
+    step = 1 << max(1, (size - 1).bit_length() - 4)
+    return -(-size // step) * step
+
+
+def _filled(array: NDArray[np.generic], least: tuple[int, ...]) -> NDArray[np.generic]:
+    """An array with zeros (none, false) behind its end along its first axes, as many as there are least sizes."""
+    sizes = zip(array.shape, least, strict=False)
+    grown = [(0, rounded(size, own) - size) for size, own in sizes]
+    return np.pad(array, grown + [(0, 0)] * (array.ndim - len(grown)))
 
 
 def tokens_of(starts: NDArray[np.generic], lengths: NDArray[np.generic], sentences: Indices) -> Indices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,13 @@ import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
 from deadheat.corpus.identity import text_hash
+from deadheat.corpus.labels import with_labels
+from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
+from deadheat.neural.orders import Done, Order, Together
 from deadheat.study.cells import Cell, PartScores
 from deadheat.study.plan import Plan
 from deadheat.systems import SYSTEMS, System
-from deadheat.systems.system import with_labels
 
 Keep = Callable[[str, bytes], dict[str, Any]]  # part and bytes of a prediction -> the file it went to
 
@@ -35,19 +37,49 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
     """
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
     system = SYSTEMS.make(cell.system)
+    if system.together is not None:
+        # By the numbers of sentences, so that programs that were compiled for one split serve the others.
+        ((_, done),) = system.together.train(corpus, [order_of(plan, cell, system.together)])
+        return examined(plan, cell, done, keep)
     tune_part = plan.tune_part(partition)
     train = take(corpus, partition.parts["train"])
     model = system.train(train, take(corpus, partition.parts[tune_part]) if tune_part else None, cell.seed)
+    predictions = {
+        part: model.predict(unlabelled(take(corpus, partition.parts[part]), system))
+        for part in plan.evaluated(partition)
+    }
+    return scored(plan, cell, predictions, keep)
+
+
+def order_of(plan: Plan, cell: Cell, together: Together) -> Order:
+    """A cell as a training among many."""
+    partition = plan.partition(cell)
+    tune_part = plan.tune_part(partition)
+    tune = partition.parts[tune_part] if tune_part else None
+    parts = {part: partition.parts[part] for part in plan.evaluated(partition)}
+    return Order(together.recipe, cell.seed, partition.parts["train"], tune, parts)
+
+
+def examined(plan: Plan, cell: Cell, done: Done, keep: Keep | None = None) -> Worked:
+    """The scores of one training among many, if something came of it."""
+    if done.failed:
+        raise InputError(f"{cell.system}, seed {cell.seed}: the network came to nothing, {done.failed}")
+    return scored(plan, cell, done.predictions, keep)
+
+
+def scored(plan: Plan, cell: Cell, predicted: Mapping[str, Corpus], keep: Keep | None = None) -> Worked:
+    """The scores of predictions, part by part."""
+    corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
+    train = take(corpus, partition.parts["train"])
     scores: list[PartScores] = []
     predictions: dict[str, dict[str, Any]] = {}
     texts: dict[str, str] = {}
-    for part in plan.evaluated(partition):
+    for part, labelled in predicted.items():
         gold = take(corpus, partition.parts[part])
-        predicted = model.predict(unlabelled(gold, system))
-        scores.append(part_scores(part, gold, predicted, train, plan.metrics[cell.system]))
+        scores.append(part_scores(part, gold, labelled, train, plan.metrics[cell.system]))
         texts[part] = text_hash(gold)
         if keep is not None:
-            predictions[part] = keep(part, to_bytes(predicted))
+            predictions[part] = keep(part, to_bytes(labelled))
     return Worked(tuple(scores), predictions, texts)
 
 

@@ -87,6 +87,7 @@ class EngineEntry(Strict):
 
     workers: Count = 0  # as many as there are cores
     limit: Annotated[float, Field(gt=0)] | None = None  # seconds a cell
+    device: Literal["auto", "cpu"] = "auto"  # where networks train: on an accelerator if there is one
 
 
 class Study(Strict):

@@ -19,7 +19,9 @@ from deadheat.study.local import LocalExecutor
 from deadheat.study.plan import Plan
 from deadheat.study.predictions import predictions_folder, write_prediction
 from deadheat.study.provenance import provenance
+from deadheat.study.stacking import StackedExecutor
 from deadheat.study.store import Store
+from deadheat.systems import SYSTEMS
 
 TEST = "test"
 Told = Callable[[Outcome, int], None]  # an outcome, and how many cells are left
@@ -184,11 +186,26 @@ def ran_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> Ran:
     return Ran(len(plan.cells) - len(running) - given_up, given_up=given_up)
 
 
-def local_executor(plan: Plan, store: Path) -> LocalExecutor[Cell, Worked]:
-    """Worker processes of this machine, as the study asks for them."""
-    place = Workplace(plan.path.absolute(), plan.text, plan.overrides, predictions_folder(store))
+def local_executor(plan: Plan, store: Path) -> Executor[Cell, Worked]:
+    """Worker processes of this machine, as the study asks for them; and stacks of networks where it can train them."""
+    folder = predictions_folder(store).absolute()
+    place = Workplace(plan.path.absolute(), plan.text, plan.overrides, folder)
     engine = plan.study.engine
-    return LocalExecutor(place.run, workers=engine.workers, limit_s=engine.limit, prepare=place.begin)
+    workers = LocalExecutor(place.run, workers=engine.workers, limit_s=engine.limit, prepare=place.begin)
+    if not stacks_pay(plan):
+        return workers
+    return StackedExecutor(plan, lambda cell, part, data: write_prediction(folder, cell.key, part, data), workers)
+
+
+def stacks_pay(plan: Plan) -> bool:
+    """Whether the study has networks that can train together, and this machine an accelerator to train them on."""
+    if plan.study.engine.device == "cpu" or all(SYSTEMS.make(name).together is None for name in plan.systems):
+        return False
+    try:
+        from deadheat.neural.devices import accelerated
+    except ModuleNotFoundError:  # each network says by itself what is missing
+        return False
+    return accelerated()
 
 
 def check_budgets(plan: Plan, cells: Sequence[Cell], look: Look) -> None:

@@ -33,6 +33,8 @@ ONE_THREAD = dict.fromkeys(
     ),
     "1",
 )
+# The same for compiled networks, where nobody has set these flags.
+XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 _START = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -59,7 +61,7 @@ class Nursery:
         control, theirs = socket.socketpair()
         self._control = control
         self.inbox = messages.Inbox(control)
-        surroundings = {"PYTHONHASHSEED": "0", **os.environ, **ONE_THREAD}
+        surroundings = {"PYTHONHASHSEED": "0", "XLA_FLAGS": XLA_FLAGS, **os.environ, **ONE_THREAD}
         options = [f"-W{option}" for option in sys.warnoptions]
         arguments = [json.dumps(sys.path), str(theirs.fileno()), str(os.getpid())]
         self._process = subprocess.Popen(

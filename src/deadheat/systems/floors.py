@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.labels import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
-from deadheat.systems.system import SYSTEMS, System, checked_training, with_labels
+from deadheat.systems.system import SYSTEMS, System, checked_training
 
 
 @SYSTEMS.add("majority.v1")

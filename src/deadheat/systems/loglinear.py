@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.labels import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
 from deadheat.kernels.loglinear import N_POWERS, add_to_weights, list_weights, score_cases, tag_by_products
 from deadheat.systems.features import Encoded, Encoder, Templates, recoded, tags_to_learn
 from deadheat.systems.perceptron import check_at_least
-from deadheat.systems.system import SYSTEMS, System, with_labels
+from deadheat.systems.system import SYSTEMS, System
 
 Floats = NDArray[np.float64]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Column, Vocabulary
+from deadheat.corpus.vocabulary import Column
 from deadheat.errors import InputError
+from deadheat.neural.orders import Together
 from deadheat.registry import Registry
 
 
@@ -28,13 +27,14 @@ class System:
 
     `tune` picks among what training makes (epochs, say), and may be None where the system needs none. The result
     depends on these three and the settings alone. `seeded` says whether the seed changes anything, `tuned` whether tune
-    does.
+    does. A system that can train many at once says how in `together`.
     """
 
     name: str
     train: Callable[[Corpus, Corpus | None, int], Model]
     seeded: bool = True
     tuned: bool = False
+    together: Together | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -42,21 +42,6 @@ class System:
 
 
 SYSTEMS: Registry[System] = Registry("system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')")
-
-
-def with_labels(corpus: Corpus, name: str, labels: Column) -> Corpus:
-    """A corpus with other labels in one column of its words; empty nodes and multiword tokens keep theirs.
-
-    Those share the vocabulary of the column, so new labels are put behind the old ones.
-    """
-    old = corpus.column(name).vocabulary
-    if len(corpus.extras):
-        place = old.codes_of(labels.vocabulary)
-        new = np.flatnonzero(place < 0)
-        place[new] = len(old) + np.arange(len(new))
-        both = Vocabulary.of([*old.strings, *(labels.vocabulary[code] for code in new.tolist())]) if len(new) else old
-        labels = Column(place[labels.codes], both)
-    return replace(corpus, columns={**corpus.columns, name: labels})
 
 
 def checked_training(train: Corpus, column: str, system: str) -> Column:

@@ -1,0 +1,167 @@
+"""The compiled programs of a stack, and the ground they stand on: text and strings on the device."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+from numpy.typing import NDArray
+
+from deadheat.neural import chance
+from deadheat.neural.batches import Indices
+from deadheat.neural.devices import accelerated
+from deadheat.neural.network import Marks, Weights, best_labels, gathered, initial_weights, loss
+from deadheat.neural.shape import Numbers, Shape
+from deadheat.neural.text import Encoding, Text, device_arrays, marks
+from deadheat.neural.updates import optimizer, tamed
+
+Luck = tuple[Array, Array]  # the seed, and how many updates there were
+Where = tuple[Array, Array]  # the split, and the sentences of a batch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """What all networks of a stack share: shape, text, and strings as numbers."""
+
+    shape: Shape
+    text: Text
+    marks: Marks
+    lengths: NDArray[np.integer]
+    vectors: Array | None = None
+
+    @classmethod
+    def of(
+        cls, shape: Shape, encoding: Encoding, trains: Sequence[Indices], vectors: NDArray[np.floating] | None = None
+    ) -> Ground:
+        """Put a text where networks train; `vectors` has a row for every word, of NaN where it has none."""
+        given = None if vectors is None else ~np.isnan(vectors[:, 0])
+        return cls.knowing(shape, encoding, encoding.knowledge(trains, given), vectors)
+
+    @classmethod
+    def knowing(
+        cls,
+        shape: Shape,
+        encoding: Encoding,
+        knowledge: Mapping[str, NDArray[np.generic]],
+        vectors: NDArray[np.floating] | None = None,
+    ) -> Ground:
+        """Put a text where networks are that know these words, characters and labels."""
+        text = {name: jnp.asarray(each) for name, each in device_arrays(encoding.arrays, knowledge).items()}
+        strings = (encoding.words, encoding.characters, encoding.labels)
+        sizes = [text[name].shape[1] for name in ("seen", "legible", "possible")]
+        drawn = (jnp.asarray(np.resize(marks(each), size)) for each, size in zip(strings, sizes, strict=True))
+        if vectors is not None:
+            vectors = np.pad(vectors, ((0, sizes[0] - len(vectors)), (0, 0)), constant_values=np.nan)
+        known = None if vectors is None else jnp.asarray(vectors, jnp.float32)
+        return cls(shape, Text(**text), Marks(*drawn), np.asarray(encoding.arrays["lengths"]), known)
+
+
+class Programs:
+    """The compiled programs of a stack of one size; made when first used, or ahead of time."""
+
+    def __init__(self, shape: Shape, size: int) -> None:
+        self.shape, self.size = shape, size
+        self.step = jax.jit(self._over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
+        self.slope = jax.jit(self._over_stack(self._slope), static_argnames=("words",))
+        self.move = jax.jit(self._over_stack(self._move, shared=0), donate_argnums=(0, 1))
+        self.label = jax.jit(self._over_stack(self._label), static_argnames=("words",))
+        self.begin = jax.jit(self._over_stack(self._begin, shared=2))
+        self.swap = jax.jit(_swapped, donate_argnums=(0,))
+        self._ready: dict[tuple[str, int, int], Callable[..., Any]] = {}
+
+    def take_step(self, *given: Any, words: int) -> Any:
+        """One step of every network with sentences of so many words.
+
+        On a CPU in two programs, of which the second is the same for all lengths: compiling takes long there.
+        """
+        if not accelerated():
+            weights, state, luck, numbers, where, text = given
+            value, slopes = self.slope(weights, luck, numbers, where, text, words=words)
+            return (*self.move(weights, state, slopes, numbers, where), value)
+        ready = self._ready.get(("step", words, id(given[-1])))
+        return ready(*given) if ready is not None else self.step(*given, words=words)
+
+    def give_labels(self, *given: Any, words: int) -> Any:
+        """The labels that every network gives to sentences of so many words."""
+        ready = self._ready.get(("label", words, id(given[-1])))
+        return ready(*given) if ready is not None else self.label(*given, words=words)
+
+    def prepare(self, wanted: Sequence[tuple[str, int, tuple[Any, ...]]]) -> None:
+        """Compile programs side by side, ahead of time: each by its name, its number of words and its arguments."""
+        missing = [each for each in wanted if (each[0], each[1], id(each[2][-1])) not in self._ready]
+        lowered = [getattr(self, name).lower(*given, words=words) for name, words, given in missing]
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            made = list(threads.map(lambda each: each.compile(), lowered))
+        for (name, words, given), program in zip(missing, made, strict=True):
+            self._ready[name, words, id(given[-1])] = program
+
+    def _over_stack(self, call: Callable[..., Any], shared: int = 1) -> Callable[..., Any]:
+        """The program for every network of the stack; its last arguments are common to all."""
+
+        @functools.wraps(call)
+        def over(*given: Any, words: int = 0) -> Any:
+            bound = functools.partial(call, words=words)
+            if self.size == 1:
+                alone, common = given[: len(given) - shared], given[len(given) - shared :]
+                own = [jax.tree.map(lambda each: each[0], arg) for arg in alone]
+                return jax.tree.map(lambda each: each[None], bound(*own, *common))
+            axes = (0,) * (len(given) - shared) + (None,) * shared
+            return jax.vmap(bound, in_axes=axes)(*given)
+
+        return over
+
+    def _begin(self, seed: Array, marks: Marks, vectors: Array | None, *, words: int) -> tuple[Weights, Any]:
+        del words
+        weights = initial_weights(chance.key(0, seed), self.shape, marks, vectors)
+        return weights, optimizer(self.shape.optimizer, Numbers(0.0)).init(weights)
+
+    def _step(self, weights: Weights, state: Any, luck: Luck, numbers: Numbers, where: Where, text: Text, *,
+              words: int) -> tuple[Weights, Any, Array]:  # fmt: skip
+        """One update; a network without sentences stays as it is."""
+        value, slopes = self._slope(weights, luck, numbers, where, text, words=words)
+        return (*self._move(weights, state, slopes, numbers, where), value)
+
+    def _slope(self, weights: Weights, luck: Luck, numbers: Numbers, where: Where, text: Text, *,
+               words: int) -> tuple[Array, Weights]:  # fmt: skip
+        """How unlikely the gold labels are, and which way is down."""
+        (seed, count), (split, sentences) = luck, where
+        key = chance.key(1, seed, count)
+        batch = gathered(text, sentences, words)
+        value, slopes = jax.value_and_grad(loss)(weights, self.shape, text, split, batch, numbers, key)
+        return jnp.where(jnp.any(sentences >= 0), value, 0.0), slopes
+
+    def _move(
+        self, weights: Weights, state: Any, slopes: Weights, numbers: Numbers, where: Where, *, words: int = 0
+    ) -> tuple[Weights, Any]:
+        """Weights and the optimizer's memory after an update."""
+        del words
+        updates, new_state = optimizer(self.shape.optimizer, numbers).update(tamed(slopes, numbers), state, weights)
+        moved = (optax.apply_updates(weights, updates), new_state)
+        busy = jnp.any(where[1] >= 0)
+        kept: tuple[Weights, Any] = jax.tree.map(lambda new, old: jnp.where(busy, new, old), moved, (weights, state))
+        return kept
+
+    def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Array:
+        found = best_labels(weights, self.shape, text, split, gathered(text, sentences, words))
+        return found.astype(jnp.int16)
+
+
+@functools.lru_cache(maxsize=8)
+def programs(shape: Shape, size: int) -> Programs:
+    """The programs of a stack, made once."""
+    return Programs(shape, size)
+
+
+def _swapped(old: Any, new: Any, which: Array) -> Any:
+    """The old trees with the new ones in some slots."""
+    choose = lambda a, b: jnp.where(which.reshape(-1, *(1,) * (a.ndim - 1)), b, a)  # noqa: E731
+    return jax.tree.map(choose, old, new)

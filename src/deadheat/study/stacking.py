@@ -1,0 +1,103 @@
+"""Networks in stacks on the accelerator of this machine; everything else goes to another executor."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from deadheat.neural.orders import Together
+from deadheat.study.bench import Worked, examined, order_of
+from deadheat.study.cells import DONE, FAILED, Cell
+from deadheat.study.executor import Executor, Finished
+from deadheat.study.plan import Plan
+from deadheat.study.worker import described, largest_mb
+from deadheat.systems import SYSTEMS
+
+Keep = Callable[[Cell, str, bytes], dict[str, Any]]
+
+
+class StackedExecutor:
+    """Trains cells whose systems can train together, group by group, in this process, and reports each by itself.
+
+    Groups are found from the cells: those of one corpus whose settings differ in numbers alone. A network that fails is
+    reported and the others go on; an error that ends a group is reported for each of its cells that is not finished.
+    What is no network waits for the executor `rest`.
+    """
+
+    def __init__(self, plan: Plan, keep: Keep | None, rest: Executor[Cell, Worked]) -> None:
+        self._plan, self._keep, self._rest = plan, keep, rest
+        self._groups: dict[Any, list[tuple[str, Cell, Together]]] = {}
+
+    def submit(self, name: str, task: Cell) -> None:
+        """Put a cell where it belongs."""
+        together = SYSTEMS.make(task.system).together
+        if together is None:
+            self._rest.submit(name, task)
+        else:
+            self._groups.setdefault((task.corpus, together.group), []).append((name, task, together))
+
+    def results(self) -> Iterator[Finished[Worked]]:
+        """Each cell once: networks as they leave their stack, then the rest."""
+        while self._groups:
+            yield from self._trained(self._groups.pop(next(iter(self._groups))))
+        yield from self._rest.results()
+
+    def cancel(self) -> None:
+        self._groups.clear()
+        self._rest.cancel()
+
+    def close(self) -> None:
+        self._groups.clear()
+        self._rest.close()
+
+    def __enter__(self) -> Self:
+        self._rest.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._groups.clear()
+        self._rest.__exit__(kind, error, trace)
+
+    def _trained(self, group: list[tuple[str, Cell, Together]]) -> Iterator[Finished[Worked]]:
+        corpus = self._plan.materials[group[0][1].corpus].corpus
+        started, clock, cpu = time.time(), time.perf_counter(), time.process_time()
+        left = dict(enumerate(group))
+
+        def finished(at: int, value: Worked | None, error: str = "", log: str = "") -> Finished[Worked]:
+            name, _, _ = left.pop(at)
+            wall, share = time.perf_counter() - clock, (time.process_time() - cpu) / len(group)
+            status = FAILED if error else DONE
+            return Finished(name, status, value, error, log, started, wall, share, largest_mb())
+
+        try:
+            orders = [order_of(self._plan, cell, together) for _, cell, together in group]
+            arriving = group[0][2].train(corpus, orders)
+            while (each := _next(arriving, self._plan.path.parent)) is not None:
+                at, done = each
+                cell = group[at][1]
+                try:
+                    value = examined(self._plan, cell, done, self._keeper(cell))
+                except Exception as error:
+                    yield finished(at, None, described(error))
+                else:
+                    yield finished(at, value)
+        except Exception as error:
+            for at in list(left):
+                yield finished(at, None, described(error), traceback.format_exc())
+
+    def _keeper(self, cell: Cell) -> Callable[[str, bytes], dict[str, Any]] | None:
+        keep = self._keep
+        return None if keep is None else lambda part, data: keep(cell, part, data)
+
+
+def _next(arriving: Iterator[Any], folder: Path) -> Any:
+    """What comes next, worked out in the study's folder, to which the files that settings name are relative."""
+    with contextlib.chdir(folder):
+        return next(arriving, None)

@@ -1,0 +1,141 @@
+r"""Trees as labels of words: brackets in two planes (Strzyz, Vilares and Gómez-Rodríguez 2020).
+
+A label of a plane speaks of the arcs in it: `<` says that the word before hangs from a later word, and every `/` that
+it has a dependent further on; every `\` that this word has a dependent before it, and `>` that it hangs from an
+earlier word. A label has its brackets in this order, and is `.` if it has none. The arc from the root is in no
+plane: the relation of its word marks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
+from deadheat.errors import InputError
+from deadheat.kernels.brackets import read_brackets
+from deadheat.kernels.crossings import DROPPED, ROOM_PER_WORD, assign_planes
+
+EMPTY = "."
+# How often a label has each bracket, in one number: `<` and `>` once at most, the others any number of times.
+_LEFTWARD, _RIGHTWARD, _HEAD_OF_RIGHT, _HEAD_OF_LEFT = 1, 2, 4, 1 << 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bracketing:
+    """The labels of all words of a corpus in both planes, and what no label could say.
+
+    `dropped_arcs` counts arcs that two planes have no room for, and `dropped_trees` the sentences with any.
+    """
+
+    planes: tuple[Column, Column]
+    dropped_arcs: int
+    dropped_trees: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """The head of every word, and how many words have not the head (or lack of one) that their labels said."""
+
+    heads: Codes
+    mended: int
+
+
+def planes_of(heads: Codes, offsets: Indices) -> NDArray[np.uint8]:
+    """The plane of every word's arc: 1, 2, 0 for a root's, 3 for arcs without room in either.
+
+    Notes
+    -----
+    Arcs that hang together by crossings can be parted in at most one way. The first of them (by right end, then the
+    shorter one) goes to plane 1, so that plane 2 is used only for arcs that cross others; which is the assignment with
+    propagation of Strzyz et al. If there is no way, each takes the first plane in which it crosses nothing.
+
+    Examples
+    --------
+    >>> planes_of(np.array([3, 4, 0, 3], np.int32), np.array([0, 4])).tolist()
+    [1, 2, 0, 1]
+    """
+    longest = int(np.diff(offsets).max(initial=0))
+    planes = np.empty(len(heads), np.uint8)
+    assign_planes(heads, offsets, np.empty(ROOM_PER_WORD * longest, np.int32), planes)
+    return planes
+
+
+def encode(heads: Codes, offsets: Indices) -> Bracketing:
+    r"""The bracket labels of every word of a corpus.
+
+    Examples
+    --------
+    >>> found = encode(np.array([3, 4, 0, 3], np.int32), np.array([0, 4]))
+    >>> [plane.strings() for plane in found.planes]
+    [['.', '<', '\\', '/>'], ['.', '.', '<', '\\']]
+    """
+    planes = planes_of(heads, offsets)
+    lost = planes == DROPPED
+    trees = np.unique(np.searchsorted(offsets, np.flatnonzero(lost), side="right"))
+    first, second = (_labels(heads, offsets, planes == plane) for plane in (1, 2))
+    return Bracketing((first, second), int(lost.sum()), len(trees))
+
+
+def _labels(heads: Codes, offsets: Indices, inside: NDArray[np.bool_]) -> Column:
+    """The labels of one plane, the empty one first, then by how often they have each bracket."""
+    words = np.flatnonzero(inside)
+    starts = np.repeat(offsets[:-1], np.diff(offsets))
+    others = starts[words] + heads[words] - 1
+    leftward = others > words
+    dependents, owners = words[leftward], others[leftward]
+    keys = np.zeros(len(heads), np.int64)
+    np.add.at(keys, dependents + 1, _LEFTWARD)
+    np.add.at(keys, owners, _HEAD_OF_LEFT)
+    dependents, owners = words[~leftward], others[~leftward]
+    np.add.at(keys, dependents, _RIGHTWARD)
+    np.add.at(keys, owners + 1, _HEAD_OF_RIGHT)
+    distinct, codes = np.unique(np.append(keys, 0), return_inverse=True)
+    return Column(codes[:-1].astype(np.int32), Vocabulary.of([_spelled(key) for key in distinct.tolist()]))
+
+
+def _spelled(key: int) -> str:
+    left, right = key & _LEFTWARD, (key & _RIGHTWARD) // _RIGHTWARD
+    heading, headed = key % _HEAD_OF_LEFT // _HEAD_OF_RIGHT, key // _HEAD_OF_LEFT
+    return "<" * left + "/" * heading + "\\" * headed + ">" * right or EMPTY
+
+
+def decode(planes: tuple[Column, Column], roots: NDArray[np.bool_], offsets: Indices) -> Decoded:
+    """Trees with one root, from any labels.
+
+    Parameters
+    ----------
+    planes
+        The label of every word in each plane. Characters that are no brackets mean nothing.
+    roots
+        Whether the relation of a word is that of a root.
+    offsets
+        The first word of every sentence, and the number of words.
+
+    Notes
+    -----
+    Labels are read from left to right, plane 1 before plane 2 at each word. A closing bracket that finds no open
+    one, and an opening one that none closes, mean nothing; if two arcs lead to a word, the later one counts. Then,
+    in this order: words marked as roots get the head 0; if there is none, word 1 does; of several the first stays, and
+    the others hang from it; so do words without a head; of a cycle, the word at which a walk from the lowest word
+    below it (or on it) enters hangs from the root.
+
+    Examples
+    --------
+    >>> labels = Column.of([".", "<", "/"]), Column.of([".", ".", "."])
+    >>> decode(labels, np.array([False, True, False]), np.array([0, 3]))
+    Decoded(heads=array([2, 0, 2], dtype=int32), mended=2)
+    """
+    if not (len(planes[0]) == len(planes[1]) == len(roots) == offsets[-1]):
+        sizes = f"{len(planes[0])}, {len(planes[1])} and {len(roots)}"
+        raise InputError(f"bracket labels: {sizes} labels of planes 1, 2 and roots; expected {offsets[-1]} of each")
+    longest = int(np.diff(offsets).max(initial=0))
+    label = max(int(np.diff(plane.vocabulary.offsets).max(initial=1)) for plane in planes)
+    heads, seen = np.empty(len(roots), np.int32), np.empty(longest + 4, np.int32)
+    stacks = np.empty(4 * (longest * max(label, 1) + 1), np.int32)
+    (one, table), (other, other_table) = ((plane.codes, plane.vocabulary) for plane in planes)
+    mended = read_brackets(one, table.blob, table.offsets, other, other_table.blob, other_table.offsets,
+                           np.ascontiguousarray(roots, np.uint8), offsets, stacks, seen, heads)  # fmt: skip
+    return Decoded(heads, mended)

@@ -1,0 +1,149 @@
+"""What is wrong with gold trees, and which of them have crossing arcs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus import Corpus
+from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.errors import CorpusError, Fault, InputError, counted
+from deadheat.kernels import crossings
+from deadheat.kernels import trees as projectivity
+
+MOST = 20  # problems listed of one corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a sentence is no tree with one root: the words at fault, counted from 1 in the sentence, and what it is."""
+
+    sentence: int
+    words: tuple[int, ...]
+    message: str
+
+
+def problems(heads: Codes, offsets: Indices) -> list[Problem]:
+    """Every sentence that is no tree with one root, and why; sentences in order, each cycle by itself.
+
+    A sentence with heads out of range is not looked at further.
+
+    Examples
+    --------
+    >>> for problem in problems(np.array([0, 1, 2, 1, 0, 0, 5], np.int32), np.array([0, 2, 4, 7])):
+    ...     print(problem)
+    Problem(sentence=1, words=(), message='no word has head 0; expected one root')
+    Problem(sentence=1, words=(1, 2), message='words 1, 2 are on a cycle; expected a tree')
+    Problem(sentence=2, words=(3,), message='word 3 has head 5; the sentence has 3 words')
+    """
+    lengths = np.diff(offsets)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    outside = (heads < 0) | (heads > lengths[sentence])
+    broken = np.bincount(sentence[outside], minlength=len(lengths)) > 0
+    roots = np.bincount(sentence[heads == 0], minlength=len(lengths))
+    cyclic = _on_cycles(heads, offsets, outside)
+    bad = broken | (roots != 1) | (np.bincount(sentence[cyclic >= 0], minlength=len(lengths)) > 0)
+    found: list[Problem] = []
+    for number in np.flatnonzero(bad & (lengths > 0)).tolist():
+        begin, end = offsets[number], offsets[number + 1]
+        own = heads[begin:end]
+        if broken[number]:
+            found += _out_of_range(number, own)
+            continue
+        found += _wrong_roots(number, own)
+        found += _cycles(number, cyclic[begin:end] - begin)
+    return found
+
+
+def _on_cycles(heads: Codes, offsets: Indices, outside: NDArray[np.bool_]) -> Indices:
+    """For each word the least word of the cycle it is on, as a word of the corpus; -1 if it is on none."""
+    words = len(heads)
+    starts = np.repeat(offsets[:-1], np.diff(offsets))
+    after = np.append(np.where((heads > 0) & ~outside, starts + heads - 1, words), words)
+    ends, least = after.copy(), np.minimum(np.arange(words + 1), after)
+    for _ in range(int(np.diff(offsets).max(initial=0)).bit_length()):  # twice as many steps up each time
+        least, ends = np.minimum(least, least[ends]), ends[ends]
+    cyclic = np.full(words + 1, -1, np.int64)
+    cyclic[ends] = least[ends]
+    return cyclic[:words]
+
+
+def _out_of_range(sentence: int, heads: Codes) -> Iterator[Problem]:
+    for place in np.flatnonzero((heads < 0) | (heads > len(heads))).tolist():
+        head = int(heads[place])
+        has = "has no head" if head < 0 else f"has head {head}"
+        what = f"word {place + 1} {has}; the sentence has {counted(len(heads), 'word')}"
+        yield Problem(sentence, (place + 1,), what)
+
+
+def _wrong_roots(sentence: int, heads: Codes) -> Iterator[Problem]:
+    roots = tuple((np.flatnonzero(heads == 0) + 1).tolist())
+    if not roots:
+        yield Problem(sentence, (), "no word has head 0; expected one root")
+    elif len(roots) > 1:
+        yield Problem(sentence, roots, f"words {_listed(roots)} have head 0; expected one root")
+
+
+def _cycles(sentence: int, cyclic: Indices) -> Iterator[Problem]:
+    for least in np.unique(cyclic[cyclic >= 0]).tolist():
+        words = tuple((np.flatnonzero(cyclic == least) + 1).tolist())
+        are = "words {} are" if len(words) > 1 else "word {} is"
+        yield Problem(sentence, words, f"{are.format(_listed(words))} on a cycle; expected a tree")
+
+
+def _listed(words: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, words[:5]))
+    return shown if len(words) <= 5 else f"{shown}, ..."
+
+
+def require_trees(corpus: Corpus) -> Codes:
+    """The heads of a corpus in which every sentence is a tree with one root.
+
+    Raises
+    ------
+    CorpusError
+        With the file and line of each problem, up to twenty.
+    """
+    if corpus.heads is None:
+        raise InputError(f"{corpus.name}: words without heads; expected a tree for every sentence")
+    found = problems(corpus.heads, corpus.offsets)
+    if found:
+        faults = []
+        for problem in found[:MOST]:
+            word = problem.words[0] if problem.words else 1
+            path, line = corpus.line_of_word(int(corpus.offsets[problem.sentence]) + word - 1)
+            faults.append(Fault(path, line, problem.message))
+        raise CorpusError(faults, unlisted=len(found) - len(faults))
+    return corpus.heads
+
+
+def is_projective(heads: Codes, offsets: Indices) -> NDArray[np.bool_]:
+    """For each tree whether no arc spans a word that does not descend from the arc's head.
+
+    Examples
+    --------
+    >>> is_projective(np.array([2, 0, 3, 4, 0, 3], np.int32), np.array([0, 2, 6])).tolist()
+    [True, False]
+    """
+    longest = int(np.diff(offsets).max(initial=0))
+    arcs = np.zeros(len(offsets) - 1, np.int32)
+    room = np.empty(projectivity.ROOM_PER_WORD * (longest + 1), np.int32)
+    projectivity.non_projective(heads, offsets, room, arcs)
+    return np.asarray(arcs == 0)
+
+
+def crossing_arcs(heads: Codes, offsets: Indices) -> Codes:
+    """For each tree the number of arcs between words that cross another one.
+
+    Examples
+    --------
+    >>> crossing_arcs(np.array([2, 0, 3, 4, 0, 3], np.int32), np.array([0, 2, 6])).tolist()
+    [0, 2]
+    """
+    longest = int(np.diff(offsets).max(initial=0))
+    counts = np.zeros(len(offsets) - 1, np.int32)
+    crossings.count_crossing_arcs(heads, offsets, np.empty(crossings.ROOM_PER_WORD * longest, np.int32), counts)
+    return counts
