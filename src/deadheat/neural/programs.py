@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +20,9 @@ from numpy.typing import NDArray
 from deadheat.neural import chance
 from deadheat.neural.batches import Indices
 from deadheat.neural.devices import accelerated
-from deadheat.neural.network import Marks, Weights, best_labels, gathered, initial_weights, loss
+from deadheat.neural.encoder import Marks, Weights, gathered
 from deadheat.neural.shape import Numbers, Shape
-from deadheat.neural.text import Encoding, Text, device_arrays, marks
+from deadheat.neural.text import Encoding, Text, device_arrays, marks, rounded
 from deadheat.neural.updates import optimizer, tamed
 
 Luck = tuple[Array, Array]  # the seed, and how many updates there were
@@ -55,14 +56,17 @@ class Ground:
         vectors: NDArray[np.floating] | None = None,
     ) -> Ground:
         """Put a text where networks are that know these words, characters and labels."""
-        text = {name: jnp.asarray(each) for name, each in device_arrays(encoding.arrays, knowledge).items()}
+        text: dict[str, Any] = jax.tree.map(jnp.asarray, device_arrays(encoding, knowledge))
         strings = (encoding.words, encoding.characters, encoding.labels)
         sizes = [text[name].shape[1] for name in ("seen", "legible", "possible")]
         drawn = (jnp.asarray(np.resize(marks(each), size)) for each, size in zip(strings, sizes, strict=True))
         if vectors is not None:
             vectors = np.pad(vectors, ((0, sizes[0] - len(vectors)), (0, 0)), constant_values=np.nan)
         known = None if vectors is None else jnp.asarray(vectors, jnp.float32)
-        return cls(shape, Text(**text), Marks(*drawn), np.asarray(encoding.arrays["lengths"]), known)
+        tags = jnp.asarray(np.resize(marks(encoding.tags), rounded(len(encoding.tags), 1))) if encoding.tags else None
+        words, characters, labels = drawn
+        own = Marks(words, characters, labels, tags)
+        return cls(shape, Text(**text), own, np.asarray(encoding.arrays["lengths"]), known)
 
 
 class Programs:
@@ -70,6 +74,7 @@ class Programs:
 
     def __init__(self, shape: Shape, size: int) -> None:
         self.shape, self.size = shape, size
+        self.network: Any = importlib.import_module(shape.network)
         self.step = jax.jit(self._over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
         self.slope = jax.jit(self._over_stack(self._slope), static_argnames=("words",))
         self.move = jax.jit(self._over_stack(self._move, shared=0), donate_argnums=(0, 1))
@@ -121,7 +126,7 @@ class Programs:
 
     def _begin(self, seed: Array, marks: Marks, vectors: Array | None, *, words: int) -> tuple[Weights, Any]:
         del words
-        weights = initial_weights(chance.key(0, seed), self.shape, marks, vectors)
+        weights = self.network.initial_weights(chance.key(0, seed), self.shape, marks, vectors)
         return weights, optimizer(self.shape.optimizer, Numbers(0.0)).init(weights)
 
     def _step(self, weights: Weights, state: Any, luck: Luck, numbers: Numbers, where: Where, text: Text, *,
@@ -135,8 +140,8 @@ class Programs:
         """How unlikely the gold labels are, and which way is down."""
         (seed, count), (split, sentences) = luck, where
         key = chance.key(1, seed, count)
-        batch = gathered(text, sentences, words)
-        value, slopes = jax.value_and_grad(loss)(weights, self.shape, text, split, batch, numbers, key)
+        batch = gathered(text, split, sentences, words)
+        value, slopes = jax.value_and_grad(self.network.loss)(weights, self.shape, text, split, batch, numbers, key)
         return jnp.where(jnp.any(sentences >= 0), value, 0.0), slopes
 
     def _move(
@@ -150,9 +155,8 @@ class Programs:
         kept: tuple[Weights, Any] = jax.tree.map(lambda new, old: jnp.where(busy, new, old), moved, (weights, state))
         return kept
 
-    def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Array:
-        found = best_labels(weights, self.shape, text, split, gathered(text, sentences, words))
-        return found.astype(jnp.int16)
+    def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Any:
+        return self.network.outputs(weights, self.shape, text, split, gathered(text, split, sentences, words))
 
 
 @functools.lru_cache(maxsize=8)

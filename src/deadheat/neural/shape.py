@@ -6,7 +6,7 @@ Nothing here needs jax: what trains together is known before anything is loaded 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from deadheat.errors import InputError, NameUnknown
 
@@ -40,6 +40,9 @@ class Shape:
     dropped: str = "both"
     batch: int = 32
     fixed_words: bool = False  # word vectors that training leaves as they came
+    tag_size: int = 0  # of a vector for a tag that comes with the text; 0: none
+
+    network: ClassVar[str] = "deadheat.neural.network"  # the module that knows what to do with it
 
     def __post_init__(self) -> None:
         for what, value, known in (
@@ -64,7 +67,7 @@ class Shape:
     @property
     def inputs(self) -> int:
         """How many numbers a word enters the first layer with."""
-        return self.word_size + self.case_size + self.character_outputs
+        return self.word_size + self.case_size + self.character_outputs + self.tag_size
 
 
 class Numbers(NamedTuple):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from deadheat.neural import batches
 from deadheat.neural.batches import NONE, PREDICTED, Indices, Slot, in_order, rows_to_label
-from deadheat.neural.network import Weights
+from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import Ground, programs
 from deadheat.neural.shape import Course, Numbers
 
@@ -247,6 +247,11 @@ class Stack:
 
     def _split_numbers(self) -> NDArray[np.int32]:
         return np.array([0 if slot is None else slot.job.split for slot in self.slots], np.int32)
+
+
+def _of(made: Any, place: int) -> Any:
+    """What one network of a stack gave."""
+    return jax.tree.map(lambda each: each[place], made)
 
 
 def train_all(

@@ -15,9 +15,9 @@ from deadheat.corpus.labels import with_labels
 from deadheat.errors import InputError
 from deadheat.neural.batches import in_order, rows_to_label
 from deadheat.neural.devices import settle
+from deadheat.neural.encoder import Weights
 from deadheat.neural.labelling import Labelling, Labels
 from deadheat.neural.memory import stack_size
-from deadheat.neural.network import Weights
 from deadheat.neural.orders import Done, Indices, Order
 from deadheat.neural.pretrained import Pretrained
 from deadheat.neural.programs import Ground, programs

@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ class Text(NamedTuple):
     seen: Array  # (P, V) 0: not in train, 1: once, 2: more often
     legible: Array  # (P, C) whether a character is in train
     possible: Array  # (P, L) whether a label is in train
+    more: dict[str, Array]  # of each token, for some networks: tags, heads; (N) or, where splits differ, (P, N)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +79,8 @@ class Encoding:
     arrays: Mapping[str, NDArray[np.generic]]
     lexicon: Lexicon
     labels: tuple[str, ...]
+    more: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)  # see Text
+    tags: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -112,13 +115,13 @@ class Encoding:
         return {"seen": seen, "legible": legible, "possible": possible}
 
 
-def device_arrays(
-    arrays: Mapping[str, NDArray[np.generic]], knowledge: Mapping[str, NDArray[np.generic]]
-) -> dict[str, NDArray[np.generic]]:
+def device_arrays(encoding: Encoding, knowledge: Mapping[str, NDArray[np.generic]]) -> dict[str, Any]:
     """All arrays of a `Text`, filled up to sizes that many texts share, so that programs need not be made anew."""
-    filled = {name: _filled(each, (SMALL,)) for name, each in arrays.items()}
+    filled: dict[str, Any] = {name: _filled(each, (SMALL,)) for name, each in encoding.arrays.items()}
     least = {"seen": SMALL, "legible": SMALL, "possible": 1}
-    return filled | {name: _filled(each, (1, least[name])) for name, each in knowledge.items()}
+    filled |= {name: _filled(each, (1, least[name])) for name, each in knowledge.items()}
+    more = {name: _filled(each, (SMALL,) if each.ndim == 1 else (1, SMALL)) for name, each in encoding.more.items()}
+    return filled | {"more": more}
 
 
 def encoded(

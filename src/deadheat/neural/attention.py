@@ -1,0 +1,138 @@
+"""Parsers by deep biaffine attention: which word is the head of which (Dozat & Manning 2017).
+
+A biaffine parser lets the encoder's states of all words score each other. A pointer parser (Fernández-González &
+Gómez-Rodríguez 2019) reads them once more from left to right: the states of that decoder point at heads. A vector that
+is learned stands for the root at the beginning of every sentence.
+
+Shapes: B sentences, T words, L relations; arcs are (B, T + 1, T + 1), dependent by head, with the root as number 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from deadheat.neural import chance
+from deadheat.neural.chance import Key
+from deadheat.neural.encoder import Batch, Marks, Weights, dropped_outputs, initial_encoder, layered, word_vectors
+from deadheat.neural.lstm import initial_lstm, lstm
+from deadheat.neural.parser_shape import AttentionShape
+from deadheat.neural.shape import Numbers
+from deadheat.neural.text import Text
+from deadheat.trees import best_projective_trees, best_trees
+
+FORBIDDEN = -1e9
+IMPOSSIBLE = -1e4  # score of a relation that training has not seen
+LEAK = 0.1  # slope of the rectifier below 0
+ARC_DEPENDENT, ARC_HEAD, RELATION_DEPENDENT, RELATION_HEAD = range(4)
+
+
+def initial_weights(key: Key, shape: AttentionShape, marks: Marks, vectors: Array | None = None) -> Weights:
+    """A parser before training; biaffine weights are zeros, as their authors have them."""
+    weights, states = initial_encoder(key, shape, marks, vectors)
+    weights["root"] = chance.between(chance.key(key, 6), (shape.inputs,), (3.0 / shape.inputs) ** 0.5)
+    pointing = states
+    if shape.decoder:
+        weights["decoder"] = initial_lstm(chance.key(key, 7), states, shape.decoder, directions=1)
+        pointing = shape.decoder
+    sizes = ((pointing, shape.arc_size), (states, shape.arc_size), (pointing, shape.relation_size),
+             (states, shape.relation_size))  # fmt: skip
+    weights["views"] = [_initial_view(chance.key(key, 8, at), *size) for at, size in enumerate(sizes)]
+    weights["arcs"] = jnp.zeros((shape.arc_size + 1, shape.arc_size))
+    weights["relations"] = jnp.zeros((len(marks.labels), shape.relation_size + 1, shape.relation_size + 1))
+    return weights
+
+
+def _initial_view(key: Key, inputs: int, size: int) -> tuple[Array, Array]:
+    square, _ = jnp.linalg.qr(chance.normal(key, (max(inputs, size), min(inputs, size))))
+    return (square if inputs >= size else square.T), jnp.zeros(size)
+
+
+def views(
+    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
+) -> list[Array]:
+    """What each position, the root the first, is as a dependent and as a head: for arcs, and for relations."""
+    x = word_vectors(weights, shape, text, split, batch, numbers, key)
+    root = jnp.broadcast_to(weights["root"], (len(x), 1, x.shape[2]))
+    lengths = jnp.where(batch.lengths > 0, batch.lengths + 1, 0)
+    states = layered(weights, shape, jnp.concatenate([root, x], axis=1), lengths, numbers, key)
+    pointing = states
+    if shape.decoder:
+        pointing = dropped_outputs(lstm(weights["decoder"], states), shape, numbers, key, 30)
+    found = []
+    for at, (weight, bias) in enumerate(weights["views"]):
+        seen = (pointing if at in (ARC_DEPENDENT, RELATION_DEPENDENT) else states) @ weight + bias
+        found.append(dropped_outputs(jnp.where(seen > 0, seen, LEAK * seen), shape, numbers, key, 40 + at))
+    return found
+
+
+def arc_scores(weights: Weights, seen: list[Array], batch: Batch) -> Array:
+    """Scores of all arcs; no word is its own head, and none has its head behind the end."""
+    scores = jnp.einsum("bdi,ij,bhj->bdh", _with_one(seen[ARC_DEPENDENT]), weights["arcs"], seen[ARC_HEAD])
+    places = jnp.arange(scores.shape[1])
+    allowed = (places <= batch.lengths[:, None])[:, None, :] & (places[:, None] != places)
+    return jnp.where(allowed, scores, FORBIDDEN)
+
+
+def loss(
+    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
+) -> Array:
+    """The mean over words of how unlikely the gold head is, and the gold relation given that head."""
+    seen = views(weights, shape, text, split, batch, numbers, key)
+    heads = batch.more["heads"]
+    arcs = arc_scores(weights, seen, batch)[:, 1:]
+    unlikely = jax.nn.logsumexp(arcs, axis=-1) - jnp.take_along_axis(arcs, heads[:, :, None], axis=2)[:, :, 0]
+    dependents = _with_one(seen[RELATION_DEPENDENT])[:, 1:]
+    governors = jnp.take_along_axis(_with_one(seen[RELATION_HEAD]), heads[:, :, None], axis=1)
+    scores = jnp.einsum("btli,bti->btl", jnp.einsum("bti,lij->btlj", dependents, weights["relations"]), governors)
+    scores += jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    gold = jnp.take_along_axis(scores, batch.labels[:, :, None], axis=2)[:, :, 0]
+    unlikely += jax.nn.logsumexp(scores, axis=-1) - gold
+    return jnp.sum(jnp.where(batch.inside, unlikely, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+
+
+def outputs(weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch) -> tuple[Array, Array]:
+    """Scores of all arcs, and the best relation of each: (B, T + 1, T + 1)."""
+    seen = views(weights, shape, text, split, batch, Numbers(0.0), None)
+    possible = jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    governors = _with_one(seen[RELATION_HEAD])
+
+    def of_dependent(dependent: Array) -> Array:  # (B, R + 1); one place after the other bounds the memory
+        scores = jnp.einsum("blj,bhj->bhl", jnp.einsum("bi,lij->blj", dependent, weights["relations"]), governors)
+        return jnp.argmax(scores + possible, axis=-1).astype(jnp.int16)
+
+    best = jax.lax.map(of_dependent, jnp.moveaxis(_with_one(seen[RELATION_DEPENDENT]), 1, 0))
+    return arc_scores(weights, seen, batch), jnp.moveaxis(best, 0, 1)
+
+
+def decoded(shape: AttentionShape, made: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
+    """The head and the relation of each word, (B, T, 2): the best tree with one root."""
+    arcs, relations = made
+    real = np.flatnonzero(lengths)
+    found = np.zeros((len(lengths), arcs.shape[1] - 1, 2), np.int32)
+    offsets = np.concatenate([[0], np.cumsum(lengths[real])])
+    heads = _trees(shape, np.asarray(arcs)[real], offsets)
+    sentence = np.repeat(real, lengths[real])
+    word = np.arange(len(heads)) - np.repeat(offsets[:-1], lengths[real])
+    found[sentence, word, 0] = heads
+    found[sentence, word, 1] = np.asarray(relations)[sentence, word + 1, heads]
+    return found
+
+
+def _trees(shape: AttentionShape, arcs: NDArray[np.floating], offsets: NDArray[np.int64]) -> NDArray[np.integer]:
+    if shape.trees == "projective":
+        return best_projective_trees(arcs, offsets)
+    if shape.trees == "beam":
+        from deadheat.trees.pointing import beam_trees
+
+        return beam_trees(arcs, offsets, beam=shape.beam)
+    return best_trees(arcs, offsets)
+
+
+def _with_one(x: Array) -> Array:
+    return jnp.concatenate([x, jnp.ones((*x.shape[:-1], 1), x.dtype)], axis=-1)

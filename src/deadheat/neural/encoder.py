@@ -1,0 +1,130 @@
+"""What a network makes of the words of a sentence: vectors of words, casing, characters and tags into BiLSTM layers.
+
+All networks begin so; taggers and parsers differ in what follows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from deadheat.neural import chance
+from deadheat.neural.chance import Key, drawn_rows
+from deadheat.neural.characters import character_vectors, initial_characters
+from deadheat.neural.lstm import DIRECTIONS, bilstm, initial_lstm
+from deadheat.neural.shape import CASES, Numbers, Shape
+from deadheat.neural.text import UNKNOWN, Text
+
+Weights = dict[str, Any]
+
+
+class Marks(NamedTuple):
+    """Numbers that stand for strings, from which their first vectors are drawn."""
+
+    words: Array
+    characters: Array
+    labels: Array
+    tags: Array | None = None
+
+
+class Batch(NamedTuple):
+    """Sentences side by side: B of them, T words each, of which `lengths` count."""
+
+    words: Array
+    forms: Array
+    cases: Array
+    labels: Array
+    lengths: Array
+    inside: Array  # whether there is a word: (B, T)
+    more: dict[str, Array]
+
+
+def gathered(text: Text, split: Array, sentences: Array, words: int) -> Batch:
+    """Sentences by their numbers, cut or filled up to so many words; -1 stands for none."""
+    real = sentences >= 0
+    lengths = jnp.where(real, text.lengths[sentences], 0)
+    at = jnp.arange(words)
+    inside = at < lengths[:, None]
+    places = jnp.where(inside, text.starts[sentences][:, None] + at, 0)
+    more = {name: (each if each.ndim == 1 else each[split])[places] for name, each in text.more.items()}
+    return Batch(text.words[places], text.forms[places], text.cases[places], text.labels[places], lengths, inside, more)
+
+
+def initial_encoder(key: Key, shape: Shape, marks: Marks, vectors: Array | None = None) -> tuple[Weights, int]:
+    """Weights of all layers before training, and how many numbers they make of a word.
+
+    Words that `vectors` (V, size) has no row for (NaN) are drawn like all others.
+    """
+    keys = [chance.key(key, number) for number in range(4)]
+    words = drawn_rows(keys[0], marks.words, shape.word_size)
+    if vectors is not None:
+        words = jnp.where(jnp.isnan(vectors), words, vectors)
+    weights: Weights = {"words": words.at[UNKNOWN].set(drawn_rows(keys[0], marks.words[:1], shape.word_size)[0])}
+    if shape.case_size:
+        weights["cases"] = 0.1 * chance.normal(keys[1], (CASES, shape.case_size))
+    if shape.characters != "none":
+        weights["characters"] = initial_characters(keys[2], shape, marks.characters)
+    if shape.tag_size:
+        assert marks.tags is not None
+        weights["tags"] = drawn_rows(chance.key(key, 5), marks.tags, shape.tag_size)
+    inputs = shape.inputs
+    for at, units in enumerate(shape.units):
+        weights[f"layer{at}"] = initial_lstm(chance.key(keys[3], at), inputs, units)
+        inputs = DIRECTIONS * units
+    return weights, inputs
+
+
+def word_vectors(
+    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
+) -> Array:
+    """What is known of each word by itself: (B, T, inputs); with a key, as in training: rare words are replaced."""
+    seen = text.seen[split][batch.words]
+    unknown = seen == 0
+    if key is not None:
+        replaced = chance.uniform(chance.key(key, 0), batch.words.shape) < numbers.replaced
+        unknown |= (seen == 1) & replaced
+    table = weights["words"]
+    if shape.fixed_words:
+        table = jax.lax.stop_gradient(table)
+    x = [table[jnp.where(unknown, UNKNOWN, batch.words)]]
+    if shape.case_size:
+        x.append(jax.nn.one_hot(jnp.where(batch.inside, batch.cases, 0), CASES) @ weights["cases"])
+    if shape.characters != "none":
+        x.append(character_vectors(weights["characters"], shape, text, split, batch.forms))
+    if shape.tag_size:
+        x.append(weights["tags"][batch.more["tags"]])
+    return jnp.concatenate(x, axis=-1)
+
+
+def layered(weights: Weights, shape: Shape, x: Array, lengths: Array, numbers: Numbers, key: Key | None) -> Array:
+    """What the layers make of vectors (B, T, inputs): (B, T, 2U); with a key, units are dropped."""
+    sentences, words, _ = x.shape
+    state = dropped_outputs(x, shape, numbers, key, 1)
+    for at, units in enumerate(shape.units):
+        kept = kept_units(shape, numbers, key, 2 + 2 * at, (words, sentences, units))
+        state = bilstm(weights[f"layer{at}"], state, lengths, kept)
+        state = dropped_outputs(state, shape, numbers, key, 3 + 2 * at)
+    return state
+
+
+def dropped_outputs(x: Array, shape: Shape, numbers: Numbers, key: Key | None, place: int) -> Array:
+    """What a layer passes on: a part is dropped, by the sentence (variational) or by the word (naive)."""
+    if key is None or shape.dropout == "none" or shape.dropped == "recurrent":
+        return x
+    sentences, words, size = x.shape
+    mask = (sentences, 1, size) if shape.dropout == "variational" else (sentences, words, size)
+    return x * chance.kept(chance.key(key, place), numbers.drop, mask)
+
+
+def kept_units(
+    shape: Shape, numbers: Numbers, key: Key | None, place: int, sizes: tuple[int, int, int]
+) -> Array | None:
+    """What is kept of the units from word to word; None where nothing is dropped."""
+    if key is None or shape.dropout == "none" or shape.dropped == "outputs":
+        return None
+    words, sentences, units = sizes
+    steps = 1 if shape.dropout == "variational" else words
+    return chance.kept(chance.key(key, place), numbers.drop, (steps, DIRECTIONS, sentences, units))
