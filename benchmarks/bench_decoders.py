@@ -12,9 +12,11 @@ from deadheat.corpus import Column, Corpus, read
 from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 from deadheat.trees import archybrid, best_projective_trees, best_trees, bracketing
+from deadheat.trees.pointing import beam_trees
 
 FILE = DATA / "treebanks" / "en_ewt" / "en_ewt-ud-dev.conllu"
 BATCH = 32
+BEAM = 5
 PEAK = 4.0  # added to the scores of gold arcs, whose spread is 1: nearly all words get their gold head
 
 
@@ -63,6 +65,8 @@ def main() -> None:
         "best tree, peaked scores": lambda: best_trees(peaked, offsets),
         "best projective tree, random scores": lambda: best_projective_trees(chance, offsets),
         "best projective tree, peaked scores": lambda: best_projective_trees(peaked, offsets),
+        f"tree by a beam of {BEAM}, random scores": lambda: beam_trees(chance, offsets, beam=BEAM),
+        f"tree by a beam of {BEAM}, peaked scores": lambda: beam_trees(peaked, offsets, beam=BEAM),
         "brackets from trees": lambda: bracketing.encode(text.trees, offsets),
         "trees from gold brackets": lambda: bracketing.decode(labels.planes, roots, offsets),
         "trees from shuffled brackets": lambda: bracketing.decode((first, second), rng.permutation(roots), offsets),

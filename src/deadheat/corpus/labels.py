@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Column, Vocabulary
+from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
 
 
 def with_labels(corpus: Corpus, name: str, labels: Column) -> Corpus:
@@ -23,3 +23,8 @@ def with_labels(corpus: Corpus, name: str, labels: Column) -> Corpus:
         both = Vocabulary.of([*old.strings, *(labels.vocabulary[code] for code in new.tolist())]) if len(new) else old
         labels = Column(place[labels.codes], both)
     return replace(corpus, columns={**corpus.columns, name: labels})
+
+
+def with_trees(corpus: Corpus, heads: Codes, relations: Column) -> Corpus:
+    """A corpus with other heads and relations of its words."""
+    return replace(with_labels(corpus, "deprel", relations), heads=np.asarray(heads, np.int32))

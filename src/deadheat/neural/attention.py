@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from deadheat.neural import chance
 from deadheat.neural.chance import Key
 from deadheat.neural.encoder import Batch, Marks, Weights, dropped_outputs, initial_encoder, layered, word_vectors
-from deadheat.neural.lstm import initial_lstm, lstm
+from deadheat.neural.lstm import ONWARD, initial_lstm, one_way
 from deadheat.neural.parser_shape import AttentionShape
 from deadheat.neural.shape import Numbers
 from deadheat.neural.text import Text
@@ -38,7 +38,7 @@ def initial_weights(key: Key, shape: AttentionShape, marks: Marks, vectors: Arra
     weights["root"] = chance.between(chance.key(key, 6), (shape.inputs,), (3.0 / shape.inputs) ** 0.5)
     pointing = states
     if shape.decoder:
-        weights["decoder"] = initial_lstm(chance.key(key, 7), states, shape.decoder, directions=1)
+        weights["decoder"] = jax.tree.map(lambda each: each[0], initial_lstm(chance.key(key, 7), states, shape.decoder))
         pointing = shape.decoder
     sizes = ((pointing, shape.arc_size), (states, shape.arc_size), (pointing, shape.relation_size),
              (states, shape.relation_size))  # fmt: skip
@@ -63,12 +63,21 @@ def views(
     states = layered(weights, shape, jnp.concatenate([root, x], axis=1), lengths, numbers, key)
     pointing = states
     if shape.decoder:
-        pointing = dropped_outputs(lstm(weights["decoder"], states), shape, numbers, key, 30)
+        pointing = dropped_outputs(_read_on(weights["decoder"], states), shape, numbers, key, 30)
     found = []
     for at, (weight, bias) in enumerate(weights["views"]):
         seen = (pointing if at in (ARC_DEPENDENT, RELATION_DEPENDENT) else states) @ weight + bias
         found.append(dropped_outputs(jnp.where(seen > 0, seen, LEAK * seen), shape, numbers, key, 40 + at))
     return found
+
+
+def _read_on(weights: Any, states: Array) -> Array:
+    """The states of an LSTM that reads from left to right: (B, T + 1, U)."""
+    entering = jnp.moveaxis(states, 1, 0) @ weights.inputs
+    everything = jnp.ones((1, entering.shape[1], weights.recurrent.shape[0]), states.dtype)
+    there = jnp.ones((*entering.shape[:2], 1), bool)
+    found = one_way(entering, weights.recurrent, weights.bias, everything, there, ONWARD)
+    return jnp.moveaxis(found, 0, 1)
 
 
 def arc_scores(weights: Weights, seen: list[Array], batch: Batch) -> Array:
@@ -84,7 +93,7 @@ def loss(
 ) -> Array:
     """The mean over words of how unlikely the gold head is, and the gold relation given that head."""
     seen = views(weights, shape, text, split, batch, numbers, key)
-    heads = batch.more["heads"]
+    heads = jnp.where(batch.inside, batch.more["heads"], 0)  # one beyond the batch's words would be no number
     arcs = arc_scores(weights, seen, batch)[:, 1:]
     unlikely = jax.nn.logsumexp(arcs, axis=-1) - jnp.take_along_axis(arcs, heads[:, :, None], axis=2)[:, :, 0]
     dependents = _with_one(seen[RELATION_DEPENDENT])[:, 1:]

@@ -36,5 +36,18 @@ class BracketShape(Shape):
     """A parser that labels words: brackets of two planes, and relations."""
 
     hidden: int = 0  # units between states and labels; 0: none
+    relations: int = 1  # how many there are, and how many labels each plane has: the text says
+    planes: tuple[int, int] = (1, 1)
 
     network: ClassVar[str] = "deadheat.neural.brackets"
+
+    def __post_init__(self) -> None:
+        Shape.__post_init__(self)
+        if min(self.relations, *self.planes) < 1:
+            raise InputError(f"relations={self.relations}, planes={self.planes}; expected at least one label of each")
+
+    @property
+    def kinds(self) -> tuple[slice, slice, slice]:
+        """Where the labels of plane 1, of plane 2, and relations stand among all labels: relations come first."""
+        first, second = self.relations, self.relations + self.planes[0]
+        return slice(first, second), slice(second, second + self.planes[1]), slice(first)

@@ -34,10 +34,13 @@ class Pretrained:
             keys[form] = found if vectors.found[place[found]] else normal
         return cls(vectors, place, keys)
 
+    def __contains__(self, word: str) -> bool:
+        return word in self.place and bool(self.vectors.found[self.place[word]])
+
     def rows(self, lexicon: Lexicon) -> NDArray[np.float32]:
         """A row for every word of a lexicon, of NaN where the file has none."""
         rows = np.full((len(lexicon.words), self.vectors.size), np.nan, np.float32)
         for at, word in enumerate(lexicon.words):
-            if word in self.place and self.vectors.found[self.place[word]]:
+            if word in self:
                 rows[at] = self.vectors.rows[self.place[word]]
         return rows

@@ -86,8 +86,11 @@ class Programs:
     def take_step(self, *given: Any, words: int) -> Any:
         """One step of every network with sentences of so many words.
 
-        On a CPU in two programs, of which the second is the same for all lengths: compiling takes long there.
+        On a CPU in two programs, of which the second is the same for all lengths: compiling takes long there. Networks
+        that go back and forth between host and device know themselves how to take a step.
         """
+        if hasattr(self.network, "take_step"):
+            return self.network.take_step(self, *given, words=words)
         if not accelerated():
             weights, state, luck, numbers, where, text = given
             value, slopes = self.slope(weights, luck, numbers, where, text, words=words)
@@ -97,6 +100,8 @@ class Programs:
 
     def give_labels(self, *given: Any, words: int) -> Any:
         """The labels that every network gives to sentences of so many words."""
+        if hasattr(self.network, "give_labels"):
+            return self.network.give_labels(self, *given, words=words)
         ready = self._ready.get(("label", words, id(given[-1])))
         return ready(*given) if ready is not None else self.label(*given, words=words)
 

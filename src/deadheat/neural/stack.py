@@ -206,14 +206,18 @@ class Stack:
         for step in steps:
             ids = np.stack([each.get(step, empty) for each in rows]).astype(np.int32)
             found.append(self.programs.give_labels(weights, where, ids, self.ground.text, words=step.words))
-        made = [np.asarray(each) for each in found]
+        made = [jax.tree.map(np.asarray, each) for each in found]
         return {
-            place: in_order(
-                own, {step: made[at][place] for at, step in enumerate(steps) if step in own}, self.ground.lengths
-            )
+            place: self._in_order(own, {step: _of(made[at], place) for at, step in enumerate(steps) if step in own})
             for place, own in enumerate(rows)
             if own
         }
+
+    def _in_order(self, rows: Mapping[Slot, Indices], made: Mapping[Slot, Any]) -> NDArray[np.integer]:
+        """What a network says of its sentences, word by word, from what came from the device."""
+        lengths, shape, network = self.ground.lengths, self.ground.shape, self.programs.network
+        found = {step: network.decoded(shape, made[step], lengths[row] * (row != NONE)) for step, row in rows.items()}
+        return in_order(rows, found, lengths)
 
     def _leave(self) -> Iterator[tuple[int, Trained]]:
         """Give out the networks that are finished, and those that went wrong."""

@@ -25,6 +25,8 @@ from deadheat.study.places import line_of
 from deadheat.systems import SYSTEMS
 
 USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
+USUAL_OF_TREES = ("las", "uas")
+TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
 KEPT = 8  # splits; they are asked for one after the other
 
 
@@ -105,14 +107,19 @@ class Plan:
         asked = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
         found: dict[str, list[Metric]] = {}
         for system, column in self._columns.items():
+            if column == TREES:
+                own = [each for each in asked if each.compares in TREE_COLUMNS]
+                found[system] = own if asked else list(map(METRICS.make, USUAL_OF_TREES))
+                continue
             usual = [METRICS.make(name, column=column or "upos") for name in USUAL]
             found[system] = [each for each in asked if column in ("", each.compares)] if asked else usual
         return found
 
     @cached_property
     def _columns(self) -> dict[str, str]:
-        """What every system predicts; nothing where it is not a column."""
-        return {name: str(SYSTEMS.make(name).settings.get("column", "")) for name in self.systems}
+        """What every system predicts: a column, or trees; nothing where that is not known."""
+        made = {name: SYSTEMS.make(name) for name in self.systems}
+        return {name: TREES if each.trees else str(each.settings.get("column", "")) for name, each in made.items()}
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -172,6 +179,7 @@ class Plan:
     def _problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """What shows only now, with its place: metrics that look at nothing, columns and parts that corpora lack."""
         predicted = set(self._columns.values())
+        predicted |= set(TREE_COLUMNS) if TREES in predicted else set()
         for i, metric in enumerate(map(METRICS.make, self.study.metrics)):
             if not predicted & {"", metric.compares}:
                 yield ("metrics", i), f"{metric.name} looks at nothing that a system predicts; expected it to"
@@ -180,7 +188,7 @@ class Plan:
                 yield ("metrics",), f"none looks at {column}, which {system} predicts; expected one"
             for name, material in self.materials.items():
                 known = list(material.corpus.columns)
-                if column and column not in known:
+                if column and column != TREES and column not in known:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
         yield from self._split_problems()
 

@@ -27,13 +27,15 @@ class System:
 
     `tune` picks among what training makes (epochs, say), and may be None where the system needs none. The result
     depends on these three and the settings alone. `seeded` says whether the seed changes anything, `tuned` whether tune
-    does. A system that can train many at once says how in `together`.
+    does, `trees` that it predicts heads and relations rather than a column. A system that can train many at once says
+    how in `together`.
     """
 
     name: str
     train: Callable[[Corpus, Corpus | None, int], Model]
     seeded: bool = True
     tuned: bool = False
+    trees: bool = False
     together: Together | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 

@@ -1,0 +1,139 @@
+"""Words a CPU second in training: one BiLSTM-CNN-CRF tagger on one core, ours and the same in PyTorch.
+
+    python -m benchmarks.networks_cpu --data FOLDER [--sentences 1500] [--rounds 5]
+
+FOLDER holds CoNLL-2000's train.txt and test.txt. Each contender has a process of its own with one thread, keeps freed
+memory, and trains an epoch over the same sentences in batches of the same lengths whenever it is its turn, so that what
+else goes on in the machine slows down all of them alike. Compiling and first epochs are not counted. PyTorch's network
+has no dropout of recurrent units (see networks_torch.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import statistics
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+
+# For the processes of the contenders, before they import anything that starts threads.
+ONE_THREAD = {
+    "NPROC": "1",  # threads of jax
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    "JAX_PLATFORMS": "cpu",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+OURS, PACKED, UNPACKED = "deadheat, a stack of one", "PyTorch, packed", "PyTorch, not packed"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sentences", type=int, default=1500)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    os.environ.update(ONE_THREAD)
+    spawn = multiprocessing.get_context("spawn")
+    lines: dict[str, Connection] = {}
+    for name in (OURS, PACKED, UNPACKED):
+        lines[name], theirs = spawn.Pipe()
+        spawn.Process(target=contend, args=(name, given.data, given.sentences, theirs), daemon=True).start()
+    words = {name: line.recv() for name, line in lines.items()}
+    rates: dict[str, list[float]] = {name: [] for name in lines}
+    loss: dict[str, float] = {}
+    for _ in range(given.rounds):
+        for name, line in lines.items():
+            line.send("go")
+            seconds, loss[name] = line.recv()
+            rates[name].append(words[name] / seconds)
+    show(rates, loss, words[OURS])
+
+
+def contend(name: str, data: Path, sentences: int, line: Connection) -> None:
+    """Get ready, say how many words an epoch has, and then train one whenever asked."""
+    from deadheat.neural.allocation import keep_memory
+
+    keep_memory()
+    words, epoch = ours(data, sentences) if name == OURS else torchs(data, sentences, packed=name == PACKED)
+    epoch()
+    line.send(words)
+    while line.recv():
+        began = time.process_time()
+        loss = epoch()
+        line.send((time.process_time() - began, loss))
+
+
+def ours(data: Path, sentences: int) -> tuple[int, Callable[[], float]]:
+    """Words of an epoch, and what trains one."""
+    import jax
+
+    from deadheat.neural.devices import settle
+    from deadheat.neural.programs import Ground
+    from deadheat.neural.shape import RATES, Course, Numbers, Shape
+    from deadheat.neural.stack import Job, Splits, Stack
+
+    settle()
+    encoding, lengths = text(data)
+    shape, train = Shape(), np.arange(sentences)
+    stack = Stack(Ground.of(shape, encoding, [train]), Splits([train], [None]), None, size=1)
+    stack._enter([(0, Job(Numbers(RATES[shape.optimizer]), 0, 0, Course(10**6, 10**6)))])
+
+    def epoch() -> float:
+        stack._epoch()
+        jax.block_until_ready(stack.weights)
+        slot = stack.slots[0]
+        assert slot is not None
+        return slot.losses[-1]
+
+    return int(lengths[train].sum()), epoch
+
+
+def torchs(data: Path, sentences: int, *, packed: bool) -> tuple[int, Callable[[], float]]:
+    """The same of PyTorch's network."""
+    import torch
+
+    from benchmarks.networks_torch import Training
+    from deadheat.neural import batches
+    from deadheat.neural.shape import Shape
+
+    torch.set_num_threads(1)
+    encoding, lengths = text(data)
+    shape, train = Shape(), np.arange(sentences)
+    training = Training(encoding, shape, batches.by_length(lengths, train, shape.batch), packed=packed)
+    return int(lengths[train].sum()), training.epoch
+
+
+def text(data: Path):  # type: ignore[no-untyped-def]
+    """CoNLL-2000 encoded, and the lengths of its sentences."""
+    from deadheat.corpus import read
+    from deadheat.neural.text import encoded
+
+    files = [data / "train.txt", data / "test.txt"]
+    corpus = read(files, format="columns", columns=["form", "pos", "chunk"])
+    labels = corpus.column("chunk")
+    encoding = encoded([corpus], labels.codes, labels.vocabulary.strings)
+    return encoding, np.asarray(encoding.arrays["lengths"])
+
+
+def show(rates: dict[str, list[float]], loss: dict[str, float], words: int) -> None:
+    """A row for every contender; ratios against the quicker PyTorch, round by round."""
+    base = max((PACKED, UNPACKED), key=lambda name: statistics.median(rates[name]))
+    print(f"{words:,} words an epoch, {len(rates[OURS])} rounds in turn; ratio to {base}, of the same round")
+    print(f"{'':26} {'words/CPU s':>11} {'least':>8} {'most':>8}   {'ratio':>5} {'least':>6} {'most':>6} {'loss':>7}")
+    for name, own in rates.items():
+        ratios = [one / other for one, other in zip(own, rates[base], strict=True)]
+        print(
+            f"{name:26} {statistics.median(own):11,.0f} {min(own):8,.0f} {max(own):8,.0f}   "
+            f"{statistics.median(ratios):5.2f} {min(ratios):6.2f} {max(ratios):6.2f} {loss[name]:7.4f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

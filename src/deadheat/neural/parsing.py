@@ -1,0 +1,160 @@
+"""What parsers learn: heads and relations; and what they read besides words: tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus import Corpus
+from deadheat.corpus.labels import with_trees
+from deadheat.corpus.vocabulary import Column, Vocabulary
+from deadheat.neural.orders import Done, Indices, Order
+from deadheat.neural.parser_recipe import ParserRecipe
+from deadheat.neural.parser_shape import BracketShape
+from deadheat.neural.stack import Splits
+from deadheat.neural.text import Encoding, Lexicon, encoded, tokens_of
+from deadheat.neural.training import Lesson, Model, Predicted
+from deadheat.neural.training import train_one as train_one_of
+from deadheat.neural.training import train_orders as train_orders_of
+from deadheat.trees import bracketing
+
+ROOT = "root"
+NO_TAG = ""  # what tags of other corpora become that training has not seen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gold:
+    """Trees of a text: heads, codes of relations, and where sentences begin and how long they are."""
+
+    heads: NDArray[np.int32]
+    relations: NDArray[np.int32]
+    names: tuple[str, ...]  # of relations
+    starts: Indices
+    lengths: Indices
+
+    @classmethod
+    def of(cls, corpora: Sequence[Corpus], learned: Indices) -> Gold:
+        """Trees of these sentences; others are not looked at."""
+        lengths = np.concatenate([np.diff(corpus.offsets) for corpus in corpora]).astype(np.int64)
+        starts = np.cumsum(lengths) - lengths
+        inside = tokens_of(starts, lengths, learned)
+        heads, relations = np.zeros(int(lengths.sum()), np.int32), np.zeros(int(lengths.sum()), np.int32)
+        heads[inside] = np.concatenate([corpus.trees for corpus in corpora])[inside]
+        strings = np.array([each for corpus in corpora for each in corpus.column("deprel").strings()], object)
+        names, codes = np.unique(strings[inside].astype(str), return_inverse=True)
+        relations[inside] = codes
+        return cls(heads, relations, tuple(names.tolist()), starts, lengths)
+
+    def part(self, sentences: Indices) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Heads and relations of some sentences' words."""
+        inside = tokens_of(self.starts, self.lengths, sentences)
+        return self.heads[inside], self.relations[inside]
+
+    def offsets(self, sentences: Indices) -> Indices:
+        """Where each of some sentences begins when they stand one behind the other."""
+        return np.concatenate([[0], np.cumsum(self.lengths[sentences])])
+
+    def las(self, predicted: Predicted, sentences: Indices) -> float:
+        """The share of words with the right head and relation; subtypes of relations do not count."""
+        heads, relations = self.part(sentences)
+        mains = {name.partition(":")[0]: at for at, name in enumerate(self.names)}
+        main = np.array([mains[name.partition(":")[0]] for name in self.names])
+        right = (predicted[:, 0] == heads) & (main[predicted[:, 1]] == main[relations])
+        return float(right.mean()) if len(right) else 0.0
+
+
+def train_one(recipe: ParserRecipe, train: Corpus, tune: Corpus | None, seed: int) -> Model:
+    """A parser that learns from train; tune, where there is one, picks the epoch by LAS."""
+    return train_one_of(lesson_of, recipe, train, tune, seed)
+
+
+def train_orders(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+    """Train parsers that read parts of the corpus that they learn from."""
+    return train_orders_of(lesson_of, corpus, orders)
+
+
+def lesson_of(recipe: ParserRecipe, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> Lesson:
+    """What parsers of a recipe learn from some corpora."""
+    learned = np.unique(np.concatenate([each for each in (*splits.trains, *splits.tunes) if each is not None]))
+    gold = Gold.of(corpora, learned)
+    tags = (
+        (NO_TAG, *sorted({tag for corpus in corpora for tag in corpus.column(recipe.tags).strings()}))
+        if recipe.tags
+        else ()
+    )
+    encoding = encoded(corpora, gold.relations, gold.names, lexicon)
+    more: dict[str, NDArray[np.generic]] = {"heads": gold.heads}
+    shape, way = recipe.shape, _Trees(gold)
+    if isinstance(shape, BracketShape):
+        planes = bracketing.encode(gold.heads, np.append(gold.starts, gold.lengths.sum())).planes
+        more = {"plane1": planes[0].codes, "plane2": planes[1].codes}
+        shape = replace(shape, planes=(len(planes[0].vocabulary), len(planes[1].vocabulary)))
+        way = _Brackets(gold, (planes[0].vocabulary, planes[1].vocabulary))
+    if tags:
+        more["tags"] = np.concatenate([tag_codes(corpus, recipe.tags, tags) for corpus in corpora])
+    return Lesson(
+        shape,
+        replace(encoding, more=more, tags=tags),
+        way.judge,
+        way.written,
+        partial(read, recipe.tags, tags, gold.names, tuple(more)),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trees:
+    """Predictions that are heads and relations."""
+
+    gold: Gold
+
+    def judge(self, predicted: Predicted, sentences: Indices) -> float:
+        return self.gold.las(self.trees(predicted, self.gold.offsets(sentences)), sentences)
+
+    def written(self, corpus: Corpus, predicted: Predicted) -> Corpus:
+        found = self.trees(predicted, corpus.offsets)
+        relations = Column(found[:, 1].astype(np.int32), Vocabulary.of(list(self.gold.names)))
+        return with_trees(corpus, found[:, 0].astype(np.int32), relations)
+
+    def trees(self, predicted: Predicted, offsets: Indices) -> Predicted:
+        """Heads and codes of relations."""
+        del offsets
+        return predicted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Brackets(_Trees):
+    """Predictions that are brackets of two planes, and relations."""
+
+    planes: tuple[Vocabulary, Vocabulary]
+
+    def trees(self, predicted: Predicted, offsets: Indices) -> Predicted:
+        from deadheat.neural.brackets import trees_of
+
+        if not len(predicted):
+            return predicted[:, :2]
+        roots = [at for at, name in enumerate(self.gold.names) if name.partition(":")[0] == ROOT]
+        return cast(Predicted, trees_of(predicted, self.planes, roots, offsets))
+
+
+def read(
+    column: str, tags: tuple[str, ...], names: tuple[str, ...], more: tuple[str, ...], corpus: Corpus, lexicon: Lexicon
+) -> Encoding:
+    """Another corpus, without its trees."""
+    nothing = np.zeros(corpus.words, np.int32)
+    encoding = encoded([corpus], nothing, names, lexicon)
+    own: dict[str, NDArray[np.generic]] = dict.fromkeys(more, nothing)
+    if tags:
+        own["tags"] = tag_codes(corpus, column, tags)
+    return replace(encoding, more=own, tags=tags)
+
+
+def tag_codes(corpus: Corpus, column: str, tags: Sequence[str]) -> NDArray[np.int32]:
+    """The tag of every word as a number; 0 for those that are not among the tags."""
+    number = {tag: at for at, tag in enumerate(tags)}
+    own = corpus.column(column)
+    return np.array([number.get(tag, 0) for tag in own.vocabulary.strings], np.int32)[own.codes]
