@@ -20,6 +20,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus import read
+from deadheat.neural.text import Encoding, encoded
 
 # For the processes of the contenders, before they import anything that starts threads.
 ONE_THREAD = {
@@ -50,9 +54,11 @@ def main() -> None:
     loss: dict[str, float] = {}
     for _ in range(given.rounds):
         for name, line in lines.items():
-            line.send("go")
+            line.send(True)
             seconds, loss[name] = line.recv()
             rates[name].append(words[name] / seconds)
+    for line in lines.values():
+        line.send(False)
     show(rates, loss, words[OURS])
 
 
@@ -87,7 +93,7 @@ def ours(data: Path, sentences: int) -> tuple[int, Callable[[], float]]:
 
     def epoch() -> float:
         stack._epoch()
-        jax.block_until_ready(stack.weights)
+        jax.block_until_ready(stack.weights)  # type: ignore[no-untyped-call]
         slot = stack.slots[0]
         assert slot is not None
         return slot.losses[-1]
@@ -110,11 +116,8 @@ def torchs(data: Path, sentences: int, *, packed: bool) -> tuple[int, Callable[[
     return int(lengths[train].sum()), training.epoch
 
 
-def text(data: Path):  # type: ignore[no-untyped-def]
+def text(data: Path) -> tuple[Encoding, NDArray[np.integer]]:
     """CoNLL-2000 encoded, and the lengths of its sentences."""
-    from deadheat.corpus import read
-    from deadheat.neural.text import encoded
-
     files = [data / "train.txt", data / "test.txt"]
     corpus = read(files, format="columns", columns=["form", "pos", "chunk"])
     labels = corpus.column("chunk")

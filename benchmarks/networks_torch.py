@@ -97,7 +97,7 @@ class Training:
         """One update; its loss."""
         self.optimizer.zero_grad(set_to_none=True)
         loss: Tensor = self.model(*batch)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), NORM)
         self.optimizer.step()
         return loss.detach()

@@ -71,7 +71,8 @@ def _extremes(store: Store, task: Task, runs: Iterable[Row]) -> list[Row]:
     return found
 
 
-def _write(path: Path, rows: list[Row]) -> None:
+def write(path: Path, rows: list[Row]) -> None:
+    """Rows as a file of comma-separated values."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
@@ -85,8 +86,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=FOLDER)
     given = parser.parse_args()
     runs, extremes = collected(given.stores)
-    _write(given.out / RUNS, runs)
-    _write(given.out / EXTREMES, extremes)
+    write(given.out / RUNS, runs)
+    write(given.out / EXTREMES, extremes)
 
 
 if __name__ == "__main__":

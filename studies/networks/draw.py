@@ -1,8 +1,8 @@
 """Write the study files: random configurations as in section 4.2 of Reimers & Gurevych (2017), and seeds of one.
 
-python -m studies.networks.draw                                                           as they stand beside this file
-python -m studies.networks.draw --shapes 200 --numbers 1 --seeds 100 --epochs 100 --patience 10 \
-    --batches 1,8,16,32,64 --optimizers sgd,adagrad,adadelta,rmsprop,adam,nadam           as large as in the paper
+python -m studies.networks.draw                                              as they stand beside this file
+python -m studies.networks.draw --shapes 200 --numbers 1 --seeds 100,100 --epochs 100 --batches 1,8,16,32,64 \
+    --optimizers sgd,adagrad,adadelta,rmsprop,adam,nadam --out FOLDER        200 configurations of all there is
 
 A shape is what a compiled program depends on (layers, characters, optimizer, ...), numbers are what it takes as
 arguments (dropout rate, thresholds). Shape i of a task and the numbers j of it depend on the seed, i and j alone: more
@@ -63,10 +63,10 @@ TASKS = (
 class Size:
     """How large the study is, and what of section 4.2 is drawn from."""
 
-    shapes: int = 6
-    numbers: int = 3  # of each shape
+    shapes: int = 5
+    numbers: int = 2  # of each shape
     runs: tuple[int, int] = (1, 2)  # of each configuration with a softmax, with a CRF
-    seeds: tuple[int, int] = (15, 30)  # of the one configuration, likewise
+    seeds: tuple[int, int] = (10, 25)  # of the one configuration, likewise
     epochs: int = 15
     patience: int = 5
     batches: tuple[int, ...] = (8, 16, 32, 64)
@@ -191,8 +191,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     for name in ("shapes", "numbers", "epochs", "patience"):
         parser.add_argument(f"--{name}", type=int, default=getattr(usual, name))
-    for name in ("runs", "seeds", "batches"):
-        parser.add_argument(f"--{name}", type=_integers, default=getattr(usual, name), metavar="A,B")
+    for name in ("runs", "seeds"):
+        told = "with a softmax, with a CRF"
+        parser.add_argument(f"--{name}", type=_two, default=getattr(usual, name), metavar="A,B", help=told)
+    parser.add_argument("--batches", type=_integers, default=usual.batches, metavar="A,B")
     parser.add_argument("--optimizers", type=_names, default=usual.optimizers, metavar="A,B")
     parser.add_argument("--out", type=Path, default=FOLDER)
     given = vars(parser.parse_args())
@@ -203,6 +205,13 @@ def main() -> None:
 
 def _integers(text: str) -> tuple[int, ...]:
     return tuple(int(each) for each in text.split(","))
+
+
+def _two(text: str) -> tuple[int, ...]:
+    found = _integers(text)
+    if len(found) != 2:
+        raise argparse.ArgumentTypeError(f"{text!r}; expected two numbers, of softmax and of CRF, such as 10,25")
+    return found
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -11,11 +11,8 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-from deadheat.neural import (
-    chance,
-    lstm,
-)
-from deadheat.neural.lstm import LSTMWeights, bilstm, initial_lstm, recurrence  # noqa: E402
+from deadheat.neural import chance, lstm  # noqa: E402
+from deadheat.neural.lstm import LSTMWeights, apart, bilstm, initial_lstm, one_way, recurrence, together  # noqa: E402
 
 SENTENCES, WORDS, INPUTS, UNITS = 3, 5, 4, 6
 
@@ -36,21 +33,65 @@ def by_hand(weights: LSTMWeights, x: np.ndarray, direction: int, kept: np.ndarra
     return np.array(out if direction == 0 else out[::-1])
 
 
+@pytest.mark.parametrize("layer", [together, apart])
 @pytest.mark.parametrize("steps", [1, WORDS])
-def test_both_directions_are_those_of_a_loop_over_the_words_of_each_sentence(steps: int) -> None:
+def test_both_directions_are_those_of_a_loop_over_the_words_of_each_sentence(layer: Any, steps: int) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(SENTENCES, WORDS, INPUTS))
     lengths = np.array([5, 1, 3])
     kept = rng.integers(0, 2, size=(steps, 2, SENTENCES, UNITS)) / 0.5
     weights = initial_lstm(chance.key(1), INPUTS, UNITS)
     found = np.asarray(
-        bilstm(weights, jnp.asarray(x, jnp.float32), jnp.asarray(lengths), jnp.asarray(kept, jnp.float32))
+        layer(weights, jnp.asarray(x, jnp.float32), jnp.asarray(lengths), jnp.asarray(kept, jnp.float32))
     )
     for at, length in enumerate(lengths.tolist()):
         for direction in (0, 1):
             expected = by_hand(weights, x[at, :length], direction, kept[:, direction, at])
             got = found[at, :length, direction * UNITS : (direction + 1) * UNITS]
             assert np.allclose(got, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("steps", [1, WORDS])
+def test_one_direction_at_a_time_learns_what_both_together_learn(steps: int) -> None:
+    keys = jax.random.split(jax.random.key(7), 3)
+    weights = initial_lstm(chance.key(2), INPUTS, UNITS)
+    x = jax.random.normal(keys[0], (SENTENCES, WORDS, INPUTS))
+    lengths = jnp.array([5, 0, 3])
+    kept = jax.random.bernoulli(keys[1], 0.5, (steps, 2, SENTENCES, UNITS)) / 0.5
+    there = (jnp.arange(WORDS) < lengths[:, None])[:, :, None]
+    weight = jax.random.normal(keys[2], (SENTENCES, WORDS, 2 * UNITS)) * there
+
+    def loss(layer: Any, weights: Any, x: Any) -> Any:
+        return jnp.sum(weight * layer(weights, x, lengths, kept))
+
+    one, two = (
+        jax.tree.leaves(jax.grad(lambda *given, layer=layer: loss(layer, *given), argnums=(0, 1))(weights, x))
+        for layer in (together, apart)
+    )
+    assert any(float(jnp.abs(each).max()) > 0.1 for each in one)
+    for each, other in zip(one, two, strict=True):
+        assert np.allclose(each, other, rtol=1e-4, atol=1e-5)
+
+
+def test_nothing_is_learned_from_what_follows_the_end_of_a_sentence() -> None:
+    weights = initial_lstm(chance.key(3), INPUTS, UNITS)
+    x = jax.random.normal(jax.random.key(8), (SENTENCES, WORDS, INPUTS))
+    lengths = jnp.array([5, 1, 3])
+    after = (jnp.arange(WORDS) >= lengths[:, None])[:, :, None]
+    other = jnp.where(after, 100.0, x)
+    kept = jnp.ones((1, 2, SENTENCES, UNITS))
+    assert np.array_equal(apart(weights, x, lengths, kept), apart(weights, other, lengths, kept))
+    slope = jax.grad(lambda x: jnp.sum(apart(weights, x, lengths, kept)))(x)
+    assert not np.asarray(slope * after).any()
+    assert np.asarray(slope).any()
+
+
+def test_without_dropout_nothing_is_scaled() -> None:
+    weights = initial_lstm(chance.key(4), INPUTS, UNITS)
+    x = jax.random.normal(jax.random.key(9), (SENTENCES, WORDS, INPUTS))
+    lengths = jnp.array([5, 1, 3])
+    plain = apart(weights, x, lengths, jnp.ones((1, 2, SENTENCES, UNITS)))
+    assert np.allclose(bilstm(weights, x, lengths), plain, atol=1e-6)
 
 
 @pytest.mark.parametrize("steps", [1, WORDS])
@@ -77,6 +118,20 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
         recurrent = jax.random.normal(keys[1], (2, 3, 4 * 3), jnp.float64)
         kept = jnp.ones((1, 2, 2, 3), jnp.float64)
         check_grads(lambda e, r: recurrence(e, r, kept), (entering, recurrent), order=1, modes=["rev"])  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("way", [lstm.ONWARD, lstm.BACK])
+def test_the_gradient_of_one_direction_is_that_of_finite_differences(way: int) -> None:
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(6), 3)
+        entering = jax.random.normal(keys[0], (3, 2, 4 * 3), jnp.float64)
+        recurrent = jax.random.normal(keys[1], (3, 4 * 3), jnp.float64)
+        bias = jax.random.normal(keys[2], (4 * 3,), jnp.float64)
+        kept = jnp.array([0.0, 2.0, 2.0]) * jnp.ones((1, 2, 3), jnp.float64)
+        there = jnp.array([[True, True], [True, True], [True, False]])[:, :, None]
+        check_grads(  # type: ignore[no-untyped-call]
+            lambda e, r, b: one_way(e, r, b, kept, there, way), (entering, recurrent, bias), order=1, modes=["rev"]
+        )
 
 
 def test_the_recurrent_gradient_is_taken_once_and_not_at_every_step() -> None:

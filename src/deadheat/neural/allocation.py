@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 
-# Settings of the GNU C library's allocator (malloc.h). All memory comes from one heap that never shrinks: by default large
-# pieces are mapped afresh for every program that runs, and threads have small heaps of their own.
+# Settings of the GNU C library's allocator (malloc.h). All memory comes from one heap that never shrinks: by default
+# large pieces are mapped afresh for every program that runs, and threads have small heaps of their own.
 TRIM_THRESHOLD, MAPPED_PIECES, HEAPS = -1, -4, -8
 SETTINGS = ((MAPPED_PIECES, 0), (TRIM_THRESHOLD, 2**31 - 1), (HEAPS, 1))
 

@@ -24,7 +24,7 @@ from deadheat.neural.lstm import ONWARD, initial_lstm, one_way
 from deadheat.neural.parser_shape import AttentionShape
 from deadheat.neural.shape import Numbers
 from deadheat.neural.text import Text
-from deadheat.trees import best_projective_trees, best_trees
+from deadheat.trees import beam_trees, best_projective_trees, best_trees
 
 FORBIDDEN = -1e9
 IMPOSSIBLE = -1e4  # score of a relation that training has not seen
@@ -137,8 +137,6 @@ def _trees(shape: AttentionShape, arcs: NDArray[np.floating], offsets: NDArray[n
     if shape.trees == "projective":
         return best_projective_trees(arcs, offsets)
     if shape.trees == "beam":
-        from deadheat.trees.pointing import beam_trees
-
         return beam_trees(arcs, offsets, beam=shape.beam)
     return best_trees(arcs, offsets)
 

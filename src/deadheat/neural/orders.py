@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
 
 Indices: TypeAlias = NDArray[np.int64]
+PACKAGES = ("jax", "optax")  # of deadheat[neural]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,5 +64,16 @@ def needed(module: str, system: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "deadheat":
             raise
-        missing = f"{system}: the package {error.name} is not installed"
-        raise InputError(f"{missing}; expected deadheat[neural] (pip install 'deadheat[neural]')") from error
+        raise InputError(_not_installed(system, error.name or module)) from error
+
+
+def lacking(system: str) -> str:
+    """What has to be installed before networks can train here, as a line; empty if all is there. Nothing is loaded."""
+    missing = next((name for name in PACKAGES if importlib.util.find_spec(name) is None), "")
+    return _not_installed(system, missing) if missing else ""
+
+
+def _not_installed(system: str, package: str) -> str:
+    return (
+        f"{system}: the package {package} is not installed; expected deadheat[neural] (pip install 'deadheat[neural]')"
+    )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus
 from deadheat.corpus.labels import with_trees
 from deadheat.corpus.vocabulary import Column, Vocabulary
+from deadheat.neural.brackets import label_names, trees_of
 from deadheat.neural.orders import Done, Indices, Order
 from deadheat.neural.parser_recipe import ParserRecipe
 from deadheat.neural.parser_shape import BracketShape
@@ -93,8 +94,11 @@ def lesson_of(recipe: ParserRecipe, corpora: Sequence[Corpus], splits: Splits, l
     if isinstance(shape, BracketShape):
         planes = bracketing.encode(gold.heads, np.append(gold.starts, gold.lengths.sum())).planes
         more = {"plane1": planes[0].codes, "plane2": planes[1].codes}
-        shape = replace(shape, planes=(len(planes[0].vocabulary), len(planes[1].vocabulary)))
-        way = _Brackets(gold, (planes[0].vocabulary, planes[1].vocabulary))
+        vocabularies = planes[0].vocabulary, planes[1].vocabulary
+        shape = replace(shape, relations=len(gold.names), planes=(len(vocabularies[0]), len(vocabularies[1])))
+        kinds = {name: kind.start for name, kind in zip(more, shape.kinds, strict=False)}
+        encoding = replace(encoding, labels=label_names(gold.names, vocabularies), kinds=kinds)
+        way = _Brackets(gold, vocabularies)
     if tags:
         more["tags"] = np.concatenate([tag_codes(corpus, recipe.tags, tags) for corpus in corpora])
     return Lesson(
@@ -133,8 +137,6 @@ class _Brackets(_Trees):
     planes: tuple[Vocabulary, Vocabulary]
 
     def trees(self, predicted: Predicted, offsets: Indices) -> Predicted:
-        from deadheat.neural.brackets import trees_of
-
         if not len(predicted):
             return predicted[:, :2]
         roots = [at for at, name in enumerate(self.gold.names) if name.partition(":")[0] == ROOT]

@@ -81,6 +81,7 @@ class Encoding:
     labels: tuple[str, ...]
     more: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)  # see Text
     tags: tuple[str, ...] = ()
+    kinds: Mapping[str, int] = field(default_factory=dict)  # what of `more` are labels too, and where those begin
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -109,6 +110,8 @@ class Encoding:
             letters = np.unique(own["spelled"][np.unique(own["forms"][inside])])
             legible[at, letters[letters >= 0]] = True
             possible[at, np.unique(own["labels"][inside])] = True
+            for name, first in self.kinds.items():
+                possible[at, first + np.unique(self.more[name][inside])] = True
         seen[:, UNKNOWN] = 2
         if given is not None:
             seen[:, given] = 2

@@ -161,9 +161,12 @@ def train_orders(
     Orders may be of several groups: those of one train together.
     """
     groups: dict[Hashable, list[int]] = {}
+    variants: dict[Hashable, Hashable] = {}
     for number, order in enumerate(orders):
-        variant = variant_of(order.recipe, corpus, order.train)
-        groups.setdefault((order.recipe.group, variant), []).append(number)
+        kind = (order.recipe.group, order.train.tobytes())
+        if kind not in variants:
+            variants[kind] = variant_of(order.recipe, corpus, order.train)
+        groups.setdefault((order.recipe.group, variants[kind]), []).append(number)
     for numbers in groups.values():
         places: dict[bytes, int] = {}
         own = [places.setdefault(_bytes(orders[number]), len(places)) for number in numbers]

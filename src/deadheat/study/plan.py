@@ -17,6 +17,7 @@ from deadheat.corpus.source import expand
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest
 from deadheat.metrics import METRICS, Metric
+from deadheat.neural.orders import lacking
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.cells import Cell
@@ -190,6 +191,10 @@ class Plan:
                 known = list(material.corpus.columns)
                 if column and column != TREES and column not in known:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
+        for i, entry in enumerate(self.study.systems):
+            made = SYSTEMS.make(entry.name, **grid(entry.settings)[0])
+            if made.together is not None and (told := lacking(made.name.partition("(")[0])):
+                yield ("systems", i), told
         yield from self._split_problems()
 
     def _split_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:

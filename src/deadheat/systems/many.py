@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.errors import InputError
+from deadheat.errors import InputError, counted
 from deadheat.neural.orders import Done, Order
 from deadheat.splits.partition import Partition
 from deadheat.systems.system import SYSTEMS, System
@@ -65,13 +65,18 @@ def train_many(
     Raises
     ------
     InputError
-        If the system is not one that trains many at once, or a partition has no part to learn from.
+        If the system is not one that trains many at once, or a partition is of another corpus or has no part to learn
+        from.
     """
     variants = [settings] if isinstance(settings, Mapping) else list(settings) or [{}]
     made = [SYSTEMS.make(system, **each) for each in variants]
     if made[0].together is None:
         raise InputError(f"{made[0].name} trains one at a time; expected a system of networks such as bilstm.v1")
     wanted = [(own, partition, seed) for own in made for partition in partitions for seed in seeds]
+    for partition in partitions:
+        if partition.sentences != corpus.sentences:
+            told = f"split {partition.name}: of {counted(partition.sentences, 'sentence')}"
+            raise InputError(f"{told}; the corpus {corpus.name} has {corpus.sentences:,}")
     orders = [_order(own, partition, seed, tune) for own, partition, seed in wanted]
     for number, done in made[0].together.train(corpus, orders):
         yield _network(*wanted[number], done)

@@ -9,8 +9,9 @@ from deadheat.trees import archybrid, bracketing
 from deadheat.trees.arborescence import best_trees
 from deadheat.trees.checking import Problem, crossing_arcs, is_projective, problems, require_trees
 from deadheat.trees.eisner import best_projective_trees
+from deadheat.trees.pointing import beam_trees
 
 __all__ = [
-    "Problem", "archybrid", "best_projective_trees", "best_trees", "bracketing", "crossing_arcs", "is_projective",
+    "Problem", "archybrid", "beam_trees", "best_projective_trees", "best_trees", "bracketing", "crossing_arcs", "is_projective",
     "problems", "require_trees",
 ]  # fmt: skip

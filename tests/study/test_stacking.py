@@ -1,0 +1,300 @@
+"""Networks of a study in stacks: cells go in and come out one by one, as if each had been trained by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+
+from deadheat.corpus import Corpus, read, take
+from deadheat.neural import tagging
+from deadheat.neural.orders import Done, Order
+from deadheat.study import running
+from deadheat.study.bench import Worked, work
+from deadheat.study.cells import DONE, FAILED, Cell
+from deadheat.study.executor import Finished, SerialExecutor
+from deadheat.study.plan import Plan
+from deadheat.study.running import missing_cells, run_study
+from deadheat.study.stacking import StackedExecutor
+from deadheat.study.store import Store
+from tests.neural.tiny import TAGS, TINY, force_stacks, rows_of
+from tests.study.study_cases import ROOT
+
+HEAD = """\
+seeds = 2
+evaluate = ['dev', 'test']
+[corpora.small]
+files = 'small.tsv'
+format = 'columns'
+columns = ['form', 'tag', 'chunk']
+separator = "\\t"
+[splits]
+strategy = 'random'
+times = 2
+"""
+OTHER = "[[systems]]\nname = 'perceptron'\ncolumn = 'tag'\nepochs = 2\nseeds = 1\n"
+
+
+def network(**changes: Any) -> str:
+    """A tiny network as an entry of a study; a list of values stands for each of them."""
+    settings = "".join(f"{name} = {json.dumps(value)}\n" for name, value in {**TINY, **changes}.items())
+    return f"[[systems]]\nname = 'bilstm'\n{settings}"
+
+
+def study_of(folder: Path, *systems: str, head: str = HEAD) -> Plan:
+    text = "".join("".join("\t".join(row) + "\n" for row in rows) + "\n" for rows in rows_of())
+    (folder / "small.tsv").write_text(text)
+    (folder / "study.toml").write_text(head + "".join(systems))
+    return Plan.of(folder / "study.toml")
+
+
+Kept = dict[tuple[str, str], bytes]
+
+
+def stacked(plan: Plan, kept: Kept | None = None) -> StackedExecutor:
+    """An executor as on a machine with an accelerator, with everything else in this process too."""
+
+    def keep(cell: Cell, part: str, data: bytes) -> dict[str, Any]:
+        assert kept is not None
+        kept[cell.key, part] = data
+        return {"file": f"{cell.key}-{part}"}
+
+    rest: SerialExecutor[Cell, Worked] = SerialExecutor(lambda cell: work(plan, cell))
+    return StackedExecutor(plan, keep if kept is not None else None, rest)
+
+
+def results(plan: Plan, kept: Kept | None = None) -> list[Finished[Worked]]:
+    with stacked(plan, kept) as executor:
+        for cell in plan.cells:
+            executor.submit(cell.key, cell)
+        return list(executor.results())
+
+
+Fake = Callable[[Corpus, Sequence[Order]], Iterator[tuple[int, Done]]]
+
+
+@pytest.fixture
+def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Order]]:
+    """In place of networks, those that know the answer, the last first; with what was asked for, call by call."""
+    calls: list[Sequence[Order]] = []
+
+    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+        calls.append(orders)
+        for number in reversed(range(len(orders))):
+            yield number, knowing(corpus, orders[number])
+
+    monkeypatch.setattr(tagging, "train_orders", train)
+    return calls
+
+
+def knowing(corpus: Corpus, order: Order, failed: str = "") -> Done:
+    predictions = {} if failed else {name: take(corpus, own) for name, own in order.parts.items()}
+    return Done(predictions, 1, 1, 1.0, (1.0,), (0.1,), failed)
+
+
+@pytest.mark.slow
+def test_cells_in_stacks_give_what_each_gives_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = study_of(tmp_path, network(rate=[0.05, 0.02]), OTHER)
+    assert len(plan.cells) == 10
+    with monkeypatch.context() as patch:
+        force_stacks(patch, 3)
+        kept: Kept = {}
+        found = {each.name: each for each in results(plan, kept)}
+    assert [each.status for each in found.values()] == [DONE] * 10
+    alone: Kept = {}
+    for cell in plan.cells:
+
+        def keep(part: str, data: bytes, key: str = cell.key) -> dict[str, Any]:
+            alone[key, part] = data
+            return {}
+
+        expected = work(plan, cell, keep)
+        value = found[cell.key].value
+        assert value is not None
+        assert value.texts == expected.texts
+        for one, other in zip(value.scores, expected.scores, strict=True):
+            assert (one.part, one.sentences, one.words) == (other.part, other.sentences, other.words)
+            assert one.values == pytest.approx(other.values, nan_ok=True)
+            assert all(np.array_equal(one.counts[name], other.counts[name]) for name in other.counts)
+    networks = {cell.key for cell in plan.cells if cell.system.startswith("bilstm")}
+    assert kept == {place: data for place, data in alone.items() if place[0] in networks}
+
+
+def test_networks_that_differ_in_numbers_alone_are_trained_in_one_go(
+    tmp_path: Path, taught: list[Sequence[Order]]
+) -> None:
+    plan = study_of(tmp_path, network(rate=[0.05, 0.02], drop=[0.1, 0.3], epochs=[3, 4]), network(batch=[4, 16]), OTHER)
+    finished = results(plan)
+    assert sorted(each.name for each in finished) == sorted(cell.key for cell in plan.cells)
+    assert {each.status for each in finished} == {DONE}
+    # Two splits and two seeds: of eight settings together, and of each of two sizes of batches.
+    assert [len(orders) for orders in taught] == [32, 4, 4]
+    first = taught[0]
+    assert {(order.seed, order.recipe.numbers.rate, order.recipe.course.epochs) for order in first} == {
+        (seed, rate, epochs) for seed in (0, 1) for rate in (0.05, 0.02) for epochs in (3, 4)
+    }
+    assert len({order.train.tobytes() for order in first}) == 2
+    for order in first:
+        assert order.tune is not None
+        assert set(order.parts) == {"dev", "test"}
+        assert np.array_equal(order.tune, order.parts["dev"])
+        assert not set(order.train.tolist()) & {*order.tune.tolist(), *order.parts["test"].tolist()}
+
+
+def test_cells_come_one_by_one_in_the_order_they_finish_and_the_rest_after_them(
+    tmp_path: Path, taught: list[Sequence[Order]]
+) -> None:
+    plan = study_of(tmp_path, OTHER, network())
+    kept: Kept = {}
+    with stacked(plan, kept) as executor:
+        for cell in plan.cells:
+            executor.submit(cell.key, cell)
+        arriving = executor.results()
+        first = next(arriving)
+        networks = [cell.key for cell in plan.cells if cell.system.startswith("bilstm")]
+        assert first.name == networks[-1]
+        assert {key for key, _ in kept} == {first.name}  # nothing was waited for
+        assert first.value is not None
+        assert {each.part for each in first.value.scores} == {"dev", "test"}
+        assert {each.values["accuracy.v1(column='tag')"] for each in first.value.scores} == {1.0}
+        names = [each.name for each in arriving]
+    others = [cell.key for cell in plan.cells if not cell.system.startswith("bilstm")]
+    assert names == [*networks[-2::-1], *others]
+
+
+def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+        for number, order in enumerate(orders):
+            yield number, knowing(corpus, order, "its loss is nan in epoch 2" if order.seed == 1 else "")
+
+    monkeypatch.setattr(tagging, "train_orders", train)
+    plan = study_of(tmp_path, network(), OTHER)
+    by_key = {cell.key: cell for cell in plan.cells}
+    for each in results(plan):
+        cell = by_key[each.name]
+        if cell.system.startswith("bilstm") and cell.seed == 1:
+            told = f"{cell.system}, seed 1: the network came to nothing, its loss is nan in epoch 2"
+            assert (each.status, each.value, each.error) == (FAILED, None, f"InputError: {told}")
+        else:
+            assert (each.status, each.error) == (DONE, "")
+
+
+def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+        yield 0, knowing(corpus, orders[0])
+        if orders[0].recipe.shape.batch == 4:
+            raise RuntimeError("the device is gone")
+        for number, order in enumerate(orders[1:], 1):
+            yield number, knowing(corpus, order)
+
+    monkeypatch.setattr(tagging, "train_orders", train)
+    plan = study_of(tmp_path, network(batch=4), network(batch=16), OTHER)
+    found = results(plan)
+    assert sorted(each.name for each in found) == sorted(cell.key for cell in plan.cells)
+    failed = [each for each in found if each.status == FAILED]
+    assert len(failed) == 3  # the first of that group was finished
+    assert {each.error for each in failed} == {"RuntimeError: the device is gone"}
+    assert all("Traceback" in each.log for each in failed)
+
+
+def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_done_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[str] = []
+
+    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+        for number, order in enumerate(orders):
+            places.append(os.getcwd())
+            yield number, knowing(corpus, order)
+
+    monkeypatch.setattr(tagging, "train_orders", train)
+    (tmp_path / "inner").mkdir()
+    plan = study_of(tmp_path / "inner", network())
+    before = os.getcwd()
+    with stacked(plan) as executor:
+        for cell in plan.cells:
+            executor.submit(cell.key, cell)
+        assert {os.getcwd() for _ in executor.results()} == {before}
+    assert set(places) == {str(tmp_path / "inner")}
+
+
+def test_what_is_cancelled_is_not_trained(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
+    plan = study_of(tmp_path, network(), OTHER)
+    executor = stacked(plan)
+    for cell in plan.cells:
+        executor.submit(cell.key, cell)
+    executor.cancel()
+    assert list(executor.results()) == []
+    assert not taught
+
+
+def test_a_study_stores_what_comes_from_stacks_and_goes_on_where_it_was(
+    tmp_path: Path, taught: list[Sequence[Order]]
+) -> None:
+    plan = study_of(tmp_path, network(), OTHER)
+    with Store.open(plan.store_path, create=True) as store:
+        with stacked(plan) as executor:
+            assert run_study(plan, store, executor=executor).done == 6
+        assert missing_cells(plan, store) == []
+        more = Plan.of(plan.path, ["seeds=3"])
+        with stacked(more) as executor:
+            ran = run_study(more, store, executor=executor)
+        assert (ran.there, ran.done) == (6, 2)
+        assert [[order.seed for order in orders] for orders in taught] == [[0, 1, 0, 1], [2, 2]]
+
+
+def test_stacks_are_for_networks_on_an_accelerator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = study_of(tmp_path, network(), OTHER)
+    assert not running.stacks_pay(plan)  # tests run on the processor
+    monkeypatch.setattr("deadheat.neural.devices.accelerated", lambda: True)
+    assert running.stacks_pay(plan)
+    assert not running.stacks_pay(Plan.of(plan.path, ["engine.device='cpu'"]))
+    assert not running.stacks_pay(study_of(tmp_path, OTHER))
+
+
+def run_command(folder: Path, *options: str) -> tuple[dict[str, Any], str]:
+    command = [sys.executable, "-m", "deadheat.cli.main", "run", "inner/study.toml", "--json", "--quiet", *options]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.slow
+def test_a_study_of_networks_runs_in_worker_processes_and_is_not_run_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inner").mkdir()
+    rng = np.random.default_rng(0)
+    rows = [" ".join([word.lower(), *(f"{each:.3f}" for each in rng.normal(size=8))]) for word in TAGS]
+    (tmp_path / "inner" / "small.vec").write_text("\n".join(rows) + "\n")
+    head = HEAD.replace("seeds = 2", "seeds = 1").replace("times = 2", "times = 1")
+    plan = study_of(tmp_path / "inner", network(vectors="small.vec"), OTHER, head=head)
+    found, told = run_command(tmp_path)
+    assert (found["cells"], found["missing"], found["failed"]) == (2, 0, [])
+    assert "2 cells run;" in told
+    with Store.read(plan.store_path) as store:
+        cell = next(cell for cell in plan.cells if "vectors='small.vec'" in cell.system)
+        predicted = read(
+            text=store.prediction(cell.key, "test").decode(), format="columns", columns=["form", "tag", "chunk"],
+            separator="\t",
+        )  # fmt: skip
+        monkeypatch.chdir(tmp_path / "inner")
+        [score] = [each for each in work(plan, cell).scores if each.part == "test"]
+        gold = take(plan.materials["small"].corpus, plan.partition(cell).parts["test"]).column("tag").strings()
+    right = np.mean([a == b for a, b in zip(gold, predicted.column("tag").strings(), strict=True)])
+    assert score.values["accuracy.v1(column='tag')"] == pytest.approx(float(right))
+    again, told = run_command(tmp_path)
+    assert "0 cells run, 2 there already;" in told
+    assert again["blocks"] == found["blocks"]

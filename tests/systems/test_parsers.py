@@ -1,0 +1,155 @@
+"""What holds for every parser that is a network."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+
+from deadheat.corpus import Corpus, read, take, to_bytes
+from deadheat.errors import CorpusError, InputError, NameUnknown
+from deadheat.neural.orders import Order
+from deadheat.systems import SYSTEMS, Model, System
+from deadheat.testbed import generate
+from deadheat.trees import problems
+
+PARSERS = [name for name in sorted(SYSTEMS) if SYSTEMS.make(name).trees]
+TINY: dict[str, Any] = {
+    "units": "12", "word_size": 12, "tag_size": 6, "characters": "none", "drop": 0.1, "rate": 0.02, "batch": 8,
+    "epochs": 6,
+}  # fmt: skip
+SIZES = {"biaffine.v1": {"arc_size": 10, "relation_size": 8}, "pointer.v1": {"arc_size": 10, "relation_size": 8}}
+pytestmark = pytest.mark.slow
+
+
+@cache
+def texts() -> tuple[str, str, str]:
+    return tuple(generate("morelle", sentences=size, seed=seed) for seed, size in ((1, 48), (2, 12), (3, 16)))  # type: ignore[return-value]
+
+
+@cache
+def corpora() -> tuple[Corpus, Corpus, Corpus]:
+    train, tune, test = (read(text=text) for text in texts())
+    return train, tune, test
+
+
+def make(name: str, **more: Any) -> System:
+    return SYSTEMS.make(name, **{**TINY, **SIZES.get(name, {}), **more})
+
+
+@cache
+def trained(name: str) -> Model:
+    train, tune, _ = corpora()
+    return make(name).train(train, tune, 0)
+
+
+def without_trees(text: str) -> str:
+    return re.sub(r"(?m)^((?:[^\t\n]*\t){6})[^\t]*\t[^\t]*", r"\1?\t?", text)
+
+
+def flat(corpus: Corpus) -> Corpus:
+    """The corpus with other trees: all words hang on the first, by a relation that nobody knows."""
+    first = np.zeros(corpus.words, bool)
+    first[corpus.offsets[:-1]] = True
+    return replace(corpus, heads=np.where(first, 0, 1).astype(np.int32))
+
+
+@pytest.fixture(params=PARSERS)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_a_prediction_is_a_tree_and_has_the_same_bytes_but_for_heads_and_relations(name: str) -> None:
+    train, _, test = corpora()
+    predicted = trained(name).predict(test)
+    assert predicted.heads is not None
+    assert problems(predicted.heads, predicted.offsets) == []
+    assert set(predicted.column("deprel").strings()) <= set(train.column("deprel").strings())
+    assert without_trees(to_bytes(predicted).decode()) == without_trees(texts()[2])
+
+
+def test_trees_of_the_corpus_to_parse_are_never_looked_at(name: str) -> None:
+    _, _, test = corpora()
+    model = trained(name)
+    assert to_bytes(model.predict(flat(test))) == to_bytes(model.predict(test))
+
+
+def test_more_arcs_are_right_than_by_chance(name: str) -> None:
+    _, _, test = corpora()
+    predicted = trained(name).predict(test)
+    assert predicted.heads is not None
+    assert test.heads is not None
+    chance = np.mean(1 / np.repeat(np.diff(test.offsets), np.diff(test.offsets)))
+    assert (predicted.heads == test.heads).mean() > 2 * chance
+
+
+def test_a_sentence_is_parsed_alone_as_among_others(name: str) -> None:
+    _, _, test = corpora()
+    model = trained(name)
+    together = model.predict(test)
+    assert to_bytes(model.predict(take(test, [3]))) == to_bytes(take(together, [3]))
+
+
+def test_one_of_many_is_what_it_would_be_alone(name: str) -> None:
+    # By numbers of sentences of one corpus, in a stack or not, it becomes the same network.
+    whole = read(text="".join(texts()))
+    ends = np.cumsum([each.sentences for each in corpora()])
+    train, tune, test = (np.arange(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
+    system = make(name)
+    assert system.together is not None
+    ((_, done),) = system.together.train(whole, [Order(system.together.recipe, 0, train, tune, {"test": test})])
+    alone, among = trained(name).predict(corpora()[2]), done.predictions["test"]
+    assert among.heads is not None
+    assert alone.heads is not None
+    assert (among.heads == alone.heads).mean() > 0.98  # sums over other rows of zeros round otherwise
+
+
+def test_tags_can_be_predicted_or_left_out(name: str) -> None:
+    train, tune, test = corpora()
+    tagless = make(name, tags="none", epochs=1).train(train, tune, 0)
+    blank = replace(test, columns={**test.columns, "upos": test.column("xpos")})
+    assert to_bytes(take(tagless.predict(blank), [])) == to_bytes(take(tagless.predict(test), []))
+    tagged = make(name, tags="predicted", epochs=1).train(train, tune, 0).predict(test)
+    assert tagged.column("upos").strings() == test.column("upos").strings()  # the tags of the corpus stay
+    assert tagged.heads is not None
+    assert problems(tagged.heads, tagged.offsets) == []
+
+
+def test_training_sentences_that_are_no_trees_are_refused_by_line_or_skipped() -> None:
+    rows = ["1\ta\t_\tX\t_\t_\t2\tdep\t_\t_", "2\tb\t_\tX\t_\t_\t1\tdep\t_\t_"]
+    broken = "\n".join(rows) + "\n\n"
+    cyclic = replace(read(text=texts()[0] + broken.replace("\t1\tdep", "\t0\troot")))
+    heads = np.array(cyclic.heads)
+    heads[-1] = 1
+    cyclic = replace(cyclic, heads=heads)
+    with pytest.raises(CorpusError, match="no word has head 0"):
+        make("biaffine.v1").train(cyclic, None, 0)
+    make("biaffine.v1", bad_trees="skip", epochs=1).train(cyclic, None, 0)
+    with pytest.raises(InputError, match="no sentence in train is a tree"):
+        make("biaffine.v1", bad_trees="skip").train(take(cyclic, [cyclic.sentences - 1]), None, 0)
+
+
+def test_relations_that_training_has_not_seen_count_as_wrong() -> None:
+    train, tune, _ = corpora()
+    strange = read(text=re.sub(r"\troot\t", "\tstrange\t", texts()[1]))
+    model = make("biaffine.v1", epochs=1).train(train, strange, 0)
+    assert model.predict(tune).words == tune.words
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"tags": "golden"}, "tags 'golden'"),
+        ({"size": "tiny"}, "size 'tiny'"),
+        ({"bad_trees": "keep"}, "bad_trees 'keep'"),
+        ({"drop": 1.0}, "drop=1"),
+        ({"tags": "predicted", "tagger": "perceptrn"}, "did you mean"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_in_a_line(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises((InputError, NameUnknown), match=said):
+        SYSTEMS.make("biaffine.v1", **settings)
