@@ -1,7 +1,7 @@
 """Parsers by networks, as reference systems of four paradigms; they need deadheat[neural].
 
-All read words, characters and tags (gold ones, those of a tagger that learned from the same training part, or none), all
-pick the epoch by LAS on tune, and all give trees with one root.
+All read words, characters and tags (gold ones, those of a tagger that learned from the same training part, or none),
+all pick the epoch by LAS on tune, and all give trees with one root.
 """
 
 from __future__ import annotations

@@ -12,6 +12,6 @@ from deadheat.trees.eisner import best_projective_trees
 from deadheat.trees.pointing import beam_trees
 
 __all__ = [
-    "Problem", "archybrid", "beam_trees", "best_projective_trees", "best_trees", "bracketing", "crossing_arcs", "is_projective",
-    "problems", "require_trees",
+    "Problem", "archybrid", "beam_trees", "best_projective_trees", "best_trees", "bracketing", "crossing_arcs",
+    "is_projective", "problems", "require_trees",
 ]  # fmt: skip
