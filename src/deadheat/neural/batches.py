@@ -22,7 +22,7 @@ LENGTHS = (6, 9, 12, 16, 20, 25, 31, 39, 49, 62, 80, 104, 136, 176, 230, 300, 40
 NONE = -1
 PREDICTED = 128  # sentences labelled at once
 COARSE = 3  # only every third length is used to label, for fewer programs
-FEW, MANY = 32, 256  # batches of an epoch: with few only every fourth length is used, with less than many every second
+FEW, MANY = 32, 128  # batches of an epoch: with few only every fourth length is used, with less than many every second
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,8 @@ class Programs:
         del words
         updates, new_state = optimizer(self.shape.optimizer, numbers).update(tamed(slopes, numbers), state, weights)
         moved = (optax.apply_updates(weights, updates), new_state)
+        if self.size == 1:  # it is not called without sentences
+            return moved
         busy = jnp.any(where[1] >= 0)
         kept: tuple[Weights, Any] = jax.tree.map(lambda new, old: jnp.where(busy, new, old), moved, (weights, state))
         return kept

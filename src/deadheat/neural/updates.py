@@ -10,9 +10,6 @@ import optax
 
 from deadheat.neural.shape import Numbers
 
-# Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open.
-RATES = {"sgd": 0.1, "adagrad": 0.01, "adadelta": 1.0, "rmsprop": 0.001, "adam": 0.001, "nadam": 0.002}
-
 
 def optimizer(kind: str, numbers: Numbers) -> optax.GradientTransformation:
     """A method of optimization; its learning rate may be traced."""

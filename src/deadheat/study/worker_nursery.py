@@ -23,6 +23,7 @@ ONE_THREAD = dict.fromkeys(
     (
         "BLIS_NUM_THREADS",
         "MKL_NUM_THREADS",
+        "NPROC",  # of jax
         "NUMBA_NUM_THREADS",
         "NUMEXPR_NUM_THREADS",
         "OMP_NUM_THREADS",
