@@ -10,6 +10,12 @@ from tests.browsers import browser as browser
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Networks of tests are tiny: to compile them takes longer than to train them. There are as many processes as cores.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+)
+
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")

@@ -310,14 +310,14 @@ BY_HAND: dict[str, Steps] = {each.__name__: each for each in (sgd, adagrad, adad
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
 def test_the_first_updates_of_every_optimizer_are_those_of_its_formula(kind: str) -> None:
-    programs = Programs(replace(SHAPE, optimizer=kind), 1)
+    programs = Programs(replace(SHAPE, optimizer=kind), 2)
     numbers = Numbers(0.05, norm=math.inf)
     weights = {"a": jnp.array([1.0, 2.0, 3.0, 4.0])}
     state = optimizer(kind, numbers).init(weights)
     move = jax.jit(programs._move)
     busy, idle = (0, np.array([4, -1, -1])), (0, np.full(3, -1))
     for slopes, expected in zip(SLOPES, BY_HAND[kind](0.05), strict=True):
-        # A network without sentences in this step stays as it is, and so does what its optimizer remembers.
+        # A network of a stack that has no sentences in this step stays as it is, its optimizer too.
         still, same = move(weights, state, {"a": jnp.asarray(slopes, jnp.float32)}, numbers, idle)
         assert jax.tree.all(jax.tree.map(np.array_equal, (still, same), (weights, state)))
         before = np.asarray(weights["a"], np.float64)

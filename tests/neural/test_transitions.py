@@ -169,8 +169,11 @@ def test_lessons_of_networks_are_portions_of_equal_size() -> None:
 def test_rows_worked_out_beforehand_score_as_twelve_states_side_by_side_do() -> None:
     rng = np.random.default_rng(3)
     sentences, words, size, hidden = 4, 5, 6, 7
-    normal = lambda *shape: rng.normal(size=shape).astype(np.float32)  # noqa: E731
-    weights = {
+
+    def normal(*shape: int) -> NDArray[np.float32]:
+        return rng.normal(size=shape).astype(np.float32)
+
+    weights: dict[str, Any] = {
         "nowhere": normal(size), "places": normal(size, 12, 2 * hidden), "bias": normal(2 * hidden),
         "kinds": (normal(hidden, 4), normal(4)), "labelled": (normal(hidden, 8), normal(8)),
     }  # fmt: skip
@@ -313,7 +316,7 @@ def test_the_gradient_is_the_slope_of_the_loss(treebank: tuple[Ground, Rectangle
     ground = treebank[0]
     own = programs(SHAPE, 1)
     weights, _ = own.begin(np.array([3], np.uint32), ground.marks, ground.vectors)
-    numbers = Numbers(*(np.full(1, each, np.float32) for each in Numbers(0.01, 0.2)))
+    numbers = jax.tree.map(lambda each: np.full(1, each, np.float32), Numbers(0.01, 0.2))
     where = np.zeros(1, np.int32), np.arange(10, dtype=np.int32)[None]
     luck = np.array([3], np.uint32), np.array([17], np.int32)
 

@@ -21,14 +21,18 @@ TAGS = {"the": "D", "dog": "N", "cats": "N", "Big": "A", "saw": "V", "3": "#"}
 SENTENCES = 60
 
 
-def rows_of(sentences: int = SENTENCES, seed: int = 0) -> list[list[tuple[str, str, str]]]:
-    """Words with tags and chunks: `run` is a verb after a noun, and what is no verb is in a chunk."""
+def rows_of(sentences: int = SENTENCES, seed: int = 0, *, rare: bool = False) -> list[list[tuple[str, str, str]]]:
+    """Words with tags and chunks: `run` is a verb after a noun, and what is no verb is in a chunk.
+
+    With `rare` words, every tenth has a letter behind it, which makes it a word of its own.
+    """
     rng = np.random.default_rng(seed)
     made = []
     for _ in range(sentences):
         rows: list[tuple[str, str, str]] = []
         for word in rng.choice([*TAGS, "run"], size=rng.integers(2, 7)).tolist():
             tag = TAGS.get(word) or ("V" if rows and rows[-1][1] == "N" else "N")
+            word += rng.choice(list("uvwxy")) if rare and rng.random() < 0.1 else ""
             inside = rows and rows[-1][2] != "O" and tag != "D"
             rows.append((word, tag, "O" if tag == "V" else "I-NP" if inside else "B-NP"))
         made.append(rows)

@@ -229,6 +229,52 @@ def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_don
     assert set(places) == {str(tmp_path / "inner")}
 
 
+def test_an_iteration_that_was_broken_off_can_be_taken_up_by_another(
+    tmp_path: Path, taught: list[Sequence[Order]]
+) -> None:
+    plan = study_of(tmp_path, network(), OTHER)
+    with stacked(plan) as executor:
+        for cell in plan.cells:
+            executor.submit(cell.key, cell)
+        first = [next(executor.results()).name for _ in range(2)]
+        names = first + [each.name for each in executor.results()]
+    assert sorted(names) == sorted(cell.key for cell in plan.cells)
+    assert [len(orders) for orders in taught] == [4, 3, 2]  # what was not finished, once more
+
+
+def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
+    plan = study_of(tmp_path, network())
+    with stacked(plan) as executor:
+        executor.submit(plan.cells[0].key, plan.cells[0])
+        arriving = executor.results()
+        names = [next(arriving).name]
+        for cell in plan.cells[1:]:
+            executor.submit(cell.key, cell)
+        names += [each.name for each in arriving]
+    assert sorted(names) == sorted(cell.key for cell in plan.cells)
+    assert [len(orders) for orders in taught] == [1, 3]
+
+
+def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tagging, "train_orders", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
+    plan = study_of(tmp_path, network())
+    found = results(plan)
+    assert sorted(each.status for each in found) == [DONE, FAILED, FAILED, FAILED]
+    assert "a network has not been heard of" in found[-1].error
+
+
+def test_what_is_cancelled_while_it_trains_ends(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
+    plan = study_of(tmp_path, network(batch=[4, 16]), OTHER)
+    with stacked(plan) as executor:
+        for cell in plan.cells:
+            executor.submit(cell.key, cell)
+        arriving = executor.results()
+        next(arriving)
+        executor.cancel()
+        assert list(arriving) == []
+    assert len(taught) == 1
+
+
 def test_what_is_cancelled_is_not_trained(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
     plan = study_of(tmp_path, network(), OTHER)
     executor = stacked(plan)

@@ -36,20 +36,12 @@ SWAP_CODE = 1
 SURE = 0.9  # how often a network that is right, but not by 1, is not led astray
 
 
-class Layer(NamedTuple):
-    """What the hidden units of both networks go through."""
-
-    bias: Array
-    kinds: tuple[Array, Array]
-    labelled: tuple[Array, Array]
-
-
 class Scorer(NamedTuple):
     """What is needed to score transitions in any state of some sentences."""
 
-    rows: Array  # (B, T + 2, 12, 2H): the root, words, and no word, in each place
-    last: Layer
-    excluded: Array  # (C): much is taken off relations that are not possible
+    rows: Array  # (B, T + 2, 12, 2H): what the hidden units get of the root, of words, and of no word, in each place
+    columns: Array  # (2H, C)
+    bias: Array
 
 
 class Batched(NamedTuple):
@@ -92,9 +84,13 @@ def scorer_of(weights: Weights, states: Array, possible: Array) -> Scorer:
     """What scores transitions, from states (B, T + 1, 2U) of the root and of all words, and possible relations."""
     nowhere = jnp.broadcast_to(weights["nowhere"], (len(states), 1, states.shape[2]))
     rows = jnp.einsum("bts,sph->btph", jnp.concatenate([states, nowhere], axis=1), weights["places"])
+    rows = rows.at[:, :, 0].add(weights["bias"])  # every state has one word, or none, in the first place
+    (for_kinds, kind_bias), (labelled, labelled_bias) = weights["kinds"], weights["labelled"]
+    kind = kinds(len(possible))[:-1]
     arcs = jnp.where(possible, 0.0, IMPOSSIBLE)
-    last = Layer(weights["bias"], weights["kinds"], weights["labelled"])
-    return Scorer(rows, last, jnp.concatenate([jnp.zeros(ARCS), arcs, arcs]))
+    excluded = jnp.concatenate([jnp.zeros(ARCS), arcs, arcs])
+    columns = jnp.concatenate([for_kinds[:, kind], labelled])
+    return Scorer(rows, columns, kind_bias[kind] + labelled_bias + excluded)
 
 
 def rows_of(sentences: Any, places: Any, words: int, *, xp: Any = jnp) -> Any:
@@ -105,29 +101,25 @@ def rows_of(sentences: Any, places: Any, words: int, *, xp: Any = jnp) -> Any:
 
 def first_layer(known: Scorer, at: Any, *, xp: Any = jnp) -> Any:
     """What reaches the hidden units (K, 2H) in states with these rows."""
-    return xp.sum(known.rows.reshape(-1, known.rows.shape[-1])[at], axis=1)
+    rows = known.rows.reshape(-1, known.rows.shape[-1])
+    return xp.sum(xp.take(rows, at, axis=0, mode="clip"), axis=1)
 
 
-def last_layer(last: Layer, added: Any, *, xp: Any = jnp) -> Any:
+def last_layer(known: Scorer, added: Any, *, xp: Any = jnp) -> Any:
     """Scores (K, C) of all labelled transitions, from what reaches the hidden units."""
-    hidden = xp.tanh(added + last.bias)
-    half = hidden.shape[1] // 2
-    (kind, kind_bias), (labelled, labelled_bias) = last.kinds, last.labelled
-    found = hidden[:, half:] @ labelled + labelled_bias
-    return found + (hidden[:, :half] @ kind + kind_bias)[:, _kinds(found.shape[1])]
+    return xp.tanh(added) @ known.columns + known.bias
 
 
 def scores(known: Scorer, places: Any, *, xp: Any = jnp) -> Any:
     """Scores (B, C) of all labelled transitions in a state of each sentence."""
     at = rows_of(xp.arange(len(places)), places, known.rows.shape[1], xp=xp)
-    return last_layer(known.last, first_layer(known, at, xp=xp), xp=xp) + known.excluded
+    return last_layer(known, first_layer(known, at, xp=xp), xp=xp)
 
 
-def loss_of(last: Layer, added: Array, states: Batched) -> Array:
-    """How much is missing until every right transition is ahead by 1."""
-    found = last_layer(last, added)
-    codes = found.shape[1]
-    ahead = jnp.sum((jax.nn.one_hot(states.right, codes) - jax.nn.one_hot(states.wrong, codes)) * found, axis=1)
+def loss_of(columns: Array, bias: Array, added: Array, states: Batched) -> Array:
+    """How much is missing until every right transition is ahead by 1, given what reaches the hidden units."""
+    apart = jax.nn.one_hot(states.right, len(bias)) - jax.nn.one_hot(states.wrong, len(bias))
+    ahead = jnp.sum((jnp.tanh(added) @ columns + bias) * apart, axis=1)
     return jnp.sum(jnp.where(states.sentences >= 0, jnp.maximum(0.0, 1.0 - ahead), 0.0))
 
 
@@ -138,14 +130,15 @@ def chosen(found: Any, seen: Question, draws: Any, *, xp: Any = jnp) -> Any:
     swap is right it is taken, and where it is wrong it is not: costs are not meant for what follows a wrong one.
     """
     relations = relations_among(found.shape[1])
-    arcs = found[:, ARCS:].reshape(-1, 2, relations)
-    others = xp.where(xp.arange(relations) == seen.gold[:, None, None], FORBIDDEN, arcs)
-    sides = np.array([ARCS, ARCS + relations])
-    gold = sides + seen.gold[:, None]
+    assert relations > 1, "texts have room for two relations at least"
+    others = xp.where(
+        xp.arange(relations) == seen.gold[:, None, None], FORBIDDEN, found[:, ARCS:].reshape(-1, 2, relations)
+    )
+    gold, other = seen.gold[:, None], xp.argmax(others, axis=2)
+    codes = xp.concatenate([0 * gold, 0 * gold, gold, gold, other], axis=1) + _firsts(relations)
     everyone = xp.arange(len(found))[:, None]
-    codes = xp.concatenate([0 * gold + np.arange(ARCS), gold, sides + xp.argmax(others, axis=2)], axis=1)
-    score = xp.concatenate([found[:, :ARCS], found[everyone, gold], xp.max(others, axis=2)], axis=1)
-    cost = seen.costs[:, CANDIDATES]
+    score = found[everyone, codes]
+    cost = xp.take(seen.costs, CANDIDATES, axis=1)
     least = xp.min(cost, axis=1, keepdims=True)
     is_right = (cost == least) & IS_GOLD
     is_wrong = (cost < NEVER) & ~is_right
@@ -157,8 +150,7 @@ def chosen(found: Any, seen: Question, draws: Any, *, xp: Any = jnp) -> Any:
     sure = (ahead > 0.0) & (draws < SURE)
     swaps = (right == SWAP_CODE) | (wrong == SWAP_CODE)
     astray = close & xp.any(is_wrong, axis=1) & ~sure & ~swaps
-    taken = xp.where(astray, wrong, right)
-    three = codes[everyone, xp.stack([right, wrong, taken], axis=1)]
+    three = codes[everyone, xp.stack([right, wrong, xp.where(astray, wrong, right)], axis=1)]
     return xp.concatenate([xp.where(is_open[:, None], three, NONE), close[:, None]], axis=1).astype(np.int32)
 
 
@@ -171,6 +163,11 @@ def best(found: Any, legal: Any, *, xp: Any = jnp) -> Any:
 def relations_among(codes: int) -> int:
     """How many relations there are, if there are so many codes."""
     return (codes - ARCS) // 2
+
+
+def _firsts(relations: int) -> Rows:
+    """The codes of candidates with the first relation."""
+    return np.array([0, SWAP_CODE, ARCS, ARCS + relations, ARCS, ARCS + relations], np.int32)
 
 
 def _kinds(codes: int) -> Rows:

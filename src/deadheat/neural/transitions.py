@@ -44,7 +44,8 @@ from deadheat.trees.archybrid import States
 __all__ = ["decoded", "give_labels", "initial_weights", "take_step"]
 
 MOST_STEPS = 2 + 2 * SWAPS  # a word: it is shifted and attached, and after a swap shifted again
-PORTION = 4  # a gradient is taken of one state for each so many words, and as often as need be
+# A gradient is taken of one state for each so many words, or of a few; and that as often as need be.
+PORTION, FEW = 4, 64
 
 
 def decoded(shape: TransitionShape, made: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -76,8 +77,8 @@ def slope(programs: Programs, *given: Any, words: int) -> tuple[Array, Weights]:
         right, wrong, taken, close = found.reshape(-1, 4).T
         return Choice(right, wrong, taken, close > 0)
 
-    lessons = learn(states, relations, relations_among(known.excluded.shape[1]), teacher)
-    for portion in lessons.of_networks(size, batch, batch * words // PORTION):
+    lessons = learn(states, relations, relations_among(known.bias.shape[1]), teacher)
+    for portion in lessons.of_networks(size, batch, max(FEW, batch * words // PORTION)):
         total = own.gather(total, known, Batched(*map(jnp.asarray, portion)))
     counts = np.maximum(states.lengths.reshape(size, batch).sum(axis=1), 1).astype(np.float32)
     value, slopes = own.down(back, total, counts)
@@ -97,7 +98,7 @@ def give_labels(
     def parser(places: Rows, legal: NDArray[np.bool_]) -> Rows:
         return np.asarray(choose(places.reshape(size, batch, -1), legal.reshape(size, batch, -1))).reshape(-1)
 
-    parse(states, relations_among(known.excluded.shape[1]), parser)
+    parse(states, relations_among(known.bias.shape[1]), parser)
     found = np.stack([states.attached[:, 1:], states.labels[:, 1:]], axis=-1)
     return np.maximum(found, 0).reshape(size, batch, words, 2)
 
@@ -150,11 +151,12 @@ class Compiled:
         """A sum with the loss in some more states, and with its gradient."""
         del words
         at = rows_of(jnp.maximum(states.sentences, 0), states.places, known.rows.shape[1])
-        loss, (last, added) = jax.value_and_grad(loss_of, (0, 1))(known.last, first_layer(known, at), states)
-        before, (rows, last_before, excluded) = total
+        given = known.columns, known.bias, first_layer(known, at)
+        loss, (columns, bias, added) = jax.value_and_grad(loss_of, (0, 1, 2))(*given, states)
+        before, slopes = total
         spread = jnp.broadcast_to(added[:, None], (*at.shape, added.shape[1]))
-        rows = rows.reshape(-1, rows.shape[-1]).at[at].add(spread).reshape(rows.shape)
-        return before + loss, Scorer(rows, jax.tree.map(jnp.add, last_before, last), excluded)
+        rows = slopes.rows.reshape(-1, slopes.rows.shape[-1]).at[at].add(spread).reshape(slopes.rows.shape)
+        return before + loss, Scorer(rows, slopes.columns + columns, slopes.bias + bias)
 
     def _down(self, back: Any, total: tuple[Array, Scorer], count: Array, *, words: int) -> tuple[Array, Weights]:
         """The loss and its gradient by all weights, by the word."""

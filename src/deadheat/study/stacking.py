@@ -19,6 +19,7 @@ from deadheat.study.worker import described, largest_mb
 from deadheat.systems import SYSTEMS
 
 Keep = Callable[[Cell, str, bytes], dict[str, Any]]
+Group = dict[str, tuple[Cell, Together]]  # cells that train together, by name; those that are finished leave it
 
 
 class StackedExecutor:
@@ -31,7 +32,7 @@ class StackedExecutor:
 
     def __init__(self, plan: Plan, keep: Keep | None, rest: Executor[Cell, Worked]) -> None:
         self._plan, self._keep, self._rest = plan, keep, rest
-        self._groups: dict[Any, list[tuple[str, Cell, Together]]] = {}
+        self._groups: dict[Any, Group] = {}
 
     def submit(self, name: str, task: Cell) -> None:
         """Put a cell where it belongs."""
@@ -39,20 +40,23 @@ class StackedExecutor:
         if together is None:
             self._rest.submit(name, task)
         else:
-            self._groups.setdefault((task.corpus, together.group), []).append((name, task, together))
+            self._groups.setdefault((task.corpus, together.group), {})[name] = (task, together)
 
     def results(self) -> Iterator[Finished[Worked]]:
         """Each cell once: networks as they leave their stack, then the rest."""
         while self._groups:
-            yield from self._trained(self._groups.pop(next(iter(self._groups))))
+            place, group = next(iter(self._groups.items()))
+            yield from self._trained(group)
+            if not group:  # nothing has been added to it meanwhile
+                self._groups.pop(place, None)
         yield from self._rest.results()
 
     def cancel(self) -> None:
-        self._groups.clear()
+        self._forget()
         self._rest.cancel()
 
     def close(self) -> None:
-        self._groups.clear()
+        self._forget()
         self._rest.close()
 
     def __enter__(self) -> Self:
@@ -62,35 +66,42 @@ class StackedExecutor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._groups.clear()
+        self._forget()
         self._rest.__exit__(kind, error, trace)
 
-    def _trained(self, group: list[tuple[str, Cell, Together]]) -> Iterator[Finished[Worked]]:
-        corpus = self._plan.materials[group[0][1].corpus].corpus
-        started, clock, cpu = time.time(), time.perf_counter(), time.process_time()
-        left = dict(enumerate(group))
+    def _forget(self) -> None:
+        for group in self._groups.values():
+            group.clear()  # the one that trains ends with this
+        self._groups.clear()
 
-        def finished(at: int, value: Worked | None, error: str = "", log: str = "") -> Finished[Worked]:
-            name, _, _ = left.pop(at)
-            wall, share = time.perf_counter() - clock, (time.process_time() - cpu) / len(group)
+    def _trained(self, group: Group) -> Iterator[Finished[Worked]]:
+        all_of_it = list(group.items())
+        first, together = all_of_it[0][1]
+        corpus = self._plan.materials[first.corpus].corpus
+        started, clock, cpu = time.time(), time.perf_counter(), time.process_time()
+
+        def finished(name: str, value: Worked | None, error: str = "", log: str = "") -> Finished[Worked]:
+            del group[name]
+            wall, share = time.perf_counter() - clock, (time.process_time() - cpu) / len(all_of_it)
             status = FAILED if error else DONE
             return Finished(name, status, value, error, log, started, wall, share, largest_mb())
 
         try:
-            orders = [order_of(self._plan, cell, together) for _, cell, together in group]
-            arriving = group[0][2].train(corpus, orders)
-            while (each := _next(arriving, self._plan.path.parent)) is not None:
+            orders = [order_of(self._plan, cell, own) for _, (cell, own) in all_of_it]
+            arriving = together.train(corpus, orders)
+            while group and (each := _next(arriving, self._plan.path.parent)) is not None:
                 at, done = each
-                cell = group[at][1]
+                name, (cell, _) = all_of_it[at]
                 try:
                     value = examined(self._plan, cell, done, self._keeper(cell))
                 except Exception as error:
-                    yield finished(at, None, described(error))
+                    yield finished(name, None, described(error))
                 else:
-                    yield finished(at, value)
+                    yield finished(name, value)
+            assert not any(name in group for name, _ in all_of_it), "a network has not been heard of"
         except Exception as error:
-            for at in list(left):
-                yield finished(at, None, described(error), traceback.format_exc())
+            for name in [name for name, _ in all_of_it if name in group]:
+                yield finished(name, None, described(error), traceback.format_exc())
 
     def _keeper(self, cell: Cell) -> Callable[[str, bytes], dict[str, Any]] | None:
         keep = self._keep
