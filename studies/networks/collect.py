@@ -15,6 +15,7 @@ import polars as pl
 
 from deadheat.metrics import METRICS
 from deadheat.stats.paired import randomization
+from deadheat.study.config import grid, read_study
 from deadheat.study.store import Store, open_store
 from deadheat.systems import SYSTEMS
 from studies.networks.draw import FOLDER, TASKS, Task
@@ -28,23 +29,31 @@ RESAMPLES = 1_000_000  # as in the paper
 Row = dict[str, str | int | float | None]
 
 
-def collected(folder: Path) -> tuple[list[Row], list[Row]]:
-    """The runs of all stores, and the best and the worst seed of each system of many seeds."""
+def collected(stores: Path, studies: Path = FOLDER) -> tuple[list[Row], list[Row]]:
+    """The runs that are in the stores and in the study files, and of each system of many seeds the best and the worst."""
     runs: list[Row] = []
     extremes: list[Row] = []
     for task in TASKS:
         for study in ("seeds", "configurations"):
-            with open_store(folder / f"{task.name}_{study}.sqlite") as store:
-                own = _runs(store, task, study)
+            name = f"{task.name}_{study}"
+            with open_store(stores / f"{name}.sqlite") as store:
+                own = _runs(store, task, study, _systems(studies / f"{name}.toml"))
                 extremes += _extremes(store, task, own) if study == "seeds" else []
             runs += [{name: value for name, value in run.items() if name != "key"} for run in own]
     return runs, extremes
 
 
-def _runs(store: Store, task: Task, study: str) -> list[Row]:
+def _systems(path: Path) -> list[str]:
+    """The systems of a study file, by their names with settings."""
+    entries = read_study(path)[0].systems
+    return [SYSTEMS.make(entry.name, **settings).name for entry in entries for settings in grid(entry.settings)]
+
+
+def _runs(store: Store, task: Task, study: str, systems: list[str]) -> list[Row]:
     """A row a run: what it was, its scores, and what it took."""
     scores = store.scores().pivot("part", index="key", values="value")
-    table = store.runs().filter(status="done").join(scores, on="key").sort("system", "seed")
+    done = store.runs().filter(status="done").filter(pl.col("system").is_in(systems))
+    table = done.join(scores, on="key").sort("system", "seed")
     found: list[Row] = []
     for run in table.iter_rows(named=True):
         settings = SYSTEMS.make(run["system"]).settings

@@ -96,7 +96,10 @@ def drawn_shape(task: Task, number: int, size: Size, *, seed: int) -> Settings:
 
 
 def drawn_numbers(task: Task, number: int, shape: Settings, size: Size, *, seed: int) -> list[Settings]:
-    """Dropout rates and thresholds for a shape, no two the same."""
+    """Dropout rates and thresholds for a shape.
+
+    Thresholds that gradients never reach make no difference, so that rates differ as long as there are others.
+    """
     found: list[Settings] = []
     draw = 0
     while len(found) < size.numbers:
@@ -108,7 +111,9 @@ def drawn_numbers(task: Task, number: int, shape: Settings, size: Size, *, seed:
             "clip": _one_of(THRESHOLDS, rng),
             "norm": _one_of(THRESHOLDS, rng),
         }
-        if numbers not in found:
+        rates = [each["drop"] for each in found]
+        again = shape["dropout"] != "none" and len(found) < len(DROPS) and numbers["drop"] in rates
+        if numbers not in found and not again:
             found.append(numbers)
     return found
 

@@ -18,7 +18,7 @@ from studies.networks.cut import cut
 from studies.networks.draw import CLASSIFIERS, FOLDER, TASKS, Settings, Size, Task, configurations
 
 WHOLE = Size(shapes=300, numbers=1, batches=draw.BATCHES, optimizers=OPTIMIZERS)
-SMALL = Size(shapes=2, numbers=2)
+SMALL = Size(shapes=2, numbers=2, seeds=(3, 4))
 UNITS, WORDS = 100, 1000  # of a test set made up
 
 
@@ -59,9 +59,10 @@ def test_what_dropout_does_not_use_is_not_drawn_for_it() -> None:
     assert all("scheme" not in own for own in found)
 
 
-def test_the_numbers_of_a_shape_are_all_different() -> None:
-    for own in configurations(TASKS[0], Size(shapes=3, numbers=25), seed=0):
+def test_the_numbers_of_a_shape_are_all_different_and_so_are_dropout_rates_while_there_are_others() -> None:
+    for own in configurations(TASKS[0], Size(shapes=9, numbers=25), seed=0):
         assert len({tuple(each.items()) for each in own}) == 25
+        assert len({each["drop"] for each in own[:4]}) == (1 if own[0]["dropout"] == "none" else 4)
     with pytest.raises(ValueError, match="there are 25 where nothing is dropped"):
         configurations(TASKS[0], Size(numbers=26), seed=0)
 
@@ -83,7 +84,8 @@ def test_cutting_keeps_the_first_sentences_of_train_and_dev_and_all_of_test(tmp_
 
 
 def _outcome(task: Task, settings: Settings, seed: int, test: float, dev: float | None = None) -> Outcome:
-    system = SYSTEMS.make("bilstm", column=task.column, **settings).name
+    course: Settings = {"column": task.column, "epochs": SMALL.epochs, "patience": SMALL.patience}
+    system = SYSTEMS.make("bilstm", **settings, **course).name
     metric = METRICS.make(task.metric, column=task.column).name
     right = round(WORDS * test)
     gold = np.full(UNITS, WORDS // UNITS)
@@ -95,16 +97,21 @@ def _outcome(task: Task, settings: Settings, seed: int, test: float, dev: float 
 
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tables of runs whose scores are these: for each task 3 and 4 seeds, and 4 configurations of 2 shapes."""
+    """The tables of runs whose scores are these: for each task 3 and 4 seeds, 4 configurations of 2 shapes, and a stranger."""
     folder = tmp_path_factory.mktemp("networks")
+    scheme: Settings = {"scheme": "bio"}
+    for name, text in draw.files(SMALL, seed=0).items():
+        (folder / name).write_text(text)
     for task in TASKS:
+        one = draw.ONE | (scheme if task.schemes else {})
         with Store.open(folder / f"{task.name}_seeds.sqlite", create=True) as store:
             for classifier, tests, devs in (
                 ("softmax", (0.895, 0.9, 0.905), (0.7, 0.8, 0.9)),
                 ("crf", (0.9, 0.91, 0.92, 0.94), (0.9, 0.7, 0.8, 0.6)),
             ):
                 for seed, scores in enumerate(zip(tests, devs, strict=True)):
-                    store.add(_outcome(task, draw.ONE | {"classifier": classifier}, seed, *scores))
+                    store.add(_outcome(task, one | {"classifier": classifier}, seed, *scores))
+                    store.add(_outcome(task, one | {"classifier": classifier, "drop": 0.1}, seed, 0.5, 0.5))
         with Store.open(folder / f"{task.name}_configurations.sqlite", create=True) as store:
             drawn = [own for shape in configurations(task, SMALL, seed=0) for own in shape]
             for number, own in enumerate(drawn):
@@ -113,7 +120,7 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 store.add(_outcome(task, own | {"classifier": "softmax"}, 0, soft))
                 store.add(_outcome(task, own | {"classifier": "crf"}, 0, crf))
                 store.add(_outcome(task, own | {"classifier": "crf"}, 1, crf + 0.002 * (number + 1)))
-    runs, extremes = collect.collected(folder)
+    runs, extremes = collect.collected(folder, folder)
     collect.write(folder / collect.RUNS, runs)
     collect.write(folder / collect.EXTREMES, extremes)
     return folder

@@ -23,7 +23,11 @@ TINY: dict[str, Any] = {
     "units": "12", "word_size": 12, "tag_size": 6, "characters": "none", "drop": 0.1, "rate": 0.02, "batch": 8,
     "epochs": 6,
 }  # fmt: skip
-SIZES = {"biaffine.v1": {"arc_size": 10, "relation_size": 8}, "pointer.v1": {"arc_size": 10, "relation_size": 8}}
+SIZES = {
+    "archybrid.v1": {"hidden": 10},
+    "biaffine.v1": {"arc_size": 10, "relation_size": 8},
+    "pointer.v1": {"arc_size": 10, "relation_size": 8},
+}
 pytestmark = pytest.mark.slow
 
 

@@ -8,14 +8,17 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.neural.batches import length_of
+from deadheat.neural.batches import PREDICTED, length_of
+from deadheat.neural.parser_shape import AttentionShape
 from deadheat.neural.shape import CASES, Shape
 from deadheat.neural.text import LONGEST_WORD, Text
+from deadheat.neural.transition_shape import TransitionShape
 
 # Copies of the weights: themselves, their gradient, the best so far, what the optimizer remembers, and room to move.
 MEMORIES = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 1, "adam": 2, "nadam": 2}
 USED = 0.75  # of the device's memory; the rest is for programs and for what they pass on to each other
 BYTES = 4
+LOOKED_AT = 12  # words that a state of a transition-based parser looks at
 
 
 def weights_of(shape: Shape, words: int, characters: int, labels: int) -> int:
@@ -37,6 +40,13 @@ def weights_of(shape: Shape, words: int, characters: int, labels: int) -> int:
     for units in shape.units:
         count += 2 * 4 * units * (inputs + units + 1)
         inputs = 2 * units
+    if isinstance(shape, AttentionShape):
+        pointing = shape.decoder or inputs
+        count += 4 * shape.decoder * (inputs + shape.decoder + 1) + shape.inputs
+        count += (inputs + pointing + 2) * (shape.arc_size + shape.relation_size)
+        return count + (shape.arc_size + 1) * shape.arc_size + labels * (shape.relation_size + 1) ** 2
+    if isinstance(shape, TransitionShape):
+        return count + 2 * shape.hidden * (LOOKED_AT * inputs + labels + 4)
     count += (inputs + 1) * labels
     return count + (labels * labels + 2 * labels if shape.classifier == "crf" else 0)
 
@@ -47,13 +57,25 @@ def passed_on(shape: Shape, longest: int, labels: int) -> int:
     each = 3 * shape.inputs + sum(2 * (4 + 4 + 4) * units for units in shape.units) + 6 * labels
     if shape.characters != "none":
         each += 4 * LONGEST_WORD * max(shape.filters * (8 if shape.characters == "lstm" else 1), shape.character_size)
+    if isinstance(shape, AttentionShape):
+        each += 3 * longest + 4 * (shape.arc_size + shape.relation_size) + 2 * labels * shape.relation_size
+    if isinstance(shape, TransitionShape):
+        each += 3 * LOOKED_AT * 2 * shape.hidden
     return tokens * each
+
+
+def labelling(shape: Shape, longest: int) -> int:
+    """How many numbers there are at once when sentences of the longest are labelled; of taggers less than in a step."""
+    if isinstance(shape, AttentionShape):
+        return 2 * PREDICTED * longest * longest
+    return PREDICTED * longest * LOOKED_AT * 2 * shape.hidden if isinstance(shape, TransitionShape) else 0
 
 
 def fitting(shape: Shape, words: int, characters: int, labels: int, longest: int, *, memory: int) -> int:
     """How many networks of a shape fit into so many bytes; at least one."""
     copies = 4 + MEMORIES[shape.optimizer]
-    each = copies * weights_of(shape, words, characters, labels) + passed_on(shape, longest, labels)
+    step = max(passed_on(shape, longest, labels), labelling(shape, longest))
+    each = copies * weights_of(shape, words, characters, labels) + step
     return max(1, math.floor(USED * memory / (BYTES * each)))
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from deadheat.neural import batches
 from deadheat.neural.batches import NONE, PREDICTED, Indices, Slot, in_order, rows_to_label
+from deadheat.neural.devices import accelerated
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import Ground, programs
 from deadheat.neural.shape import Course, Numbers
@@ -104,7 +105,7 @@ class Stack:
         waiting = sorted(jobs.items(), reverse=True)
         while waiting or any(self.slots):
             self._enter(waiting)
-            if jax.default_backend() != "cpu":
+            if accelerated() and not hasattr(self.programs.network, "take_step"):
                 self.compile()
             self._epoch()
             self.after_epoch()

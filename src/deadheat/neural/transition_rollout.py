@@ -127,7 +127,7 @@ def learn(states: States, gold: NDArray[np.integer], relations: int, teacher: Te
     if not rows:
         nothing = np.empty(0, np.int32)
         return Lessons(np.empty(0, np.int64), np.empty((0, PLACES), np.int32), nothing, nothing)
-    return Lessons(*map(np.concatenate, (rows, places, right, wrong)))
+    return Lessons(np.concatenate(rows), np.concatenate(places), np.concatenate(right), np.concatenate(wrong))
 
 
 def parse(states: States, relations: int, parser: Parser) -> None:

@@ -169,8 +169,8 @@ class Plan:
         asked = asked or [part for part in partition.parts if part != "train"]
         missing = [part for part in ("train", *asked) if part not in partition.parts]
         if missing or not asked:
-            lacking = missing[0] if missing else "a part to evaluate"
-            raise InputError(f"{lacking} is missing; the split has {', '.join(partition.parts)}")
+            absent = missing[0] if missing else "a part to evaluate"
+            raise InputError(f"{absent} is missing; the split has {', '.join(partition.parts)}")
         return asked
 
     def scored_parts(self, cell: Cell) -> list[str]:
@@ -195,6 +195,9 @@ class Plan:
             made = SYSTEMS.make(entry.name, **grid(entry.settings)[0])
             if made.together is not None and (told := lacking(made.name.partition("(")[0])):
                 yield ("systems", i), told
+            vectors = str(made.settings.get("vectors", ""))
+            if vectors and not (self.path.parent / vectors).is_file():
+                yield ("systems", i, "vectors"), f"{entry.name}: vectors {vectors!r} is no file; expected word vectors"
         yield from self._split_problems()
 
     def _split_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -17,13 +17,21 @@ from deadheat.neural.parser_recipe import ParserRecipe
 from deadheat.neural.parser_shape import AttentionShape, BracketShape
 from deadheat.neural.recipe import at_least_one, rate_of, share, sizes_of, threshold
 from deadheat.neural.shape import OPTIMIZERS, Course, Numbers, Shape
+from deadheat.neural.transition_shape import TransitionShape
 from deadheat.systems.parser_input import TAGS, ParserInput
 from deadheat.systems.system import SYSTEMS, Model, System
 
 # What `size` stands for: settings that are not given take these.
 SIZES: Mapping[str, Mapping[str, Any]] = {
-    "full": {"units": "200,200,200", "word_size": 100, "tag_size": 50, "arc_size": 300, "relation_size": 100},
-    "small": {"units": "64,64", "word_size": 50, "tag_size": 16, "arc_size": 64, "relation_size": 32},
+    "full": {
+        "units": "200,200,200",
+        "word_size": 100,
+        "tag_size": 50,
+        "arc_size": 300,
+        "relation_size": 100,
+        "hidden": 100,
+    },
+    "small": {"units": "64,64", "word_size": 50, "tag_size": 16, "arc_size": 64, "relation_size": 32, "hidden": 64},
 }
 
 
@@ -223,6 +231,51 @@ def bracketing(  # noqa: PLR0913
         epochs, patience,
     )  # fmt: skip
     return _parser("bracketing.v1", common, BracketShape, ParserInput(tags, tag_column, tagger, bad_trees), {})
+
+
+@SYSTEMS.add("archybrid.v1")
+def archybrid(  # noqa: PLR0913
+    *,
+    tags: str = "gold",
+    tag_column: str = "upos",
+    tagger: str = "perceptron.v1",
+    bad_trees: str = "refuse",
+    size: str = "full",
+    units: str = "",
+    hidden: int = 0,
+    word_size: int = 0,
+    vectors: str = "",
+    frozen: bool = False,
+    characters: str = "cnn",
+    tag_size: int = 0,
+    drop: float = 0.33,
+    optimizer: str = "adam",
+    rate: float = 0.002,
+    norm: float = 5.0,
+    batch: int = 32,
+    replaced: float = 0.25,
+    epochs: int = 50,
+    patience: int = 8,
+) -> System:
+    """A transition-based parser (Kiperwasser & Goldberg 2016; de Lhoneux et al. 2017): arc-hybrid with swap.
+
+    It learns from a static-dynamic oracle, also from states that its own mistakes lead to.
+
+    Parameters
+    ----------
+    hidden
+        Units of the layer between the words that a state looks at and the scores of transitions.
+    tags, tag_column, tagger, bad_trees, size, units, word_size, vectors, frozen, characters, tag_size
+        As those of `biaffine.v1`.
+    drop, optimizer, rate, norm, batch, replaced, epochs, patience
+        As those of `biaffine.v1`.
+    """
+    common = Common(
+        size, units, word_size, vectors, frozen, characters, tag_size, drop, optimizer, rate, norm, batch, replaced,
+        epochs, patience,
+    )  # fmt: skip
+    reading = ParserInput(tags, tag_column, tagger, bad_trees)
+    return _parser("archybrid.v1", common, TransitionShape, reading, {"hidden": hidden})
 
 
 def _parser(name: str, common: Common, kind: type[Shape], reading: ParserInput, given: Mapping[str, Any]) -> System:
