@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +16,6 @@ import polars as pl
 
 from deadheat.metrics import METRICS
 from deadheat.stats.paired import randomization
-from deadheat.study.config import grid, read_study
 from deadheat.study.store import Store, open_store
 from deadheat.systems import SYSTEMS
 from studies.networks.draw import FOLDER, TASKS, Task
@@ -25,12 +25,13 @@ SETTINGS = (
     "classifier", "units", "characters", "optimizer", "dropout", "dropped", "drop", "clip", "norm", "batch", "scheme",
     "epochs", "patience",
 )  # fmt: skip
+BESIDES = ("name", "label", "seeds")  # in an entry of a study file, besides settings
 RESAMPLES = 1_000_000  # as in the paper
 Row = dict[str, str | int | float | None]
 
 
 def collected(stores: Path, studies: Path = FOLDER) -> tuple[list[Row], list[Row]]:
-    """The runs that are in the stores and in the study files, and of each system of many seeds the best and the worst."""
+    """Runs that are in the stores and in the study files, and of systems of many seeds the best and the worst one."""
     runs: list[Row] = []
     extremes: list[Row] = []
     for task in TASKS:
@@ -45,8 +46,9 @@ def collected(stores: Path, studies: Path = FOLDER) -> tuple[list[Row], list[Row
 
 def _systems(path: Path) -> list[str]:
     """The systems of a study file, by their names with settings."""
-    entries = read_study(path)[0].systems
-    return [SYSTEMS.make(entry.name, **settings).name for entry in entries for settings in grid(entry.settings)]
+    entries = tomllib.loads(path.read_text("utf-8"))["systems"]
+    settings = [{key: value for key, value in entry.items() if key not in BESIDES} for entry in entries]
+    return [SYSTEMS.make("bilstm", **own).name for own in settings]
 
 
 def _runs(store: Store, task: Task, study: str, systems: list[str]) -> list[Row]:

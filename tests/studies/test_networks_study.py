@@ -23,10 +23,13 @@ UNITS, WORDS = 100, 1000  # of a test set made up
 
 
 @pytest.mark.parametrize("name", draw.files(Size(), seed=0))
-def test_the_study_files_are_those_that_the_seed_draws(name: str) -> None:
+def test_the_study_files_are_those_that_the_seed_draws(name: str, tmp_path: Path) -> None:
     text = (FOLDER / name).read_text("utf-8")
     assert text == draw.files(Size(), seed=0)[name]
-    read_study(FOLDER / name)
+    (corpus,) = [task.corpus for task in TASKS if name.startswith(task.name)]
+    study, _ = read_study(FOLDER / name, [f"corpora.{corpus}.files={tmp_path}"])
+    both = ["softmax", "crf"] if name.endswith("_seeds.toml") else ["softmax"] * 2 + ["crf"] * 2
+    assert [entry.settings["classifier"] for entry in study.systems][: len(both)] == both
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
@@ -97,7 +100,7 @@ def _outcome(task: Task, settings: Settings, seed: int, test: float, dev: float 
 
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tables of runs whose scores are these: for each task 3 and 4 seeds, 4 configurations of 2 shapes, and a stranger."""
+    """Tables of runs of known scores: for each task 3 and 4 seeds, 4 configurations of 2 shapes, and a stranger."""
     folder = tmp_path_factory.mktemp("networks")
     scheme: Settings = {"scheme": "bio"}
     for name, text in draw.files(SMALL, seed=0).items():
