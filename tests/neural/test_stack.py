@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read
-from deadheat.neural import batches
+from deadheat.neural import batches, programs, stack
 from deadheat.neural.programs import Ground
 from deadheat.neural.shape import Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Stack, Trained
@@ -48,8 +48,8 @@ def trained(
         assert tune is not None
         return float((gold[tokens_of(starts, lengths, np.sort(tune))] == labels).mean())
 
-    stack = Stack(Ground.of(shape, encoding, splits.trains), splits, judge, size=size)
-    found = dict(stack.run({at: replace(job, course=course) for at, job in enumerate(jobs)}))
+    training = Stack(Ground.of(shape, encoding, splits.trains), splits, judge, size=size)
+    found = dict(training.run({at: replace(job, course=course) for at, job in enumerate(jobs)}))
     return [found[at] for at in range(len(jobs))]
 
 
@@ -176,3 +176,17 @@ def test_little_of_what_is_computed_is_padding() -> None:
 )
 def test_casing_has_seven_kinds(form: str, kind: int) -> None:
     assert casing(form) == kind
+
+
+@pytest.mark.slow
+def test_programs_made_ahead_of_time_as_on_an_accelerator_train_the_same_networks(
+    text: Corpus, splits: Splits, stacked: list[Trained], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (programs, stack):
+        monkeypatch.setattr(module, "accelerated", lambda: True)
+    programs.programs.cache_clear()
+    ahead = trained(encode(text), splits, JOBS, size=3, course=Course(6, 6))
+    programs.programs.cache_clear()
+    for one, other in zip(ahead, stacked, strict=True):
+        assert one.losses == pytest.approx(other.losses, rel=1e-4)
+        assert np.array_equal(one.labels["test"], other.labels["test"])
