@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 # Which tests `make test` and `make check` run: an expression over pytest's markers; empty runs all.
-MARKERS ?= not slow
+MARKERS ?= not slow and not long
 BIN := .venv/bin
 READY := .venv/.ready
 

@@ -139,7 +139,7 @@ def test_arcs_and_the_best_relation_of_each_are_those_of_loops(name: str) -> Non
             assert (arcs[at, word, LENGTHS[sentence] + 1 :] == FORBIDDEN).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_gradient_is_that_of_finite_differences(name: str) -> None:
     with jax.enable_x64(True):
@@ -188,7 +188,7 @@ def test_a_batch_without_sentences_is_decoded() -> None:
         assert not attention.decoded(replace(BIAFFINE, trees=trees), made, np.zeros(2, np.int32)).any()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("decoder", [0, 12])
 def test_a_small_network_learns_five_sentences_by_heart(decoder: int) -> None:
     shape = replace(

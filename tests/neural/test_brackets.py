@@ -123,7 +123,7 @@ def test_labels_that_only_others_know_change_nothing(ground: Ground) -> None:
     assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_gradient_is_that_of_finite_differences() -> None:
     with jax.enable_x64(True):
         own = grounded(replace(TINY, hidden=4, dropout="variational"))
@@ -158,7 +158,7 @@ def test_a_text_whose_labels_leave_out_the_planes_is_noticed() -> None:
         replace(TINY, relations=7, planes=(0, 3))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_small_network_learns_five_sentences_by_heart() -> None:
     shape = replace(TINY, units=(12,), word_size=12, case_size=3, dropout="variational")
     own = grounded(shape)

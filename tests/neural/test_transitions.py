@@ -255,7 +255,7 @@ def stacked(treebank: tuple[Ground, Rectangle, Rectangle]) -> list[Trained]:
     return trained(treebank, JOBS, size=3, epochs=6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_small_network_learns_ten_sentences_by_heart(treebank: tuple[Ground, Rectangle, Rectangle]) -> None:
     (network,) = trained(treebank, JOBS[:1], size=1, epochs=80)
     assert network.labels["test"][:, 0].tolist() == treebank[1].tolist()
@@ -263,7 +263,7 @@ def test_a_small_network_learns_ten_sentences_by_heart(treebank: tuple[Ground, R
     assert network.losses[-1] < 0.05 < 1 < network.losses[0]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_network_is_the_same_alone_and_in_a_stack(
     treebank: tuple[Ground, Rectangle, Rectangle], stacked: list[Trained]
 ) -> None:
@@ -275,7 +275,7 @@ def test_a_network_is_the_same_alone_and_in_a_stack(
     assert len({network.losses for network in stacked}) == len(JOBS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_network_is_the_same_whether_host_or_device_chooses(
     treebank: tuple[Ground, Rectangle, Rectangle], stacked: list[Trained], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,7 +285,7 @@ def test_a_network_is_the_same_whether_host_or_device_chooses(
         assert np.array_equal(by_device.labels["test"], by_host.labels["test"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_loss_that_is_no_number_ends_that_network_and_no_other(
     treebank: tuple[Ground, Rectangle, Rectangle], stacked: list[Trained]
 ) -> None:
@@ -296,7 +296,7 @@ def test_a_loss_that_is_no_number_ends_that_network_and_no_other(
     assert found[2].losses == stacked[2].losses
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_networks_before_training_make_trees_with_one_root(treebank: tuple[Ground, Rectangle, Rectangle]) -> None:
     ground = treebank[0]
     own = programs(SHAPE, 3)
@@ -311,7 +311,7 @@ def test_networks_before_training_make_trees_with_one_root(treebank: tuple[Groun
         assert found[..., 1].max() < RELATIONS
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_gradient_is_the_slope_of_the_loss(treebank: tuple[Ground, Rectangle, Rectangle]) -> None:
     ground = treebank[0]
     own = programs(SHAPE, 1)

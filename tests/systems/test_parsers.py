@@ -104,6 +104,7 @@ def test_a_sentence_is_parsed_alone_as_among_others(name: str) -> None:
     assert to_bytes(model.predict(take(test, [3]))) == to_bytes(take(together, [3]))
 
 
+@pytest.mark.long
 def test_one_of_many_is_what_it_would_be_alone() -> None:
     # By numbers of sentences of one corpus, in a stack or not, it becomes the same network.
     whole = read(text="".join(texts()))
@@ -118,6 +119,7 @@ def test_one_of_many_is_what_it_would_be_alone() -> None:
     assert (among.heads == alone.heads).mean() > 0.98  # sums over other rows of zeros round otherwise
 
 
+@pytest.mark.long
 def test_tags_can_be_predicted_or_left_out() -> None:
     train, tune, test = corpora()
     tagless = make("biaffine.v1", tags="none", epochs=1).train(train, tune, 0)
