@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
+
+Document: TypeAlias = Mapping[str, Any]  # a result as JSON has it
 
 
-def to_json(document: Mapping[str, Any], *, indent: int | None = None) -> str:
+def to_json(document: Document, *, indent: int | None = None) -> str:
     """One object; what is not a finite number is null.
 
     Examples

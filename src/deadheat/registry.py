@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -35,12 +36,15 @@ class Registry(Generic[T]):
         self.kind, self._examples = kind, examples
         self._makers: dict[str, Callable[..., T]] = {}
 
-    def add(self, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
-        """Register a maker as `name.vN`; a change that can move a number is a new version."""
+    def add(self, name: str, *, shared: type | None = None) -> Callable[[Callable[..., T]], Callable[..., T]]:
+        """Register a maker as `name.vN`; a change that can move a number is a new version.
+
+        Settings that several makers have are the fields of a dataclass: their first argument is one of it.
+        """
 
         def register(maker: Callable[..., T]) -> Callable[..., T]:
             assert name not in self._makers, f"{name} is registered twice"
-            self._makers[name] = maker
+            self._makers[name] = maker if shared is None else _sharing(maker, shared)
             return maker
 
         return register
@@ -86,6 +90,21 @@ class Registry(Generic[T]):
         if chosen not in versions:
             raise NameUnknown(self.kind, f"{base}.v{chosen}", [f"{base}.v{each}" for each in versions])
         return f"{base}.v{chosen}"
+
+
+def _sharing(maker: Callable[..., T], shared: type) -> Callable[..., T]:
+    """A maker whose settings are the fields of a dataclass and its own."""
+    common = inspect.signature(shared).parameters
+    own = list(inspect.signature(maker).parameters.values())[1:]
+
+    @functools.wraps(maker)
+    def made(**given: Any) -> T:
+        rest = {name: value for name, value in given.items() if name not in common}
+        return maker(shared(**{name: value for name, value in given.items() if name in common}), **rest)
+
+    keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in common.values()]
+    made.__signature__ = inspect.Signature([*keywords, *own])  # type: ignore[attr-defined]
+    return made
 
 
 def _settings(kind: str, text: str, inside: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from deadheat.analyses.chosen_scores import Chosen
 from deadheat.analyses.size import size
 from deadheat.analyses.sources import Stored
 from deadheat.analyses.stored import stored
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import InputError
 from deadheat.study.ledger import Ledger
 from deadheat.study.store import Store
@@ -38,7 +38,7 @@ def commands(capsys: pytest.CaptureFixture[str]) -> Commands:
     return Commands(capsys)
 
 
-def document(found: Stored, kind: str) -> dict[str, Any]:
+def document(found: Stored, kind: str) -> Document:
     (only,) = [each for each in found.documents if each["kind"] == kind]
     return only
 

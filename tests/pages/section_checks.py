@@ -8,8 +8,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from deadheat.charts.chart import LAYOUTS, Chart
-from deadheat.documents import to_json
-from deadheat.pages.section import Document, Section, Table
+from deadheat.documents import Document, to_json
+from deadheat.pages.section import Section, Table
 
 Make = Callable[[Document], list[Section]]
 

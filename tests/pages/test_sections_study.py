@@ -13,7 +13,8 @@ import pytest
 from deadheat.analyses.run import run
 from deadheat.analyses.study import Block, StudyResult
 from deadheat.charts.chart import Chart
-from deadheat.pages.section import Document, Section
+from deadheat.documents import Document
+from deadheat.pages.section import Section
 from deadheat.pages.study import sections
 from deadheat.study.store import Store
 from deadheat.testbed import write_testbed

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.corpus import Column, Corpus, Vocabulary, read, take
+from deadheat.corpus.vocabulary import recoded
 from deadheat.errors import InputError
-from deadheat.systems.features import Encoder, FeatureIndex, TagDictionary, Templates, recoded, tags_to_learn
+from deadheat.systems.features import Encoder, FeatureIndex, TagDictionary, Templates, tags_to_learn
 
 EVERYTHING = Templates(
     words=(0, -1, 1, -2, 2),

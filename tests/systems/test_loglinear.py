@@ -10,10 +10,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from deadheat.corpus import Corpus, read
+from deadheat.corpus.vocabulary import recoded
 from deadheat.errors import InputError
 from deadheat.kernels import loglinear as kernels
 from deadheat.systems import loglinear as module
-from deadheat.systems.features import Encoder, Templates, recoded, tags_to_learn
+from deadheat.systems.features import Encoder, Templates, tags_to_learn
 from deadheat.systems.loglinear import Cases, LoglinearTagger, RowWeights, best_products, gathered, minimized
 from deadheat.systems.system import SYSTEMS
 

@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain, combinations, product
+from itertools import chain, combinations
 
 import pytest
 
 from deadheat.testbed.attachment import error_rate, possible_errors, reattached
 from deadheat.testbed.chance import Chance
+from tests.trees.enumeration import every_tree, is_single_root_tree
 
 SIZES = (1, 2, 3, 4, 5)
-
-
-def is_tree(heads: tuple[int, ...]) -> bool:
-    if heads.count(0) != 1:
-        return False
-    for number in range(1, len(heads) + 1):
-        node, steps = number, 0
-        while node and steps <= len(heads):
-            node, steps = heads[node - 1], steps + 1
-        if node:
-            return False
-    return True
 
 
 @cache
 def trees(size: int) -> list[tuple[int, ...]]:
     """Cayley: there are size ** (size - 1) of them."""
-    found = [heads for heads in product(range(size + 1), repeat=size) if is_tree(heads)]
+    found = list(every_tree(size))
     assert len(found) == size ** (size - 1)
     return found
 
@@ -74,7 +63,7 @@ def test_every_possible_set_of_errors_is_made_exactly(size: int) -> None:
         possible = {drawn(heads, wrong, Coin(heads=True)) for wrong in word_sets(size)}
         for wrong in possible:
             found = tuple(reattached(heads, wrong, chance))
-            assert is_tree(found)
+            assert is_single_root_tree(found)
             assert differences(heads, found) == wrong
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,10 +17,10 @@ from deadheat.analyses.contest import Settings
 from deadheat.analyses.rank import rank
 from deadheat.analyses.seeds import seeds
 from deadheat.analyses.tables import compare_scores
+from deadheat.documents import Document
 from deadheat.errors import InputError, counted
 from deadheat.tables.runs import Runs
 
-Document = dict[str, Any]
 PREFERRED = ("test", "dev", "tune")  # parts
 STANDARD = "standard."
 FEW_CORPORA = 3

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-Document = Mapping[str, Any]
+from deadheat.documents import Document
 
 
 def first_metrics(block: Document) -> dict[str, str]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 NONE = "-"
 DAGGER, STAR = r"\dagger", "*"
@@ -62,6 +63,9 @@ class Cell:
         plain = _MINUS.sub("$-$", escape(self.text)) if self.number else escape(self.text)
         shown = f"\\textbf{{{plain}}}" if self.bold else plain
         return shown + raised(self.mark) if self.mark else shown
+
+
+Row: TypeAlias = tuple[str | Cell, ...]
 
 
 def raised(mark: str) -> str:

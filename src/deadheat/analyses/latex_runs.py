@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from deadheat.analyses.latex import (
     DAGGER,
     STAR,
     Cell,
+    Row,
     Tabular,
     best,
     display_scale,
@@ -18,9 +16,8 @@ from deadheat.analyses.latex import (
     p_fixed,
 )
 from deadheat.analyses.method_words import corrected_words, metric_words
+from deadheat.documents import Document
 
-Document = Mapping[str, Any]
-Row = tuple[str | Cell, ...]
 ALPHA = 0.05  # of contrasts, which are told without a level
 
 

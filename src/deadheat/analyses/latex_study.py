@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from deadheat.analyses.families import families, has_more_seeds, seed_words
 from deadheat.analyses.latex import (
@@ -11,6 +10,7 @@ from deadheat.analyses.latex import (
     NONE,
     STAR,
     Cell,
+    Row,
     Tabular,
     best,
     escape,
@@ -21,10 +21,9 @@ from deadheat.analyses.latex import (
     spanned,
 )
 from deadheat.analyses.method_words import corrected_over_splits, metric_words, named_on_units
+from deadheat.documents import Document
 from deadheat.errors import counted
 
-Document = Mapping[str, Any]
-Row = tuple[str | Cell, ...]
 AGAINST, UNTESTED = r"\ddagger", r"\circ"
 WILSON = "The 95 % interval is Wilson's, which takes words for independent."
 

@@ -21,9 +21,9 @@ from deadheat.analyses.latex import (
     spanned,
 )
 from deadheat.analyses.method_words import corrected_words, level_words, metric_words, named_tests
+from deadheat.documents import Document
 from deadheat.errors import counted
 
-Document = Mapping[str, Any]
 AGAINST = r"\ddagger"
 BEST = "The best is in bold"
 

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.documents import Document
 from deadheat.errors import counted
 from deadheat.study.cells import DONE
 
 if TYPE_CHECKING:
     import polars as pl
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

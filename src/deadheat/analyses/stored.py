@@ -15,12 +15,12 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.analyses.chosen_scores import PREFERRED, Answers, Chosen, Document
+from deadheat.analyses.chosen_scores import PREFERRED, Answers, Chosen
 from deadheat.analyses.run import KEYS
 from deadheat.analyses.size import study as size_study
 from deadheat.analyses.size_counts import TestSet
 from deadheat.analyses.sources import Stored
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD

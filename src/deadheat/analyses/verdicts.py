@@ -10,16 +10,15 @@ significant, whatever the scores, counts neither for nor against.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from deadheat.documents import Document
 from deadheat.errors import counted
 
-Document = Mapping[str, Any]
 MOST_SPLITS, MOST_SUBSETS = 0.8, 0.95
 MOST_PAIRS, MOST_SETS = 4, 6
 STANDARD, RANDOM = "standard", "random"

@@ -6,13 +6,12 @@ runs were made with names a machine and a user, and the ledger names who looked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
 
+from deadheat.documents import Document
 from deadheat.errors import InputError
 from deadheat.study.ledger import Ledger
-
-Document = Mapping[str, Any]
 
 
 def sealed_test_sets(ledger: Ledger) -> frozenset[str] | None:

@@ -112,3 +112,8 @@ def shared_keys(gold: Vocabulary, predicted: Vocabulary, key: Callable[[str], ob
         for vocabulary in (gold, predicted)
     ]
     return both[0], both[1]
+
+
+def recoded(column: Column, vocabulary: Vocabulary) -> Codes:
+    """A column by the codes of another vocabulary; -1 for strings that it has not."""
+    return np.take(vocabulary.codes_of(column.vocabulary), column.codes)

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 
 from deadheat.neural import chance
 from deadheat.neural.chance import Key
-from deadheat.neural.encoder import Batch, Marks, Weights, dropped_outputs, initial_encoder, layered, word_vectors
+from deadheat.neural.encoder import (
+    Batch,
+    Marks,
+    Weights,
+    barred,
+    dropped_outputs,
+    initial_encoder,
+    layered,
+    word_vectors,
+)
 from deadheat.neural.lstm import ONWARD, initial_lstm, one_way
 from deadheat.neural.parser_shape import AttentionShape
 from deadheat.neural.shape import Numbers
@@ -27,7 +36,6 @@ from deadheat.neural.text import Text
 from deadheat.trees import beam_trees, best_projective_trees, best_trees
 
 FORBIDDEN = -1e9
-IMPOSSIBLE = -1e4  # score of a relation that training has not seen
 LEAK = 0.1  # slope of the rectifier below 0
 ARC_DEPENDENT, ARC_HEAD, RELATION_DEPENDENT, RELATION_HEAD = range(4)
 
@@ -99,7 +107,7 @@ def loss(
     dependents = _with_one(seen[RELATION_DEPENDENT])[:, 1:]
     governors = jnp.take_along_axis(_with_one(seen[RELATION_HEAD]), heads[:, :, None], axis=1)
     scores = jnp.einsum("btli,bti->btl", jnp.einsum("bti,lij->btlj", dependents, weights["relations"]), governors)
-    scores += jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    scores += barred(text.possible[split])
     gold = jnp.take_along_axis(scores, batch.labels[:, :, None], axis=2)[:, :, 0]
     unlikely += jax.nn.logsumexp(scores, axis=-1) - gold
     return jnp.sum(jnp.where(batch.inside, unlikely, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
@@ -108,7 +116,7 @@ def loss(
 def outputs(weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch) -> tuple[Array, Array]:
     """Scores of all arcs, and the best relation of each: (B, T + 1, T + 1)."""
     seen = views(weights, shape, text, split, batch, Numbers(0.0), None)
-    possible = jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    possible = barred(text.possible[split])
     governors = _with_one(seen[RELATION_HEAD])
 
     def of_dependent(dependent: Array) -> Array:  # (B, R + 1); one place after the other bounds the memory

@@ -20,13 +20,21 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
 from deadheat.neural import chance
 from deadheat.neural.chance import Key, drawn_rows
-from deadheat.neural.encoder import Batch, Marks, Weights, dropped_outputs, initial_encoder, layered, word_vectors
+from deadheat.neural.encoder import (
+    Batch,
+    Marks,
+    Weights,
+    barred,
+    dropped_outputs,
+    initial_encoder,
+    layered,
+    word_vectors,
+)
 from deadheat.neural.parser_shape import BracketShape
 from deadheat.neural.shape import Numbers
 from deadheat.neural.text import Text
 from deadheat.trees import bracketing
 
-IMPOSSIBLE = -1e4  # score of a label that training has not seen
 LEAK = 0.1  # slope of the rectifier below 0
 PLANES = ("plane1", "plane2")  # their codes in what comes with a text; those of relations are its labels
 
@@ -68,7 +76,7 @@ def label_scores(
         seen = state @ weight + bias
         state = dropped_outputs(jnp.where(seen > 0, seen, LEAK * seen), shape, numbers, key, 40)
     output, bias = weights["output"]
-    scores = state @ output + bias + jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    scores = state @ output + bias + barred(text.possible[split])
     return [scores[:, :, kind] for kind in shape.kinds]
 
 

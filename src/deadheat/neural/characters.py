@@ -10,6 +10,7 @@ from jax import Array
 
 from deadheat.neural import chance
 from deadheat.neural.chance import Key, drawn_rows
+from deadheat.neural.devices import accelerated
 from deadheat.neural.lstm import bilstm, initial_lstm
 from deadheat.neural.shape import Shape
 from deadheat.neural.text import UNKNOWN, Text
@@ -63,7 +64,7 @@ def picked(table: Array, codes: Array) -> Array:
     On a GPU by a product with ones and zeros: its gradient is a product too, where that of picking would be many
     additions to few places, one after the other. On a CPU picking is quicker both ways.
     """
-    if jax.default_backend() == "cpu":
+    if not accelerated():
         return jnp.where((codes >= 0)[..., None], table[codes], 0.0)
     return jax.nn.one_hot(codes, len(table), dtype=table.dtype) @ table  # a code below zero is a row of zeros
 

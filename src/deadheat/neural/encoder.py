@@ -19,6 +19,7 @@ from deadheat.neural.shape import CASES, Numbers, Shape
 from deadheat.neural.text import UNKNOWN, Text
 
 Weights = dict[str, Any]
+IMPOSSIBLE = -1e4  # score of a label that training has not seen
 
 
 class Marks(NamedTuple):
@@ -96,7 +97,16 @@ def word_vectors(
         x.append(character_vectors(weights["characters"], shape, text, split, batch.forms))
     if shape.tag_size:
         x.append(weights["tags"][batch.more["tags"]])
+    if key is not None and shape.omits:
+        x = _some_omitted(x, numbers, chance.key(key, 50))
     return jnp.concatenate(x, axis=-1)
+
+
+def _some_omitted(x: list[Array], numbers: Numbers, key: Key) -> list[Array]:
+    """Vectors of a word, each left out at times; those that stay make up for them (Dozat & Manning 2017)."""
+    there = chance.uniform(key, (len(x), *x[0].shape[:2], 1)) >= numbers.omitted
+    scale = len(x) / jnp.maximum(there.sum(axis=0), 1)
+    return [each * (own * scale) for each, own in zip(x, there, strict=True)]
 
 
 def layered(weights: Weights, shape: Shape, x: Array, lengths: Array, numbers: Numbers, key: Key | None) -> Array:
@@ -108,6 +118,11 @@ def layered(weights: Weights, shape: Shape, x: Array, lengths: Array, numbers: N
         state = bilstm(weights[f"layer{at}"], state, lengths, kept)
         state = dropped_outputs(state, shape, numbers, key, 3 + 2 * at)
     return state
+
+
+def barred(possible: Array) -> Array:
+    """What is added to the scores of labels so that impossible ones are never chosen: (L,)."""
+    return jnp.where(possible, 0.0, IMPOSSIBLE)
 
 
 def dropped_outputs(x: Array, shape: Shape, numbers: Numbers, key: Key | None, place: int) -> Array:

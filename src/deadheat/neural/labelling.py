@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.corpus.vocabulary import Column, Vocabulary
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
 from deadheat.errors import InputError
-from deadheat.neural.orders import Indices
 from deadheat.neural.recipe import AS_IS
 from deadheat.neural.schemes import f1_of, recode, scheme_of
-from deadheat.neural.text import tokens_of
+from deadheat.neural.text import codes_among, strings_of, tokens_of
 
 Codes = NDArray[np.integer]
 
@@ -28,15 +28,12 @@ class Labels:
     lengths: Indices
 
     @classmethod
-    def of(cls, columns: Sequence[Column], lengths: Indices) -> Labels:
-        """Those of some corpora, one behind the other, by their columns and the lengths of all sentences."""
-        strings = sorted({column.vocabulary[code] for column in columns for code in np.unique(column.codes).tolist()})
-        number = {string: at for at, string in enumerate(strings)}
-        own = [
-            np.array([number.get(each, 0) for each in column.vocabulary.strings], np.int32)[column.codes]
-            for column in columns
-        ]
-        return cls(np.concatenate(own), strings, np.cumsum(lengths) - lengths, lengths)
+    def of(cls, corpora: Sequence[Corpus], name: str) -> Labels:
+        """Those of a column of some corpora, one behind the other."""
+        columns = [corpus.column(name) for corpus in corpora]
+        lengths = np.concatenate([np.diff(corpus.offsets).astype(np.int64) for corpus in corpora])
+        strings = strings_of(columns)
+        return cls(codes_among(columns, strings), strings, np.cumsum(lengths) - lengths, lengths)
 
     def part(self, sentences: Indices) -> tuple[Codes, Indices]:
         """Codes of some sentences' words, and the offsets of these sentences."""

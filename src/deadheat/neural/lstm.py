@@ -21,6 +21,7 @@ from jax import Array, lax
 
 from deadheat.neural import chance
 from deadheat.neural.chance import Key
+from deadheat.neural.devices import accelerated
 
 DIRECTIONS, GATES = 2, 4
 ONWARD, BACK = 1, -1
@@ -52,7 +53,7 @@ def bilstm(weights: LSTMWeights, x: Array, lengths: Array, kept: Array | None = 
     """
     if kept is None:
         kept = jnp.ones((1, DIRECTIONS, x.shape[0], weights.recurrent.shape[1]), x.dtype)
-    way = apart if jax.default_backend() == "cpu" else together
+    way = together if accelerated() else apart
     return way(weights, x, lengths, kept)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.neural.batches import PREDICTED, length_of
+from deadheat.neural.devices import accelerated
 from deadheat.neural.parser_shape import AttentionShape
 from deadheat.neural.shape import CASES, Shape
 from deadheat.neural.text import LONGEST_WORD, Text
@@ -81,10 +82,9 @@ def fitting(shape: Shape, words: int, characters: int, labels: int, longest: int
 
 def device_memory() -> int | None:
     """Bytes of the device that networks train on; None on a CPU, where stacks do not pay."""
-    device = jax.devices()[0]
-    if device.platform == "cpu":
+    if not accelerated():
         return None
-    told = device.memory_stats() or {}
+    told = jax.devices()[0].memory_stats() or {}
     return int(told.get("bytes_limit", 8 << 30))
 
 

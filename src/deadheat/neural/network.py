@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from deadheat.neural import chance
 from deadheat.neural.chance import Key, drawn_rows
 from deadheat.neural.crf import CRFWeights, best_sequences, negative_log_likelihood
-from deadheat.neural.encoder import Batch, Marks, Weights, initial_encoder, layered, word_vectors
+from deadheat.neural.encoder import Batch, Marks, Weights, barred, initial_encoder, layered, word_vectors
 from deadheat.neural.shape import Numbers, Shape
 from deadheat.neural.text import Text
-
-IMPOSSIBLE = -1e4  # score of a label that training has not seen
 
 
 def initial_weights(key: Key, shape: Shape, marks: Marks, vectors: Array | None = None) -> Weights:
@@ -42,7 +40,7 @@ def label_scores(
     x = word_vectors(weights, shape, text, split, batch, numbers, key)
     state = layered(weights, shape, x, batch.lengths, numbers, key)
     output, bias = weights["output"]
-    scores: Array = state @ output + bias + jnp.where(text.possible[split], 0.0, IMPOSSIBLE)
+    scores: Array = state @ output + bias + barred(text.possible[split])
     return scores
 
 

@@ -8,13 +8,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 
-Indices: TypeAlias = NDArray[np.int64]
 PACKAGES = ("jax", "optax")  # of deadheat[neural]
 
 

@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.labels import with_trees
-from deadheat.corpus.vocabulary import Column, Vocabulary
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
+from deadheat.metrics.universal import main_label
 from deadheat.neural.brackets import label_names, trees_of
-from deadheat.neural.orders import Done, Indices, Order
+from deadheat.neural.labelling import Labelling, Labels
+from deadheat.neural.orders import Done, Order
 from deadheat.neural.parser_recipe import ParserRecipe
 from deadheat.neural.parser_shape import BracketShape
+from deadheat.neural.recipe import AS_IS
 from deadheat.neural.stack import Splits
-from deadheat.neural.text import Encoding, Lexicon, encoded, tokens_of
+from deadheat.neural.text import Encoding, Lexicon, codes_among, encoded, strings_of, tokens_of
 from deadheat.neural.training import Lesson, Model, Predicted
 from deadheat.neural.training import train_one as train_one_of
 from deadheat.neural.training import train_orders as train_orders_of
@@ -41,15 +44,12 @@ class Gold:
     @classmethod
     def of(cls, corpora: Sequence[Corpus], learned: Indices) -> Gold:
         """Trees of these sentences; others are not looked at."""
-        lengths = np.concatenate([np.diff(corpus.offsets) for corpus in corpora]).astype(np.int64)
-        starts = np.cumsum(lengths) - lengths
-        inside = tokens_of(starts, lengths, learned)
-        heads, relations = np.zeros(int(lengths.sum()), np.int32), np.zeros(int(lengths.sum()), np.int32)
+        labels = Labels.of(corpora, "deprel")
+        relations = Labelling.of(labels, learned, source=None, scheme=AS_IS)
+        inside = tokens_of(labels.starts, labels.lengths, learned)
+        heads = np.zeros(len(labels.codes), np.int32)
         heads[inside] = np.concatenate([corpus.trees for corpus in corpora])[inside]
-        strings = np.array([each for corpus in corpora for each in corpus.column("deprel").strings()], object)
-        names, codes = np.unique(strings[inside].astype(str), return_inverse=True)
-        relations[inside] = codes
-        return cls(heads, relations, tuple(names.tolist()), starts, lengths)
+        return cls(heads, relations.codes, relations.names, labels.starts, labels.lengths)
 
     def part(self, sentences: Indices) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Heads and relations of some sentences' words."""
@@ -63,8 +63,7 @@ class Gold:
     def las(self, predicted: Predicted, sentences: Indices) -> float:
         """The share of words with the right head and relation; subtypes of relations do not count."""
         heads, relations = self.part(sentences)
-        mains = {name.partition(":")[0]: at for at, name in enumerate(self.names)}
-        main = np.array([mains[name.partition(":")[0]] for name in self.names])
+        _, main = np.unique([main_label(name) for name in self.names], return_inverse=True)
         right = (predicted[:, 0] == heads) & (main[predicted[:, 1]] == main[relations])
         return float(right.mean()) if len(right) else 0.0
 
@@ -81,13 +80,8 @@ def train_orders(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int,
 
 def lesson_of(recipe: ParserRecipe, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> Lesson:
     """What parsers of a recipe learn from some corpora."""
-    learned = np.unique(np.concatenate([each for each in (*splits.trains, *splits.tunes) if each is not None]))
-    gold = Gold.of(corpora, learned)
-    tags = (
-        (NO_TAG, *sorted({tag for corpus in corpora for tag in corpus.column(recipe.tags).strings()}))
-        if recipe.tags
-        else ()
-    )
+    gold = Gold.of(corpora, splits.learned)
+    tags = (NO_TAG, *strings_of([corpus.column(recipe.tags) for corpus in corpora])) if recipe.tags else ()
     encoding = encoded(corpora, gold.relations, gold.names, lexicon)
     more: dict[str, NDArray[np.generic]] = {"heads": gold.heads}
     shape, way = recipe.shape, _Trees(gold)
@@ -100,7 +94,7 @@ def lesson_of(recipe: ParserRecipe, corpora: Sequence[Corpus], splits: Splits, l
         encoding = replace(encoding, labels=label_names(gold.names, vocabularies), kinds=kinds)
         way = _Brackets(gold, vocabularies)
     if tags:
-        more["tags"] = np.concatenate([tag_codes(corpus, recipe.tags, tags) for corpus in corpora])
+        more["tags"] = tag_codes(corpora, recipe.tags, tags)
     return Lesson(
         shape,
         replace(encoding, more=more, tags=tags),
@@ -139,7 +133,7 @@ class _Brackets(_Trees):
     def trees(self, predicted: Predicted, offsets: Indices) -> Predicted:
         if not len(predicted):
             return predicted[:, :2]
-        roots = [at for at, name in enumerate(self.gold.names) if name.partition(":")[0] == ROOT]
+        roots = [at for at, name in enumerate(self.gold.names) if main_label(name) == ROOT]
         return cast(Predicted, trees_of(predicted, self.planes, roots, offsets))
 
 
@@ -151,12 +145,10 @@ def read(
     encoding = encoded([corpus], nothing, names, lexicon)
     own: dict[str, NDArray[np.generic]] = dict.fromkeys(more, nothing)
     if tags:
-        own["tags"] = tag_codes(corpus, column, tags)
+        own["tags"] = tag_codes([corpus], column, tags)
     return replace(encoding, more=own, tags=tags)
 
 
-def tag_codes(corpus: Corpus, column: str, tags: Sequence[str]) -> NDArray[np.int32]:
+def tag_codes(corpora: Sequence[Corpus], column: str, tags: Sequence[str]) -> NDArray[np.int32]:
     """The tag of every word as a number; 0 for those that are not among the tags."""
-    number = {tag: at for at, tag in enumerate(tags)}
-    own = corpus.column(column)
-    return np.array([number.get(tag, 0) for tag in own.vocabulary.strings], np.int32)[own.codes]
+    return np.maximum(codes_among([corpus.column(column) for corpus in corpora], tags), 0)

@@ -17,8 +17,8 @@ import optax
 from jax import Array
 from numpy.typing import NDArray
 
+from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import chance
-from deadheat.neural.batches import Indices
 from deadheat.neural.devices import accelerated
 from deadheat.neural.encoder import Marks, Weights, gathered
 from deadheat.neural.shape import Numbers, Shape

@@ -65,13 +65,6 @@ def share(name: str, value: float) -> float:
     return value
 
 
-def at_least_one(**numbers: int) -> None:
-    """Refuse numbers that count something there has to be."""
-    for name, value in numbers.items():
-        if value < 1:
-            raise InputError(f"{name}={value}; expected at least 1")
-
-
 def scheme_named(name: str) -> str:
     """A scheme, if there is one of that name."""
     if name not in SCHEMES:

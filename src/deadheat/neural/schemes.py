@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.chunking import (
     SCHEMES,
@@ -32,7 +33,6 @@ from deadheat.metrics.chunking import (
 from deadheat.metrics.metric import f1
 
 Codes: TypeAlias = NDArray[np.integer]
-Indices: TypeAlias = NDArray[np.int64]
 
 TARGETS = ("bio", "iob1", "iobes", "bilou")
 MISSING = "_"  # the first string of every vocabulary of a corpus, whether a word has it or not

@@ -41,6 +41,7 @@ class Shape:
     batch: int = 32
     fixed_words: bool = False  # word vectors that training leaves as they came
     tag_size: int = 0  # of a vector for a tag that comes with the text; 0: none
+    omits: bool = False  # whether whole vectors of words, characters and tags are left out in training
 
     network: ClassVar[str] = "deadheat.neural.network"  # the module that knows what to do with it
 
@@ -78,11 +79,16 @@ class Numbers(NamedTuple):
     clip: Array | float = float("inf")  # of a component of the gradient
     norm: Array | float = 1.0  # of the whole gradient
     replaced: Array | float = 0.5  # how often a word seen once is taken for unknown
+    omitted: Array | float = 0.0  # how often one of a word's vectors is left out, if the shape omits
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long to train: at most so many epochs, and no more than `patience` without a better score on tune."""
+    """How long to train: at most so many epochs, and no more than `patience` without a better score on tune.
+
+    After 1,000 updates `decay` of the learning rate is left; it is lowered from epoch to epoch.
+    """
 
     epochs: int = 50
     patience: int = 5
+    decay: float = 1.0

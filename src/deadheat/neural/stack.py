@@ -16,8 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
-from deadheat.neural.batches import NONE, PREDICTED, Indices, Slot, in_order, rows_to_label
+from deadheat.neural.batches import NONE, PREDICTED, Slot, in_order, rows_to_label
 from deadheat.neural.devices import accelerated
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import Ground, programs
@@ -59,6 +60,11 @@ class Splits:
     tunes: Sequence[Indices | None]
     parts: Mapping[str, Sequence[Indices | None]] = field(default_factory=dict)
 
+    @property
+    def learned(self) -> Indices:
+        """All sentences whose gold somebody sees: those of train and of tune."""
+        return np.unique(np.concatenate([each for each in (*self.trains, *self.tunes) if each is not None]))
+
 
 @dataclass(slots=True, eq=False)
 class _Slot:
@@ -72,6 +78,12 @@ class _Slot:
     best_epoch: int = 0
     curve: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
+
+    @property
+    def numbers(self) -> Numbers:
+        """Those of the job, with the rate that is left by now."""
+        own = self.job.numbers
+        return own._replace(rate=own.rate * self.job.course.decay ** (self.updates / 1000))
 
     @property
     def ended(self) -> bool:
@@ -93,12 +105,14 @@ class Stack:
         self.weights: Weights | None = None
         self.state: Any = None
         self.best: Weights | None = None
-        self.after_epoch: Callable[[], None] = lambda: None  # called after each epoch
 
     @property
     def size(self) -> int:
         """How many networks there is room for."""
         return len(self.slots)
+
+    def after_epoch(self) -> None:
+        """Called after each epoch; for those who want to watch, or to end early."""
 
     def run(self, jobs: Mapping[int, Job]) -> Iterator[tuple[int, Trained]]:
         """Train jobs by their numbers; each comes with its own as soon as it is finished."""
@@ -244,7 +258,7 @@ class Stack:
 
     def _numbers(self) -> Numbers:
         """The numbers of all networks, side by side; those of an empty slot are never used."""
-        own = [Numbers(0.0) if slot is None else slot.job.numbers for slot in self.slots]
+        own = [Numbers(0.0) if slot is None else slot.numbers for slot in self.slots]
         return Numbers(*(jnp.asarray(column, jnp.float32) for column in zip(*own, strict=True)))
 
     def _seeds(self) -> NDArray[np.uint32]:

@@ -9,8 +9,9 @@ import numpy as np
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.labels import with_labels
+from deadheat.corpus.vocabulary import Indices
 from deadheat.neural.labelling import Labelling, Labels
-from deadheat.neural.orders import Done, Indices, Order
+from deadheat.neural.orders import Done, Order
 from deadheat.neural.recipe import TaggerRecipe
 from deadheat.neural.stack import Splits
 from deadheat.neural.text import Encoding, Lexicon, encoded
@@ -58,9 +59,8 @@ def train_orders(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int,
 def lesson_of(recipe: TaggerRecipe, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> Lesson:
     """What taggers of a recipe learn from some corpora."""
     labels = _labels(recipe, corpora)
-    learned = np.unique(np.concatenate([each for each in (*splits.trains, *splits.tunes) if each is not None]))
     source = labels.scheme(splits.trains[0])
-    column = Column(recipe.column, labels, Labelling.of(labels, learned, source=source, scheme=recipe.scheme))
+    column = Column(recipe.column, labels, Labelling.of(labels, splits.learned, source=source, scheme=recipe.scheme))
     encoding = encoded(corpora, column.labelling.codes, column.labelling.names, lexicon)
     return Lesson(recipe.shape, encoding, column.judge, column.written, column.read)
 
@@ -71,5 +71,4 @@ def variant_of(recipe: TaggerRecipe, corpus: Corpus, train: Indices) -> Hashable
 
 
 def _labels(recipe: TaggerRecipe, corpora: Sequence[Corpus]) -> Labels:
-    lengths = np.concatenate([np.diff(corpus.offsets).astype(np.int64) for corpus in corpora])
-    return Labels.of([corpus.column(recipe.column) for corpus in corpora], lengths)
+    return Labels.of(corpora, recipe.column)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recoded
 
 if TYPE_CHECKING:
     from jax import Array
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 UNKNOWN = 0  # word, character and (in predictions) nothing else
 LONGEST_WORD = 16  # characters that are looked at: the first and the last half
 SMALL = 64  # words, sentences and so on: what is smaller is filled up to it
-Indices = NDArray[np.int64]
 
 
 class Text(NamedTuple):
@@ -131,15 +131,9 @@ def encoded(
     corpora: Sequence[Corpus], labels: NDArray[np.integer], names: Sequence[str], lexicon: Lexicon | None = None
 ) -> Encoding:
     """Arrays of some corpora, one behind the other, with the label code of every token of them."""
-    columns = [corpus.column("form") for corpus in corpora]
     forms = forms_of(corpora)
     lexicon = lexicon or Lexicon.of(forms)
-    number = {form: at for at, form in enumerate(forms)}
-    own = [
-        np.array([number.get(form, 0) for form in column.vocabulary.strings], np.int32)[column.codes]
-        for column in columns
-    ]
-    codes = np.concatenate(own) if own else np.empty(0, np.int32)
+    codes = codes_among([corpus.column("form") for corpus in corpora], forms)
     lengths = np.concatenate([np.diff(corpus.offsets).astype(np.int32) for corpus in corpora])
     cases = np.fromiter(map(casing, forms), np.int32, len(forms))
     arrays: dict[str, NDArray[np.generic]] = {
@@ -156,11 +150,18 @@ def encoded(
 
 def forms_of(corpora: Sequence[Corpus]) -> list[str]:
     """All words of some corpora, each once, in the order of the alphabet."""
-    found: set[str] = set()
-    for corpus in corpora:
-        column = corpus.column("form")
-        found |= {column.vocabulary[code] for code in np.unique(column.codes).tolist()}
-    return sorted(found)
+    return strings_of([corpus.column("form") for corpus in corpora])
+
+
+def strings_of(columns: Sequence[Column]) -> list[str]:
+    """All strings that occur in some columns, each once, in the order of the alphabet."""
+    return sorted({column.vocabulary[code] for column in columns for code in np.unique(column.codes).tolist()})
+
+
+def codes_among(columns: Sequence[Column], strings: Sequence[str]) -> NDArray[np.int32]:
+    """The place of every word's string among some, of columns one behind the other; -1 for those that are not there."""
+    among = Vocabulary.of(strings)
+    return np.concatenate([recoded(column, among) for column in columns])
 
 
 def rounded(size: int, least: int = SMALL) -> int:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus, take
+from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.neural.batches import in_order, rows_to_label
 from deadheat.neural.devices import settle
 from deadheat.neural.encoder import Weights
 from deadheat.neural.memory import stack_size
-from deadheat.neural.orders import Done, Indices, Order
+from deadheat.neural.orders import Done, Order
 from deadheat.neural.pretrained import Pretrained
 from deadheat.neural.programs import Ground, programs
 from deadheat.neural.shape import Course, Numbers, Shape

@@ -20,7 +20,7 @@ from jax import Array
 
 from deadheat.neural import chance
 from deadheat.neural.chance import Key, drawn_rows
-from deadheat.neural.encoder import Batch, Marks, Weights, initial_encoder, layered, word_vectors
+from deadheat.neural.encoder import Batch, Marks, Weights, barred, initial_encoder, layered, word_vectors
 from deadheat.neural.shape import Numbers
 from deadheat.neural.text import Text
 from deadheat.neural.transition_rollout import ARCS, NONE, PLACES, Question, Rows, kinds
@@ -28,7 +28,6 @@ from deadheat.neural.transition_shape import TransitionShape
 from deadheat.trees.archybrid import LEFT, NEVER, RIGHT, SHIFT, SWAP
 
 FORBIDDEN = -1e9
-IMPOSSIBLE = -1e4  # score of a relation that training has not seen
 # What may be best: transitions without relations, arcs with the gold relation, arcs with the best other one.
 CANDIDATES = np.array([SHIFT, SWAP, LEFT, RIGHT, LEFT, RIGHT])
 IS_GOLD = np.array([True, True, True, True, False, False])
@@ -87,7 +86,7 @@ def scorer_of(weights: Weights, states: Array, possible: Array) -> Scorer:
     rows = rows.at[:, :, 0].add(weights["bias"])  # every state has one word, or none, in the first place
     (for_kinds, kind_bias), (labelled, labelled_bias) = weights["kinds"], weights["labelled"]
     kind = kinds(len(possible))[:-1]
-    arcs = jnp.where(possible, 0.0, IMPOSSIBLE)
+    arcs = barred(possible)
     excluded = jnp.concatenate([jnp.zeros(ARCS), arcs, arcs])
     columns = jnp.concatenate([for_kinds[:, kind], labelled])
     return Scorer(rows, columns, kind_bias[kind] + labelled_bias + excluded)

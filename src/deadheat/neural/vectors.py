@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.compression import BrokenError
+from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, counted, reason
 from deadheat.neural.vector_files import EXPECTED, blocks_of, not_text
 
@@ -25,7 +26,6 @@ NEWLINE, RETURN, SPACE, TAB = b"\n\r \t"
 BLANKS = b" \t"
 
 Flags: TypeAlias = NDArray[np.bool_]
-Indices: TypeAlias = NDArray[np.int64]
 Rows: TypeAlias = NDArray[np.float32]
 
 

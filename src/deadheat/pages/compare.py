@@ -10,10 +10,10 @@ from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.critical import critical_difference
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.charts.matrix import PairCell, pair_matrix
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
 from deadheat.pages.disagreement import disagreement
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, interval_name, known, listed, p_equals, p_shown, shown, span
 
 MOST_SENTENCES = 10  # pairs that are told in words

@@ -10,9 +10,9 @@ from typing import Any
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import file_name, known, listed, p_equals, p_shown, shown
 from deadheat.terminal.contrast import MOST_SHOWN
 

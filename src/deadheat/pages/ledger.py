@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, listed
 from deadheat.study.ledger import SHORT
 from deadheat.terminal.ledger import minute

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.analyses.sources import Stored, Tabled
+from deadheat.documents import Document
 from deadheat.errors import InputError, reason
 from deadheat.pages.html import MOTTO
-from deadheat.pages.section import Document
 from deadheat.study.ledger import Ledger
 from deadheat.tables.source import table_bytes
 

@@ -7,8 +7,8 @@ from functools import partial
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.curves import Curve, curves
-from deadheat.documents import plain
-from deadheat.pages.section import Document, Section, Table
+from deadheat.documents import Document, plain
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import known, listed, shown, times, whole
 
 ENDLESS = "no number is enough"

@@ -9,10 +9,10 @@ from typing import Any
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.ranks import RankRow, rank_boxes, rank_heat
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
 from deadheat.pages.rank_besides import besides
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import listed, share_scale, shown
 
 CERTAIN = 0.95  # share of subsets from which on an order is called steady

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from deadheat.documents import Document
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import listed, p_shown, share_scale, shown
 
 MOST_PRESENCES = 12  # values of attributes that are shown of an end of a system's ranks

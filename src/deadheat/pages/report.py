@@ -15,10 +15,10 @@ from deadheat.analyses.sources import Stored, Tabled
 from deadheat.analyses.verdicts import verdicts
 from deadheat.analyses.withheld import nameless, sealed_test_sets, without_people, without_sealed, without_sentences
 from deadheat.charts.chart import NARROW, Figure, unique
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import InputError, NameUnknown
 from deadheat.pages.opening import KINDS, opened
-from deadheat.pages.section import Document, Page, Section
+from deadheat.pages.section import Page, Section
 from deadheat.pages.wording import listed
 from deadheat.study.ledger import Ledger
 from deadheat.version import __version__

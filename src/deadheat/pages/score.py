@@ -9,9 +9,9 @@ from typing import Any
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import file_name, known, shown, span
 
 USUAL = ("LAS", "UAS", "UPOS")  # what most people look at first

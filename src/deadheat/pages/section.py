@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from deadheat.charts.chart import Figure
 
 # What a command prints with --json, and what `to_dict()` of its result gives; `kind` is the name of the command.
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.gap import Gap, gaps
 from deadheat.charts.matrix import PairCell, pair_matrix
 from deadheat.charts.violins import Sample, violins
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, known, listed, p_shown, share_scale, shown, span, whole
 
 MOST_VIOLINS = 30

@@ -9,9 +9,9 @@ from typing import Any
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.curves import Curve, curves
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, listed, share_scale, shown, whole
 from deadheat.terminal.study import short
 

@@ -7,9 +7,9 @@ from functools import partial
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.split_leaks import apart, leaks, mean_and_ends
 
 MOST_SPLITS = 12  # whose parts are listed one by one

@@ -8,8 +8,9 @@ from typing import Any
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
+from deadheat.documents import Document
 from deadheat.errors import counted
-from deadheat.pages.section import Document, Section, Table
+from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, listed
 from deadheat.terminal.splits import LEGEND
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.pages.section import Document, Section
+from deadheat.documents import Document
+from deadheat.pages.section import Section
 from deadheat.pages.study_blocks import family_section
 from deadheat.pages.study_overview import overview_section, overviews, unlike_block
 from deadheat.pages.study_runs import agreement_section, runs_section

@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deadheat.analyses.families import first_metrics as first_metrics
-from deadheat.documents import plain
-from deadheat.pages.section import Document
+from deadheat.documents import Document, plain
 from deadheat.pages.wording import file_name, share_scale
 from deadheat.terminal.study import short
 

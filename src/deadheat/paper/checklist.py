@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deadheat.documents import Document
 from deadheat.paper.checklist_answers import QUESTIONS, Answer, Compute, Evidence
-from deadheat.paper.documents import Document, checked
+from deadheat.paper.documents import checked
 
 UNKNOWN = "not known to Deadheat"
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]#|~])")

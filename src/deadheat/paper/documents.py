@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from deadheat.documents import plain
+from deadheat.documents import Document, plain
 from deadheat.errors import InputError, NameUnknown
-
-Document = Mapping[str, Any]
 
 # What every document of a kind has.
 KINDS = {

@@ -11,10 +11,11 @@ from typing import Any
 
 from deadheat.charts.chart import COLUMN, Figure, Layout
 from deadheat.corpus.writing import write_bytes
+from deadheat.documents import Document
 from deadheat.errors import InputError, counted, reason
 from deadheat.paper.checklist import checklist
 from deadheat.paper.checklist_answers import Compute
-from deadheat.paper.documents import Document, checked
+from deadheat.paper.documents import checked
 from deadheat.paper.figures import FORMATS, figure_files
 from deadheat.paper.paragraph import paragraph
 from deadheat.paper.tables import latex_tables

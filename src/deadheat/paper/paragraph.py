@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deadheat.paper.documents import Document, checked
+from deadheat.documents import Document
+from deadheat.paper.documents import checked
 from deadheat.paper.paragraph_runs import contrast_sentences, seeds_sentences
 from deadheat.paper.paragraph_study import study_sentences
 from deadheat.paper.paragraph_tests import (

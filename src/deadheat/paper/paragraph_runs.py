@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from deadheat.analyses.latex import display_scale, fixed
 from deadheat.analyses.latex_runs import ALPHA, options_corrected
 from deadheat.analyses.method_words import metric_words
+from deadheat.documents import Document
 from deadheat.errors import counted
-from deadheat.paper.documents import Document
 from deadheat.paper.sentences import Sentence, cite, corrected, listed, p_said, percent, points, scored
 
 MOST_BLOCKS = 3

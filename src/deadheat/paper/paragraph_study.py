@@ -10,9 +10,9 @@ from typing import Any
 from deadheat.analyses.families import families, has_more_seeds, seed_words
 from deadheat.analyses.latex import fixed
 from deadheat.analyses.method_words import metric_words
+from deadheat.documents import Document
 from deadheat.errors import counted
 from deadheat.paper.designs import STRATEGY_KEYS, split_words
-from deadheat.paper.documents import Document
 from deadheat.paper.references import OF_SYSTEMS
 from deadheat.paper.sentences import (
     Cite,

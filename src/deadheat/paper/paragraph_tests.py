@@ -9,9 +9,9 @@ from typing import Any
 
 from deadheat.analyses.latex import fixed
 from deadheat.analyses.method_words import metric_words
+from deadheat.documents import Document
 from deadheat.errors import counted
 from deadheat.paper.designs import split_words
-from deadheat.paper.documents import Document
 from deadheat.paper.sentences import (
     Sentence,
     cite,

@@ -15,7 +15,8 @@ from deadheat.analyses.latex import Tabular
 from deadheat.analyses.latex_runs import contrast_tables, seeds_tables
 from deadheat.analyses.latex_study import study_tables
 from deadheat.analyses.latex_tables import compare_tables, rank_tables, score_tables, size_tables
-from deadheat.paper.documents import Document, checked
+from deadheat.documents import Document
+from deadheat.paper.documents import checked
 
 PAGE_CHARACTERS = 100  # of small text that fit into the width of a page
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError
 from deadheat.neural.orders import Done, Order, Together, needed
-from deadheat.neural.recipe import TaggerRecipe, at_least_one, rate_of, scheme_named, share, sizes_of, threshold
-from deadheat.neural.shape import OPTIMIZERS, Course, Numbers, Shape
-from deadheat.systems.system import SYSTEMS, Model, System, checked_training
+from deadheat.neural.recipe import TaggerRecipe, rate_of, scheme_named, share, sizes_of, threshold
+from deadheat.neural.shape import Course, Numbers, Shape
+from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, checked_training
 
 NAME = "bilstm.v1"
 
@@ -85,15 +85,13 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     epochs, patience
         At most so many epochs, and no more than `patience` without a better score on tune: F1 of chunks, or accuracy.
     """
+    check_at_least(
+        NAME, 1, word_size=word_size, character_size=character_size, filters=filters, batch=batch, epochs=epochs,
+        patience=patience,
+    )  # fmt: skip
     try:
-        at_least_one(
-            word_size=word_size, character_size=character_size, filters=filters, batch=batch, epochs=epochs,
-            patience=patience,
-        )  # fmt: skip
         if casing < 0:
             raise InputError(f"casing={casing}; expected a size, or 0 for none")
-        if optimizer not in OPTIMIZERS:
-            raise NameUnknown("optimizer", optimizer, OPTIMIZERS)
         shape = Shape(
             units=sizes_of(units), word_size=word_size, case_size=casing, characters=characters,
             character_size=character_size, filters=filters, classifier=classifier, optimizer=optimizer,

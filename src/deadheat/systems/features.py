@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recoded
 from deadheat.errors import InputError
 from deadheat.systems.system import checked_training
 
@@ -225,11 +225,6 @@ def seen_strings(column: Column) -> Vocabulary:
     """The strings of a column that occur in it, in order."""
     strings = column.vocabulary.strings
     return Vocabulary.of(sorted(strings[code] for code in np.flatnonzero(column.frequencies())))
-
-
-def recoded(column: Column, vocabulary: Vocabulary) -> Codes:
-    """A column by the codes of another vocabulary; -1 for strings that it has not."""
-    return np.take(vocabulary.codes_of(column.vocabulary), column.codes)
 
 
 def _padded(corpus: Corpus, forms: Vocabulary) -> tuple[Indices, Indices]:

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.labels import with_labels
-from deadheat.corpus.vocabulary import Codes, Column, Indices
+from deadheat.corpus.vocabulary import Codes, Column, Indices, recoded
 from deadheat.errors import InputError
 from deadheat.kernels.loglinear import N_POWERS, add_to_weights, list_weights, score_cases, tag_by_products
-from deadheat.systems.features import Encoded, Encoder, Templates, recoded, tags_to_learn
-from deadheat.systems.perceptron import check_at_least
-from deadheat.systems.system import SYSTEMS, System
+from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
+from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,8 @@ from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.kernels.lookahead import LANES, learn_ahead, tag_ahead
 from deadheat.systems.averaging import Course, TaggerWeights, Weights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
-from deadheat.systems.perceptron import check_at_least, visiting_orders
-from deadheat.systems.system import SYSTEMS, System
+from deadheat.systems.perceptron import visiting_orders
+from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 TEMPLATES = Templates(
     pairs=((-1, 0), (0, 1), (-1, 1)),

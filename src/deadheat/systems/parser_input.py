@@ -9,9 +9,9 @@ import numpy as np
 
 from deadheat.corpus import Column, Corpus, take
 from deadheat.corpus.labels import with_labels, with_trees
-from deadheat.corpus.vocabulary import Vocabulary
+from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
-from deadheat.neural.orders import Done, Indices, Order, Trainer
+from deadheat.neural.orders import Done, Order, Trainer
 from deadheat.systems.system import SYSTEMS, Model, System
 from deadheat.trees import problems, require_trees
 
@@ -36,6 +36,8 @@ class ParserInput:
 
     def check(self) -> None:
         """Refuse what cannot be."""
+        if self.tags not in TAGS:
+            raise NameUnknown("tags", self.tags, TAGS)
         if self.bad_trees not in BAD_TREES:
             raise NameUnknown("bad_trees", self.bad_trees, BAD_TREES)
         if self.tags == "predicted":
@@ -67,7 +69,7 @@ class ParserInput:
             groups.setdefault(order.train.tobytes(), []).append(number)
         for numbers in groups.values():
             own = [orders[number] for number in numbers]
-            for at, done in learn(self._tagged(corpus, own[0].train), own):
+            for at, done in learn(self.tagged(corpus, own[0].train), own):
                 parts = {
                     part: with_trees(take(corpus, np.sort(own[at].parts[part])), parsed.trees, parsed.column("deprel"))
                     for part, parsed in done.predictions.items()
@@ -99,16 +101,16 @@ class ParserInput:
             others = take(train, np.flatnonzero(fold != own)) if train.sentences > 1 else train
             tagged = self._tagger().train(others, None, 0).predict(take(train, np.flatnonzero(fold == own)))
             tags[word == own] = tagged.column(self.tag_column).strings()
-        return _with_strings(train, self.tag_column, tags.tolist())
+        return with_labels(train, self.tag_column, Column.of(tags.tolist()))
 
-    def _tagged(self, corpus: Corpus, train: Indices) -> Corpus:
+    def tagged(self, corpus: Corpus, train: Indices) -> Corpus:
         """The corpus with predicted tags: those of train jackknifed, all others by a tagger that learned from it."""
         own = take(corpus, train)
         tags = np.array(self._tagger().train(own, None, 0).predict(corpus).column(self.tag_column).strings(), object)
         inside = np.zeros(corpus.sentences, bool)
         inside[train] = True
         tags[np.repeat(inside, np.diff(corpus.offsets))] = self._jackknifed(own).column(self.tag_column).strings()
-        return _with_strings(corpus, self.tag_column, tags.tolist())
+        return with_labels(corpus, self.tag_column, Column.of(tags.tolist()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,10 +123,3 @@ class TaggedFirst:
     def predict(self, corpus: Corpus) -> Corpus:
         parsed = self.parser.predict(self.tagger.predict(corpus))
         return with_trees(corpus, parsed.trees, parsed.column("deprel"))
-
-
-def _with_strings(corpus: Corpus, column: str, strings: list[str]) -> Corpus:
-    distinct = sorted(set(strings))
-    number = {string: at for at, string in enumerate(distinct)}
-    codes = np.fromiter((number[string] for string in strings), np.int32, len(strings))
-    return with_labels(corpus, column, Column(codes, Vocabulary.of(distinct)))

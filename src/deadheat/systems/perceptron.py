@@ -16,7 +16,7 @@ from deadheat.kernels.perceptron import learn_sentences, tag_sentences
 from deadheat.splits.chance import generator, shuffled
 from deadheat.systems.averaging import Course, TaggerWeights, Weights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
-from deadheat.systems.system import SYSTEMS, System
+from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 MOST_TAGS = {2: 500, 3: 150}  # by order: a triple of tags has a weight each
 
@@ -159,10 +159,3 @@ def visiting_orders(sentences: int, epochs: int, seed: int, *, shuffle: bool) ->
     """The order of the sentences in each epoch; that of epoch e depends on (seed, e) alone."""
     for epoch in range(epochs):
         yield shuffled(sentences, rng=generator(seed, epoch)) if shuffle else np.arange(sentences)
-
-
-def check_at_least(system: str, least: int, **settings: int) -> None:
-    """Refuse a setting that is too small."""
-    for name, value in settings.items():
-        if value < least:
-            raise InputError(f"{system}: {name}={value}; expected at least {least}")

@@ -52,3 +52,10 @@ def checked_training(train: Corpus, column: str, system: str) -> Column:
     if not train.words:
         raise InputError(f"{train.name}: no words; {system} expected some to learn from")
     return labels
+
+
+def check_at_least(system: str, least: int, **settings: int) -> None:
+    """Refuse a setting that is too small."""
+    for name, value in settings.items():
+        if value < least:
+            raise InputError(f"{system}: {name}={value}; expected at least {least}")

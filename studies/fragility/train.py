@@ -1,0 +1,169 @@
+"""Train parsers on many treebanks, several seeds of each in one stack; keep what they predict.
+
+    python -m studies.fragility.train FOLDER OUT --treebanks wo_wtb,ug_udt --parsers biaffine,pointer [--tags gold]
+
+FOLDER is what `studies.fragility.tagged` wrote. Jobs (a parser on a treebank) run in several processes, so that one
+compiles while another trains. OUT/predictions.zip has heads and relations of dev and test for every network, and
+OUT/networks.jsonl a line for each; both grow while jobs run. `--variants` names a file of settings, one JSON object a
+line, that are all tried; those that differ in numbers train in one stack.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import io
+import json
+import multiprocessing
+import time
+import traceback
+import zipfile
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PARTS = ("train", "dev", "test")
+Settings = dict[str, Any]
+Told = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A parser on a treebank: all its networks."""
+
+    folder: Path
+    out: Path
+    treebank: str
+    parser: str
+    tags: tuple[str, ...]
+    seeds: int
+    variants: tuple[Settings, ...]
+    until: float  # no epoch begins after that
+
+
+def jobs_of(given: argparse.Namespace) -> list[Job]:
+    """One for each parser on each treebank; the largest treebanks come first."""
+    variants: list[Settings] = [{}]
+    if given.variants:
+        variants = [json.loads(line) for line in given.variants.read_text().splitlines() if line.strip()]
+    size = lambda code: -sum(file.stat().st_size for file in (given.folder / "gold" / code).iterdir())  # noqa: E731
+    return [
+        Job(given.folder, given.out, code, parser, tuple(given.tags.split(",")), given.seeds, tuple(variants),
+            time.time() + given.seconds)
+        for code in sorted(given.treebanks.split(","), key=size)
+        for parser in given.parsers.split(",")
+    ]  # fmt: skip
+
+
+def train(job: Job) -> str:
+    """All networks of a job, in a process of its own; how it went."""
+    began = time.time()
+    said = [f"{job.treebank} {job.parser}"]
+    try:
+        for tags in job.tags:
+            if time.time() < job.until:
+                found = _train(job, tags)
+                for number, variant in enumerate(job.variants):
+                    scores = [f"{100 * told['dev']:.2f}" for told in found if told["number"] == number]
+                    epochs = [f"{told['epoch']}/{told['epochs']}" for told in found if told["number"] == number]
+                    said.append(f"  {tags} {variant or ''} dev {' '.join(scores)} in {' '.join(epochs)}")
+    except Exception:
+        said.append(traceback.format_exc())
+    said[0] += f" ({time.time() - began:.0f} s)"
+    return "\n".join(said)
+
+
+def _train(job: Job, tags: str) -> list[Told]:
+    from deadheat.corpus import read
+    from deadheat.neural.orders import Order
+    from deadheat.systems import SYSTEMS
+
+    began, times = time.time(), _clocked(job.until)
+    files = [job.folder / tags / job.treebank / f"{part}.conllu.xz" for part in PARTS]
+    ends = np.cumsum([0, *(read(file).sentences for file in files)])
+    own = {name: np.arange(ends[at], ends[at + 1]) for at, name in enumerate(PARTS)}
+    corpus = read(files)
+    parts = {"dev": own["dev"], "test": own["test"]}
+    wanted = [(number, seed) for number in range(len(job.variants)) for seed in range(job.seeds)]
+    systems = [SYSTEMS.make(f"{job.parser}.v1", **variant) for variant in job.variants]
+    orders = []
+    for number, seed in wanted:
+        together = systems[number].together
+        assert together is not None
+        orders.append(Order(together.recipe, seed, own["train"], own["dev"], parts))
+    assert systems[0].together is not None
+    found = []
+    for at, done in systems[0].together.train(corpus, orders):
+        number, seed = wanted[at]
+        told = {
+            "treebank": job.treebank, "parser": job.parser, "tags": tags, "settings": job.variants[number],
+            "number": number, "seed": seed, "dev": done.score, "epoch": done.epoch, "epochs": done.epochs,
+            "curve": [round(each, 4) for each in done.curve], "failed": done.failed,
+            "seconds": round(time.time() - began, 1), "times": [round(each, 1) for each in times],
+            "file": f"{tags}.{job.treebank}.{job.parser}.{number}.{seed}.npz",
+        }  # fmt: skip
+        arrays = {}
+        for part, made in done.predictions.items():
+            relations = made.column("deprel")
+            arrays |= {
+                f"{part}_heads": made.trees.astype(np.int16), f"{part}_relations": relations.codes.astype(np.int16),
+                f"{part}_names": np.array(relations.vocabulary.strings),
+            }  # fmt: skip
+        _keep(job.out, told, arrays)
+        found.append(told)
+    return found
+
+
+def _clocked(until: float) -> list[float]:
+    """When each epoch ended, in seconds; after a time given, epochs that have begun are the last."""
+    from deadheat.neural.shape import Course
+    from deadheat.neural.stack import Stack
+
+    began, times = time.time(), []
+
+    def after(stack: Stack) -> None:
+        times.append(time.time() - began)
+        if time.time() > until:
+            for slot in filter(None, stack.slots):
+                slot.job = replace(slot.job, course=Course(1, 1))
+
+    Stack.after_epoch = after  # type: ignore[method-assign]
+    return times
+
+
+def _keep(out: Path, told: Told, arrays: dict[str, np.ndarray]) -> None:
+    packed = io.BytesIO()
+    np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+    with (out / "networks.jsonl").open("a") as lines:
+        fcntl.flock(lines, fcntl.LOCK_EX)
+        with zipfile.ZipFile(out / "predictions.zip", "a") as store:
+            store.writestr(told["file"], packed.getvalue())
+        print(json.dumps(told), file=lines, flush=True)
+
+
+def main() -> None:
+    """Run all jobs."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--treebanks", required=True)
+    parser.add_argument("--parsers", default="biaffine,pointer,bracketing")
+    parser.add_argument("--tags", default="gold")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--variants", type=Path)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1e9, help="no epoch begins after so long")
+    given = parser.parse_args()
+    began = time.time()
+    given.out.mkdir(parents=True, exist_ok=True)
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(given.workers, mp_context=context) as processes:
+        for future in as_completed([processes.submit(train, job) for job in jobs_of(given)]):
+            print(f"{time.time() - began:5.0f} s {future.result()}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
