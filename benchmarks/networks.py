@@ -12,19 +12,26 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deadheat.corpus import read
 from deadheat.neural import batches
+from deadheat.neural.devices import accelerated
+from deadheat.neural.lstm import DIRECTIONS
 from deadheat.neural.memory import weights_of
 from deadheat.neural.programs import Ground
 from deadheat.neural.schemes import f1_of
 from deadheat.neural.shape import RATES, Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Stack
 from deadheat.neural.text import Encoding, encoded, tokens_of
+
+if TYPE_CHECKING:
+    from benchmarks.networks_torch import Training
 
 EPOCHS = 25  # of a network, to extrapolate by
 
@@ -63,13 +70,9 @@ def main() -> None:
         rows.append(ours(encoding, shape, train, tune, size, given.epochs))
         print(rows[-1], flush=True)
     if given.torch_epochs:
-        from benchmarks.networks_torch import train_epochs
+        from benchmarks.networks_torch import train_tagger
 
-        for packed in (True, False):
-            spent = train_epochs(encoding, shape, groups, given.torch_epochs, packed=packed)
-            what = "PyTorch" if packed else "PyTorch, no packing"
-            rows.append({"what": what, "networks": 1, "seconds": spent, "epochs": given.torch_epochs})
-            print(rows[-1], flush=True)
+        rows += torchs(partial(train_tagger, encoding, shape, groups), given.torch_epochs)
     table(rows, tokens, steps, work)
     if given.out:
         given.out.write_text(json.dumps(rows, indent=1))
@@ -77,20 +80,23 @@ def main() -> None:
 
 def operations(shape: Shape, encoding: Encoding) -> float:
     """Multiplications and additions of one word in training: forward, and twice as many backward."""
+    inputs = DIRECTIONS * shape.units[-1]
+    return 3.0 * (layers_operations(shape) + 2 * inputs * len(encoding.labels))
+
+
+def layers_operations(shape: Shape) -> int:
+    """Multiplications and additions of the LSTM layers for one word, forward."""
     inputs, found = shape.inputs, 0
     for units in shape.units:
-        found += 2 * 2 * 4 * units * (inputs + units)
-        inputs = 2 * units
-    found += 2 * inputs * len(encoding.labels)
-    return 3.0 * found
+        found += 2 * DIRECTIONS * 4 * units * (inputs + units)
+        inputs = DIRECTIONS * units
+    return found
 
 
 def ours(
     encoding: Encoding, shape: Shape, train: np.ndarray, tune: np.ndarray, size: int, epochs: int
 ) -> dict[str, Any]:
     """Train a stack, and time its epochs once everything is compiled."""
-    import jax
-
     ground = Ground.of(shape, encoding, [train])
     gold = np.asarray(encoding.arrays["labels"])[
         tokens_of(encoding.arrays["starts"], encoding.arrays["lengths"], np.sort(tune))
@@ -101,27 +107,48 @@ def ours(
         return f1_of(gold, labels, encoding.labels, offsets)
 
     stack = Stack(ground, Splits([train], [tune]), judge, size=size)
-    waiting = [(at, Job(Numbers(RATES[shape.optimizer]), at, 0, Course(epochs + 1, epochs + 1))) for at in range(size)][
-        ::-1
-    ]
-    began = time.perf_counter()
-    stack._enter(waiting)
-    stack.compile()
-    jax.block_until_ready(stack.weights)
-    compiled = time.perf_counter() - began
-    began = time.perf_counter()
-    stack._epoch()
-    first = time.perf_counter() - began
-    began = time.perf_counter()
-    for _ in range(epochs):
-        stack._epoch()
-    seconds = time.perf_counter() - began
+    found = timed(stack, Numbers(RATES[shape.optimizer]), epochs)
     scores = [slot.curve[-1] for slot in stack.slots if slot is not None]
-    return {"what": f"stack of {size}", "networks": size, "seconds": seconds, "epochs": epochs, "compiled": compiled,
-            "first": first, "f1": float(np.mean(scores)), "f1_sd": float(np.std(scores))}  # fmt: skip
+    return {**found, "f1": float(np.mean(scores)), "f1_sd": float(np.std(scores))}
+
+
+def timed(stack: Stack, numbers: Numbers, epochs: int) -> dict[str, Any]:
+    """Seconds of epochs of a full stack, once everything is compiled and the first epoch is over."""
+    import jax
+
+    course = Course(epochs + 1, epochs + 1)
+    began = time.perf_counter()
+    stack._enter([(at, Job(numbers, at, 0, course)) for at in range(stack.size)][::-1])
+    if accelerated():  # elsewhere programs are made when they are first used
+        stack.compile()
+    jax.block_until_ready(stack.weights)  # type: ignore[no-untyped-call]
+    compiled = time.perf_counter() - began
+    spent = []
+    for number in (1, epochs):
+        began = time.perf_counter()
+        for _ in range(number):
+            stack._epoch()
+        jax.block_until_ready(stack.weights)  # type: ignore[no-untyped-call]
+        spent.append(time.perf_counter() - began)
+    return {"what": f"stack of {stack.size}", "networks": stack.size, "seconds": spent[1], "epochs": epochs,
+            "compiled": compiled, "first": spent[0]}  # fmt: skip
+
+
+def torchs(training: Callable[..., Training], epochs: int) -> list[dict[str, Any]]:
+    """The same of a network in PyTorch, packed and not."""
+    from benchmarks.networks_torch import timed
+
+    rows = []
+    for packed in (True, False):
+        seconds = timed(training(packed=packed), epochs)
+        what = "PyTorch" if packed else "PyTorch, no packing"
+        rows.append({"what": what, "networks": 1, "seconds": seconds, "epochs": epochs})
+        print(rows[-1], flush=True)
+    return rows
 
 
 def table(rows: list[dict[str, Any]], tokens: int, steps: int, work: float) -> None:
+    """A row for everything that was timed; `work` is that of an epoch."""
     others = [row for row in rows if row["what"].startswith("PyTorch")]
     base = min(others, key=lambda row: float(row["seconds"])) if others else None
     print(

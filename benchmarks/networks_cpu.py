@@ -16,8 +16,10 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,10 @@ from numpy.typing import NDArray
 from deadheat.corpus import read
 from deadheat.neural.text import Encoding, encoded
 
+if TYPE_CHECKING:
+    from deadheat.neural.stack import Job, Stack
+
+Ready = tuple[int, Callable[[], float]]  # words of an epoch, and what trains one and gives its loss
 # For the processes of the contenders, before they import anything that starts threads.
 ONE_THREAD = {
     "NPROC": "1",  # threads of jax
@@ -43,16 +49,27 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
+    take_turns(partial(contender, given.data, given.sentences), given.rounds)
+
+
+def contender(data: Path, sentences: int, name: str) -> Ready:
+    """A tagger of ours or of PyTorch's."""
+    return ours(data, sentences) if name == OURS else torchs(data, sentences, packed=name == PACKED)
+
+
+def take_turns(contender: Callable[[str], Ready], rounds: int) -> None:
+    """Have each contender train in a process of its own when it is its turn, so many times, and print who did what."""
     os.environ.update(ONE_THREAD)
     spawn = multiprocessing.get_context("spawn")
     lines: dict[str, Connection] = {}
     for name in (OURS, PACKED, UNPACKED):
         lines[name], theirs = spawn.Pipe()
-        spawn.Process(target=contend, args=(name, given.data, given.sentences, theirs), daemon=True).start()
+        spawn.Process(target=contend, args=(contender, name, theirs), daemon=True).start()
+        theirs.close()  # so that one that dies is noticed
     words = {name: line.recv() for name, line in lines.items()}
     rates: dict[str, list[float]] = {name: [] for name in lines}
     loss: dict[str, float] = {}
-    for _ in range(given.rounds):
+    for _ in range(rounds):
         for name, line in lines.items():
             line.send(True)
             seconds, loss[name] = line.recv()
@@ -62,12 +79,12 @@ def main() -> None:
     show(rates, loss, words[OURS])
 
 
-def contend(name: str, data: Path, sentences: int, line: Connection) -> None:
+def contend(contender: Callable[[str], Ready], name: str, line: Connection) -> None:
     """Get ready, say how many words an epoch has, and then train one whenever asked."""
     from deadheat.neural.allocation import keep_memory
 
     keep_memory()
-    words, epoch = ours(data, sentences) if name == OURS else torchs(data, sentences, packed=name == PACKED)
+    words, epoch = contender(name)
     epoch()
     line.send(words)
     while line.recv():
@@ -76,10 +93,8 @@ def contend(name: str, data: Path, sentences: int, line: Connection) -> None:
         line.send((time.process_time() - began, loss))
 
 
-def ours(data: Path, sentences: int) -> tuple[int, Callable[[], float]]:
-    """Words of an epoch, and what trains one."""
-    import jax
-
+def ours(data: Path, sentences: int) -> Ready:
+    """One of our taggers, not stacked."""
     from deadheat.neural.devices import settle
     from deadheat.neural.programs import Ground
     from deadheat.neural.shape import RATES, Course, Numbers, Shape
@@ -89,7 +104,15 @@ def ours(data: Path, sentences: int) -> tuple[int, Callable[[], float]]:
     encoding, lengths = text(data)
     shape, train = Shape(), np.arange(sentences)
     stack = Stack(Ground.of(shape, encoding, [train]), Splits([train], [None]), None, size=1)
-    stack._enter([(0, Job(Numbers(RATES[shape.optimizer]), 0, 0, Course(10**6, 10**6)))])
+    job = Job(Numbers(RATES[shape.optimizer]), 0, 0, Course(10**6, 10**6))
+    return int(lengths[train].sum()), epochs_of(stack, job)
+
+
+def epochs_of(stack: Stack, job: Job) -> Callable[[], float]:
+    """What trains a stack of one by an epoch and gives its loss."""
+    import jax
+
+    stack._enter([(0, job)])
 
     def epoch() -> float:
         stack._epoch()
@@ -98,21 +121,21 @@ def ours(data: Path, sentences: int) -> tuple[int, Callable[[], float]]:
         assert slot is not None
         return slot.losses[-1]
 
-    return int(lengths[train].sum()), epoch
+    return epoch
 
 
-def torchs(data: Path, sentences: int, *, packed: bool) -> tuple[int, Callable[[], float]]:
-    """The same of PyTorch's network."""
+def torchs(data: Path, sentences: int, *, packed: bool) -> Ready:
+    """One of PyTorch's."""
     import torch
 
-    from benchmarks.networks_torch import Training
+    from benchmarks.networks_torch import train_tagger
     from deadheat.neural import batches
     from deadheat.neural.shape import Shape
 
     torch.set_num_threads(1)
     encoding, lengths = text(data)
     shape, train = Shape(), np.arange(sentences)
-    training = Training(encoding, shape, batches.by_length(lengths, train, shape.batch), packed=packed)
+    training = train_tagger(encoding, shape, batches.by_length(lengths, train, shape.batch), packed=packed)
     return int(lengths[train].sum()), training.epoch
 
 

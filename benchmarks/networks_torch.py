@@ -1,17 +1,21 @@
 """The same tagger in PyTorch: its own LSTM (cuDNN's on a GPU), a random field that loops over words. To compare with.
 
 It lacks the dropout of recurrent units, which PyTorch's LSTM does not know, and does not take rare words for unknown:
-it does a little less.
+it does a little less. What all networks in PyTorch need stands here too: the layers, training, and batches.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
 from deadheat.neural.shape import CASES, Shape
 from deadheat.neural.text import LONGEST_WORD, Encoding
@@ -19,42 +23,59 @@ from deadheat.neural.text import LONGEST_WORD, Encoding
 DROP, RATE, NORM = 0.25, 0.002, 1.0
 
 
-class Tagger(nn.Module):
-    """Words, casing and characters into two BiLSTM layers and a random field."""
+class Layers(nn.Module):
+    """Bidirectional LSTMs, one above the other; what enters the first and what each gives is dropped."""
 
-    def __init__(self, shape: Shape, encoding: Encoding, *, packed: bool) -> None:
+    def __init__(self, shape: Shape, drop: float, *, packed: bool) -> None:
         super().__init__()
-        self.packed = packed
-        self.words = nn.Embedding(len(encoding.words), shape.word_size)
-        self.cases = nn.Embedding(CASES, shape.case_size)
-        self.characters = nn.Embedding(len(encoding.characters) + 1, shape.character_size, padding_idx=0)
-        self.filters = nn.Conv1d(shape.character_size, shape.filters, shape.width, padding=shape.width // 2)
+        self.drop, self.packed = drop, packed
         sizes = [shape.inputs, *(2 * units for units in shape.units)]
         self.layers = nn.ModuleList(
             nn.LSTM(size, units, batch_first=True, bidirectional=True)
             for size, units in zip(sizes, shape.units, strict=False)
         )
-        labels = len(encoding.labels)
-        self.output = nn.Linear(sizes[-1], labels)
-        self.moves = nn.Parameter(torch.zeros(labels, labels))
-        self.first, self.last = nn.Parameter(torch.zeros(labels)), nn.Parameter(torch.zeros(labels))
+        self.outputs = sizes[-1]
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        longest = x.shape[1]
+        known = lengths.cpu() if self.packed else lengths
+        x = self.dropped(x)
+        for layer in self.layers:
+            if self.packed:
+                packed = nn.utils.rnn.pack_padded_sequence(x, known, batch_first=True, enforce_sorted=False)
+                x, _ = nn.utils.rnn.pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=longest)
+            else:  # quicker, though the way back then begins in the padding
+                x, _ = layer(x)
+            x = self.dropped(x)
+        return x
 
     def dropped(self, x: Tensor) -> Tensor:
-        keep = 1 - DROP
-        return x * torch.bernoulli(torch.full((x.shape[0], 1, x.shape[2]), keep, device=x.device)) / keep
+        """The same part is dropped in the whole sentence."""
+        if not self.training:
+            return x
+        return x * nn.functional.dropout(x.new_ones(x.shape[0], 1, x.shape[2]), self.drop)
+
+
+class Tagger(nn.Module):
+    """Words, casing and characters into two BiLSTM layers and a random field."""
+
+    def __init__(self, shape: Shape, encoding: Encoding, *, packed: bool) -> None:
+        super().__init__()
+        self.words = nn.Embedding(len(encoding.words), shape.word_size)
+        self.cases = nn.Embedding(CASES, shape.case_size)
+        self.characters = nn.Embedding(len(encoding.characters) + 1, shape.character_size, padding_idx=0)
+        self.filters = nn.Conv1d(shape.character_size, shape.filters, shape.width, padding=shape.width // 2)
+        self.layers = Layers(shape, DROP, packed=packed)
+        labels = len(encoding.labels)
+        self.output = nn.Linear(self.layers.outputs, labels)
+        self.moves = nn.Parameter(torch.zeros(labels, labels))
+        self.first, self.last = nn.Parameter(torch.zeros(labels)), nn.Parameter(torch.zeros(labels))
 
     def forward(self, words: Tensor, cases: Tensor, spelled: Tensor, lengths: Tensor, gold: Tensor) -> Tensor:
         sentences, longest = words.shape
         letters = self.characters(spelled.view(-1, LONGEST_WORD)).transpose(1, 2)
         shapes = self.filters(letters).amax(dim=2).view(sentences, longest, -1)
-        x = self.dropped(torch.cat([self.words(words), self.cases(cases), shapes], dim=2))
-        for layer in self.layers:
-            if self.packed:
-                packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-                x, _ = nn.utils.rnn.pad_packed_sequence(layer(packed)[0], batch_first=True, total_length=longest)
-            else:  # quicker, though the way back then begins in the padding
-                x, _ = layer(x)
-            x = self.dropped(x)
+        x = self.layers(torch.cat([self.words(words), self.cases(cases), shapes], dim=2), lengths)
         return self.unlikely(self.output(x), lengths, gold) / lengths.sum()
 
     def unlikely(self, scores: Tensor, lengths: Tensor, gold: Tensor) -> Tensor:
@@ -73,20 +94,19 @@ class Tagger(nn.Module):
 class Training:
     """One network, and the batches of an epoch where it trains."""
 
-    def __init__(self, encoding: Encoding, shape: Shape, groups: dict[int, batches.Indices], *, packed: bool) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: Callable[..., torch.optim.Optimizer],
+        norm: float,
+        steps: Sequence[Sequence[NDArray[Any]]],
+    ) -> None:
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.model = Tagger(shape, encoding, packed=packed).to(self.device)
-        self.optimizer = torch.optim.NAdam(self.model.parameters(), lr=RATE)
-        arrays = {name: np.asarray(each) for name, each in encoding.arrays.items()}
-        self.batches = []
-        for slot, rows in batches.epoch(groups, shape.batch, 0, 0).items():
-            rows = rows[rows >= 0]
-            lengths = arrays["lengths"][rows]
-            at = np.arange(slot.words)
-            places = np.where(at < lengths[:, None], arrays["starts"][rows][:, None] + at, 0)
-            spelled = arrays["spelled"][arrays["forms"][places]] + 1
-            parts = (arrays["words"][places], arrays["cases"][places], spelled, lengths, arrays["labels"][places])
-            self.batches.append([torch.as_tensor(np.asarray(each, np.int64), device=self.device) for each in parts])
+        if self.device.type == "cuda":
+            torch.set_float32_matmul_precision("high")  # products as our programs have them there
+        self.model = model.to(self.device)
+        self.optimizer, self.norm = optimizer(self.model.parameters()), norm
+        self.batches = [[torch.as_tensor(part, device=self.device) for part in step] for step in steps]
 
     def epoch(self, most: int | None = None) -> float:
         """Train on all batches, or on the first few; the mean loss."""
@@ -97,17 +117,46 @@ class Training:
         """One update; its loss."""
         self.optimizer.zero_grad(set_to_none=True)
         loss: Tensor = self.model(*batch)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), NORM)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.norm)
         self.optimizer.step()
         return loss.detach()
 
 
-def train_epochs(
-    encoding: Encoding, shape: Shape, groups: dict[int, batches.Indices], epochs: int, *, packed: bool
-) -> float:
+def train_tagger(encoding: Encoding, shape: Shape, groups: dict[int, Indices], *, packed: bool) -> Training:
+    """A tagger, ready to train on the batches of one epoch."""
+    model = Tagger(shape, encoding, packed=packed)
+    arrays = {name: np.asarray(each) for name, each in encoding.arrays.items()}
+    steps = []
+    for places, lengths in batches_of(arrays, groups, shape.batch):
+        codes = [whole(arrays[name][places]) for name in ("words", "cases")]
+        steps.append([*codes, spelled_at(arrays, places), whole(lengths), whole(arrays["labels"][places])])
+    return Training(model, lambda weights: torch.optim.NAdam(weights, lr=RATE), NORM, steps)
+
+
+def batches_of(
+    arrays: Mapping[str, NDArray[Any]], groups: dict[int, Indices], size: int
+) -> Iterator[tuple[Indices, NDArray[np.integer]]]:
+    """Where the words of every batch of an epoch stand, 0 behind the end of a sentence, and how long sentences are."""
+    for slot, rows in batches.epoch(groups, size, 0, 0).items():
+        rows = rows[rows >= 0]
+        lengths = arrays["lengths"][rows]
+        at = np.arange(slot.words)
+        yield np.where(at < lengths[:, None], arrays["starts"][rows][:, None] + at, 0), lengths
+
+
+def spelled_at(arrays: Mapping[str, NDArray[Any]], places: Indices) -> NDArray[np.int64]:
+    """The characters of words, counted from 1: 0 is none."""
+    return whole(arrays["spelled"][arrays["forms"][places]] + 1)
+
+
+def whole(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Numbers as PyTorch takes them to look rows up."""
+    return np.asarray(values, np.int64)
+
+
+def timed(training: Training, epochs: int) -> float:
     """Seconds of so many epochs of one network, after a few steps to warm up: CPU seconds on a CPU."""
-    training = Training(encoding, shape, groups, packed=packed)
     clock = time.perf_counter if training.device.type == "cuda" else time.process_time
     training.epoch(10)  # waits for the device, as it gives a number
     began = clock()

@@ -39,16 +39,25 @@ LEAK = 0.1  # slope of the rectifier below 0
 PLANES = ("plane1", "plane2")  # their codes in what comes with a text; those of relations are its labels
 
 
-def label_names(relations: Sequence[str], planes: tuple[Vocabulary, Vocabulary]) -> tuple[str, ...]:
+def label_names(
+    relations: Sequence[str], planes: tuple[Vocabulary, Vocabulary], sizes: Sequence[int] | None = None
+) -> tuple[str, ...]:
     """Names of all labels in their order; the same brackets are different labels in the two planes.
+
+    With sizes, relations and the labels of each plane are filled up to so many.
 
     Examples
     --------
-    >>> label_names(("det", "root"), (Vocabulary.of([".", "<"]), Vocabulary.of(["."])))
+    >>> planes = Vocabulary.of([".", "<"]), Vocabulary.of(["."])
+    >>> label_names(("det", "root"), planes)
     ('det', 'root', '1.', '1<', '2.')
+    >>> label_names(("det", "root"), planes, (3, 2, 2))
+    ('det', 'root', '', '1.', '1<', '2.', '')
     """
     first, second = planes
-    return (*relations, *(f"1{label}" for label in first), *(f"2{label}" for label in second))
+    kinds = list(relations), [f"1{label}" for label in first], [f"2{label}" for label in second]
+    wanted = sizes or [len(each) for each in kinds]
+    return tuple(name for own, size in zip(kinds, wanted, strict=True) for name in own + [""] * (size - len(own)))
 
 
 def initial_weights(key: Key, shape: BracketShape, marks: Marks, vectors: Array | None = None) -> Weights:

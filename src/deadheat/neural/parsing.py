@@ -19,9 +19,10 @@ from deadheat.neural.labelling import Labelling, Labels
 from deadheat.neural.orders import Done, Order
 from deadheat.neural.parser_recipe import ParserRecipe
 from deadheat.neural.parser_shape import BracketShape
+from deadheat.neural.programs import room
 from deadheat.neural.recipe import AS_IS
 from deadheat.neural.stack import Splits
-from deadheat.neural.text import Encoding, Lexicon, codes_among, encoded, strings_of, tokens_of
+from deadheat.neural.text import Encoding, Lexicon, codes_among, encoded, rounded, strings_of, tokens_of
 from deadheat.neural.training import Lesson, Model, Predicted
 from deadheat.neural.training import train_one as train_one_of
 from deadheat.neural.training import train_orders as train_orders_of
@@ -89,9 +90,11 @@ def lesson_of(recipe: ParserRecipe, corpora: Sequence[Corpus], splits: Splits, l
         planes = bracketing.encode(gold.heads, np.append(gold.starts, gold.lengths.sum())).planes
         more = {"plane1": planes[0].codes, "plane2": planes[1].codes}
         vocabularies = planes[0].vocabulary, planes[1].vocabulary
-        shape = replace(shape, relations=len(gold.names), planes=(len(vocabularies[0]), len(vocabularies[1])))
+        least = room().labels
+        sizes = [rounded(len(each), least) if least > 1 else len(each) for each in (gold.names, *vocabularies)]
+        shape = replace(shape, relations=sizes[0], planes=(sizes[1], sizes[2]))
         kinds = {name: kind.start for name, kind in zip(more, shape.kinds, strict=False)}
-        encoding = replace(encoding, labels=label_names(gold.names, vocabularies), kinds=kinds)
+        encoding = replace(encoding, labels=label_names(gold.names, vocabularies, sizes), kinds=kinds)
         way = _Brackets(gold, vocabularies)
     if tags:
         more["tags"] = tag_codes(corpora, recipe.tags, tags)

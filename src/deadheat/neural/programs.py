@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -22,11 +22,16 @@ from deadheat.neural import chance
 from deadheat.neural.devices import accelerated
 from deadheat.neural.encoder import Marks, Weights, gathered
 from deadheat.neural.shape import Numbers, Shape
-from deadheat.neural.text import Encoding, Text, device_arrays, marks, rounded
+from deadheat.neural.text import ROOMY, Encoding, Room, Text, device_arrays, marks, rounded
 from deadheat.neural.updates import optimizer, tamed
 
 Luck = tuple[Array, Array]  # the seed, and how many updates there were
 Where = tuple[Array, Array]  # the split, and the sentences of a batch
+
+
+def room() -> Room:
+    """What texts are filled up to on this device."""
+    return ROOMY if accelerated() else Room()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,14 +61,16 @@ class Ground:
         vectors: NDArray[np.floating] | None = None,
     ) -> Ground:
         """Put a text where networks are that know these words, characters and labels."""
-        text: dict[str, Any] = jax.tree.map(jnp.asarray, device_arrays(encoding, knowledge))
+        text: dict[str, Any] = jax.tree.map(jnp.asarray, device_arrays(encoding, knowledge, room()))
         strings = (encoding.words, encoding.characters, encoding.labels)
         sizes = [text[name].shape[1] for name in ("seen", "legible", "possible")]
         drawn = (jnp.asarray(np.resize(marks(each), size)) for each, size in zip(strings, sizes, strict=True))
         if vectors is not None:
             vectors = np.pad(vectors, ((0, sizes[0] - len(vectors)), (0, 0)), constant_values=np.nan)
         known = None if vectors is None else jnp.asarray(vectors, jnp.float32)
-        tags = jnp.asarray(np.resize(marks(encoding.tags), rounded(len(encoding.tags), 1))) if encoding.tags else None
+        tags = None
+        if encoding.tags:
+            tags = jnp.asarray(np.resize(marks(encoding.tags), rounded(len(encoding.tags), room().tags)))
         words, characters, labels = drawn
         own = Marks(words, characters, labels, tags)
         return cls(shape, Text(**text), own, np.asarray(encoding.arrays["lengths"]), known)
@@ -81,7 +88,7 @@ class Programs:
         self.label = jax.jit(self._over_stack(self._label), static_argnames=("words",))
         self.begin = jax.jit(self._over_stack(self._begin, shared=2))
         self.swap = jax.jit(_swapped, donate_argnums=(0,))
-        self._ready: dict[tuple[str, int, int], Callable[..., Any]] = {}
+        self._ready: dict[tuple[str, int, Hashable], Callable[..., Any]] = {}
 
     def take_step(self, *given: Any, words: int) -> Any:
         """One step of every network with sentences of so many words.
@@ -95,24 +102,24 @@ class Programs:
             weights, state, luck, numbers, where, text = given
             value, slopes = self.slope(weights, luck, numbers, where, text, words=words)
             return (*self.move(weights, state, slopes, numbers, where), value)
-        ready = self._ready.get(("step", words, id(given[-1])))
+        ready = self._ready.get(("step", words, _sizes(given[-1])))
         return ready(*given) if ready is not None else self.step(*given, words=words)
 
     def give_labels(self, *given: Any, words: int) -> Any:
         """The labels that every network gives to sentences of so many words."""
         if hasattr(self.network, "give_labels"):
             return self.network.give_labels(self, *given, words=words)
-        ready = self._ready.get(("label", words, id(given[-1])))
+        ready = self._ready.get(("label", words, _sizes(given[-1])))
         return ready(*given) if ready is not None else self.label(*given, words=words)
 
     def prepare(self, wanted: Sequence[tuple[str, int, tuple[Any, ...]]]) -> None:
         """Compile programs side by side, ahead of time: each by its name, its number of words and its arguments."""
-        missing = [each for each in wanted if (each[0], each[1], id(each[2][-1])) not in self._ready]
+        missing = [each for each in wanted if (each[0], each[1], _sizes(each[2][-1])) not in self._ready]
         lowered = [getattr(self, name).lower(*given, words=words) for name, words, given in missing]
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             made = list(threads.map(lambda each: each.compile(), lowered))
         for (name, words, given), program in zip(missing, made, strict=True):
-            self._ready[name, words, id(given[-1])] = program
+            self._ready[name, words, _sizes(given[-1])] = program
 
     def _over_stack(self, call: Callable[..., Any], shared: int = 1) -> Callable[..., Any]:
         """The program for every network of the stack; its last arguments are common to all."""
@@ -164,6 +171,11 @@ class Programs:
 
     def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Any:
         return self.network.outputs(weights, self.shape, text, split, gathered(text, split, sentences, words))
+
+
+def _sizes(text: Text) -> Hashable:
+    """What tells texts apart that need programs of their own."""
+    return tuple(each.shape for each in jax.tree.leaves(text))
 
 
 @functools.lru_cache(maxsize=8)

@@ -118,12 +118,34 @@ class Encoding:
         return {"seen": seen, "legible": legible, "possible": possible}
 
 
-def device_arrays(encoding: Encoding, knowledge: Mapping[str, NDArray[np.generic]]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The least that a text is filled up to."""
+
+    tokens: int = SMALL
+    sentences: int = SMALL
+    words: int = SMALL
+    characters: int = SMALL
+    labels: int = 1
+    tags: int = 1
+
+
+# Where compiling takes longer than training: small treebanks then share their programs.
+ROOMY = Room(tokens=1 << 16, sentences=1 << 12, words=1 << 14, characters=256, labels=64, tags=32)
+
+
+def device_arrays(encoding: Encoding, knowledge: Mapping[str, NDArray[np.generic]], room: Room) -> dict[str, Any]:
     """All arrays of a `Text`, filled up to sizes that many texts share, so that programs need not be made anew."""
-    filled: dict[str, Any] = {name: _filled(each, (SMALL,)) for name, each in encoding.arrays.items()}
-    least = {"seen": SMALL, "legible": SMALL, "possible": 1}
-    filled |= {name: _filled(each, (1, least[name])) for name, each in knowledge.items()}
-    more = {name: _filled(each, (SMALL,) if each.ndim == 1 else (1, SMALL)) for name, each in encoding.more.items()}
+    least = {"starts": room.sentences, "lengths": room.sentences, "spelled": room.words}
+    filled: dict[str, Any] = {
+        name: _filled(each, (least.get(name, room.tokens),)) for name, each in encoding.arrays.items()
+    }
+    known = {"seen": room.words, "legible": room.characters, "possible": room.labels}
+    filled |= {name: _filled(each, (1, known[name])) for name, each in knowledge.items()}
+    more = {
+        name: _filled(each, (room.tokens,) if each.ndim == 1 else (1, room.tokens))
+        for name, each in encoding.more.items()
+    }
     return filled | {"more": more}
 
 

@@ -146,7 +146,7 @@ def chosen(found: Any, seen: Question, draws: Any, *, xp: Any = jnp) -> Any:
     ahead = xp.max(for_right, axis=1) - xp.max(for_wrong, axis=1)
     is_open = least[:, 0] < NEVER
     close = is_open & ~(ahead >= 1.0)  # if that is no number, its loss shall be none
-    sure = (ahead > 0.0) & (draws < SURE)
+    sure = (draws < 0.0) | ((ahead > 0.0) & (draws < SURE))
     swaps = (right == SWAP_CODE) | (wrong == SWAP_CODE)
     astray = close & xp.any(is_wrong, axis=1) & ~sure & ~swaps
     three = codes[everyone, xp.stack([right, wrong, xp.where(astray, wrong, right)], axis=1)]

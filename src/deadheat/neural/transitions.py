@@ -46,6 +46,7 @@ __all__ = ["decoded", "give_labels", "initial_weights", "take_step"]
 MOST_STEPS = 2 + 2 * SWAPS  # a word: it is shifted and attached, and after a swap shifted again
 # A gradient is taken of one state for each so many words, or of a few; and that as often as need be.
 PORTION, FEW = 4, 64
+GUIDED = 500  # updates before a network is led astray: what it would do itself is of no use before that
 
 
 def decoded(shape: TransitionShape, made: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -145,6 +146,7 @@ class Compiled:
         key = chance.key(1, seed, count)
         known, back = jax.vjp(lambda own: scorer(own, self.shape, text, split, batch, numbers, key), weights)
         draws = chance.uniform(chance.key(2, seed, count), (MOST_STEPS * words, len(sentences)))
+        draws = jnp.where(count < GUIDED, -1.0, draws)
         return known, draws, (jnp.zeros(()), jax.tree.map(jnp.zeros_like, known)), back
 
     def _gather(self, total: tuple[Array, Scorer], known: Scorer, states: Batched, *, words: int) -> Any:

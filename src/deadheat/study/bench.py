@@ -41,12 +41,12 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
         # By the numbers of sentences, so that programs that were compiled for one split serve the others.
         ((_, done),) = system.together.train(corpus, [order_of(plan, cell, system.together)])
         return examined(plan, cell, done, keep)
-    tune_part = plan.tune_part(partition)
-    train = take(corpus, partition.parts["train"])
+    tune_part = plan.tune_part(partition, cell)
+    train = take(corpus, plan.learned(cell))
     model = system.train(train, take(corpus, partition.parts[tune_part]) if tune_part else None, cell.seed)
     predictions = {
         part: model.predict(unlabelled(take(corpus, partition.parts[part]), system))
-        for part in plan.evaluated(partition)
+        for part in plan.scored_parts(cell)
     }
     return scored(plan, cell, predictions, keep)
 
@@ -54,10 +54,10 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
 def order_of(plan: Plan, cell: Cell, together: Together) -> Order:
     """A cell as a training among many."""
     partition = plan.partition(cell)
-    tune_part = plan.tune_part(partition)
+    tune_part = plan.tune_part(partition, cell)
     tune = partition.parts[tune_part] if tune_part else None
-    parts = {part: partition.parts[part] for part in plan.evaluated(partition)}
-    return Order(together.recipe, cell.seed, partition.parts["train"], tune, parts)
+    parts = {part: partition.parts[part] for part in plan.scored_parts(cell)}
+    return Order(together.recipe, cell.seed, plan.learned(cell), tune, parts)
 
 
 def examined(plan: Plan, cell: Cell, done: Done, keep: Keep | None = None) -> Worked:
@@ -70,13 +70,13 @@ def examined(plan: Plan, cell: Cell, done: Done, keep: Keep | None = None) -> Wo
 def scored(plan: Plan, cell: Cell, predicted: Mapping[str, Corpus], keep: Keep | None = None) -> Worked:
     """The scores of predictions, part by part."""
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
-    train = take(corpus, partition.parts["train"])
+    train = take(corpus, plan.learned(cell))
     scores: list[PartScores] = []
     predictions: dict[str, dict[str, Any]] = {}
     texts: dict[str, str] = {}
     for part, labelled in predicted.items():
         gold = take(corpus, partition.parts[part])
-        scores.append(part_scores(part, gold, labelled, train, plan.metrics[cell.system]))
+        scores.append(part_scores(part, gold, labelled, train, plan.metrics_of(cell.system)))
         texts[part] = text_hash(gold)
         if keep is not None:
             predictions[part] = keep(part, to_bytes(labelled))

@@ -28,6 +28,8 @@ class Cell:
     system: str  # its name with settings
     seed: int
     tune: str = ""  # the part to tune on, where the study names one
+    learned: str = ""  # the parts to learn from, joined by +, where that is not train alone
+    scored: tuple[str, ...] = field(default=(), compare=False)  # parts; as the study says where none is named
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -38,7 +40,8 @@ class Cell:
             "split": self.split,
             "split_seed": self.split_seed,
             "system": self.system,
-        } | ({"tune": self.tune} if self.tune else {})
+        }
+        made_from |= {name: value for name in ("tune", "learned") if (value := getattr(self, name))}
         object.__setattr__(self, "key", hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:32])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from deadheat.corpus import Corpus, read
 from deadheat.corpus.grouping import in_order_of_parts
 from deadheat.corpus.source import expand
+from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest
 from deadheat.metrics import METRICS, Metric
@@ -28,6 +29,7 @@ from deadheat.systems import SYSTEMS
 USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
 USUAL_OF_TREES = ("las", "uas")
 TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
+TRAIN = "train"
 KEPT = 8  # splits; they are asked for one after the other
 
 
@@ -41,6 +43,7 @@ class Plan:
     materials: dict[str, Material]
     hashes: dict[str, str]
     overrides: tuple[str, ...] = ()
+    chosen: tuple[Cell, ...] | None = None  # in the place of all cells of the systems
     _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -67,6 +70,8 @@ class Plan:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """Every training there is, in the order in which they are begun: whole splits first."""
+        if self.chosen is not None:
+            return self.chosen
         tune = "" if self.study.tune == "auto" else self.study.tune
         found = [
             Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run, tune)
@@ -105,22 +110,22 @@ class Plan:
 
         What a system does not predict it leaves as it was, and so another metric would compare gold with gold.
         """
+        return {system: self.metrics_of(system) for system in self.systems}
+
+    def metrics_of(self, system: str) -> list[Metric]:
+        """What one system is scored by."""
         asked = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
-        found: dict[str, list[Metric]] = {}
-        for system, column in self._columns.items():
-            if column == TREES:
-                own = [each for each in asked if each.compares in TREE_COLUMNS]
-                found[system] = own if asked else list(map(METRICS.make, USUAL_OF_TREES))
-                continue
-            usual = [METRICS.make(name, column=column or "upos") for name in USUAL]
-            found[system] = [each for each in asked if column in ("", each.compares)] if asked else usual
-        return found
+        column = _column(system)
+        if column == TREES:
+            own = [each for each in asked if each.compares in TREE_COLUMNS]
+            return own if asked else list(map(METRICS.make, USUAL_OF_TREES))
+        usual = [METRICS.make(name, column=column or "upos") for name in USUAL]
+        return [each for each in asked if column in ("", each.compares)] if asked else usual
 
     @cached_property
     def _columns(self) -> dict[str, str]:
         """What every system predicts: a column, or trees; nothing where that is not known."""
-        made = {name: SYSTEMS.make(name) for name in self.systems}
-        return {name: TREES if each.trees else str(each.settings.get("column", "")) for name, each in made.items()}
+        return {name: _column(name) for name in self.systems}
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -152,9 +157,14 @@ class Plan:
     def _ways(self) -> dict[str, Strategy]:
         return {strategy.name: strategy for strategy, _, _ in self.strategies}
 
-    def tune_part(self, partition: Partition) -> str:
-        """The part that picks among what training makes; nothing if there is none."""
-        wanted = self.study.tune
+    def learned(self, cell: Cell) -> Indices:
+        """The sentences that a cell learns from."""
+        parts = self.partition(cell).parts
+        return np.sort(np.concatenate([parts[name] for name in (cell.learned or TRAIN).split("+")]))
+
+    def tune_part(self, partition: Partition, cell: Cell | None = None) -> str:
+        """The part that picks among what training makes, of all cells or of one; nothing if there is none."""
+        wanted = self.study.tune if cell is None else cell.tune or self.study.tune
         if wanted == "auto":
             return next((part for part in ("tune", "dev") if part in partition.parts), "")
         if wanted == "none":
@@ -174,7 +184,9 @@ class Plan:
         return asked
 
     def scored_parts(self, cell: Cell) -> list[str]:
-        """The parts that are scored of all splits that are made as that of a cell."""
+        """The parts that are scored of a cell: its own, or those of all splits that are made as its split."""
+        if cell.scored:
+            return list(cell.scored)
         return self.evaluated(self._drawn(cell.corpus, cell.split, cell.split_seed, 0))
 
     def _problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -228,6 +240,12 @@ class Plan:
         if not inside:
             raise InputError(f"{self.path}: store {named!r} is outside the study's folder; expected --store to name it")
         return target
+
+
+def _column(system: str) -> str:
+    """What a system predicts: a column, or trees; nothing where that is not known."""
+    made = SYSTEMS.make(system)
+    return TREES if made.trees else str(made.settings.get("column", ""))
 
 
 def _corpus(folder: Path, entry: dict[str, Any]) -> Corpus:

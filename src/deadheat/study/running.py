@@ -94,12 +94,12 @@ def _complete(plan: Plan, store: Store) -> set[str]:
     scored: dict[str, set[tuple[str, str]]] = {}
     for key, part, metric, *_ in store.counted().iter_rows():
         scored.setdefault(key, set()).add((part, metric))
-    wanted: dict[tuple[str, str, int, str], set[tuple[str, str]]] = {}
+    wanted: dict[tuple[Any, ...], set[tuple[str, str]]] = {}
     complete = set()
     for cell in plan.cells:
-        kind = (cell.corpus, cell.split, cell.split_seed, cell.system)
+        kind = (cell.corpus, cell.split, cell.split_seed, cell.system, cell.scored)
         if kind not in wanted:
-            names = [metric.name for metric in plan.metrics[cell.system]]
+            names = [metric.name for metric in plan.metrics_of(cell.system)]
             wanted[kind] = {(part, name) for part in plan.scored_parts(cell) for name in names}
         if wanted[kind] <= scored.get(cell.key, set()):
             complete.add(cell.key)
@@ -119,18 +119,16 @@ def failed_cells(plan: Plan, store: Store) -> list[tuple[Cell, str, str]]:
 
 def planned_looks(plan: Plan, cells: Sequence[Cell]) -> dict[Watched, int]:
     """How often each test set would be looked at."""
-    found: dict[tuple[str, str, int, int], Watched | None] = {}
+    found: dict[tuple[str, str, int, int], Watched] = {}
     looks: dict[Watched, int] = {}
     for cell in cells:
         place = (cell.corpus, cell.split, cell.split_seed, cell.number)
+        if TEST not in plan.scored_parts(cell):
+            continue
         if place not in found:
-            partition = plan.partition(cell)
-            tested = TEST in plan.evaluated(partition)
-            corpus = plan.materials[cell.corpus].corpus
-            found[place] = watched(cell, text_hash(take(corpus, partition.parts[TEST]))) if tested else None
-        test_set = found[place]
-        if test_set is not None:
-            looks[test_set] = looks.get(test_set, 0) + 1
+            corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
+            found[place] = watched(cell, text_hash(take(corpus, partition.parts[TEST])))
+        looks[found[place]] = looks.get(found[place], 0) + 1
     return looks
 
 

@@ -7,7 +7,7 @@ all pick the epoch by LAS on tune, and all give trees with one root.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus
@@ -24,12 +24,13 @@ from deadheat.systems.system import SYSTEMS, Model, System, check_at_least
 # What `size` stands for: settings that are not given take these.
 SIZES: Mapping[str, Mapping[str, Any]] = {
     "full": {
-        "units": "200,200,200",
+        "units": "400,400,400",
         "word_size": 100,
         "tag_size": 50,
-        "filters": 60,
-        "arc_size": 300,
+        "filters": 100,
+        "arc_size": 500,
         "relation_size": 100,
+        "read": "125,125",
         "hidden": 100,
     },
     "small": {
@@ -39,6 +40,7 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
         "filters": 30,
         "arc_size": 64,
         "relation_size": 32,
+        "read": "64,64",
         "hidden": 64,
     },
 }
@@ -88,15 +90,15 @@ class ParserSettings:
     filters: int = 0
     tag_size: int = 0
     drop: float = 0.33
-    omitted: float = 0.2
+    omitted: float = 0.1
     optimizer: str = "adam"
-    rate: float = 0.002
-    decay: float = 0.9
+    rate: float = 0.003
+    decay: float = 0.85
     norm: float = 5.0
     batch: int = 32
     replaced: float = 0.25
-    epochs: int = 50
-    patience: int = 8
+    epochs: int = 60
+    patience: int = 10
 
     @property
     def sized(self) -> Mapping[str, Any]:
@@ -167,7 +169,7 @@ def pointer(
     """
     last = sizes_of(settings.units or settings.sized["units"])[-1]
     given = {"arc_size": arc_size, "relation_size": relation_size, "trees": "beam", "beam": beam}
-    return _parser("pointer.v1", settings, AttentionShape, given | {"decoder": decoder or 2 * last})
+    return _parser("pointer.v1", settings, AttentionShape, given | {"decoder": decoder or last})
 
 
 @SYSTEMS.add("bracketing.v1", shared=ParserSettings)
@@ -189,7 +191,8 @@ def archybrid(settings: ParserSettings, *, hidden: int = 0) -> System:
     hidden
         Units of the layer between the words that a state looks at and the scores of transitions.
     """
-    return _parser("archybrid.v1", settings, TransitionShape, {"hidden": hidden})
+    sized = replace(settings, units=settings.units or settings.sized["read"])
+    return _parser("archybrid.v1", sized, TransitionShape, {"hidden": hidden})
 
 
 def _parser(name: str, settings: ParserSettings, kind: type[Shape], given: Mapping[str, Any]) -> System:
