@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError, StudyError
-from deadheat.study.config import grid, read_study
+from deadheat.study.config import read_study
 from deadheat.study.places import line_of
+from deadheat.study.space import grid
 
 GOOD = """\
 name = "taggers"

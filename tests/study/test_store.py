@@ -17,8 +17,8 @@ from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT, PartScores
 from deadheat.study.store import Store, open_store, write_prediction
 from tests.study.store_outcomes import cell, counts, outcome
 
-RUNS = "key corpus split split_seed number system seed status started wall_s cpu_s peak_mb error".split()
-SCORES = "key corpus split number system seed part metric value sentences words".split()
+RUNS = "key corpus split split_seed number system seed setup status started wall_s cpu_s peak_mb error".split()
+SCORES = "key corpus split number system seed setup part metric value sentences words".split()
 
 
 @pytest.fixture
@@ -45,12 +45,12 @@ def test_an_outcome_comes_back_as_it_was(store: Store) -> None:
         started = datetime.datetime(2027, 1, 15, 8, 0, 5)  # 1.8e9 + 5 s: date -u -d @1800000005
         assert row == {
             "key": key, "corpus": "english", "split": "random.v1(unit='document')", "split_seed": 7, "number": 2,
-            "system": "perceptron.v1", "seed": 5, "status": DONE, "started": started, "wall_s": 2.5, "cpu_s": 1.5,
-            "peak_mb": 80.25, "error": "",
+            "system": "perceptron.v1", "seed": 5, "setup": "", "status": DONE, "started": started, "wall_s": 2.5,
+            "cpu_s": 1.5, "peak_mb": 80.25, "error": "",
         }  # fmt: skip
         frame = again.scores()
         assert frame.columns == SCORES
-        found = {(part, metric): rest for part, metric, *rest in frame[SCORES[6:]].rows()}
+        found = {(part, metric): rest for part, metric, *rest in frame[SCORES[7:]].rows()}
         assert found["test", "upos.v1"] == [0.75, 300, 6000]
         assert found["test", "las.v1"] == [0.5, 300, 6000]
         assert np.isnan(found["dev", "upos.v1"][0])

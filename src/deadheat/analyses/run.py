@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from deadheat.analyses.study import StudyResult, study_result
+from deadheat.analyses.search import SearchResult, search_result
+from deadheat.analyses.study import StudyResult, scores_of, study_result
 from deadheat.study.cells import DONE, Cell, Outcome
 from deadheat.study.ledger import Look
 from deadheat.study.local import cores
@@ -24,6 +25,8 @@ from deadheat.study.running import (
     ran_before,
     run_study,
 )
+from deadheat.study.search import searches_of, tested_cells
+from deadheat.study.searching import run_search
 from deadheat.study.store import Store
 
 KEYS = "keys"  # of the study's cells, in what the store keeps: it may hold cells of other studies
@@ -39,17 +42,19 @@ class Conducted:
     result: StudyResult
     ran: Ran
     failures: tuple[Failure, ...]
+    searches: tuple[SearchResult, ...] = ()
 
     def __str__(self) -> str:
         return str(self.result)
 
     def to_dict(self) -> dict[str, Any]:
         """All that the study found, what failed, and which test sets were looked at for it."""
-        test_sets = [{"name": each.name, "hash": each.hash} for each in planned_looks(self.plan, self.plan.cells)]
+        looked = planned_looks(self.plan, [*self.plan.cells, *tested_cells(self.plan)])
+        test_sets = [{"name": each.name, "hash": each.hash} for each in looked]
         failed = [
             {
                 "key": cell.key,
-                "system": self.plan.labels[cell.system],
+                "system": self.plan.labels.get(cell.system, cell.system),
                 "corpus": cell.corpus,
                 "split": cell.split,
                 "number": cell.number,
@@ -59,7 +64,9 @@ class Conducted:
             }
             for cell, status, error in self.failures
         ]
-        return {**self.result.to_dict(), "failed": failed, "test_sets": test_sets, "store": str(self.store)}
+        searches = [each.to_dict() for each in self.searches]
+        besides = {"failed": failed, "test_sets": test_sets, "store": str(self.store), "searches": searches}
+        return {**self.result.to_dict(), **besides}
 
 
 def run(
@@ -113,7 +120,7 @@ def conduct(
     """Run a plan; see `run`."""
     path = path or plan.store_path
     if look is not None and not path.exists():  # nothing is made of a study that is refused
-        check_budgets(plan, plan.cells, look)
+        check_budgets(plan, [*plan.cells, *tested_cells(plan)], look)
     with Store.open(path, create=True) as store:
         store.set_study(plan.text)
         ran = _run(plan, store, look=look, retry_failed=retry_failed, quiet=quiet)
@@ -124,14 +131,43 @@ def conduct(
                     told(f"{named(plan, cell)}: its predictions are not what they were; it runs again")
             ran = _run(plan, store, look=look, quiet=quiet, again=result.damaged)
             result = study_result(plan, store)
-        conducted = Conducted(plan, path, result, ran, tuple(failed_cells(plan, store)))
+        failures = failed_cells(plan, store)
+        searches = []
+        for search in searches_of(plan):
+            once = _Once(plan, store, look, quiet, retry_failed=retry_failed)
+            searched = run_search(search, once.run, lambda: scores_of(store))
+            searches.append(search_result(searched, store, scores_of(store)))
+            ran = ran + once.ran
+            failures += once.failures
+        conducted = Conducted(plan, path, result, ran, tuple(failures), tuple(searches))
         store.set_result({**conducted.to_dict(), KEYS: [cell.key for cell in plan.cells]})
     return conducted
 
 
 def named(plan: Plan, cell: Cell) -> str:
     """A cell in words."""
-    return f"{plan.labels[cell.system]} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
+    return f"{plan.labels.get(cell.system, cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
+
+
+@dataclass(slots=True)
+class _Once:
+    """Runs cells of a search, each at most once; how that went is added up."""
+
+    plan: Plan
+    store: Store
+    look: Look | None
+    quiet: bool
+    retry_failed: bool
+    ran: Ran = field(default_factory=lambda: Ran(0))
+    failures: list[Failure] = field(default_factory=list)
+
+    def run(self, cells: Sequence[Cell]) -> None:
+        """Train what is not there yet."""
+        if not cells:
+            return
+        own = replace(self.plan, chosen=tuple(cells))
+        self.ran += _run(own, self.store, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed)
+        self.failures += failed_cells(own, self.store)
 
 
 def _run(

@@ -156,7 +156,7 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
     for cell in plan.cells:
         if cell.key not in lacking:
             groups.setdefault((cell.corpus, cell.split, cell.split_seed), []).append(cell)
-    values = _values(store) if groups else {}
+    values = scores_of(store) if groups else {}
     damaged: dict[Cell, None] = {}
     blocks = [
         _block(plan, store, values, own, part, damaged) for own in groups.values() for part in plan.scored_parts(own[0])
@@ -186,7 +186,7 @@ def _unequal(block: Block) -> Iterator[str]:
             yield f"{block}: {told}, so that means are not alike"
 
 
-def _values(store: Store) -> dict[tuple[str, str, str], float]:
+def scores_of(store: Store) -> dict[tuple[str, str, str], float]:
     """Every score, by the key of its cell, part and metric."""
     rows = store.scores().select("key", "part", "metric", "value").iter_rows()
     return {(key, part, metric): value for key, part, metric, value in rows}

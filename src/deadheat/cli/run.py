@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from deadheat.analyses.run import conduct, named
@@ -25,7 +26,9 @@ from deadheat.study.executor import WorkersFailed
 from deadheat.study.local import cores
 from deadheat.study.plan import Plan
 from deadheat.study.running import missing_cells, planned_looks
+from deadheat.study.search import searches_of
 from deadheat.study.store import Store
+from deadheat.terminal.search import search_text
 from deadheat.terminal.study import plan_text, study_text
 
 EXAMPLES = """\
@@ -80,23 +83,28 @@ def _study(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(done.to_dict())
     else:
-        print(study_text(done.result))
-    shown = [f"{named(plan, cell)}: {status} ({error})" for cell, status, error in done.failures[:MOST_SHOWN]]
+        shown = [study_text(done.result)] if done.result.blocks or done.result.missing else []
+        print("\n\n".join([*shown, *map(search_text, done.searches)]))
+    failed = [f"{named(plan, cell)}: {status} ({error})" for cell, status, error in done.failures[:MOST_SHOWN]]
     more = [f"{len(done.failures) - MOST_SHOWN:,} more failed"] if len(done.failures) > MOST_SHOWN else []
-    say([*done.result.notes, *done.ran.notes, *shown, *more, f"{done.ran}; results in {path}"])
+    found = [note for search in done.searches for note in search.notes]
+    say([*done.result.notes, *found, *done.ran.notes, *failed, *more, f"{done.ran}; results in {path}"])
     return 0
 
 
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     there = path.exists()
     with Store.read(path) if there else contextlib.nullcontext() as store:
-        cells = missing_cells(plan, store, retry_failed=arguments.retry_failed)
+        searched = [cell for search in searches_of(plan) for cell in search.first_cells()]
+        whole = replace(plan, chosen=(*plan.cells, *searched)) if searched else plan
+        cells = missing_cells(whole, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells)) if store is not None else None
-    looks = planned_looks(plan, cells)
+    finals = [cell for search in searches_of(plan) for cell in search.stand_ins()]
+    looks = planned_looks(plan, [*cells, *finals])
     if arguments.json:
         print_json(
             {
-                "cells": len(plan.cells),
+                "cells": len(whole.cells),
                 "to_run": len(cells),
                 "looks": sum(looks.values()),
                 "test_sets": len(looks),

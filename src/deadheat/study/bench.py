@@ -45,8 +45,7 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
     train = take(corpus, plan.learned(cell))
     model = system.train(train, take(corpus, partition.parts[tune_part]) if tune_part else None, cell.seed)
     predictions = {
-        part: model.predict(unlabelled(take(corpus, partition.parts[part]), system))
-        for part in plan.scored_parts(cell)
+        part: model.predict(unlabelled(take(corpus, partition.parts[part]), system)) for part in plan.scored_parts(cell)
     }
     return scored(plan, cell, predictions, keep)
 

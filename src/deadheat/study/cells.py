@@ -44,6 +44,17 @@ class Cell:
         made_from |= {name: value for name in ("tune", "learned") if (value := getattr(self, name))}
         object.__setattr__(self, "key", hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:32])
 
+    @property
+    def setup(self) -> str:
+        """What it learns from and what picks its epoch, where the cell says so itself.
+
+        Examples
+        --------
+        >>> Cell("ewt", "", "standard.v1", 0, 0, "hmm.v1", 0, tune="dev", learned="train+tune").setup
+        'train+tune, epoch by dev'
+        """
+        return f"{self.learned or 'train'}, epoch by {self.tune}" if self.tune else self.learned
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartScores:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
-from deadheat.metrics import METRICS
-from deadheat.registry import Registry
-from deadheat.splits import STRATEGIES
-from deadheat.stats.corrections import CORRECTIONS
-from deadheat.stats.paired import TESTS
+from deadheat.study.config_checks import checks
 from deadheat.study.places import line_of
-from deadheat.systems import SYSTEMS
+from deadheat.study.space import Space
 
 PART_NAMES = ("tune", "dev", "test")
 Count = Annotated[int, Field(ge=0)]
@@ -74,6 +69,34 @@ class SystemEntry(Settable):
     seeds: Some | list[Count] | None = None
 
 
+class SearchEntry(Settable):
+    """A system whose settings are searched: each is a value, a list of values or a range."""
+
+    system: str
+    label: str = ""
+    method: Literal["grid", "random", "optuna"] = "grid"
+    samples: Some = 20  # of a random search: settings
+    seed: Count = 0  # of what is drawn
+    sampler: Literal["tpe", "random", "cmaes", "gp", "qmc"] = "tpe"  # Optuna's
+    pruner: Literal["none", "median", "halving", "hyperband"] = "none"
+    seeds: Some | list[Count] | None = None  # of every network
+    epoch: Literal["tune", "dev"] | list[Literal["tune", "dev"]] = "tune"  # the part that picks it; several: each way
+    setting: Literal["dev", "tune"] = "dev"  # the part that picks the winner
+    final: Literal["train", "train+tune"] = "train+tune"  # what winners learn from
+    tested: Literal["winner", "all"] = "winner"
+    metric: str = ""  # that picks; the first of the system's
+
+    @property
+    def setups(self) -> tuple[str, ...]:
+        """The parts that pick epochs, each a setup of its own."""
+        return (self.epoch,) if isinstance(self.epoch, str) else tuple(dict.fromkeys(self.epoch))
+
+    @property
+    def space(self) -> Space:
+        """What is searched."""
+        return Space(self.settings)
+
+
 class CompareEntry(Strict):
     """How systems are compared on each split."""
 
@@ -96,7 +119,8 @@ class Study(Strict):
     name: str = ""
     corpora: dict[str, CorpusEntry]
     splits: Annotated[list[SplitEntry], Field(min_length=1)] = [SplitEntry(strategy="standard")]
-    systems: Annotated[list[SystemEntry], Field(min_length=1)]
+    systems: list[SystemEntry] = []
+    search: list[SearchEntry] = []
     seeds: Some | list[Count] = 1
     metrics: list[str] = []
     tune: Literal["auto", "tune", "dev", "none"] = "auto"
@@ -105,12 +129,12 @@ class Study(Strict):
     compare: CompareEntry = CompareEntry()
     engine: EngineEntry = EngineEntry()
 
-    @field_validator("splits", mode="before")
+    @field_validator("splits", "search", mode="before")
     @classmethod
     def _one_or_several(cls, given: Any) -> Any:
         return [given] if isinstance(given, dict) else given
 
-    def seeds_of(self, system: SystemEntry) -> list[int]:
+    def seeds_of(self, system: SystemEntry | SearchEntry) -> list[int]:
         """The seeds of a system: its own, or those of the study; a number stands for 0 and up."""
         given = self.seeds if system.seeds is None else system.seeds
         return list(range(given)) if isinstance(given, int) else list(dict.fromkeys(given))
@@ -142,7 +166,7 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
     except ValidationError as error:
         faults = list(_faults(path, text, raw, error))
         study = _remaining(raw, error, faults)
-    found = _checks(study, path)
+    found = checks(study, path)
     faults += [Fault(str(path), line_of(text, _steps(raw, place)), message) for place, message in found]
     if faults:
         raise StudyError(sorted(faults, key=lambda fault: fault.line))
@@ -229,54 +253,3 @@ def _known(place: Sequence[str | int]) -> list[str]:
 
 def _lowered(message: str) -> str:
     return message[:1].lower() + message[1:].rstrip(".")
-
-
-def _checks(study: Study, path: Path) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """What types cannot say: names that must exist, settings that must fit."""
-    for name, entry in study.corpora.items():
-        for file in [entry.files] if isinstance(entry.files, str) else entry.files:
-            if not (path.parent / file).exists():
-                yield ("corpora", name, "files"), f"{file}: no such file or folder; expected it beside the study file"
-    if not study.corpora:
-        yield ("corpora",), "no corpora; expected at least one"
-    for i, split in enumerate(study.splits):
-        yield from _fits(STRATEGIES, split.strategy, [split.settings], ("splits", i), "strategy")
-    for i, system in enumerate(study.systems):
-        empty = [key for key, value in system.settings.items() if value == []]
-        yield from ((("systems", i, key), f"{key} has no values; expected at least one") for key in empty)
-        yield from _fits(SYSTEMS, system.name, grid(system.settings), ("systems", i), "name")
-        if not study.seeds_of(system):
-            yield ("systems", i, "seeds"), "no seeds; expected at least one"
-    for i, metric in enumerate(study.metrics):
-        yield from _fits(METRICS, metric, [{}], ("metrics",), i)
-    if study.compare.test and study.compare.test not in TESTS:
-        yield ("compare", "test"), f"test {study.compare.test!r} is unknown; {nearest(study.compare.test, TESTS)}"
-    if study.compare.correction not in CORRECTIONS:
-        told = nearest(study.compare.correction, list(CORRECTIONS))
-        yield ("compare", "correction"), f"correction {study.compare.correction!r} is unknown; {told}"
-
-
-def _fits(
-    registry: Registry[Any], name: str, variants: Sequence[dict[str, Any]], place: tuple[str | int, ...], key: str | int
-) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for settings in variants:
-        try:
-            registry.make(name, **settings)
-        except InputError as error:
-            told: list[str | int] = [
-                setting for setting in settings if repr(setting) in str(error) or f"{setting}=" in str(error)
-            ]
-            yield (*place, *(told[:1] or [key])), str(error)
-            return
-
-
-def grid(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every combination of values, where a list stands for each of its items.
-
-    Examples
-    --------
-    >>> grid({"epochs": [5, 10], "column": "upos"})
-    [{'epochs': 5, 'column': 'upos'}, {'epochs': 10, 'column': 'upos'}]
-    """
-    choices = [value if isinstance(value, list) else [value] for value in settings.values()]
-    return [dict(zip(settings, chosen, strict=True)) for chosen in product(*choices)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _RUNS = """
-SELECT key, corpus, split, split_seed, number, system, seed, status, started, wall_s, cpu_s, peak_mb, error
+SELECT key, corpus, split, split_seed, number, system, seed, setup, status, started, wall_s, cpu_s, peak_mb, error
 FROM runs ORDER BY id
 """
 # SQLite keeps no NaN; a value that is missing comes as a number that is told apart.
@@ -34,8 +34,8 @@ def runs_frame(connection: sqlite3.Connection) -> pl.DataFrame:
 
     schema: dict[str, Any] = {
         "key": pl.String, "corpus": pl.Int64, "split": pl.Int64, "split_seed": pl.Int64, "number": pl.Int64,
-        "system": pl.Int64, "seed": pl.Int64, "status": pl.String, "started": pl.Float64, "wall_s": pl.Float64,
-        "cpu_s": pl.Float64, "peak_mb": pl.Float64, "error": pl.String,
+        "system": pl.Int64, "seed": pl.Int64, "setup": pl.String, "status": pl.String, "started": pl.Float64,
+        "wall_s": pl.Float64, "cpu_s": pl.Float64, "peak_mb": pl.Float64, "error": pl.String,
     }  # fmt: skip
     frame = _frame(connection.execute(_RUNS).fetchall(), schema)
     started = (pl.col("started") * 1000).round().cast(pl.Int64).cast(pl.Datetime("ms"))
@@ -54,9 +54,9 @@ def scores_frame(connection: sqlite3.Connection) -> pl.DataFrame:
     scores = pl.DataFrame({name: np.ascontiguousarray(rows[name]) for name, _ in _SCORE_TYPES if name != "missing"})
     schema: dict[str, Any] = {
         "run": pl.Int64, "key": pl.String, "corpus": pl.Int64, "split": pl.Int64, "number": pl.Int64,
-        "system": pl.Int64, "seed": pl.Int64,
+        "system": pl.Int64, "seed": pl.Int64, "setup": pl.String,
     }  # fmt: skip
-    named = "SELECT id, key, corpus, split, number, system, seed FROM runs WHERE status = 'done' ORDER BY id"
+    named = "SELECT id, key, corpus, split, number, system, seed, setup FROM runs WHERE status = 'done' ORDER BY id"
     runs = _frame(connection.execute(named).fetchall(), schema)
     joined = runs.join(scores, on="run", how="inner", maintain_order="right").drop("run")
     return _named(connection, joined, ("corpus", "split", "system", "part", "metric"))

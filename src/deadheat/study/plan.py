@@ -22,8 +22,9 @@ from deadheat.neural.orders import lacking
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.cells import Cell
-from deadheat.study.config import Study, SystemEntry, grid, read_study
+from deadheat.study.config import Study, SystemEntry, read_study
 from deadheat.study.places import line_of
+from deadheat.study.space import grid
 from deadheat.systems import SYSTEMS
 
 USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
@@ -203,13 +204,19 @@ class Plan:
                 known = list(material.corpus.columns)
                 if column and column != TREES and column not in known:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
-        for i, entry in enumerate(self.study.systems):
-            made = SYSTEMS.make(entry.name, **grid(entry.settings)[0])
+        asked: list[tuple[str, int, str, dict[str, Any]]] = [
+            ("systems", i, each.name, grid(each.settings)[0]) for i, each in enumerate(self.study.systems)
+        ]
+        asked += [
+            ("search", i, each.system, each.space.drawn(1, each.seed)[0]) for i, each in enumerate(self.study.search)
+        ]
+        for where, i, name, settings in asked:
+            made = SYSTEMS.make(name, **settings)
             if made.together is not None and (told := lacking(made.name.partition("(")[0])):
-                yield ("systems", i), told
+                yield (where, i), told
             vectors = str(made.settings.get("vectors", ""))
             if vectors and not (self.path.parent / vectors).is_file():
-                yield ("systems", i, "vectors"), f"{entry.name}: vectors {vectors!r} is no file; expected word vectors"
+                yield (where, i, "vectors"), f"{name}: vectors {vectors!r} is no file; expected word vectors"
         yield from self._split_problems()
 
     def _split_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -59,6 +59,7 @@ class Recorder:
             "peak_mb": outcome.peak_mb,
             "error": _text(outcome.error),
             "provenance": self._number("provenance", "text", made_with),
+            "setup": cell.setup,
         }
         places = ", ".join(f":{name}" for name in row)
         run = execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({places})", row).lastrowid

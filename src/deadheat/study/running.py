@@ -66,6 +66,11 @@ class Ran:
     given_up: int = 0  # failed before, and were not tried again
     notes: tuple[str, ...] = ()
 
+    def __add__(self, other: Ran) -> Ran:
+        sums = (getattr(self, name) + getattr(other, name) for name in ("there", "done", "failed", "given_up"))
+        there, done, failed, given_up = sums
+        return Ran(there, done, failed, given_up, tuple(dict.fromkeys((*self.notes, *other.notes))))
+
     def __str__(self) -> str:
         parts = [f"{counted(self.done, 'cell')} run"]
         parts += [f"{self.there:,} there already"] if self.there else []
@@ -197,7 +202,9 @@ def local_executor(plan: Plan, store: Path) -> Executor[Cell, Worked]:
 
 def stacks_pay(plan: Plan) -> bool:
     """Whether the study has networks that can train together, and this machine an accelerator to train them on."""
-    if plan.study.engine.device == "cpu" or all(SYSTEMS.make(name).together is None for name in plan.systems):
+    if plan.study.engine.device == "cpu" or all(
+        SYSTEMS.make(name).together is None for name in {cell.system for cell in plan.cells}
+    ):
         return False
     try:
         from deadheat.neural.devices import accelerated
@@ -227,7 +234,7 @@ def _recorded(cell: Cell, worked: Worked, look: Look, plan: Plan) -> tuple[str, 
     scores = next(each for each in worked.scores if each.part == TEST)
     prediction = str(worked.predictions.get(TEST, {}).get("sha256", ""))
     scored = Scored(
-        plan.labels.get(cell.system, cell.system), prediction, tuple(scores.values), f"{cell.system}|{cell.seed}"
+        plan.labels.get(cell.system, cell.system), prediction, tuple(scores.values), "|".join(filter(None, (cell.system, str(cell.seed), cell.setup)))
     )
     purpose = look.purpose or f"study {plan.study.name or plan.path.name}"
     recorded = look.ledger.record(

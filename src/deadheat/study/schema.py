@@ -16,7 +16,7 @@ from urllib.parse import quote
 from deadheat.errors import InputError, reason
 
 APPLICATION = 0x44484541
-VERSION = 2
+VERSION = 3
 MAGIC = b"SQLite format 3\x00"
 WAIT_S = 20.0  # for another process to let go of the file; each holds it for milliseconds
 LONGEST = 100  # characters of what SQLite says
@@ -30,7 +30,8 @@ CREATE TABLE runs (
     corpus INTEGER NOT NULL, corpus_hash INTEGER NOT NULL, split INTEGER NOT NULL, split_seed INTEGER NOT NULL,
     number INTEGER NOT NULL, system INTEGER NOT NULL, seed INTEGER NOT NULL,
     status TEXT NOT NULL, started REAL NOT NULL, wall_s REAL NOT NULL, cpu_s REAL NOT NULL,
-    error TEXT NOT NULL, provenance INTEGER NOT NULL, peak_mb REAL NOT NULL DEFAULT 0
+    error TEXT NOT NULL, provenance INTEGER NOT NULL, peak_mb REAL NOT NULL DEFAULT 0,
+    setup TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE logs (run INTEGER PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE columns (
@@ -58,6 +59,7 @@ MIGRATIONS: dict[int, Sequence[str]] = {
         "CREATE TABLE studies (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL)",
     ),
     1: ("CREATE TABLE results (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL)",),
+    2: ("ALTER TABLE runs ADD COLUMN setup TEXT NOT NULL DEFAULT ''",),
 }
 
 

@@ -10,6 +10,8 @@ from deadheat.analyses.study import Block, Standing, StudyResult
 from deadheat.errors import counted
 from deadheat.study.plan import Plan
 from deadheat.study.progress import duration
+from deadheat.study.search import searches_of
+from deadheat.terminal.search import search_plan
 from deadheat.terminal.tables import Toned, percent, prose, table
 
 
@@ -20,16 +22,19 @@ def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: flo
         for name, material in plan.materials.items()
     ]
     splits = [[strategy.name, f"{times:,}", str(seed)] for strategy, times, seed in plan.strategies]
+    searches = [search_plan(search) for search in searches_of(plan)]
     systems = [[plan.labels[name], name, ", ".join(map(str, seeds))] for name, seeds in plan.systems.items()]
-    there = len(plan.cells) - missing
-    told = f"{counted(len(plan.cells), 'cell')}: {missing:,} to run" + (f", {there:,} there already" if there else "")
+    cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
+    there = cells - missing
+    told = f"{counted(cells, 'cell')}: {missing:,} to run" + (f", {there:,} there already" if there else "")
     spent = f"{counted(looks, 'look')} at {counted(test_sets, 'test set')}" if looks else "no look at a test set"
     time = "" if seconds is None else f"; about {duration(seconds)} by what its cells took so far"
     return "\n\n".join(
         [
             table(["corpus", "sentences", "words"], corpora),
             table(["split", "times", "seed"], splits),
-            table(["system", "name", "seeds"], systems, left=3),
+            *([table(["system", "name", "seeds"], systems, left=3)] if systems else []),
+            *searches,
             prose(f"{told}; {spent}{time}"),
         ]
     )

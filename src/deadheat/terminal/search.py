@@ -1,0 +1,113 @@
+"""A search on a terminal: what it will cost, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from deadheat.analyses.search import Between, DataSet, SearchResult
+from deadheat.errors import counted
+from deadheat.study.search import Search
+from deadheat.terminal.tables import percent, prose, table
+
+WHAT = {
+    "test": "test score of the winner",
+    "gap": "test minus dev of the search",
+    "optimism": "dev minus test of the final network",
+}
+
+
+def search_plan(search: Search) -> str:
+    """How many trainings and looks at test a search will cost."""
+    entry, places, seeds = search.entry, len(search.places), len(search.seeds)
+    tried = entry.samples if entry.method == "optuna" else len(search.candidates)
+    setups = " and ".join(entry.setups)
+    first = tried * len(entry.setups) * places * seeds
+    last = len(search.stand_ins())
+    told = f"search of {search.label}: {counted(tried, 'setting')} of {', '.join(entry.space.varied)} ({entry.method})"
+    told += f", on {counted(places, 'data set')}, {counted(seeds, 'seed')}, epochs picked by {setups}"
+    told += f": {counted(first, 'training')}; then winners by {search.metric.name} on {entry.setting}"
+    told += f", {counted(last, 'training')} at most on {entry.final}"
+    looks = last + (first if entry.tested == "all" else 0)
+    return prose(f"{told}, {counted(looks, 'look')} at test")
+
+
+def search_text(result: SearchResult) -> str:
+    """Winners, what test says of them, how setups differ, and how far settings lie apart."""
+    parts = [prose(str(result)), _winners(result)]
+    if result.between:
+        rows = [_between(each) for each in result.between]
+        parts.append(table(["over data sets", *result.setups[:2], "difference", "p"], rows))
+        parts.append(prose(_verdict(result)))
+    parts.append(_spreads(result))
+    return "\n".join(parts)
+
+
+def _winners(result: SearchResult) -> str:
+    compared = len(result.setups) > 1
+    rows = []
+    for each in result.datasets:
+        for winner in each.winners:
+            row = [_name(each, result), winner.setup, _settings(winner.settings), percent(winner.searched)]
+            row += [percent(winner.dev), percent(winner.test), _signed(winner.gap), _signed(winner.optimism)]
+            if compared:
+                last = winner.setup == result.setups[1]
+                row += _tested(each, result) if last else ["", "", ""]
+            rows.append(row)
+    header = ["data set", "epoch by", "winner", "dev", "final dev", "test", "test - dev", "optimism"]
+    return table([*header, *(["differ", "p", "corrected"] if compared else [])], rows, left=3)
+
+
+def _tested(each: DataSet, result: SearchResult) -> list[str]:
+    differing = "" if each.differing is None else f"{each.differing}/{len(result.varied)}"
+    return [differing, _p(each.p), _p(each.p_corrected)]
+
+
+def _between(each: Between) -> list[str]:
+    return [WHAT[each.what], f"{each.first:.2f}", f"{each.second:.2f}", f"{each.difference:+.2f}", _p(each.p)]
+
+
+def _verdict(result: SearchResult) -> str:
+    clear = sum(each.p <= result.alpha for each in result.datasets)
+    after = sum(each.p_corrected <= result.alpha for each in result.datasets)
+    told = f"setups differ on test on {clear} of {counted(len(result.datasets), 'data set')} (paired bootstrap over"
+    return f"{told} sentences, alpha {result.alpha:g}), on {after} after {result.correction}"
+
+
+def _spreads(result: SearchResult) -> str:
+    rows = []
+    tested = any(each.test for own in result.datasets for each in own.spreads)
+    for each in result.datasets:
+        for spread in each.spreads:
+            if not spread.dev:
+                continue
+            dev = np.array(spread.dev)
+            row = [_name(each, result), spread.setup, *(percent(float(x)) for x in np.quantile(dev, (0, 0.5, 1)))]
+            row.append(percent(spread.again))
+            if tested:
+                test = np.array(spread.test)
+                row += [*(percent(float(x)) for x in np.quantile(test, (0, 0.5, 1))), percent(spread.kept)]
+                row.append("yes" if spread.same else "no")
+            rows.append(row)
+    header = ["settings on dev", "epoch by", "least", "median", "most", "wins again"]
+    more = ["test: least", "median", "most", "wins test", "did"] if tested else []
+    return table([*header, *more], rows, left=2)
+
+
+def _name(each: DataSet, result: SearchResult) -> str:
+    several = len({own.place.corpus for own in result.datasets}) < len(result.datasets)
+    return f"{each.place.corpus} {each.place.number}" if several else each.place.corpus
+
+
+def _settings(settings: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:+.2f}"
+
+
+def _p(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2g}"
