@@ -39,9 +39,10 @@ class Job:
     treebank: str
     parser: str
     tags: tuple[str, ...]
-    seeds: int
+    seeds: tuple[int, ...]
     variants: tuple[Settings, ...]
     until: float  # no epoch begins after that
+    roomy: bool
 
 
 def jobs_of(given: argparse.Namespace) -> list[Job]:
@@ -50,16 +51,19 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
     if given.variants:
         variants = [json.loads(line) for line in given.variants.read_text().splitlines() if line.strip()]
     return [
-        Job(given.folder, given.out, code, parser, tuple(given.tags.split(",")), given.seeds, tuple(variants),
-            time.time() + given.seconds)
-        for code in given.treebanks.split(",")
+        Job(given.folder, given.out, code, parser, tuple(given.tags.split(",")), seeds, tuple(variants),
+            time.time() + given.seconds, given.roomy)
         for parser in given.parsers.split(",")
+        for code in given.treebanks.split(",")
+        for seeds in ([(seed,) for seed in range(given.seeds)] if given.alone else [tuple(range(given.seeds))])
     ]  # fmt: skip
 
 
 def train(job: Job) -> str:
     """All networks of a job, in a process of its own; how it went."""
     began = time.time()
+    if job.roomy:
+        _make_room()
     said = [f"{job.treebank} {job.parser}"]
     try:
         for tags in job.tags:
@@ -86,7 +90,7 @@ def _train(job: Job, tags: str) -> list[Told]:
     own = {name: np.arange(ends[at], ends[at + 1]) for at, name in enumerate(PARTS)}
     corpus = read(files)
     parts = {"dev": own["dev"], "test": own["test"]}
-    wanted = [(number, seed) for number in range(len(job.variants)) for seed in range(job.seeds)]
+    wanted = [(number, seed) for number in range(len(job.variants)) for seed in job.seeds]
     systems = [SYSTEMS.make(f"{job.parser}.v1", **variant) for variant in job.variants]
     orders = []
     for number, seed in wanted:
@@ -114,6 +118,14 @@ def _train(job: Job, tags: str) -> list[Told]:
         _keep(job.out, told, arrays)
         found.append(told)
     return found
+
+
+def _make_room() -> None:
+    """Fill texts up as on an accelerator, so that treebanks share their programs."""
+    from deadheat.neural import parsing, programs
+    from deadheat.neural.text import ROOMY
+
+    programs.room = parsing.room = lambda: ROOMY
 
 
 def _clocked(until: float) -> list[float]:
@@ -152,6 +164,8 @@ def main() -> None:
     parser.add_argument("--parsers", default="biaffine,pointer,bracketing")
     parser.add_argument("--tags", default="gold")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--alone", action="store_true", help="each seed in a job of its own, as it pays on a CPU")
+    parser.add_argument("--roomy", action="store_true", help="treebanks share programs, also on a CPU")
     parser.add_argument("--variants", type=Path)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="no epoch begins after so long")

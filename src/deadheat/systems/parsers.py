@@ -32,6 +32,9 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
         "relation_size": 100,
         "read": "125,125",
         "hidden": 100,
+        "batch": 32,
+        "drop": 0.33,
+        "rate": 0.002,
     },
     "small": {
         "units": "64,64",
@@ -42,6 +45,9 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
         "relation_size": 32,
         "read": "64,64",
         "hidden": 64,
+        "batch": 16,
+        "drop": 0.2,
+        "rate": 0.005,
     },
 }
 
@@ -60,15 +66,16 @@ class ParserSettings:
     bad_trees
         What to do with training sentences that are no trees with one root: `refuse` or `skip`.
     size
-        `full` or `small`: what settings that are 0 or empty stand for.
+        `full` or `small`: what settings that are 0 or empty stand for, and a drop below 0.
     units, word_size, tag_size
         Units of each direction, layer by layer; sizes of the vectors of words and tags.
     vectors, frozen
         A file of word vectors, and whether training leaves them as they are.
     characters, filters
         `none`, `cnn` or `lstm`; filters of the CNN, or units of each direction of the LSTM.
-    drop
-        The share of units that are dropped: outputs and recurrent units of layers, the same in the whole sentence.
+    drop, dropped
+        The share of units that are dropped, the same ones in the whole sentence: `outputs` of layers, `recurrent` units
+        or `both`.
     omitted
         How often the vector of a word, of its characters or of its tag is left out; the others make up for it.
     decay
@@ -89,13 +96,14 @@ class ParserSettings:
     characters: str = "cnn"
     filters: int = 0
     tag_size: int = 0
-    drop: float = 0.33
-    omitted: float = 0.1
+    drop: float = -1.0
+    dropped: str = "outputs"
+    omitted: float = 0.0
     optimizer: str = "adam"
-    rate: float = 0.003
+    rate: float = 0.0
     decay: float = 0.85
     norm: float = 5.0
-    batch: int = 32
+    batch: int = 0
     replaced: float = 0.25
     epochs: int = 60
     patience: int = 10
@@ -120,13 +128,15 @@ class ParserSettings:
             units=sizes_of(self.units or own["units"]), word_size=self.word_size or own["word_size"], case_size=0,
             characters=self.characters, filters=self.filters or own["filters"], omits=True,
             tag_size=(self.tag_size or own["tag_size"]) if self.reading.column else 0,
-            classifier="softmax", optimizer=self.optimizer, batch=self.batch, fixed_words=self.frozen, **more,
+            classifier="softmax", optimizer=self.optimizer, dropped=self.dropped, batch=self.batch or own["batch"],
+            fixed_words=self.frozen, **more,
         )  # fmt: skip
 
     def recipe(self, shape: Shape) -> ParserRecipe:
         """All that networks need to know."""
         numbers = Numbers(
-            rate_of(self.optimizer, self.rate), share("drop", self.drop), threshold("clip", 0.0),
+            rate_of(self.optimizer, self.rate or self.sized["rate"]),
+            share("drop", self.sized["drop"] if self.drop < 0 else self.drop), threshold("clip", 0.0),
             threshold("norm", self.norm), share("replaced", self.replaced), share("omitted", self.omitted),
         )  # fmt: skip
         if not 0 < self.decay <= 1:
@@ -197,7 +207,8 @@ def archybrid(settings: ParserSettings, *, hidden: int = 0) -> System:
 
 def _parser(name: str, settings: ParserSettings, kind: type[Shape], given: Mapping[str, Any]) -> System:
     """A parser as a system."""
-    check_at_least(name, 1, batch=settings.batch, epochs=settings.epochs, patience=settings.patience)
+    check_at_least(name, 1, epochs=settings.epochs, patience=settings.patience)
+    check_at_least(name, 0, batch=settings.batch)
     reading = settings.reading
     try:
         reading.check()
