@@ -10,7 +10,9 @@ from typing import Any
 
 from deadheat.analyses.search import SearchResult, search_result
 from deadheat.analyses.study import StudyResult, scores_of, study_result
+from deadheat.study.bench import Worked
 from deadheat.study.cells import DONE, Cell, Outcome
+from deadheat.study.executor import Executor
 from deadheat.study.ledger import Look
 from deadheat.study.local import cores
 from deadheat.study.plan import Plan
@@ -29,6 +31,7 @@ from deadheat.study.search import searches_of, tested_cells
 from deadheat.study.searching import run_search
 from deadheat.study.store import Store
 
+Executing = Callable[[Plan, Path], Executor[Cell, Worked]]  # of a plan and the place of its store
 KEYS = "keys"  # of the study's cells, in what the store keeps: it may hold cells of other studies
 Failure = tuple[Cell, str, str]  # a cell, how it ended, and why
 
@@ -116,25 +119,26 @@ def conduct(
     look: Look | None = None,
     quiet: bool = True,
     told: Callable[[str], None] | None = None,
+    executor: Executing = local_executor,
 ) -> Conducted:
-    """Run a plan; see `run`."""
+    """Run a plan; see `run`. Cells run where `executor` says: in processes of this machine, if nothing else."""
     path = path or plan.store_path
     if look is not None and not path.exists():  # nothing is made of a study that is refused
         check_budgets(plan, [*plan.cells, *tested_cells(plan)], look)
     with Store.open(path, create=True) as store:
         store.set_study(plan.text)
-        ran = _run(plan, store, look=look, retry_failed=retry_failed, quiet=quiet)
+        ran = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
         result = study_result(plan, store)
         if result.damaged:
             for cell in result.damaged:
                 if told is not None:
                     told(f"{named(plan, cell)}: its predictions are not what they were; it runs again")
-            ran = _run(plan, store, look=look, quiet=quiet, again=result.damaged)
+            ran = _run(plan, store, executor, look=look, quiet=quiet, again=result.damaged)
             result = study_result(plan, store)
         failures = failed_cells(plan, store)
         searches = []
         for search in searches_of(plan):
-            once = _Once(plan, store, look, quiet, retry_failed=retry_failed)
+            once = _Once(plan, store, executor, look, quiet, retry_failed)
             searched = run_search(search, once.run, lambda: scores_of(store))
             searches.append(search_result(searched, store, scores_of(store)))
             ran = ran + once.ran
@@ -155,6 +159,7 @@ class _Once:
 
     plan: Plan
     store: Store
+    executor: Executing
     look: Look | None
     quiet: bool
     retry_failed: bool
@@ -166,13 +171,16 @@ class _Once:
         if not cells:
             return
         own = replace(self.plan, chosen=tuple(cells))
-        self.ran += _run(own, self.store, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed)
+        self.ran += _run(
+            own, self.store, self.executor, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed
+        )
         self.failures += failed_cells(own, self.store)
 
 
 def _run(
     plan: Plan,
     store: Store,
+    executing: Executing,
     *,
     look: Look | None,
     quiet: bool,
@@ -185,7 +193,7 @@ def _run(
         return ran_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
-        local_executor(plan, store.path) as executor,
+        executing(plan, store.path) as executor,
         Progress(len(waiting) + len(again), workers=workers, quiet=quiet) as progress,
     ):
 

@@ -30,7 +30,7 @@ from deadheat.systems import SYSTEMS
 USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
 USUAL_OF_TREES = ("las", "uas")
 TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
-TRAIN = "train"
+TRAIN, SEARCH = "train", "search"
 KEPT = 8  # splits; they are asked for one after the other
 
 
@@ -126,7 +126,8 @@ class Plan:
     @cached_property
     def _columns(self) -> dict[str, str]:
         """What every system predicts: a column, or trees; nothing where that is not known."""
-        return {name: _column(name) for name in self.systems}
+        searched = [SYSTEMS.make(name, **settings).name for where, _, name, settings in self._asked if where == SEARCH]
+        return {name: _column(name) for name in [*self.systems, *searched]}
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -198,19 +199,13 @@ class Plan:
             if not predicted & {"", metric.compares}:
                 yield ("metrics", i), f"{metric.name} looks at nothing that a system predicts; expected it to"
         for system, column in self._columns.items():
-            if not self.metrics[system]:
+            if not self.metrics_of(system):
                 yield ("metrics",), f"none looks at {column}, which {system} predicts; expected one"
             for name, material in self.materials.items():
                 known = list(material.corpus.columns)
                 if column and column != TREES and column not in known:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
-        asked: list[tuple[str, int, str, dict[str, Any]]] = [
-            ("systems", i, each.name, grid(each.settings)[0]) for i, each in enumerate(self.study.systems)
-        ]
-        asked += [
-            ("search", i, each.system, each.space.drawn(1, each.seed)[0]) for i, each in enumerate(self.study.search)
-        ]
-        for where, i, name, settings in asked:
+        for where, i, name, settings in self._asked:
             made = SYSTEMS.make(name, **settings)
             if made.together is not None and (told := lacking(made.name.partition("(")[0])):
                 yield (where, i), told
@@ -218,6 +213,17 @@ class Plan:
             if vectors and not (self.path.parent / vectors).is_file():
                 yield (where, i, "vectors"), f"{name}: vectors {vectors!r} is no file; expected word vectors"
         yield from self._split_problems()
+
+    @property
+    def _asked(self) -> list[tuple[str, int, str, dict[str, Any]]]:
+        """Every entry of a system or a search: where it stands, the system's name, and the first of its settings."""
+        first = [(each.name, grid(each.settings)[0]) for each in self.study.systems]
+        searched = [(each.system, each.space.drawn(1, each.seed)[0]) for each in self.study.search]
+        return [
+            (where, i, name, settings)
+            for where, own in (("systems", first), (SEARCH, searched))
+            for i, (name, settings) in enumerate(own)
+        ]
 
     def _split_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Corpora that are unknown, or cannot be split as asked."""

@@ -24,7 +24,7 @@ from deadheat.systems.system import SYSTEMS, Model, System, check_at_least
 # What `size` stands for: settings that are not given take these.
 SIZES: Mapping[str, Mapping[str, Any]] = {
     "full": {
-        "units": "400,400,400",
+        "units": "400,400",
         "word_size": 100,
         "tag_size": 50,
         "filters": 100,
