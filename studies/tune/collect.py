@@ -1,0 +1,105 @@
+"""A search whose networks were trained elsewhere: what they said is scored here, and stored as that of any study.
+
+    python -m studies.tune.collect OUT STUDY.toml [STUDY.toml ...] [--stores FOLDER]
+
+OUT is what `studies.tune.train` wrote. Results are printed, and kept as STUDY.json beside the study files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from deadheat.analyses.run import conduct
+from deadheat.corpus import Column, Corpus, Vocabulary, take
+from deadheat.corpus.labels import with_labels, with_trees
+from deadheat.documents import to_json
+from deadheat.study.bench import Worked, scored
+from deadheat.study.cells import DONE, FAILED, Cell
+from deadheat.study.executor import Finished
+from deadheat.study.ledger import Ledger, Look
+from deadheat.study.plan import Plan
+from deadheat.study.predictions import predictions_folder, write_prediction
+from deadheat.systems import SYSTEMS
+from deadheat.terminal.search import search_text
+
+
+class TrainedElsewhere:
+    """Gives every cell what its network said, if it was trained."""
+
+    def __init__(self, plan: Plan, store: Path, out: Path) -> None:
+        self._plan, self._folder = plan, predictions_folder(store).absolute()
+        self._archive = zipfile.ZipFile(out / "trained.zip")
+        self._waiting: list[tuple[str, Cell]] = []
+
+    def submit(self, name: str, task: Cell) -> None:
+        self._waiting.append((name, task))
+
+    def results(self) -> Iterator[Finished[Worked]]:
+        while self._waiting:
+            name, cell = self._waiting.pop(0)
+            phase = "final" if "test" in cell.scored else "search"
+            try:
+                packed = np.load(io.BytesIO(self._archive.read(f"{cell.key}.{phase}.npz")))
+            except KeyError:
+                yield Finished(name, FAILED, error="it was not trained")
+                continue
+            parts = {part: self._said(cell, part, packed) for part in cell.scored}
+            keep = lambda part, data, key=cell.key: write_prediction(self._folder, key, part, data)  # noqa: E731
+            yield Finished(name, DONE, scored(self._plan, cell, parts, keep))
+
+    def _said(self, cell: Cell, part: str, packed: np.lib.npyio.NpzFile) -> Corpus:
+        corpus = self._plan.materials[cell.corpus].corpus
+        gold = take(corpus, np.sort(self._plan.partition(cell).parts[part]))
+        labels = Column(packed[f"{part}_codes"].astype(np.int32), Vocabulary.of(packed[f"{part}_names"].tolist()))
+        system = SYSTEMS.make(cell.system)
+        if not system.trees:
+            return with_labels(gold, str(system.settings["column"]), labels)
+        return with_trees(gold, packed[f"{part}_heads"].astype(np.int32), labels)
+
+    def cancel(self) -> None:
+        self._waiting.clear()
+
+    close = cancel
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.cancel()
+
+
+def main() -> None:
+    """Score, pick and compare."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("out", type=Path)
+    parser.add_argument("studies", nargs="+", type=Path)
+    parser.add_argument("--stores", type=Path, default=Path("out/tune"))
+    given = parser.parse_args()
+    given.stores.mkdir(parents=True, exist_ok=True)
+    for path in given.studies:
+        trained = {json.loads(line)["corpus"] for line in (given.out / "trained.jsonl").read_text().splitlines()
+                   if json.loads(line)["study"] == path.stem and json.loads(line)["phase"] == "final"}  # fmt: skip
+        plan = Plan.of(path)
+        lacking = sorted(set(plan.materials) - trained)
+        store, look = given.stores / f"{path.stem}.sqlite", Look(Ledger(given.stores / "ledger.jsonl"))
+        done = conduct(plan, store, look=look, executor=lambda plan, store: TrainedElsewhere(plan, store, given.out))
+        for search in done.searches:
+            print(search_text(search))
+            kept = Path(__file__).parent / f"{path.stem}.json"
+            kept.write_text(to_json(search.to_dict()) + "\n")
+        print(f"{done.ran}" + (f"; not trained: {', '.join(lacking)}" if lacking else ""))
+
+
+if __name__ == "__main__":
+    main()
