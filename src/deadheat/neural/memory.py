@@ -16,7 +16,7 @@ from deadheat.neural.text import LONGEST_WORD, Text
 from deadheat.neural.transition_shape import TransitionShape
 
 # Copies of the weights: themselves, their gradient, the best so far, what the optimizer remembers, and room to move.
-MEMORIES = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 1, "adam": 2, "nadam": 2}
+MEMORIES = {"sgd": 0, "adagrad": 1, "adadelta": 2, "rmsprop": 1, "adam": 2, "nadam": 2, "adam-short": 2}
 USED = 0.75  # of the device's memory; the rest is for programs and for what they pass on to each other
 BYTES = 4
 LOOKED_AT = 12  # words that a state of a transition-based parser looks at

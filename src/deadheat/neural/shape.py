@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 
 CHARACTERS = ("none", "cnn", "lstm")
 CLASSIFIERS = ("softmax", "crf")
-OPTIMIZERS = ("sgd", "adagrad", "adadelta", "rmsprop", "adam", "nadam")
+# The last is Adam with a short memory of squares (beta 2 of 0.9), as Dozat & Manning (2017) have it for parsers.
+OPTIMIZERS = ("sgd", "adagrad", "adadelta", "rmsprop", "adam", "nadam", "adam-short")
 DROPOUTS = ("none", "naive", "variational")
 PLACES = ("outputs", "recurrent", "both")
 # Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open.
-RATES = {"sgd": 0.1, "adagrad": 0.01, "adadelta": 1.0, "rmsprop": 0.001, "adam": 0.001, "nadam": 0.002}
+RATES = {
+    "sgd": 0.1, "adagrad": 0.01, "adadelta": 1.0, "rmsprop": 0.001, "adam": 0.001, "nadam": 0.002, "adam-short": 0.002,
+}  # fmt: skip
 CASES = 8  # kinds of casing; see neural/text.py
 
 

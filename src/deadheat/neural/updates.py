@@ -1,4 +1,4 @@
-"""From gradients to weights: clipping, normalisation, and six optimizers whose constants may differ in a stack."""
+"""From gradients to weights: clipping, normalisation, and optimizers whose constants may differ in a stack."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def optimizer(kind: str, numbers: Numbers) -> optax.GradientTransformation:
         "rmsprop": lambda rate: optax.rmsprop(rate, decay=0.9, eps=1e-7),
         "adam": lambda rate: optax.adam(rate, eps=1e-8),
         "nadam": lambda rate: optax.nadam(rate, eps=1e-8),
+        "adam-short": lambda rate: optax.adam(rate, b2=0.9, eps=1e-8),
     }
     made: optax.GradientTransformation = makers[kind](numbers.rate)
     return made

@@ -99,7 +99,7 @@ class ParserSettings:
     drop: float = -1.0
     dropped: str = "outputs"
     omitted: float = 0.0
-    optimizer: str = "adam"
+    optimizer: str = "adam-short"
     rate: float = 0.0
     decay: float = 0.85
     norm: float = 5.0
