@@ -3,8 +3,7 @@
     python -m benchmarks.parsers --data FOLDER [--size small] [--sizes 1,64] [--epochs 2] [--torch-epochs 1]
 
 FOLDER holds the train and dev part of a treebank in CoNLL-U. Both train on the same batches, of the same lengths.
-Loading and compiling are not counted, nor is the look at dev, which is told apart. PyTorch's parser has no dropout of
-recurrent units (see parsers_torch.py).
+Loading and compiling are not counted, nor is the look at dev, which is told apart. For CPUs there is parsers_cpu.py.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--units", default="")
     parser.add_argument("--arc-size", type=int, default=0)
     parser.add_argument("--relation-size", type=int, default=0)
-    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=0)
     return parser
 
 

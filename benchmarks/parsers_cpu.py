@@ -4,9 +4,8 @@
     python -m benchmarks.parsers_cpu --data FOLDER --check
 
 FOLDER holds the train part of a treebank in CoNLL-U. Contenders take turns as in networks_cpu.py: a process and a
-thread each, freed memory kept, batches of the same lengths; compiling and first epochs are not counted. PyTorch's
-parser has no dropout of recurrent units (see parsers_torch.py). With --check, both are given the same weights, and
-how far their losses and gradients are from each other is printed.
+thread each, freed memory kept, batches of the same lengths; compiling and first epochs are not counted. With --check,
+both are given the same weights, and how far their losses and gradients are from each other is printed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The biaffine parser in PyTorch: its own LSTM (cuDNN's on a GPU), everything else in whole batches. To compare with.
 
-It computes what `biaffine.v1` does, as `difference` shows, but for the dropout of recurrent units, which PyTorch's LSTM
-does not know.
+It computes what `biaffine.v1` does by default (`python -m benchmarks.parsers_cpu --check` compares losses and
+gradients): outputs of layers are dropped, recurrent units are not, which PyTorch's LSTM does not know.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Parser(nn.Module):
         shapes = self.filters(self.characters(spelled).transpose(1, 2))
         shapes = shapes.masked_fill((spelled == 0)[:, None], FORBIDDEN).amax(dim=2).view(*words.shape, -1)
         parts = [self.words(words), shapes, self.tags(tags)]
-        if self.training:
+        if self.training and self.omitted:
             there = torch.rand((len(parts), *words.shape, 1), device=words.device) >= self.omitted
             scale = there * (len(parts) / there.sum(dim=0).clamp(min=1))
             parts = [part * own for part, own in zip(parts, scale, strict=True)]

@@ -166,7 +166,8 @@ def test_a_study_that_was_killed_is_read_without_its_end(found: Stored, copied: 
 
 
 def test_an_older_layout_is_read(copied: Path) -> None:
-    old = stored(altered(copied, "DROP TABLE results", "PRAGMA user_version=1"))
+    first = ("DROP TABLE results", "ALTER TABLE runs DROP COLUMN setup", "PRAGMA user_version=1")
+    old = stored(altered(copied, *first))
     assert old.study is None
     assert [each["kind"] for each in old.documents] == ["seeds", "rank", "size"]
 

@@ -106,7 +106,7 @@ def test_json_has_these_fields_and_is_the_same_again(commands: Commands, done: P
     result = json.loads(first.out)
     assert list(result) == [
         "kind", "study", "correction", "alpha", "systems", "seeds", "corpora", "strategies", "cells", "missing",
-        "damaged", "blocks", "notes", "failed", "test_sets", "store",
+        "damaged", "blocks", "notes", "failed", "test_sets", "store", "searches",
     ]  # fmt: skip
     assert (result["missing"], result["damaged"], result["failed"]) == (0, [], [])
     assert [block["part"] for block in result["blocks"]] == ["dev", "test"]

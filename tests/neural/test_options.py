@@ -1,5 +1,6 @@
 """Options of a network: each changes what it says it changes, and nothing else."""
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,7 +18,16 @@ from jax import Array
 
 from deadheat.neural import batches, chance
 from deadheat.neural.devices import settle
-from deadheat.neural.encoder import Batch, Marks, dropped_outputs, gathered, kept_units, layered, word_vectors
+from deadheat.neural.encoder import (
+    Batch,
+    Marks,
+    dropped_outputs,
+    gathered,
+    kept_units,
+    layered,
+    some_omitted,
+    word_vectors,
+)
 from deadheat.neural.memory import weights_of
 from deadheat.neural.network import initial_weights, label_scores, loss, outputs
 from deadheat.neural.programs import Ground, Programs
@@ -289,15 +299,15 @@ def rmsprop(rate: float) -> list[np.ndarray]:
     return steps
 
 
-def adam(rate: float, *, nesterov: bool = False) -> list[np.ndarray]:
+def adam(rate: float, *, nesterov: bool = False, memory: float = 0.999) -> list[np.ndarray]:
     first, second, steps = np.zeros(4), np.zeros(4), []
     for t, g in enumerate(SLOPES, 1):
-        first, second = 0.9 * first + 0.1 * g, 0.999 * second + 0.001 * g**2
+        first, second = 0.9 * first + 0.1 * g, memory * second + (1 - memory) * g**2
         if nesterov:  # a look ahead: the mean as it will be after the next step (Dozat 2016)
             ahead = 0.9 * first / (1 - 0.9 ** (t + 1)) + 0.1 * g / (1 - 0.9**t)
         else:
             ahead = first / (1 - 0.9**t)
-        steps.append(-rate * ahead / (np.sqrt(second / (1 - 0.999**t)) + 1e-8))
+        steps.append(-rate * ahead / (np.sqrt(second / (1 - memory**t)) + 1e-8))
     return steps
 
 
@@ -306,6 +316,7 @@ def nadam(rate: float) -> list[np.ndarray]:
 
 
 BY_HAND: dict[str, Steps] = {each.__name__: each for each in (sgd, adagrad, adadelta, rmsprop, adam, nadam)}
+BY_HAND["adam-short"] = functools.partial(adam, memory=0.9)
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS)
@@ -347,3 +358,19 @@ def test_a_batch_is_so_many_sentences_an_update(batch: int, updates: int) -> Non
     steps = batches.epoch(groups, batch, 0, 0)
     assert len(steps) == updates
     assert {len(row) for row in steps.values()} == {batch}
+
+
+def test_vectors_of_a_word_are_left_out_one_by_one_and_the_others_make_up_for_them() -> None:
+    x = [jnp.full((200, 50, size), float(size)) for size in (2, 3)]
+    kept = [np.asarray(each) for each in some_omitted(x, Numbers(0.1, omitted=0.25), chance.key(7))]
+    there = np.stack([each[:, :, 0] > 0 for each in kept])
+    assert [np.ptp(each, axis=2).max() for each in kept] == [0, 0]  # a vector is there as a whole, or not at all
+    assert there.mean(axis=(1, 2)) == pytest.approx(0.75, abs=0.02)
+    assert there.all(axis=0).mean() == pytest.approx(0.75**2, abs=0.02)  # independently
+    both, one = there.all(axis=0), there.sum(axis=0) == 1
+    for each, own in zip(kept, there, strict=True):
+        size = each.shape[2]
+        assert (each[both] == size).all()
+        assert (each[one & own] == 2 * size).all()
+    none = some_omitted(x, Numbers(0.1, omitted=0.0), chance.key(7))
+    assert all(np.array_equal(a, b) for a, b in zip(none, x, strict=True))

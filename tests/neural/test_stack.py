@@ -178,6 +178,13 @@ def test_casing_has_seven_kinds(form: str, kind: int) -> None:
     assert casing(form) == kind
 
 
+def test_what_is_left_of_a_rate_follows_from_the_updates_so_far(text: Corpus, splits: Splits) -> None:
+    stacked = Stack(Ground.of(SMALL, encode(text), splits.trains), splits, None, size=2)
+    decaying, steady = (Job(Numbers(0.02), 0, 0, Course(decay=decay)) for decay in (0.5, 1.0))
+    stacked.slots = [stack._Slot(job, at, updates=2000) for at, job in enumerate((decaying, steady))]
+    assert np.asarray(stacked._numbers().rate) == pytest.approx([0.005, 0.02])
+
+
 @pytest.mark.slow
 def test_programs_made_ahead_of_time_as_on_an_accelerator_train_the_same_networks(
     text: Corpus, splits: Splits, stacked: list[Trained], monkeypatch: pytest.MonkeyPatch

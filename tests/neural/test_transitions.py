@@ -146,6 +146,11 @@ def test_the_choice_among_transitions_by_hand() -> None:
     assert codes_of({}, [NEVER] * 4)[2:] == [NONE, 0]
 
 
+def test_a_network_that_is_guided_is_never_led_astray() -> None:
+    assert codes_of({SHIFT: 1.0, LEFT: 1.5}, [0, 1, 1, NEVER], draw=-1.0) == [SHIFT, LEFT, SHIFT, 1]
+    assert codes_of({LEFT: 2.0, LEFT + 2: 2.5}, [1, 0, 1, NEVER], gold=2, draw=-1.0) == [LEFT + 2, LEFT, LEFT + 2, 1]
+
+
 def test_scores_that_are_no_numbers_lead_to_legal_transitions_and_are_noticed() -> None:
     not_a_number = dict.fromkeys(range(2 + 2 * RELATIONS), math.nan)
     assert codes_of(not_a_number, [0, NEVER, NEVER, NEVER])[2:] == [SHIFT, 1]

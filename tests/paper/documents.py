@@ -3,6 +3,7 @@
 from typing import Any
 
 from deadheat.paper.paragraph import paragraph
+from tests.pages.search_documents import two_setups as two_setups
 
 Document = dict[str, Any]
 

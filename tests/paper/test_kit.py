@@ -53,7 +53,9 @@ def _keys(line: str) -> list[str]:
 
 def test_every_kind_together_makes_one_kit(tmp_path: Path) -> None:
     written = write_kit(DOCUMENTS.values(), tmp_path)
-    assert sum(path.suffix == ".tex" for path in written) == 10  # tables of 1, 2, 1, 2, 1, 1 and 1, and the paragraph
+    assert (
+        sum(path.suffix == ".tex" for path in written) == 12
+    )  # tables of 1, 2, 1, 2, 1, 1, 1 and 2, and the paragraph
     for path in written:
         if path.suffix == ".tex":
             check(path.read_text())

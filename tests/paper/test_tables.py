@@ -26,6 +26,7 @@ DOCUMENTS: dict[str, Document] = {
             )
         ]
     ),
+    "search": documents.two_setups(label="a_b"),
 }
 
 

@@ -13,7 +13,9 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read, take, to_bytes
 from deadheat.errors import CorpusError, InputError, NameUnknown
+from deadheat.neural import parsing, programs
 from deadheat.neural.orders import Order
+from deadheat.neural.text import Room
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate
 from deadheat.trees import problems
@@ -152,6 +154,18 @@ def test_relations_that_training_has_not_seen_count_as_wrong() -> None:
     assert model.predict(tune).words == tune.words
 
 
+def test_labels_of_brackets_may_be_filled_up_without_changing_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, tune, test = corpora()
+    roomy = Room(tokens=1 << 11, sentences=256, words=512, characters=128, labels=64, tags=32)
+    plain = make("bracketing.v1", epochs=2).train(train, tune, 0)
+    parsed = to_bytes(plain.predict(test))
+    for module in (parsing, programs):
+        monkeypatch.setattr(module, "room", lambda: roomy)
+    filled = make("bracketing.v1", epochs=2).train(train, tune, 0)
+    assert filled.trained.losses == pytest.approx(plain.trained.losses, rel=1e-4)  # type: ignore[attr-defined]
+    assert to_bytes(filled.predict(test)) == parsed
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -159,6 +173,10 @@ def test_relations_that_training_has_not_seen_count_as_wrong() -> None:
         ({"size": "tiny"}, "size 'tiny'"),
         ({"bad_trees": "keep"}, "bad_trees 'keep'"),
         ({"drop": 1.0}, "drop=1"),
+        ({"omitted": 1.0}, "omitted=1; expected a share"),
+        ({"decay": 0.0}, "decay=0; expected a share above 0"),
+        ({"dropped": "inputs"}, "dropped 'inputs'"),
+        ({"batch": -1}, "batch=-1; expected at least 0"),
         ({"tags": "predicted", "tagger": "perceptrn"}, "did you mean"),
     ],
 )

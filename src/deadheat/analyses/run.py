@@ -123,6 +123,7 @@ def conduct(
 ) -> Conducted:
     """Run a plan; see `run`. Cells run where `executor` says: in processes of this machine, if nothing else."""
     path = path or plan.store_path
+    searches = searches_of(plan)
     if look is not None and not path.exists():  # nothing is made of a study that is refused
         check_budgets(plan, [*plan.cells, *tested_cells(plan)], look)
     with Store.open(path, create=True) as store:
@@ -136,14 +137,14 @@ def conduct(
             ran = _run(plan, store, executor, look=look, quiet=quiet, again=result.damaged)
             result = study_result(plan, store)
         failures = failed_cells(plan, store)
-        searches = []
-        for search in searches_of(plan):
+        found = []
+        for search in searches:
             once = _Once(plan, store, executor, look, quiet, retry_failed)
             searched = run_search(search, once.run, lambda: scores_of(store))
-            searches.append(search_result(searched, store, scores_of(store)))
+            found.append(search_result(searched, store, scores_of(store)))
             ran = ran + once.ran
             failures += once.failures
-        conducted = Conducted(plan, path, result, ran, tuple(failures), tuple(searches))
+        conducted = Conducted(plan, path, result, ran, tuple(failures), tuple(found))
         store.set_result({**conducted.to_dict(), KEYS: [cell.key for cell in plan.cells]})
     return conducted
 

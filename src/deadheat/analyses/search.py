@@ -68,13 +68,13 @@ class DataSet:
         """The winner of a setup, if it has one."""
         return next((each for each in self.winners if each.setup == setup), None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+    def to_dict(self, numbers: Mapping[str, int]) -> dict[str, Any]:
+        """Plain values, with the numbers of systems among those that were tried for their names."""
         return {
             "corpus": self.place.corpus, "split": self.place.split, "seed": self.place.split_seed,
             "number": self.place.number, "winners": [each.to_dict() for each in self.winners],
             "differing": self.differing, "p": self.p, "p_corrected": self.p_corrected,
-            "spreads": [each.to_dict() for each in self.spreads],
+            "spreads": [each.to_dict(numbers) for each in self.spreads],
         }  # fmt: skip
 
 
@@ -101,8 +101,11 @@ class SearchResult:
     metric: str
     setups: tuple[str, ...]
     varied: tuple[str, ...]
-    settings: int  # how many were tried
+    tried: Mapping[str, Mapping[str, Any]]  # the settings that are searched, by the system that has them
+    method: str
+    seeds: tuple[int, ...]
     trained: int  # networks of the search
+    failed: int
     looks: int  # networks that were scored on test
     setting: str  # the part that picked
     final: str
@@ -112,19 +115,28 @@ class SearchResult:
     between: tuple[Between, ...]
     notes: tuple[str, ...] = ()
 
+    @property
+    def settings(self) -> int:
+        """How many were tried."""
+        return len(self.tried)
+
     def __str__(self) -> str:
         told = f"{self.label}: {counted(self.settings, 'setting')} on {counted(len(self.datasets), 'data set')}"
         return f"{told}, {counted(self.trained, 'network')}, {counted(self.looks, 'look')} at test"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        plain = ("label", "metric", "settings", "trained", "looks", "setting", "final", "alpha", "correction")
+        plain = ("label", "metric", "method", "settings", "trained", "failed", "looks", "setting", "final", "alpha",
+                 "correction")  # fmt: skip
+        numbers = {system: number for number, system in enumerate(self.tried)}
         return {
             "kind": "search",
             **{name: getattr(self, name) for name in plain},
+            "seeds": list(self.seeds),
             "setups": list(self.setups),
             "varied": list(self.varied),
-            "datasets": [each.to_dict() for each in self.datasets],
+            "tried": [{"system": system, "settings": dict(own)} for system, own in self.tried.items()],
+            "datasets": [each.to_dict(numbers) for each in self.datasets],
             "between": [each.to_dict() for each in self.between],
             "notes": list(self.notes),
         }
@@ -148,11 +160,13 @@ def search_result(searched: Searched, store: Store, values: Values) -> SearchRes
     datasets = _corrected(datasets, compared.correction)
     looked = {cell.key for cell in searched.cells if TEST in cell.scored}
     there = {key for key, part, _ in values if part == TEST}
-    first = {cell.key for cell in search.first_cells()} & {key for key, _, _ in values}
+    first = {cell.key for cell in search.first_cells()}
+    failed = len(first & set(store.failed()))
     return SearchResult(
-        search.label, search.metric.name, entry.setups, tuple(entry.space.varied), len(search.candidates), len(first),
-        len(looked & there), entry.setting, entry.final, compared.alpha, compared.correction, tuple(datasets),
-        tuple(_between(datasets, entry.setups)), tuple(_notes(searched, datasets)),
+        search.label, search.metric.name, entry.setups, tuple(entry.space.varied), search.candidates, entry.method,
+        tuple(search.seeds), len(first & {key for key, _, _ in values}), failed, len(looked & there), entry.setting,
+        entry.final, compared.alpha, compared.correction, tuple(datasets), tuple(_between(datasets, entry.setups)),
+        tuple(_notes(searched, datasets, failed)),
     )  # fmt: skip
 
 
@@ -214,9 +228,11 @@ def _over_datasets(known_D2: np.ndarray[Any, Any]) -> float:
     return compare_scores(table, settings=Settings(test="bootstrap")).pairs[0].p
 
 
-def _notes(searched: Searched, datasets: Sequence[DataSet]) -> list[str]:
+def _notes(searched: Searched, datasets: Sequence[DataSet], failed: int) -> list[str]:
     entry = searched.search.entry
     notes = []
+    if failed:
+        notes.append(f"{counted(failed, 'network')} of the search failed, and settings of theirs are left out there")
     lacking = sum(len(each.winners) < len(entry.setups) for each in datasets)
     if lacking:
         told = f"{counted(lacking, 'data set')} without a winner in every setup"

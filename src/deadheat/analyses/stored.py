@@ -20,6 +20,7 @@ from deadheat.analyses.run import KEYS
 from deadheat.analyses.size import study as size_study
 from deadheat.analyses.size_counts import TestSet
 from deadheat.analyses.sources import Stored
+from deadheat.analyses.stored_search import search_rows, unfinished_search
 from deadheat.documents import Document, plain
 from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS
@@ -37,6 +38,7 @@ BLOCK = {"seed": 0, "train_words": (), "agreement": (), "pairs": ()}
 STANDING: dict[str, Any] = {"interval": None, "sd": None}
 BLOCK_NEEDS = ("corpus", "split", "part", "splits", "metrics", "systems")
 STANDING_NEEDS = ("system", "metric", "runs", "mean", "least", "most")
+SEARCH_NEEDS = ("label", "metric", "setups", "varied", "tried", "trained", "failed", "looks", "datasets", "between")
 AGREEMENT_NEEDS = ("labels", "alpha", "oracle", "majority", "sentences")
 PAIR_NEEDS = ("a", "b", "test", "difference", "splits", "ahead", "significant", "reversed", "p", "p_corrected")
 
@@ -60,15 +62,25 @@ def stored(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> Sto
         keys = found.pop(KEYS, None) if found else None
         study = _completed(place, found) if found else None
         notes: list[str] = []
+        searches = runs.clear()
         if keys is not None:  # there may be runs of other studies
-            others = runs.height
-            scores, runs = (frame.filter(pl.col("key").is_in(keys)) for frame in (scores, runs))
+            mine = pl.col("key").is_in(keys)
+            searches = search_rows(runs.filter(~mine), (study or {}).get("searches") or ())
+            others = runs.height - searches.height
+            scores, runs = scores.filter(mine), runs.filter(mine)
             others -= runs.height
             if others:
                 told = f"the store has {counted(others, 'cell')} more: of another study, or run since this one's end"
                 notes.append(f"{told}; nothing here is about them")
+        elif study is None and (going := unfinished_search(runs, store.study())):
+            of_search = pl.col("key").is_in(going)
+            searches = runs.filter(of_search)
+            scores, runs = scores.filter(~of_search), runs.filter(~of_search)
+            told = f"a search has {counted(len(going), 'network')} so far, whose scores are not shown"
+            notes.append(f"{told}: settings are picked when all of them are there")
         labels = (study or {}).get("systems") or {}
         runs, scores = (frame.with_columns(pl.col("system").replace(labels)) for frame in (runs, scores))
+        runs = pl.concat([runs, searches])
         answers = _answers(store, study, scores, runs)
         made_with = _provenance(store, runs["key"].to_list() if notes else None)
     looks = _looks(ledger, study) if ledger is not None and study is not None else Answers()
@@ -166,7 +178,11 @@ def _looks(ledger: Ledger, study: Document) -> Answers:
 
 def _completed(path: Path, study: Mapping[str, Any]) -> Document:
     """A result with all that a page asks of it, also if an older version wrote it and knew less."""
-    return {**study, "blocks": [_block(path, block) for block in _list_of(path, study, "blocks", "the study")]}
+    searches = list(study.get("searches") or ())
+    for search in searches:
+        _check(path, search, SEARCH_NEEDS, "a search")
+    blocks = [_block(path, block) for block in _list_of(path, study, "blocks", "the study")]
+    return {**study, "blocks": blocks, "searches": searches}
 
 
 def _block(path: Path, block: Mapping[str, Any]) -> Document:

@@ -3,7 +3,8 @@
 Under `--json`: `kind` ("study"), `study`, `correction`, `alpha`, `systems` (names with settings, and what they are
 called here), `seeds` (of each), `corpora` (`corpus`, `sentences`, `words`), `strategies` (`split`, `times`, `seed`),
 `cells`, `missing` (cells without a result), `damaged` (keys), `notes`, `failed` (cells with their `status` and
-`error`), `test_sets` (`name`, `hash`), `store`, and `blocks`, one a corpus, way to split and part. A block has
+`error`), `test_sets` (`name`, `hash`), `store`, `searches` (each of kind "search": `datasets` with their `winners` and
+`spreads`, `between` setups), and `blocks`, one a corpus, way to split and part. A block has
 `corpus`, `split`, `seed`, `part`, `splits`, `numbers` (of the splits), `train_words` (of each), `metrics`, `systems`
 (`system`, `metric`, `runs`, `mean`, `sd`, `least`, `most`, `interval`, `by_split`), `pairs` (`a`, `b`, `test`,
 `difference`, `splits`, `ahead`, `significant`, `reversed`, `p`, `p_corrected`), `agreement` (as of `deadheat compare`,
@@ -15,18 +16,22 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from deadheat.analyses.run import conduct, named
+from deadheat.analyses.study import scores_of
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
-from deadheat.study.cells import DONE
+from deadheat.study.cells import DONE, Cell
 from deadheat.study.executor import WorkersFailed
 from deadheat.study.local import cores
 from deadheat.study.plan import Plan
 from deadheat.study.running import missing_cells, planned_looks
 from deadheat.study.search import searches_of
+from deadheat.study.searching import waiting
 from deadheat.study.store import Store
 from deadheat.terminal.search import search_text
 from deadheat.terminal.study import plan_text, study_text
@@ -95,16 +100,19 @@ def _study(arguments: argparse.Namespace) -> int:
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     there = path.exists()
     with Store.read(path) if there else contextlib.nullcontext() as store:
-        searched = [cell for search in searches_of(plan) for cell in search.first_cells()]
-        whole = replace(plan, chosen=(*plan.cells, *searched)) if searched else plan
-        cells = missing_cells(whole, store, retry_failed=arguments.retry_failed)
-        seconds = _estimate(plan, store, len(cells)) if store is not None else None
-    finals = [cell for search in searches_of(plan) for cell in search.stand_ins()]
+        searches = searches_of(plan)
+        finals: list[Cell] = []
+        cells = missing_cells(plan, store, retry_failed=arguments.retry_failed)
+        values = scores_of(store) if store is not None and searches else {}
+        for search in searches:
+            first, last = waiting(search, partial(_missing, plan, store, arguments), lambda: values)
+            cells, finals = [*cells, *first], [*finals, *last]
+        seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
     looks = planned_looks(plan, [*cells, *finals])
     if arguments.json:
         print_json(
             {
-                "cells": len(whole.cells),
+                "cells": len(plan.cells) + sum(len(search.first_cells()) for search in searches),
                 "to_run": len(cells),
                 "looks": sum(looks.values()),
                 "test_sets": len(looks),
@@ -115,6 +123,10 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     else:
         print(plan_text(plan, len(cells), sum(looks.values()), len(looks), seconds))
     return 0
+
+
+def _missing(plan: Plan, store: Store | None, arguments: argparse.Namespace, cells: Sequence[Cell]) -> list[Cell]:
+    return missing_cells(replace(plan, chosen=tuple(cells)), store, retry_failed=arguments.retry_failed)
 
 
 def _estimate(plan: Plan, store: Store, waiting: int) -> float | None:

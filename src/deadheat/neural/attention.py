@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 from numpy.typing import NDArray
 
 from deadheat.neural import chance
@@ -29,7 +29,7 @@ from deadheat.neural.encoder import (
     layered,
     word_vectors,
 )
-from deadheat.neural.lstm import ONWARD, initial_lstm, one_way
+from deadheat.neural.lstm import ONWARD, initial_lstm, one_way, product
 from deadheat.neural.parser_shape import AttentionShape
 from deadheat.neural.shape import Numbers
 from deadheat.neural.text import Text
@@ -74,7 +74,7 @@ def views(
         pointing = dropped_outputs(_read_on(weights["decoder"], states), shape, numbers, key, 30)
     found = []
     for at, (weight, bias) in enumerate(weights["views"]):
-        seen = (pointing if at in (ARC_DEPENDENT, RELATION_DEPENDENT) else states) @ weight + bias
+        seen = product(pointing if at in (ARC_DEPENDENT, RELATION_DEPENDENT) else states, weight) + bias
         found.append(dropped_outputs(jnp.where(seen > 0, seen, LEAK * seen), shape, numbers, key, 40 + at))
     return found
 
@@ -106,11 +106,43 @@ def loss(
     unlikely = jax.nn.logsumexp(arcs, axis=-1) - jnp.take_along_axis(arcs, heads[:, :, None], axis=2)[:, :, 0]
     dependents = _with_one(seen[RELATION_DEPENDENT])[:, 1:]
     governors = jnp.take_along_axis(_with_one(seen[RELATION_HEAD]), heads[:, :, None], axis=1)
-    scores = jnp.einsum("btli,bti->btl", jnp.einsum("bti,lij->btlj", dependents, weights["relations"]), governors)
+    scores = relation_scores(dependents, weights["relations"], governors)
     scores += barred(text.possible[split])
     gold = jnp.take_along_axis(scores, batch.labels[:, :, None], axis=2)[:, :, 0]
     unlikely += jax.nn.logsumexp(scores, axis=-1) - gold
     return jnp.sum(jnp.where(batch.inside, unlikely, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+
+
+@jax.custom_vjp
+def relation_scores(dependents: Array, weights: Array, governors: Array) -> Array:
+    """How well each relation fits between words and their heads: (B, T, L) from (B, T, I), (L, I, I), (B, T, I).
+
+    What passes back to a word with every relation is the largest array of a step; automatic differentiation would make
+    it twice, once for each way that it lies.
+    """
+    return _relations_forward(dependents, weights, governors)[0]
+
+
+def _relations_forward(dependents: Array, weights: Array, governors: Array) -> tuple[Array, tuple[Array, ...]]:
+    sentences, words, size = dependents.shape
+    side_by_side = jnp.moveaxis(weights, 0, 1).reshape(size, -1)
+    met = (dependents.reshape(-1, size) @ side_by_side).reshape(sentences * words, -1, size)
+    scores = jnp.einsum("nlj,nj->nl", met, governors.reshape(-1, size))
+    return scores.reshape(sentences, words, -1), (dependents, side_by_side, governors, met)
+
+
+def _relations_backward(saved: tuple[Array, ...], wanted: Array) -> tuple[Array, Array, Array]:
+    dependents, side_by_side, governors, met = saved
+    shape, size, relations = dependents.shape, dependents.shape[2], wanted.shape[2]
+    asked = wanted.reshape(-1, relations)
+    to_met = (asked[:, :, None] * governors.reshape(-1, 1, size)).reshape(len(asked), -1)
+    to_met = lax.optimization_barrier(to_met)  # type: ignore[no-untyped-call]
+    to_weights = (dependents.reshape(-1, size).T @ to_met).reshape(size, relations, size)
+    to_governors = jnp.einsum("nl,nlj->nj", asked, met)
+    return (to_met @ side_by_side.T).reshape(shape), jnp.moveaxis(to_weights, 1, 0), to_governors.reshape(shape)
+
+
+relation_scores.defvjp(_relations_forward, _relations_backward)
 
 
 def outputs(weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch) -> tuple[Array, Array]:

@@ -70,7 +70,8 @@ def initial_encoder(key: Key, shape: Shape, marks: Marks, vectors: Array | None 
         weights["characters"] = initial_characters(keys[2], shape, marks.characters)
     if shape.tag_size:
         assert marks.tags is not None
-        weights["tags"] = drawn_rows(chance.key(key, 5), marks.tags, shape.tag_size)
+        # Of variance 1: parsers learn several times faster than from vectors as short as those of words.
+        weights["tags"] = shape.tag_size**0.5 * drawn_rows(chance.key(key, 5), marks.tags, shape.tag_size)
     inputs = shape.inputs
     for at, units in enumerate(shape.units):
         weights[f"layer{at}"] = initial_lstm(chance.key(keys[3], at), inputs, units)
@@ -98,11 +99,11 @@ def word_vectors(
     if shape.tag_size:
         x.append(weights["tags"][batch.more["tags"]])
     if key is not None and shape.omits:
-        x = _some_omitted(x, numbers, chance.key(key, 50))
+        x = some_omitted(x, numbers, chance.key(key, 50))
     return jnp.concatenate(x, axis=-1)
 
 
-def _some_omitted(x: list[Array], numbers: Numbers, key: Key) -> list[Array]:
+def some_omitted(x: list[Array], numbers: Numbers, key: Key) -> list[Array]:
     """Vectors of a word, each left out at times; those that stay make up for them (Dozat & Manning 2017)."""
     there = chance.uniform(key, (len(x), *x[0].shape[:2], 1)) >= numbers.omitted
     scale = len(x) / jnp.maximum(there.sum(axis=0), 1)

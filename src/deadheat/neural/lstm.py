@@ -77,10 +77,31 @@ def apart(weights: LSTMWeights, x: Array, lengths: Array, kept: Array) -> Array:
         back = reversal(lengths, words).T[:, :, None]
         kept = jnp.stack([kept[:, 0], jnp.take_along_axis(kept[:, 1], back, axis=0)], axis=1)
     found = [
-        one_way(turned @ weights.inputs[at], weights.recurrent[at], weights.bias[at], kept[:, at], there, way)
+        one_way(product(turned, weights.inputs[at]), weights.recurrent[at], weights.bias[at], kept[:, at], there, way)
         for at, way in enumerate((ONWARD, BACK))
     ]
     return jnp.moveaxis(jnp.concatenate(found, axis=-1), 0, 1)
+
+
+@jax.custom_vjp
+def product(x: Array, weights: Array) -> Array:
+    """A product of many rows and weights; the gradient of the weights is one product of two matrices as they lie.
+
+    Automatic differentiation would turn the larger one around first.
+    """
+    return x @ weights
+
+
+def _product_forward(x: Array, weights: Array) -> tuple[Array, tuple[Array, Array]]:
+    return x @ weights, (x, weights)
+
+
+def _product_backward(saved: tuple[Array, Array], wanted: Array) -> tuple[Array, Array]:
+    x, weights = saved
+    return wanted @ weights.T, x.reshape(-1, x.shape[-1]).T @ wanted.reshape(-1, wanted.shape[-1])
+
+
+product.defvjp(_product_forward, _product_backward)
 
 
 def reversal(lengths: Array, words: int) -> Array:
@@ -214,7 +235,8 @@ def _one_way_backward(way: int, saved: tuple[Array, ...], wanted: Array) -> tupl
 
     inputs = (wanted, cells, _before(cells, way), opened, None if steady else kept)
     _, to_gates = lax.scan(step, (start, start), inputs, reverse=way == ONWARD)
-    to_recurrent = jnp.einsum("tbu,tbg->ug", _before(states, way) * kept, to_gates)
+    before = (_before(states, way) * kept).reshape(-1, states.shape[-1])
+    to_recurrent = before.T @ to_gates.reshape(-1, to_gates.shape[-1])
     return to_gates, to_recurrent, to_gates.sum(axis=(0, 1)), jnp.zeros_like(kept), None
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax import Array
+from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
@@ -139,7 +140,7 @@ class Programs:
     def _begin(self, seed: Array, marks: Marks, vectors: Array | None, *, words: int) -> tuple[Weights, Any]:
         del words
         weights = self.network.initial_weights(chance.key(0, seed), self.shape, marks, vectors)
-        return weights, optimizer(self.shape.optimizer, Numbers(0.0)).init(weights)
+        return weights, optimizer(self.shape.optimizer, Numbers(0.0)).init(_in_line(weights)[0])
 
     def _step(self, weights: Weights, state: Any, luck: Luck, numbers: Numbers, where: Where, text: Text, *,
               words: int) -> tuple[Weights, Any, Array]:  # fmt: skip
@@ -161,13 +162,13 @@ class Programs:
     ) -> tuple[Weights, Any]:
         """Weights and the optimizer's memory after an update."""
         del words
-        updates, new_state = optimizer(self.shape.optimizer, numbers).update(tamed(slopes, numbers), state, weights)
-        moved = (optax.apply_updates(weights, updates), new_state)
-        if self.size == 1:  # it is not called without sentences
-            return moved
-        busy = jnp.any(where[1] >= 0)
-        kept: tuple[Weights, Any] = jax.tree.map(lambda new, old: jnp.where(busy, new, old), moved, (weights, state))
-        return kept
+        (line, back), (down, _) = _in_line(weights), _in_line(slopes)
+        updates, new_state = optimizer(self.shape.optimizer, numbers).update(tamed(down, numbers), state, line)
+        moved = (optax.apply_updates(line, updates), new_state)
+        if self.size > 1:  # alone, it is not called without sentences
+            busy = jnp.any(where[1] >= 0)
+            moved = jax.tree.map(lambda new, old: jnp.where(busy, new, old), moved, (line, state))
+        return back(moved[0]), moved[1]
 
     def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Any:
         return self.network.outputs(weights, self.shape, text, split, gathered(text, split, sentences, words))
@@ -182,6 +183,11 @@ def _sizes(text: Text) -> Hashable:
 def programs(shape: Shape, size: int) -> Programs:
     """The programs of a stack, made once."""
     return Programs(shape, size)
+
+
+def _in_line(weights: Weights) -> tuple[Any, Callable[[Any], Weights]]:
+    """All weights in one line, and the way back: to an accelerator they are one array and a few programs less."""
+    return ravel_pytree(weights) if accelerated() else (weights, lambda same: same)
 
 
 def _swapped(old: Any, new: Any, which: Array) -> Any:

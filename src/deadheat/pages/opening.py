@@ -15,7 +15,7 @@ from deadheat.study.ledger import Ledger
 from deadheat.tables.source import table_bytes
 
 # The kinds of results: each has a module of its name in this package.
-KINDS = ("study", "score", "compare", "power", "seeds", "contrast", "rank", "size", "split", "ledger")
+KINDS = ("study", "search", "score", "compare", "power", "seeds", "contrast", "rank", "size", "split", "ledger")
 SQLITE = b"SQLite format 3\x00"
 START = 1 << 16  # bytes of a file that tell what it is
 PAGE_START = 1 << 18  # of a page, which begins with its style

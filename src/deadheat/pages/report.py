@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from deadheat.analyses.pathless import Pathless
+from deadheat.analyses.search_names import failed_systems
 from deadheat.analyses.sources import Stored, Tabled
 from deadheat.analyses.verdicts import verdicts
 from deadheat.analyses.withheld import nameless, sealed_test_sets, without_people, without_sealed, without_sentences
@@ -30,6 +31,7 @@ OVER_DATA_SETS = "Over data sets"
 # What each kind of result is shown under, on a page of several.
 CHAPTERS = {
     "study": "Scores and differences",
+    "search": "Settings searched",
     "score": "Scores",
     "compare": "Systems compared",
     "power": "Power",
@@ -179,7 +181,15 @@ def sections_of(document: Document) -> list[Section]:
     if kind not in KINDS:
         raise NameUnknown("kind of result", kind, KINDS)
     made: list[Section] = import_module(f"deadheat.pages.{kind}").sections(document)
-    return in_chapter(made, _chapter(document))
+    return with_searches(document, made) if kind == "study" else in_chapter(made, _chapter(document))
+
+
+def with_searches(study: Document, sections: Sequence[Section]) -> list[Section]:
+    """The sections of a study and of its searches; where it is nothing but searches, what was run stands with them."""
+    searched = [section for each in study.get("searches") or () for section in sections_of(each)]
+    if searched and not study["blocks"]:
+        return searched + in_chapter(sections, CHAPTERS["search"])
+    return in_chapter(sections, CHAPTERS["study"]) + searched
 
 
 def in_chapter(sections: Sequence[Section], chapter: str) -> list[Section]:
@@ -255,7 +265,7 @@ def _checked(document: Document, where: str) -> list[Section]:
         raise NameUnknown(f"{where}: kind of result", kind, KINDS)
     try:
         made = sections_of(document)
-        verdicts([document])
+        _judged([document])
         for section in made:
             for figure in section.figures:
                 figure.draw(NARROW)
@@ -271,7 +281,7 @@ def _stored(found: Stored) -> _Piece:
 
     study, provenance, besides = found.study, found.provenance, found.documents
     document = {**(study or {"kind": "study", "study": found.name, "blocks": []}), "provenance": provenance}
-    made = in_chapter(sections(document, found.scores, found.runs), CHAPTERS["study"])
+    made = with_searches(document, sections(document, found.scores, found.runs))
     made += [section for each in besides for section in sections_of(each)]
     documents = (*([study] if study else []), *besides)
     said = () if study else (f"The study has not come to its end: {_cells(found)}; no test was made on splits.",)
@@ -280,7 +290,7 @@ def _stored(found: Stored) -> _Piece:
         documents,
         tuple(made),
         provenance,
-        (*said, *verdicts(documents)),
+        (*said, *_judged(documents)),
         Took.of(found.runs),
         found.notes,
         whole=True,
@@ -336,4 +346,18 @@ def _verdicts(pieces: Sequence[_Piece]) -> tuple[str, ...]:
     """What each study and table comes to, and then what all single results do."""
     single = [document for piece in pieces if not piece.whole for document in piece.documents]
     whole = [said for piece in pieces for said in piece.said]
-    return tuple(dict.fromkeys([*whole, *(said for document in single for said in verdicts([document]))]))
+    return tuple(dict.fromkeys([*whole, *(said for document in single for said in _judged([document]))]))
+
+
+def _judged(documents: Sequence[Document]) -> tuple[str, ...]:
+    """What results of one origin come to, searches and systems; the systems first where there are some."""
+    searches = [each for each in documents if each.get("kind") == "search"]
+    searches += [search for each in documents for search in each.get("searches") or ()]
+    if not searches:
+        return verdicts(documents)
+    from deadheat.pages.search_told import verdict
+
+    searched = [said for each in searches for said in verdict(plain(each))]
+    others = verdicts([{**each, "failed": failed_systems(each)} for each in documents])
+    first = any(document.get("blocks") for document in documents)
+    return (*others, *searched) if first else (*searched, *others)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deadheat.analyses.search_names import failed_systems, searched
 from deadheat.errors import counted
 from deadheat.pages.disagreement import disagreement
 from deadheat.pages.section import Section, Table
@@ -68,7 +69,7 @@ def runs_section(told: Told) -> Section:
     """Corpora, splits, systems with their settings and seeds, what each took, and all that is missing."""
     document = told.document
     failures = _failures(told)
-    said = [_cells_text(told, len(failures)), *_time_text(told)]
+    said = [*_cells_text(told, failures), *_time_text(told)]
     damaged = len(document.get("damaged", ()))
     if damaged:
         said.append(f"The predictions of {counted(damaged, 'cell')} are gone or changed; they are left out of pairs.")
@@ -78,18 +79,29 @@ def runs_section(told: Told) -> Section:
     return Section("What was run", tuple(said), (), tuple(each for each in tables if each.rows), notes)
 
 
-def _cells_text(told: Told, failed: int) -> str:
+def _cells_text(told: Told, failures: Sequence[Mapping[str, Any]]) -> list[str]:
     cells, missing = told.document.get("cells"), told.document.get("missing", 0)
     if cells is None:
         done = 0 if told.runs is None else told.runs.filter(status=DONE).height
         text = f"The study did not come to its end: {counted(done, 'cell')} done" + (
-            f", {failed:,} failed" if failed else ""
+            f", {len(failures):,} failed" if failures else ""
         )
-        return f"{text}. Nothing was tested."
+        return [f"{text}. Nothing was tested."]
+    searches = told.document.get("searches") or ()
+    said = [_searched_text(each) for each in searches]
+    if not cells and searches:
+        return said
+    failed = len(failed_systems({**told.document, "failed": failures}))
     never = max(missing - failed, 0)
     parts = [f"{cells - missing:,} are done", *([f"{failed:,} failed"] if failed else [])]
     parts += [f"{never:,} were not run"] if never else []
-    return f"Of {counted(cells, 'cell')}, each one training with its predictions, {listed(parts)}."
+    return [f"Of {counted(cells, 'cell')}, each one training with its predictions, {listed(parts)}.", *said]
+
+
+def _searched_text(search: Row) -> str:
+    failed = f" ({search['failed']:,} more failed)" if search["failed"] else ""
+    networks = f"{counted(search['trained'], 'network')}{failed} of {counted(search['settings'], 'setting')}"
+    return f"The search of {search['label']} took {networks}, and then those of its winners."
 
 
 def _time_text(told: Told) -> list[str]:
@@ -155,10 +167,22 @@ def _systems(told: Told) -> Table:
         cells = [f"{own.get('done', 0):,}", f"{own.get('failed', 0):,}"] if took else []
         time = [shown(own.get("cpu_s"), decimals=1), shown(own.get("peak_mb"), decimals=0)] if took else []
         rows.append((label, name, _seeds(seeds.get(label, ())), *cells, *time))
+    rows += [_searched_row(each, took) for each in told.document.get("searches") or ()]
     more = ("done", "failed", "CPU seconds a cell", "peak MB") if took else ()
     return Table(
         ("system", "name with settings", "seeds", *more), tuple(rows), left=3, folded=len(rows) > 2 * MOST_ROWS
     )
+
+
+def _searched_row(search: Row, took: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
+    """A system whose settings were searched, with what a network took."""
+    label = searched(search["label"])
+    settings = f"{counted(search['settings'], 'setting')} of {listed(search['varied'])}"
+    if not took:
+        return label, settings, _seeds(search["seeds"])
+    own = took.get(label, {})
+    spent = (shown(own.get("cpu_s"), decimals=1), shown(own.get("peak_mb"), decimals=0))
+    return (label, settings, _seeds(search["seeds"]), f"{own.get('done', 0):,}", f"{own.get('failed', 0):,}", *spent)
 
 
 def _seeds(seeds: Sequence[int]) -> str:

@@ -16,6 +16,7 @@ from deadheat.analyses.method_words import (
     named_tests,
 )
 from deadheat.errors import counted
+from deadheat.paper import checklist_search as of_searches
 from deadheat.paper.designs import split_words
 from deadheat.paper.paragraph_study import systems_of
 from deadheat.paper.paragraph_tests import looks_sentences
@@ -51,6 +52,14 @@ class Evidence:
     @property
     def signatures(self) -> list[str]:
         return [document["signature"] for document in self.documents if document.get("signature")]
+
+    def searches(self) -> list[dict[str, Any]]:
+        """The searches of studies, and those that stand by themselves."""
+        return [each for study in self.of("study") for each in study.get("searches") or []] + self.of("search")
+
+    def searched(self, answer: Callable[[dict[str, Any]], list[str]]) -> list[str]:
+        """What all searches answer."""
+        return [line for search in self.searches() for line in answer(search)]
 
     def blocks(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Every block of every study, with its study."""
@@ -93,6 +102,7 @@ def splits(evidence: Evidence) -> Answered:
         if "strategy" in document:
             way = split_words(document["strategy"], [document["times"]], seed=document.get("seed", 0))
             known.append(f"{document['corpus']}: {way} ({document['strategy']})")
+    known += evidence.searched(of_searches.splits)
     return known, "" if known else "how train, dev and test were made"
 
 
@@ -107,6 +117,7 @@ def systems(evidence: Evidence) -> Answered:
     """Names with settings, where the systems were trained here."""
     trained = {label: name for study in evidence.of("study") for label, name in systems_of(study).items()}
     known = [f"{label}: {name}, all other settings as by default" if name else label for label, name in trained.items()]
+    known += evidence.searched(of_searches.systems)
     named = [row["system"] for each in evidence.of("compare", "rank") for row in each["systems"]]
     named += [row["system"] for each in evidence.of("seeds") for block in each["blocks"] for row in block["systems"]]
     named += [row["file"] for each in evidence.of("score") for row in each["scores"]]
@@ -123,6 +134,7 @@ def seeds(evidence: Evidence) -> Answered:
     for study in evidence.of("study"):
         for label, own in (study.get("seeds") or {}).items():
             known.append(f"{label}: {'seed' if len(own) == 1 else f'{len(own)} seeds,'} {numbered(own)}")
+    known += evidence.searched(of_searches.seeds)
     found = [re.search(r"\| seed (\d+)", signature) for signature in evidence.signatures]
     known += [f"resampling: seed {each[1]}" for each in found if each]
     return known, "" if known else "the seeds of the systems"
@@ -139,6 +151,7 @@ def runs(evidence: Evidence) -> Answered:
             counts = {row["system"]: row["runs"] for row in block["systems"] if firsts[row["system"]] == row["metric"]}
             told = ", ".join(f"{name} {number:,}" for name, number in counts.items())
             known.append(f"{block['corpus']}, {block['split']}, {block['part']}: runs of {told}")
+    known += evidence.searched(of_searches.runs)
     for document in evidence.of("seeds"):
         for block in document["blocks"]:
             told = ", ".join(f"{row['system']} {row['n']:,}" for row in block["systems"])
@@ -151,7 +164,7 @@ def runs(evidence: Evidence) -> Answered:
 def selection(evidence: Evidence) -> Answered:
     """What was chosen on which part."""
     notes = [note for study in evidence.of("study") for note in study.get("notes") or []]
-    known = [note for note in notes if TRAINED_ON in note]
+    known = [note for note in notes if TRAINED_ON in note] + evidence.searched(of_searches.selection)
     return known, "how settings were chosen, on which data, and out of how many"
 
 
@@ -159,6 +172,7 @@ def metrics(evidence: Evidence) -> Answered:
     """Metrics with their versions."""
     named = [metric for _, block in evidence.blocks() for metric in block["metrics"]]
     named += [each["metric"] for each in evidence.of("compare", "size", "rank") if each.get("metric")]
+    named += [search["metric"] for search in evidence.searches()]
     versioned = {metric_words(name): name for name in named if ".v" in name}
     known = [f"{label} ({name})" for label, name in versioned.items()]
     known += [label for label in map(metric_words, named) if label not in versioned]
@@ -178,6 +192,8 @@ def variation(evidence: Evidence) -> Answered:
             "mean, standard deviation, least and most over runs" if several else "Wilson's 95 % interval of single runs"
         )
         known.append(f"{block['corpus']}, {block['part']}: {told}")
+    if evidence.searches():
+        known.append("least, median and most over the settings of a search")
     if evidence.of("compare"):
         known.append("bootstrap intervals of scores and of differences")
     if evidence.of("score"):
@@ -197,6 +213,7 @@ def tests(evidence: Evidence) -> Answered:
         if names:
             how = corrected_over_splits(study["correction"], block["splits"], len(block["pairs"]))
             known.append(f"{named_on_units(names)}, alpha {study['alpha']:g}, p-values {how}")
+    known += evidence.searched(of_searches.tests)
     for each in evidence.of("compare"):
         how = corrected_words(each["correction"], len(each["pairs"]))
         known.append(f"{named_tests(each['test'])} by {each['unit']}, alpha {each['alpha']:g}, p-values {how}")
@@ -263,6 +280,7 @@ def revision(evidence: Evidence) -> Answered:
 def looks(evidence: Evidence) -> Answered:
     """What the ledger says of the test sets."""
     known = [sentence.text.rstrip(".") for sentence in looks_sentences(list(evidence.documents))]
+    known += evidence.searched(of_searches.looks)
     return known, "" if known else "how often the test set was looked at; no ledger was given"
 
 
@@ -280,7 +298,8 @@ def left_out(evidence: Evidence) -> Answered:
         known += [f"{len(failed) - 20:,} more failed"] if len(failed) > 20 else []
         damaged = study.get("damaged") or []
         known += [f"{counted(len(damaged), 'run')} whose predictions could not be read"] if damaged else []
-    notes = [str(note) for document in evidence.documents for note in document.get("notes") or []]
+    told = [*evidence.documents, *(search for study in evidence.of("study") for search in study.get("searches") or [])]
+    notes = [str(note) for document in told for note in document.get("notes") or []]
     known += [note for note in notes if TRAINED_ON not in note]
     return known, "what was tried and is not reported"
 

@@ -16,6 +16,7 @@ KINDS = {
     "contrast": ("blocks", "factor", "score", "by"),
     "size": ("sets", "metric", "threshold", "confidence", "against", "draws"),
     "study": ("blocks", "correction", "alpha"),
+    "search": ("label", "metric", "setups", "varied", "tried", "settings", "looks", "datasets", "between"),
     "power": ("difference", "units", "alpha", "power"),
     "split": (),
     "ledger": (),
@@ -43,6 +44,7 @@ def checked(document: Document) -> dict[str, Any]:
     missing = [key for key in KINDS[kind] if key not in document]
     if missing:
         told = f"a document of kind {kind} without {', '.join(missing)}"
-        raise InputError(f"{told}; expected what deadheat {'run' if kind == 'study' else kind} prints with --json")
+        command = "run" if kind in ("study", "search") else kind
+        raise InputError(f"{told}; expected what deadheat {command} prints with --json")
     found: dict[str, Any] = plain(document)
     return found

@@ -10,6 +10,7 @@ from typing import Any
 from deadheat.documents import Document
 from deadheat.paper.documents import checked
 from deadheat.paper.paragraph_runs import contrast_sentences, seeds_sentences
+from deadheat.paper.paragraph_search import search_sentences
 from deadheat.paper.paragraph_study import study_sentences
 from deadheat.paper.paragraph_tests import (
     compare_sentences,
@@ -27,6 +28,7 @@ from deadheat.paper.sentences import Sentence, listed
 SPEAKERS: Mapping[str, Callable[[Document], Iterator[Sentence]]] = {
     "split": split_sentences,
     "study": study_sentences,
+    "search": search_sentences,
     "score": score_sentences,
     "compare": compare_sentences,
     "seeds": seeds_sentences,

@@ -10,9 +10,11 @@ from typing import Any
 from deadheat.analyses.families import families, has_more_seeds, seed_words
 from deadheat.analyses.latex import fixed
 from deadheat.analyses.method_words import metric_words
+from deadheat.analyses.search_names import failed_systems
 from deadheat.documents import Document
 from deadheat.errors import counted
 from deadheat.paper.designs import STRATEGY_KEYS, split_words
+from deadheat.paper.paragraph_search import search_sentences
 from deadheat.paper.references import OF_SYSTEMS
 from deadheat.paper.sentences import (
     Cite,
@@ -34,9 +36,10 @@ MOST_BLOCKS, MOST_PAIRS, MOST_STANDINGS = 3, 4, 5
 
 def study_sentences(document: Document) -> Iterator[Sentence]:
     """The protocol, the result, and what is left out."""
-    blocks = document["blocks"]
+    blocks, searches = document["blocks"], document.get("searches") or []
+    searched = [sentence for each in searches for sentence in search_sentences(each)]
     if not blocks:
-        yield Sentence.of("The study has no results.")
+        yield from searched or [Sentence.of("The study has no results.")]
         yield from _left_out(document)
         return
     yield _trained(document, blocks)
@@ -46,6 +49,7 @@ def study_sentences(document: Document) -> Iterator[Sentence]:
     yield from _by_metric(document, own)
     used = [note for note in document.get("notes") or [] if "was used in training" in note]
     yield from (Sentence.of(f"{opening(note)}.") for note in used)
+    yield from searched
     yield from _left_out(document)
 
 
@@ -264,7 +268,7 @@ def _over_splits(a: str, b: str, found: Sequence[tuple[Document, int]], *, corpo
 
 def _left_out(document: Document) -> Iterator[Sentence]:
     missing, planned = document.get("missing") or 0, document.get("cells")
-    failed = document.get("failed") or []
+    failed = failed_systems(document)
     if missing or failed:
         number = max(missing, len(failed))
         of = f"{number:,} of {counted(planned, 'run')}" if planned else counted(number, "run")

@@ -17,6 +17,7 @@ from deadheat.analyses.latex_study import study_tables
 from deadheat.analyses.latex_tables import compare_tables, rank_tables, score_tables, size_tables
 from deadheat.documents import Document
 from deadheat.paper.documents import checked
+from deadheat.paper.search_tables import search_tables
 
 PAGE_CHARACTERS = 100  # of small text that fit into the width of a page
 
@@ -27,8 +28,13 @@ MAKERS: Mapping[str, Callable[[Document], list[Tabular]]] = {
     "seeds": seeds_tables,
     "contrast": contrast_tables,
     "size": size_tables,
-    "study": study_tables,
+    "study": lambda study: [*study_tables(study), *_of_searches(study)],
+    "search": search_tables,
 }
+
+
+def _of_searches(study: Document) -> list[Tabular]:
+    return [table for each in study.get("searches") or [] for table in search_tables(each)]
 
 
 def latex_tables(*documents: Document) -> dict[str, str]:

@@ -62,7 +62,7 @@ def _search_checks(study: Study, entry: SearchEntry, i: int) -> Iterator[Mistake
         if entry.method == "grid":
             entry.space.all()
     except InputError as error:
-        named = [key for key in entry.settings if str(error).startswith(key)]
+        named = [key for key in entry.settings if str(error).startswith((f"{key} ", f"{key}:"))]
         yield (*place, *named[:1]), f"search: {error}"
         return
     drawn = entry.space.all() if entry.method == "grid" else entry.space.drawn(TRIED, entry.seed)

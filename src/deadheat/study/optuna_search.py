@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import importlib
 import math
+import warnings
+from importlib.util import find_spec
 from typing import Any
 
 from deadheat.errors import InputError
+from deadheat.study.config import SearchEntry
 from deadheat.study.search import Place, Search
 from deadheat.study.searching import Read, Run
 from deadheat.study.space import Settings
@@ -20,31 +23,36 @@ SAMPLERS = {"tpe": "TPESampler", "random": "RandomSampler", "cmaes": "CmaEsSampl
             "qmc": "QMCSampler"}  # fmt: skip
 PRUNERS = {"none": "NopPruner", "median": "MedianPruner", "halving": "SuccessiveHalvingPruner",
            "hyperband": "HyperbandPruner"}  # fmt: skip
+NEEDED = {"cmaes": "cmaes", "gp": "torch"}  # by samplers, besides Optuna
+
+
+def check_installed(entry: SearchEntry) -> None:
+    """Refuse a search whose programs are not there."""
+    if find_spec("optuna") is None:
+        raise InputError('search: method = "optuna" needs Optuna; expected pip install "deadheat[search]"')
+    needed = NEEDED.get(entry.sampler)
+    if needed is not None and find_spec(needed) is None:
+        raise InputError(f'search: sampler = "{entry.sampler}" needs {needed}; expected pip install {needed}')
 
 
 def optuna() -> Any:
-    """Optuna, if it is there."""
-    try:
-        found = importlib.import_module("optuna")
-    except ModuleNotFoundError:
-        raise InputError('search: method = "optuna" needs Optuna; expected pip install "deadheat[search]"') from None
+    """Optuna, which does not tell of every trial."""
+    found = importlib.import_module("optuna")
     found.logging.set_verbosity(found.logging.ERROR)
     return found
 
 
 def run_trials(search: Search, run: Run, read: Read) -> Search:
     """Let Optuna try as many settings as the search may, on every split and in every setup."""
-    tried: dict[str, Settings] = {}
-    for place in search.places:
-        for setup in search.entry.setups:
-            tried |= _trials(search, run, read, place, setup)
-    return search.having(tried)
+    places = [(place, setup) for place in search.places for setup in search.entry.setups]
+    return search.having({(place, setup): _trials(search, run, read, place, setup) for place, setup in places})
 
 
 def _trials(search: Search, run: Run, read: Read, place: Place, setup: str) -> dict[str, Settings]:
     entry, library = search.entry, optuna()
-    sampler_class = getattr(library.samplers, SAMPLERS[entry.sampler])
-    sampler = sampler_class(seed=entry.seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", library.exceptions.ExperimentalWarning)
+        sampler = getattr(library.samplers, SAMPLERS[entry.sampler])(seed=entry.seed)
     pruner = getattr(library.pruners, PRUNERS[entry.pruner])()
     study = library.create_study(direction="maximize", sampler=sampler, pruner=pruner)
     tried: dict[str, Settings] = {}
@@ -52,7 +60,7 @@ def _trials(search: Search, run: Run, read: Read, place: Place, setup: str) -> d
         trial = study.ask()
         system, settings = search.named(_suggested(search, trial))
         tried[system] = settings
-        one = search.having({system: settings})
+        one = search.having({(place, setup): {system: settings}})
         scores: list[float] = []
         for step, cell in enumerate(one.cells(place, setup, system)):
             run([cell])

@@ -23,6 +23,7 @@ from deadheat.systems import SYSTEMS
 
 TUNE, DEV, TEST, BOTH = "tune", "dev", "test", "train+tune"
 Values = Mapping[tuple[str, str, str], float]  # scores by the key of a cell, part and metric
+Tried = Mapping[tuple["Place", str], Mapping[str, Settings]]  # settings by system, on each split in each setup
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Search:
 
     plan: Plan
     entry: SearchEntry
-    tried: Mapping[str, Settings] | None = None  # settings by system, where they are not known beforehand
+    tried: Tried | None = None  # where that is not known beforehand
 
     @property
     def label(self) -> str:
@@ -69,10 +70,14 @@ class Search:
     def candidates(self) -> dict[str, Settings]:
         """Settings by the name of the system that has them, in the order in which ties are decided."""
         if self.tried is not None:
-            return dict(self.tried)
+            return {system: settings for own in self.tried.values() for system, settings in own.items()}
         space = self.entry.space  # of one that Optuna drives, settings as it might try them
         drawn = space.all() if self.entry.method == "grid" else space.drawn(self.entry.samples, self.entry.seed)
         return dict(self.named(settings) for settings in drawn)
+
+    def candidates_of(self, place: Place, setup: str) -> Mapping[str, Settings]:
+        """Those that were tried on one split in one setup."""
+        return self.candidates if self.tried is None else self.tried[place, setup]
 
     def named(self, settings: Settings) -> tuple[str, Settings]:
         """The system with these settings, and those of them that are searched."""
@@ -100,7 +105,7 @@ class Search:
         """What picks: the one that is named, or the first of the system's."""
         known = self.plan.metrics_of(next(iter(self.candidates)))
         wanted = self.entry.metric
-        found = [each for each in known if not wanted or wanted in (each.name, each.base)]
+        found = [each for each in known if not wanted or wanted.lower() in (each.name, each.base)]
         if not found:
             raise InputError(f"search: metric {wanted!r} picks; the study has {', '.join(each.name for each in known)}")
         return found[0]
@@ -116,32 +121,46 @@ class Search:
             cell
             for place in self.places
             for setup in self.entry.setups
-            for system in self.candidates
+            for system in self.candidates_of(place, setup)
             for cell in self.cells(place, setup, system)
         ]
 
     def final_cells(self, place: Place, setup: str, system: str) -> list[Cell]:
         """The networks of a winner, which are looked at on test."""
-        together = setup == DEV or self.entry.final == BOTH
-        learned, tune = (BOTH, DEV) if together else ("", TUNE)
-        return self._cells(place, system, learned=learned, tune=tune, scored=(DEV, TEST))
+        if setup == DEV or self.entry.final == BOTH:
+            return self._cells(place, system, learned=BOTH, tune=DEV, scored=(DEV, TEST))
+        # The network of the search itself, with all its scores: what is stored in its place must not lack any.
+        return self._cells(place, system, learned="", tune=TUNE, scored=(TUNE, DEV, TEST))
 
     def stand_ins(self) -> list[Cell]:
-        """As many final networks as there may be at most: winners of two setups may be the same."""
+        """As many final networks as may be trained at most: winners of two setups may be the same.
+
+        A network of the search that was looked at already is not trained again.
+        """
         names = list(self.candidates)
-        return list(
-            dict.fromkeys(
-                cell
-                for place in self.places
-                for at, setup in enumerate(self.entry.setups)
-                for cell in self.final_cells(place, setup, names[at % len(names)])
-            )
-        )
+        found: dict[Cell, None] = {}
+        for place in self.places:
+            for at, setup in enumerate(self.entry.setups):
+                system = names[at % len(names)]
+                looked = {cell.key for cell in self._looked(place, setup, system)}
+                found |= dict.fromkeys(
+                    each for each in self.final_cells(place, setup, system) if each.key not in looked
+                )
+        return list(found)
+
+    def _looked(self, place: Place, setup: str, system: str) -> list[Cell]:
+        """The networks of some settings that are sure to have been scored on test before anything is picked."""
+        if self.entry.tested != "all":
+            return []
+        shared = self.entry.method != "optuna"  # which may try others in every setup
+        return [
+            cell for each in self.entry.setups if shared or each == setup for cell in self.cells(place, each, system)
+        ]
 
     def scores(self, values: Values, place: Place, setup: str, part: str) -> dict[str, float]:
         """The mean over seeds of every candidate on a part; NaN where a network has no score."""
         found = {}
-        for system in self.candidates:
+        for system in self.candidates_of(place, setup):
             cells = self.cells(place, setup, system)
             own = [values.get((cell.key, part, self.metric.name), math.nan) for cell in cells]
             found[system] = sum(own) / len(own)
@@ -167,7 +186,7 @@ class Search:
         found = [self.pick(values, place, setup) for place in self.places for setup in self.entry.setups]
         return [each for each in found if each is not None]
 
-    def having(self, tried: Mapping[str, Settings]) -> Search:
+    def having(self, tried: Tried) -> Search:
         """The same search with the settings that were tried."""
         return replace(self, tried=tried)
 
@@ -175,6 +194,10 @@ class Search:
         """Refuse what cannot be searched so."""
         if self.entry.setting == TUNE and DEV in self.entry.setups:
             raise InputError('search: setting = "tune" picks by what was learned from; expected epoch = "tune"')
+        if self.entry.method == "optuna":
+            from deadheat.study.optuna_search import check_installed
+
+            check_installed(self.entry)
         for place in self.places:
             if place.number:
                 continue

@@ -10,6 +10,7 @@ from deadheat.study.search import Pick, Search, Values
 
 Run = Callable[[Sequence[Cell]], None]  # train what is not there yet
 Read = Callable[[], Values]
+Missing = Callable[[Sequence[Cell]], list[Cell]]  # those of some networks that are not there yet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,3 +37,15 @@ def run_search(search: Search, run: Run, read: Read) -> Searched:
     picks = search.picks(read())
     run(list(dict.fromkeys(cell for pick in picks for cell in pick.finals)))
     return Searched(search, tuple(picks))
+
+
+def waiting(search: Search, missing: Missing, read: Read) -> tuple[list[Cell], list[Cell]]:
+    """What a run would train now: networks of the search, and final ones.
+
+    Of the final ones it is as many as there may be, unless all networks of the search are there and winners known.
+    """
+    found: list[list[Cell]] = []
+    run_search(search, lambda cells: found.append(missing(cells)), read)
+    *first, last = found
+    lacking = list(dict.fromkeys(cell for own in first for cell in own))
+    return (lacking, missing(search.stand_ins())) if lacking else ([], last)

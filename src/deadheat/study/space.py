@@ -47,7 +47,9 @@ class Range:
         numbers = [given.get(key) for key in ("low", "high")]
         if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
             raise InputError(f"{name} = {dict(given)}; expected a range such as {{low = 0.001, high = 0.01}}")
-        made = cls(given["low"], given["high"], bool(given.get("log", False)))
+        if not isinstance(given.get("log", False), bool):
+            raise InputError(f"{name}: log = {given['log']!r}; expected true or false")
+        made = cls(given["low"], given["high"], given.get("log", False))
         if not (math.isfinite(made.low) and math.isfinite(made.high) and made.low < made.high):
             raise InputError(f"{name}: low {made.low:g}, high {made.high:g}; expected the first to be less")
         if made.log and made.low <= 0:
@@ -72,7 +74,8 @@ class Range:
             found = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
         else:
             found = low + share * (high - low)
-        return min(math.floor(found), self.high) if self.whole else float(f"{found:.4g}")
+        rounded = math.floor(found) if self.whole else float(f"{found:.4g}")
+        return min(max(rounded, self.low), self.high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +105,8 @@ class Space:
         for name, values in self.lists.items():
             if not values:
                 raise InputError(f"{name} has no values; expected at least one")
-        if not {**self.ranges, **self.lists}:
-            raise InputError("nothing to search; expected a list of values or a range for some setting")
+        if not self.varied:
+            raise InputError("nothing to search; expected several values or a range for some setting")
 
     def all(self) -> list[Settings]:
         """Every combination.
@@ -123,7 +126,7 @@ class Space:
         Examples
         --------
         >>> Space({"drop": [0.1, 0.2], "column": "upos"}).drawn(5, 0)
-        [{'drop': 0.1, 'column': 'upos'}, {'drop': 0.2, 'column': 'upos'}]
+        [{'drop': 0.2, 'column': 'upos'}, {'drop': 0.1, 'column': 'upos'}]
         """
         chance = generator(seed, 0)
         found: dict[str, Settings] = {}

@@ -126,7 +126,7 @@ class ParserSettings:
         more = {key: value or own.get(key, value) for key, value in given.items()}
         return kind(
             units=sizes_of(self.units or own["units"]), word_size=self.word_size or own["word_size"], case_size=0,
-            characters=self.characters, filters=self.filters or own["filters"], omits=True,
+            characters=self.characters, filters=self.filters or own["filters"], omits=self.omitted > 0,
             tag_size=(self.tag_size or own["tag_size"]) if self.reading.column else 0,
             classifier="softmax", optimizer=self.optimizer, dropped=self.dropped, batch=self.batch or own["batch"],
             fixed_words=self.frozen, **more,

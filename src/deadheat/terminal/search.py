@@ -22,13 +22,14 @@ WHAT = {
 def search_plan(search: Search) -> str:
     """How many trainings and looks at test a search will cost."""
     entry, places, seeds = search.entry, len(search.places), len(search.seeds)
-    tried = entry.samples if entry.method == "optuna" else len(search.candidates)
+    tried = len(search.candidates)
     setups = " and ".join(entry.setups)
     first = tried * len(entry.setups) * places * seeds
     last = len(search.stand_ins())
     told = f"search of {search.label}: {counted(tried, 'setting')} of {', '.join(entry.space.varied)} ({entry.method})"
     told += f", on {counted(places, 'data set')}, {counted(seeds, 'seed')}, epochs picked by {setups}"
-    told += f": {counted(first, 'training')}; then winners by {search.metric.name} on {entry.setting}"
+    most = " at most" if entry.method == "optuna" else ""
+    told += f": {counted(first, 'training')}{most}; then winners by {search.metric.name} on {entry.setting}"
     told += f", {counted(last, 'training')} at most on {entry.final}"
     looks = last + (first if entry.tested == "all" else 0)
     return prose(f"{told}, {counted(looks, 'look')} at test")
@@ -66,7 +67,8 @@ def _tested(each: DataSet, result: SearchResult) -> list[str]:
 
 
 def _between(each: Between) -> list[str]:
-    return [WHAT[each.what], f"{each.first:.2f}", f"{each.second:.2f}", f"{each.difference:+.2f}", _p(each.p)]
+    means = (percent(value / 100) for value in (each.first, each.second))
+    return [WHAT[each.what], *means, _signed(each.difference / 100), _p(each.p)]
 
 
 def _verdict(result: SearchResult) -> str:
@@ -97,8 +99,15 @@ def _spreads(result: SearchResult) -> str:
 
 
 def _name(each: DataSet, result: SearchResult) -> str:
-    several = len({own.place.corpus for own in result.datasets}) < len(result.datasets)
-    return f"{each.place.corpus} {each.place.number}" if several else each.place.corpus
+    """The corpus of a data set, and what tells it from the others of that corpus."""
+    place = each.place
+    own = [other.place for other in result.datasets if other.place.corpus == place.corpus]
+    if len(own) == 1:
+        return place.corpus
+    if len({(other.split, other.split_seed) for other in own}) == 1:
+        return f"{place.corpus} {place.number}"
+    seed = f" seed {place.split_seed}" if place.split_seed else ""
+    return f"{place.corpus} {place.split.partition('.v')[0]}{seed} {place.number}"
 
 
 def _settings(settings: Mapping[str, Any]) -> str:
@@ -106,7 +115,7 @@ def _settings(settings: Mapping[str, Any]) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{100 * value:+.2f}"
+    return "-" if np.isnan(value) else f"{100 * value:+.2f}"
 
 
 def _p(value: float) -> str:

@@ -1,0 +1,172 @@
+"""What a search found, in words: the verdict, and what its data sets and settings are called."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from deadheat.documents import Document
+from deadheat.errors import counted
+from deadheat.pages.wording import known, listed, p_equals, shown
+
+Row = Mapping[str, Any]
+
+
+def verdict(document: Document) -> list[str]:
+    """What a search comes to: who won, what that is worth on test, how far dev was from it, and what it cost."""
+    if not any(each["winners"] for each in document["datasets"]):
+        return [f"The search of {document['label']} has no winner: no network of it has a score."]
+    return [*_winning(document), *_gaps(document), _optimism(document), _cost(document)]
+
+
+LEARNING = {
+    "tune": "networks learned from train, and tune picked the epoch",
+    "dev": "networks learned from train and tune, and dev picked the epoch",
+}
+
+
+def protocol(document: Document) -> Iterator[str]:
+    """How the search went, step by step."""
+    tried = f"{counted(document['settings'], 'setting')} of {listed(document['varied'])}"
+    yield (
+        f"Tried were {tried} ({document['method']}) on {counted(len(document['datasets']), 'data set')}, each with "
+        f"{counted(len(document['seeds']), 'seed')}; those that did best on {document['setting']} won."
+    )
+    ways = [f"in setup {setup}, {LEARNING[setup]}" for setup in document["setups"]]
+    said = "; ".join(ways)
+    final = "Then the networks of the winners were scored on test."
+    if "tune" in document["setups"] and document["final"] != "train":
+        which = "the winners of setup tune" if len(ways) > 1 else "the winners"
+        learned = f"{which} learned from {document['final']}, with dev to pick the epoch"
+        final = f"Then {learned}, and winners were scored on test."
+    yield f"{said[:1].upper()}{said[1:]}. {final}"
+
+
+def names_of(document: Document) -> list[str]:
+    """What data sets are called: by their corpora, and by their splits where there are several of a corpus."""
+    found = [(each["corpus"], each["split"], each["seed"]) for each in document["datasets"]]
+    corpora = [corpus for corpus, _, _ in found]
+    several = {corpus: len({way for way in found if way[0] == corpus}) > 1 for corpus in corpora}
+    names = []
+    for each in document["datasets"]:
+        corpus, way = each["corpus"], str(each["split"]).partition(".v")[0]
+        seed = f" seed {each['seed']}" if each["seed"] else ""
+        place = f"{way}{seed} {each['number']}" if several[corpus] else str(each["number"])
+        names.append(f"{corpus} {place}" if corpora.count(corpus) > 1 else corpus)
+    return names
+
+
+def settings_text(settings: Row) -> str:
+    """Settings with their values, one after the other."""
+    return ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def winner_of(each: Row, setup: str) -> Row | None:
+    """The winner of a setup on a data set, if it has one."""
+    found: Row | None = next((winner for winner in each["winners"] if winner["setup"] == setup), None)
+    return found
+
+
+def mean_of(document: Document, setup: str, what: str) -> float | None:
+    """The mean of something over the data sets on which both setups, or the only one, have it."""
+    rows = []
+    for each in document["datasets"]:
+        own = {name: known((winner_of(each, name) or {}).get(what)) for name in document["setups"]}
+        if not any(map(math.isnan, own.values())):
+            rows.append(own[setup])
+    return fmean(rows) if rows else None
+
+
+def between_of(document: Document, what: str) -> Row | None:
+    """How two setups differ in something over data sets."""
+    found: Row | None = next((each for each in document["between"] if each["what"] == what), None)
+    return found
+
+
+def points(value: float | None) -> str:
+    """A difference of shares in points.
+
+    Examples
+    --------
+    >>> points(0.0057), points(-0.0123), points(None)
+    ('+0.57 points', '-1.23 points', 'unknown')
+    """
+    return "unknown" if value is None else f"{shown(value, scale=100, sign='+')} points"
+
+
+def significant(document: Document) -> tuple[int, int, int]:
+    """On how many data sets setups were compared on test, and on how many they differ: before and after correction."""
+    tested = [each for each in document["datasets"] if each["p"] is not None]
+    before, after = (sum(known(each[name]) <= document["alpha"] for each in tested) for name in ("p", "p_corrected"))
+    return len(tested), before, after
+
+
+def _winning(document: Document) -> Iterator[str]:
+    label, sets = document["label"], document["datasets"]
+    if len(document["setups"]) == 1:
+        (setup,) = document["setups"]
+        test, searched = (shown(mean_of(document, setup, what), scale=100) for what in ("test", "searched"))
+        tried = counted(document["settings"], "setting")
+        yield (
+            f"The settings of {label} were picked on {document['setting']}: of {tried}, those that won on "
+            f"{counted(len(sets), 'data set')} have {searched} on dev in the search and {test} on test, on average."
+        )
+        return
+    setups = " and by ".join(document["setups"])
+    tested, before, after = significant(document)
+    if not tested:
+        yield f"Winners of {label} with epochs picked by {setups} cannot be compared: none has a score on test."
+        return
+    compared = [each["differing"] for each in sets if each["differing"] is not None]
+    differ = sum(value > 0 for value in compared)
+    claim = f"{label} with epochs picked by {setups} is a dead heat on test"
+    if after:
+        claim = f"It matters on test whether {' or '.join(document['setups'])} picks epochs of {label}"
+    corrected = f"after correction ({document['correction']}) on {after or 'none'}"
+    clear = f"{before} of {tested}, and {corrected}" if before else f"none, with or without {document['correction']}"
+    evidence = (
+        f"the settings that won differ on {differ} of {counted(len(compared), 'data set')}, and their scores on test "
+        f"significantly on {clear} (paired bootstrap over sentences, alpha {document['alpha']:g})"
+    )
+    over = between_of(document, "test")
+    if over is not None and over["p"] is not None:
+        gap = shown(over["difference"], sign="+")
+        evidence += f"; over data sets the difference is {gap} points ({p_equals(over['p'])})"
+    yield f"{claim}: {evidence}."
+
+
+def _gaps(document: Document) -> Iterator[str]:
+    means = {setup: points(mean_of(document, setup, "gap")) for setup in document["setups"]}
+    told = listed(f"{each} where {setup} picked epochs" for setup, each in means.items())
+    over = between_of(document, "gap")
+    if over is not None:
+        many = counted(_shared(document["datasets"], document["setups"]), "data set")
+        if over["p"] is None:
+            told += f"; whether that differs cannot be tested on {many}"
+        else:
+            sure = "significant" if over["p"] <= document["alpha"] else "not significant"
+            gap = f"{shown(over['difference'], sign='+')} points"
+            told += f"; the difference of {gap} is {sure} over {many} ({p_equals(over['p'])})"
+    yield f"Test minus dev of the search, on average: {told}."
+
+
+def _shared(sets: Sequence[Row], setups: Sequence[str]) -> int:
+    return sum(all((winner_of(each, setup) or {}).get("gap") is not None for setup in setups) for each in sets)
+
+
+def _optimism(document: Document) -> str:
+    several = len(document["setups"]) > 1
+    told = [
+        points(mean_of(document, setup, "optimism")) + (f" in setup {setup}" if several else "")
+        for setup in document["setups"]
+    ]
+    return f"Dev minus test of the final networks, on average: {listed(told)}."
+
+
+def _cost(document: Document) -> str:
+    failed = f", {document['failed']:,} failed" if document["failed"] else ""
+    networks = f"{counted(document['trained'], 'network')} for {counted(document['settings'], 'setting')}{failed}"
+    looks = counted(document["looks"], "network")
+    return f"What the search of {document['label']} cost: {networks}; {looks} scored on test."

@@ -1,0 +1,190 @@
+"""Searches that Optuna drives: what it asks is what a second run asks, and pruned settings are spared."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from deadheat.errors import StudyError
+from deadheat.study.cells import Cell
+from deadheat.study.optuna_search import optuna
+from deadheat.study.plan import Plan
+from deadheat.study.search import Search, searches_of
+from deadheat.study.searching import waiting
+from tests.study.search_cases import FOUR, NAMES, Killed, World, search_file, search_of
+
+pytest.importorskip("optuna")
+
+SPACE = "system = 'perceptron'\nmethod = 'optuna'\nepochs = {low = 1, high = 40, log = true}\norder = [2, 3]\n"
+TWO = f"{SPACE}epoch = ['tune', 'dev']\n"
+
+
+def settings_of(cell: Cell) -> dict[str, int]:
+    """Epochs and order, from the name of a system; what is not in it is as by default."""
+    inside = cell.system.partition("(")[2].rstrip(")")
+    return {"epochs": 10, "order": 2} | {
+        key: int(value) for key, value in (each.split("=") for each in inside.split(", ") if each)
+    }
+
+
+def hill(cell: Cell, part: str) -> float:
+    """Best at 12 epochs and order 3, a little worse with every seed."""
+    del part
+    own = settings_of(cell)
+    return 0.9 - abs(own["epochs"] - 12) / 100 - (own["order"] == 2) / 50 - cell.seed / 1000
+
+
+def asked(search: Search) -> list[list[str]]:
+    """The systems that were tried, on every split in every setup."""
+    assert search.tried is not None
+    return [list(own) for own in search.tried.values()]
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "random", "qmc"])
+def test_as_many_settings_are_tried_as_the_search_may_and_the_best_of_them_wins(tmp_path: Path, sampler: str) -> None:
+    search = search_of(tmp_path, f"{TWO}samples = 12\nsampler = '{sampler}'\n", times=2)
+    world = World(hill)
+    found = world.conduct(search)
+    tried = found.search.tried
+    assert tried is not None
+    assert list(tried) == [(place, setup) for place in search.places for setup in ("tune", "dev")]
+    assert all(4 < len(own) <= 12 for own in tried.values())  # the same settings may be asked for twice
+    for pick in found.picks:
+        own = [cell for cell in world.trained if cell.number == pick.place.number and cell.tune == pick.setup]
+        assert pick.score == max(hill(cell, "dev") for cell in own if cell.system in tried[pick.place, pick.setup])
+    assert all(1 <= own["epochs"] <= 40 for own in found.search.candidates.values())
+
+
+@pytest.mark.parametrize(
+    "text", [TWO, f"{TWO}sampler = 'random'\npruner = 'median'\nseeds = 3\n", f"{TWO}final = 'train'\n"]
+)
+def test_a_second_run_asks_the_same_and_trains_nothing(tmp_path: Path, text: str) -> None:
+    search = search_of(tmp_path, f"{text}samples = 10\n", times=2)
+    world = World(hill)
+    first = world.conduct(search)
+    trained = len(world.trained)
+    second = world.conduct(search)
+    assert len(world.trained) == trained
+    assert asked(second.search) == asked(first.search)
+    assert [(pick.system, pick.score, pick.among) for pick in second.picks] == [
+        (pick.system, pick.score, pick.among) for pick in first.picks
+    ]
+
+
+def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
+    search = search_of(tmp_path, f"{SPACE}samples = 8\nseeds = 2\n")
+    whole = World(hill)
+    wanted = whole.conduct(search)
+    for most in (1, 5, len(whole.trained) - 1):
+        world = World(hill, most=most)
+        with pytest.raises(Killed):
+            world.conduct(search)
+        world.most = None
+        assert asked(world.conduct(search).search) == asked(wanted.search)
+        assert [cell.key for cell in world.trained] == [cell.key for cell in whole.trained]
+
+
+def test_what_waits_is_known_when_all_of_it_was_asked(tmp_path: Path) -> None:
+    search = search_of(tmp_path, f"{SPACE}samples = 8\nseeds = 2\nsampler = 'random'\npruner = 'median'\n")
+    world = World(hill)
+    first, last = waiting(search, world.missing, world.read)
+    assert 0 < len(first) <= 16
+    assert len(last) == 2  # a winner with two seeds
+    world.conduct(search)
+    assert len(world.trained) <= len(first) + len(last)
+    assert waiting(search, world.missing, world.read) == ([], [])
+
+
+def test_winners_of_one_setup_are_no_candidates_of_the_other(tmp_path: Path) -> None:
+    """The final network of the winner by tune is what a network by dev would be; dev has not tried it, though."""
+    search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n")
+    (place,) = search.places
+    settings = search.candidates
+    tried = search.having({
+        (place, "tune"): {name: settings[name] for name in NAMES[:2]},
+        (place, "dev"): {name: settings[name] for name in NAMES[2:]},
+    })  # fmt: skip
+    assert [(cell.tune, cell.system) for cell in tried.first_cells()] == [
+        *(("tune", name) for name in NAMES[:2]),
+        *(("dev", name) for name in NAMES[2:]),
+    ]
+    world = World(lambda cell, part: 0.9 - NAMES.index(cell.system) / 10)  # the first is the best of all
+    world.run(tried.first_cells())
+    before = tried.picks(world.values)
+    assert [pick.system for pick in before] == [NAMES[0], NAMES[2]]
+    world.run([cell for pick in before for cell in pick.finals])
+    assert [(pick.system, pick.among) for pick in tried.picks(world.values)] == [(NAMES[0], 2), (NAMES[2], 2)]
+    assert list(tried.candidates) == NAMES
+
+
+def test_a_pruner_spares_the_later_seeds_of_bad_settings(tmp_path: Path) -> None:
+    text = f"{SPACE}samples = 30\nseeds = 4\nsampler = 'random'\n"
+    whole, pruned = World(hill), World(hill)
+    every = whole.conduct(search_of(tmp_path / "whole", text))
+    some = pruned.conduct(search_of(tmp_path / "pruned", f"{text}pruner = 'median'\n"))
+    assert asked(some.search) == asked(every.search)  # a random sampler asks the same, whatever it is told
+    assert len(pruned.trained) < len(whole.trained)
+    seeds: dict[str, int] = {}
+    for cell in pruned.trained:
+        seeds[cell.system] = seeds.get(cell.system, 0) + 1
+    stopped = [name for name, count in seeds.items() if count < 4]
+    assert stopped
+    (pick,), (best,) = some.picks, every.picks
+    assert (pick.system, pick.score) == (best.system, best.score)
+    assert pick.among == len(asked(some.search)[0]) - len(stopped)  # what was given up cannot win
+
+
+def test_settings_that_fail_are_told_to_optuna_and_left_out(tmp_path: Path) -> None:
+    search = search_of(tmp_path, f"{SPACE}samples = 10\nsampler = 'random'\n")
+    world = World(hill, fails=lambda cell: settings_of(cell)["order"] == 3)
+    found = world.conduct(search)
+    (pick,) = found.picks
+    assert pick.settings["order"] == 2
+    names = [name for name, own in found.search.candidates.items() if own["order"] == 2]
+    assert pick.among == len(names) < len(found.search.candidates)
+
+
+def told(path: Path) -> str:
+    with pytest.raises(StudyError) as refused:
+        searches_of(Plan.of(path))
+    assert len(str(refused.value).splitlines()) == 1
+    return str(refused.value)
+
+
+def test_without_optuna_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = search_file(tmp_path, SPACE)
+    line = path.read_text().splitlines().index("[search]") + 1
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    assert told(path) == (
+        f'{path}:{line}: search: method = "optuna" needs Optuna; expected pip install "deadheat[search]"'
+    )
+
+
+@pytest.mark.parametrize(("sampler", "needed"), [("cmaes", "cmaes"), ("gp", "torch")])
+def test_a_sampler_that_needs_more_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sampler: str, needed: str
+) -> None:
+    path = search_file(tmp_path, f"{SPACE}sampler = '{sampler}'\n")
+    monkeypatch.setitem(sys.modules, needed, None)
+    assert told(path).endswith(f'search: sampler = "{sampler}" needs {needed}; expected pip install {needed}')
+
+
+def test_optuna_is_not_loaded_for_other_searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    World(hill).conduct(search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2]\n"))
+    assert importlib.util.find_spec("optuna") is None
+
+
+def test_samplers_and_pruners_are_optunas_own(tmp_path: Path) -> None:
+    from deadheat.study.optuna_search import PRUNERS, SAMPLERS
+
+    library = optuna()
+    assert all(hasattr(library.samplers, name) for name in SAMPLERS.values())
+    assert all(hasattr(library.pruners, name) for name in PRUNERS.values())
+    entry = search_of(tmp_path, SPACE).entry
+    kinds = type(entry).model_fields
+    assert set(kinds["sampler"].annotation.__args__) == set(SAMPLERS)  # type: ignore[union-attr]
+    assert set(kinds["pruner"].annotation.__args__) == set(PRUNERS)  # type: ignore[union-attr]
