@@ -93,6 +93,15 @@ def test_training_sees_train_and_tune_and_prediction_sees_no_labels(
         assert seen["labels"] == {"_"}
 
 
+def test_a_cell_that_is_run_again_for_another_part_keeps_what_it_was_scored_on(tmp_path: Path) -> None:
+    path = study_file(tmp_path, "unigram", times=1)
+    ran(path, "evaluate=['dev']")
+    assert str(ran(path, "evaluate=['test']")).startswith("1 cell run")
+    with Store.read(Plan.of(path).store_path) as store:
+        assert set(store.scores()["part"]) == {"dev", "test"}
+    assert str(ran(path, "evaluate=['dev']")) == "0 cells run, 1 there already"
+
+
 def test_every_look_at_a_test_part_is_counted_and_none_at_another(tmp_path: Path, ledger_path: Path) -> None:
     path = study_file(tmp_path)
     look = Look(Ledger(ledger_path))

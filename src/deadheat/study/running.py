@@ -160,6 +160,7 @@ def run_study(
     cells = list(dict.fromkeys([*missing_cells(plan, store, retry_failed=retry_failed), *again]))
     before = ran_before(plan, store, cells)
     there = store.done()
+    cells = _with_earlier_parts(plan, store, cells, there)
     if look is not None:
         check_budgets(plan, cells, look)
     made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
@@ -179,6 +180,21 @@ def run_study(
         if told is not None:
             told(outcome, len(cells) - done - failed)
     return replace(before, done=done, failed=failed, notes=tuple(dict.fromkeys(notes)))
+
+
+def _with_earlier_parts(plan: Plan, store: Store, cells: Sequence[Cell], there: set[str]) -> list[Cell]:
+    """Cells that are run again are also scored on the parts that they were scored on before, which would be lost."""
+    if there.isdisjoint(cell.key for cell in cells):
+        return list(cells)
+    scored: dict[str, dict[str, None]] = {}
+    for key, part, *_ in store.counted().iter_rows():
+        scored.setdefault(key, {})[part] = None
+    return [
+        replace(cell, scored=tuple(dict.fromkeys([*scored[cell.key], *plan.scored_parts(cell)])))
+        if cell.key in there and cell.key in scored
+        else cell
+        for cell in cells
+    ]
 
 
 def ran_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> Ran:
