@@ -18,7 +18,7 @@ from deadheat.tables.runs import read_runs
 from tests.cli.running import Commands
 from tests.study.store_outcomes import cell, counts, outcome
 
-SCORES = "key corpus split number system seed part metric value sentences words".split()
+SCORES = "key corpus split number system seed setup part metric value sentences words".split()
 WITH_LITTLE_ROOM = """
 import resource, sys
 from deadheat.errors import InputError
@@ -52,7 +52,7 @@ def test_scores_are_printed_as_csv_by_default(commands: Commands, store: Path) -
     assert header == SCORES
     assert [row[0] for row in rows] == [cell(number).key for number in range(4)]
     expected = counts(1)[:, 0].sum() / counts(1)[:, 1].sum()
-    assert float(rows[1][8]) == expected
+    assert float(rows[1][9]) == expected
     assert rows[3][6:] == ["dev", "las.v1", "", "2", "9"]  # no number: an empty cell
 
 

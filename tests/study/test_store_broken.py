@@ -17,7 +17,11 @@ from deadheat.study.store import Store
 from tests.study.store_outcomes import cell, counts, outcome
 
 # The layout before version 1: no memory of runs, no study files.
-SCHEMA_0 = schema.TABLES.replace(", peak_mb REAL NOT NULL DEFAULT 0", "").partition("CREATE TABLE studies")[0]
+SCHEMA_0 = (
+    schema.TABLES.replace(", peak_mb REAL NOT NULL DEFAULT 0", "")
+    .replace(",\n    setup TEXT NOT NULL DEFAULT ''", "")
+    .partition("CREATE TABLE studies")[0]
+)
 ROW_0 = """
 INSERT INTO names VALUES (1, 'english'), (2, '0f'), (3, 'random.v1'), (4, 'hmm.v1'), (5, 'test'), (6, 'upos.v1');
 INSERT INTO provenance VALUES (1, '{"host": "old"}');
@@ -39,6 +43,7 @@ def path(tmp_path: Path) -> Path:
 def old(tmp_path: Path) -> Path:
     made = tmp_path / "old.db"
     assert "peak_mb" not in SCHEMA_0
+    assert "setup" not in SCHEMA_0
     with closing(sqlite3.connect(made)) as connection:
         connection.executescript(f"{SCHEMA_0}{ROW_0}PRAGMA application_id={schema.APPLICATION};PRAGMA journal_mode=WAL")
     return made
