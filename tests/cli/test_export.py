@@ -53,7 +53,7 @@ def test_scores_are_printed_as_csv_by_default(commands: Commands, store: Path) -
     assert [row[0] for row in rows] == [cell(number).key for number in range(4)]
     expected = counts(1)[:, 0].sum() / counts(1)[:, 1].sum()
     assert float(rows[1][9]) == expected
-    assert rows[3][6:] == ["dev", "las.v1", "", "2", "9"]  # no number: an empty cell
+    assert rows[3][7:] == ["dev", "las.v1", "", "2", "9"]  # no number: an empty cell
 
 
 def test_runs_have_every_outcome_failures_too(commands: Commands, store: Path) -> None:
