@@ -11,19 +11,18 @@ line, that are all tried; those that differ in numbers train in one stack.
 from __future__ import annotations
 
 import argparse
-import fcntl
-import io
 import json
 import multiprocessing
 import time
 import traceback
-import zipfile
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from studies.archive import keep
 
 PARTS = ("train", "dev", "test")
 Settings = dict[str, Any]
@@ -115,7 +114,7 @@ def _train(job: Job, tags: str) -> list[Told]:
                 f"{part}_heads": made.trees.astype(np.int16), f"{part}_relations": relations.codes.astype(np.int16),
                 f"{part}_names": np.array(relations.vocabulary.strings),
             }  # fmt: skip
-        _keep(job.out, told, arrays)
+        keep(job.out / "networks.jsonl", job.out / "predictions.zip", told, arrays)
         found.append(told)
     return found
 
@@ -143,16 +142,6 @@ def _clocked(until: float) -> list[float]:
 
     Stack.after_epoch = after  # type: ignore[method-assign]
     return times
-
-
-def _keep(out: Path, told: Told, arrays: dict[str, np.ndarray]) -> None:
-    packed = io.BytesIO()
-    np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
-    with (out / "networks.jsonl").open("a") as lines:
-        fcntl.flock(lines, fcntl.LOCK_EX)
-        with zipfile.ZipFile(out / "predictions.zip", "a") as store:
-            store.writestr(told["file"], packed.getvalue())
-        print(json.dumps(told), file=lines, flush=True)
 
 
 def main() -> None:

@@ -2,17 +2,14 @@
 
     python -m studies.tune.train FOLDER OUT [--corpora en_ewt,ug_udt] [--studies tagger,parser] [--seconds 300]
 
-OUT/predictions.zip has what each network says of the parts it is scored on, by the key of its cell.
+OUT/trained.zip has what each network says of the parts it is scored on, by the key of its cell.
 """
 
 from __future__ import annotations
 
 import argparse
-import fcntl
-import io
 import json
 import time
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus, read, take
-from deadheat.metrics.universal import main_label
+from deadheat.metrics import METRICS, align
 from deadheat.neural.orders import Done, Order
 from deadheat.systems import SYSTEMS
+from studies.archive import keep
 
 Asked = dict[str, Any]  # an order
 
@@ -43,25 +41,21 @@ def trained(corpus: Corpus, parts: Mapping[str, np.ndarray], asked: Sequence[Ask
 
 def score(gold: Corpus, found: Corpus, system: str) -> float:
     """Accuracy on tags, or LAS."""
-    if not SYSTEMS.make(system).trees:
-        column = SYSTEMS.make(system).settings["column"]
-        return float(np.mean(np.array(gold.column(column).strings()) == np.array(found.column(column).strings())))
-    main = [np.array([main_label(name) for name in each.column("deprel").strings()]) for each in (gold, found)]
-    return float(np.mean((gold.trees == found.trees) & (main[0] == main[1])))
+    made = SYSTEMS.make(system)
+    metric = METRICS.make("las") if made.trees else METRICS.make("accuracy", column=made.settings["column"])
+    return float(metric.value(metric.counts(align(gold, found))[:, :3].sum(axis=0)))
 
 
-def packed(done: Done, system: str) -> bytes:
+def arrays_of(done: Done, system: str) -> dict[str, np.ndarray]:
     """What a network says of each part."""
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     made = SYSTEMS.make(system)
     for part, corpus in done.predictions.items():
         labels = corpus.column("deprel" if made.trees else made.settings["column"])
         arrays |= {f"{part}_codes": labels.codes.astype(np.int16), f"{part}_names": np.array(labels.vocabulary.strings)}
         if made.trees:
             arrays[f"{part}_heads"] = corpus.trees.astype(np.int16)
-    target = io.BytesIO()
-    np.savez_compressed(target, **arrays)  # type: ignore[arg-type]
-    return target.getvalue()
+    return arrays
 
 
 def main() -> None:
@@ -113,13 +107,9 @@ def _searched(corpus: Corpus, parts: Mapping[str, np.ndarray], asked: Sequence[A
 
 
 def _keep(out: Path, each: Asked, done: Done) -> None:
-    with (out / "trained.jsonl").open("a") as lines:
-        fcntl.flock(lines, fcntl.LOCK_EX)
-        told = {"epoch": done.epoch, "epochs": done.epochs, "tune_score": done.score, "failed": done.failed}
-        name = f"{each['key']}.{each['phase']}.npz"
-        with zipfile.ZipFile(out / "trained.zip", "a") as store:
-            store.writestr(name, packed(done, each["system"]))
-        print(json.dumps({**each, **told, "file": name}), file=lines, flush=True)
+    told = {"epoch": done.epoch, "epochs": done.epochs, "tune_score": done.score, "failed": done.failed}
+    named = {**each, **told, "file": f"{each['key']}.{each['phase']}.npz"}
+    keep(out / "trained.jsonl", out / "trained.zip", named, arrays_of(done, each["system"]))
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def test_settings_that_fail_are_left_out_and_told(commands: Commands, tmp_path: 
 def test_a_budget_refuses_before_anything_is_trained(commands: Commands, tmp_path: Path, ledger_path: Path) -> None:
     study = search_file(tmp_path, TWO)
     plan = Plan.of(study)
-    (test_set,) = planned_looks(plan, cells_to_look_at(plan))
+    (test_set,) = planned_looks(plan, cells_to_look_at(searches_of(plan)))
     Ledger(ledger_path).guard(test_set, budget=1)
     before = {each.name for each in tmp_path.iterdir()}
     told = commands.refused("run", study)

@@ -170,7 +170,7 @@ def test_the_plan_counts_as_many_final_networks_as_the_worst_winners_need(tmp_pa
         world.conduct(search)
         most = max(most, len(world.trained) - len(search.first_cells()))
     assert len(search.stand_ins()) == most
-    looks = [cell for cell in cells_to_look_at(search.plan) if "test" in cell.scored]
+    looks = [cell for cell in cells_to_look_at(searches_of(search.plan)) if "test" in cell.scored]
     tested = len(search.first_cells()) if "'all'" in text else 0
     assert len(looks) == tested + most
 

@@ -52,12 +52,12 @@ class Conducted:
 
     def to_dict(self) -> dict[str, Any]:
         """All that the study found, what failed, and which test sets were looked at for it."""
-        looked = planned_looks(self.plan, [*self.plan.cells, *tested_cells(self.plan)])
+        looked = planned_looks(self.plan, [*self.plan.cells, *tested_cells(searches_of(self.plan))])
         test_sets = [{"name": each.name, "hash": each.hash} for each in looked]
         failed = [
             {
                 "key": cell.key,
-                "system": self.plan.labels.get(cell.system, cell.system),
+                "system": self.plan.label_of(cell.system),
                 "corpus": cell.corpus,
                 "split": cell.split,
                 "number": cell.number,
@@ -125,7 +125,7 @@ def conduct(
     path = path or plan.store_path
     searches = searches_of(plan)
     if look is not None and not path.exists():  # nothing is made of a study that is refused
-        check_budgets(plan, [*plan.cells, *tested_cells(plan)], look)
+        check_budgets(plan, [*plan.cells, *tested_cells(searches)], look)
     with Store.open(path, create=True) as store:
         store.set_study(plan.text)
         ran = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
@@ -151,7 +151,7 @@ def conduct(
 
 def named(plan: Plan, cell: Cell) -> str:
     """A cell in words."""
-    return f"{plan.labels.get(cell.system, cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
+    return f"{plan.label_of(cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
 
 
 @dataclass(slots=True)

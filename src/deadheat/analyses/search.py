@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from deadheat.analyses.contest import Settings, pair_p
 from deadheat.analyses.search_spread import Spread, spread_of
 from deadheat.analyses.tables import compare_scores
 from deadheat.errors import counted
+from deadheat.metrics import Metric
 from deadheat.stats.corrections import correct
 from deadheat.study.cells import Cell
-from deadheat.study.search import DEV, TEST, Pick, Place, Values
+from deadheat.study.search import DEV, TEST, Pick, Place, Values, mean_score
 from deadheat.study.searching import Searched
 from deadheat.study.store import Store
 
@@ -150,7 +151,7 @@ def search_result(searched: Searched, store: Store, values: Values) -> SearchRes
     datasets = []
     for place in search.places:
         own = [picks[place, setup] for setup in entry.setups if (place, setup) in picks]
-        winners = tuple(_winner(pick, values, search.metric.name) for pick in own)
+        winners = tuple(_winner(pick, values, search.metric) for pick in own)
         spreads = tuple(spread_of(search, store, values, place, setup) for setup in entry.setups)
         differing, p = None, NONE
         if len(own) > 1:
@@ -170,17 +171,12 @@ def search_result(searched: Searched, store: Store, values: Values) -> SearchRes
     )  # fmt: skip
 
 
-def _winner(pick: Pick, values: Values, metric: str) -> Winner:
+def _winner(pick: Pick, values: Values, metric: Metric) -> Winner:
     scores = [
-        _mean(values, cells, part, metric)
+        mean_score(values, cells, part, metric)
         for cells, part in ((pick.networks, DEV), (pick.finals, DEV), (pick.finals, TEST))
     ]
     return Winner(pick.setup, pick.system, pick.settings, pick.among, *scores)
-
-
-def _mean(values: Values, cells: Sequence[Cell], part: str, metric: str) -> float:
-    found = [values.get((cell.key, part, metric), NONE) for cell in cells]
-    return float(np.mean(found)) if found else NONE
 
 
 def _p(store: Store, first: Cell, second: Cell, values: Values, searched: Searched) -> float:
@@ -198,11 +194,7 @@ def _p(store: Store, first: Cell, second: Cell, values: Values, searched: Search
 def _corrected(datasets: Sequence[DataSet], correction: str) -> list[DataSet]:
     known = [each for each in datasets if not np.isnan(each.p)]
     corrected = iter(correct([each.p for each in known], correction)) if known else iter(())
-    made = []
-    for each in datasets:
-        own = NONE if np.isnan(each.p) else float(next(corrected))
-        made.append(DataSet(each.place, each.winners, each.spreads, each.differing, each.p, own))
-    return made
+    return [each if np.isnan(each.p) else replace(each, p_corrected=float(next(corrected))) for each in datasets]
 
 
 def _between(datasets: Sequence[DataSet], setups: Sequence[str]) -> list[Between]:

@@ -141,6 +141,10 @@ class Plan:
                 found[name] = _label(entry, name, {key: settings[key] for key in sorted(varied)})
         return found if len(set(found.values())) == len(found) else {name: name for name in found}
 
+    def label_of(self, system: str) -> str:
+        """What a system is called in tables; one that is searched has its name."""
+        return self.labels.get(system, system)
+
     def partition(self, cell: Cell) -> Partition:
         """The split of a cell."""
         return self._drawn(cell.corpus, cell.split, cell.split_seed, cell.number)

@@ -250,7 +250,7 @@ def _recorded(cell: Cell, worked: Worked, look: Look, plan: Plan) -> tuple[str, 
     scores = next(each for each in worked.scores if each.part == TEST)
     prediction = str(worked.predictions.get(TEST, {}).get("sha256", ""))
     made_from = "|".join(filter(None, (cell.system, str(cell.seed), cell.setup)))
-    scored = Scored(plan.labels.get(cell.system, cell.system), prediction, tuple(scores.values), made_from)
+    scored = Scored(plan.label_of(cell.system), prediction, tuple(scores.values), made_from)
     purpose = look.purpose or f"study {plan.study.name or plan.path.name}"
     recorded = look.ledger.record(
         [watched(cell, worked.texts[TEST])], [scored], purpose=purpose, over_budget=look.over_budget

@@ -94,7 +94,7 @@ class Search:
             for number in range(times)
         ]
 
-    @property
+    @cached_property
     def seeds(self) -> list[int]:
         """Of every network; one where the seed changes nothing."""
         made = SYSTEMS.make(next(iter(self.candidates)))
@@ -162,8 +162,7 @@ class Search:
         found = {}
         for system in self.candidates_of(place, setup):
             cells = self.cells(place, setup, system)
-            own = [values.get((cell.key, part, self.metric.name), math.nan) for cell in cells]
-            found[system] = sum(own) / len(own)
+            found[system] = mean_score(values, cells, part, self.metric)
         return found
 
     def pick(self, values: Values, place: Place, setup: str) -> Pick | None:
@@ -215,6 +214,12 @@ class Search:
         return [Cell(*where, system, seed, tune, learned, scored) for seed in seeds]
 
 
+def mean_score(values: Values, cells: Sequence[Cell], part: str, metric: Metric) -> float:
+    """The mean of some networks on a part; NaN where one has no score."""
+    own = [values.get((cell.key, part, metric.name), math.nan) for cell in cells]
+    return sum(own) / len(own)
+
+
 def searches_of(plan: Plan) -> list[Search]:
     """The searches of a study, if they can be made."""
     found = [Search(plan, entry) for entry in plan.study.search]
@@ -226,10 +231,10 @@ def searches_of(plan: Plan) -> list[Search]:
     return found
 
 
-def tested_cells(plan: Plan) -> list[Cell]:
+def tested_cells(searches: Sequence[Search]) -> list[Cell]:
     """Networks of searches that would be looked at on test: as many as there may be, not those that there will be."""
     found = []
-    for search in searches_of(plan):
+    for search in searches:
         found += [cell for cell in search.first_cells() if TEST in cell.scored]
         found += search.stand_ins()
     return found

@@ -22,9 +22,9 @@ def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: flo
         for name, material in plan.materials.items()
     ]
     splits = [[strategy.name, f"{times:,}", str(seed)] for strategy, times, seed in plan.strategies]
-    searches = [search_plan(search) for search in searches_of(plan)]
+    searches = searches_of(plan)
     systems = [[plan.labels[name], name, ", ".join(map(str, seeds))] for name, seeds in plan.systems.items()]
-    cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
+    cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches)
     there = cells - missing
     told = f"{counted(cells, 'cell')}: {missing:,} to run" + (f", {there:,} there already" if there else "")
     spent = f"{counted(looks, 'look')} at {counted(test_sets, 'test set')}" if looks else "no look at a test set"
@@ -34,7 +34,7 @@ def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: flo
             table(["corpus", "sentences", "words"], corpora),
             table(["split", "times", "seed"], splits),
             *([table(["system", "name", "seeds"], systems, left=3)] if systems else []),
-            *searches,
+            *map(search_plan, searches),
             prose(f"{told}; {spent}{time}"),
         ]
     )
