@@ -52,8 +52,8 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
     return [
         Job(given.folder, given.out, code, parser, tuple(given.tags.split(",")), seeds, tuple(variants),
             time.time() + given.seconds, given.roomy)
-        for parser in given.parsers.split(",")
         for code in given.treebanks.split(",")
+        for parser in given.parsers.split(",")
         for seeds in ([(seed,) for seed in range(given.seeds)] if given.alone else [tuple(range(given.seeds))])
     ]  # fmt: skip
 
