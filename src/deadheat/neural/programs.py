@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import chance
-from deadheat.neural.devices import accelerated
+from deadheat.neural.devices import accelerated, as_program
 from deadheat.neural.encoder import Marks, Weights, gathered
 from deadheat.neural.shape import Numbers, Shape
 from deadheat.neural.text import ROOMY, Encoding, Room, Text, device_arrays, marks, rounded
@@ -83,12 +83,12 @@ class Programs:
     def __init__(self, shape: Shape, size: int) -> None:
         self.shape, self.size = shape, size
         self.network: Any = importlib.import_module(shape.network)
-        self.step = jax.jit(self._over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
-        self.slope = jax.jit(self._over_stack(self._slope), static_argnames=("words",))
-        self.move = jax.jit(self._over_stack(self._move, shared=0), donate_argnums=(0, 1))
-        self.label = jax.jit(self._over_stack(self._label), static_argnames=("words",))
-        self.begin = jax.jit(self._over_stack(self._begin, shared=2))
-        self.swap = jax.jit(_swapped, donate_argnums=(0,))
+        self.step = as_program(self._over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
+        self.slope = as_program(self._over_stack(self._slope), static_argnames=("words",))
+        self.move = as_program(self._over_stack(self._move, shared=0), donate_argnums=(0, 1))
+        self.label = as_program(self._over_stack(self._label), static_argnames=("words",))
+        self.begin = as_program(self._over_stack(self._begin, shared=2))
+        self.swap = as_program(_swapped, donate_argnums=(0,))
         self._ready: dict[tuple[str, int, Hashable], Callable[..., Any]] = {}
 
     def take_step(self, *given: Any, words: int) -> Any:

@@ -19,7 +19,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from deadheat.neural import chance
-from deadheat.neural.devices import accelerated
+from deadheat.neural.devices import accelerated, as_program
 from deadheat.neural.encoder import Weights, gathered
 from deadheat.neural.programs import Luck, Programs, Where
 from deadheat.neural.shape import Numbers
@@ -132,12 +132,12 @@ class Compiled:
     def __init__(self, programs: Programs) -> None:
         self.shape: Any = programs.shape
         over = programs._over_stack
-        self.read = jax.jit(over(self._read), static_argnames=("words",))
-        self.teach = jax.jit(over(_teach, shared=0))
-        self.gather = jax.jit(over(self._gather, shared=0), donate_argnums=(0,))
-        self.down = jax.jit(over(self._down, shared=0))
-        self.look = jax.jit(over(self._look), static_argnames=("words",))
-        self.follow = jax.jit(over(_follow, shared=0))
+        self.read = as_program(over(self._read), static_argnames=("words",))
+        self.teach = as_program(over(_teach, shared=0))
+        self.gather = as_program(over(self._gather, shared=0), donate_argnums=(0,))
+        self.down = as_program(over(self._down, shared=0))
+        self.look = as_program(over(self._look), static_argnames=("words",))
+        self.follow = as_program(over(_follow, shared=0))
 
     def _read(self, weights: Weights, luck: Luck, numbers: Numbers, where: Where, text: Text, *, words: int) -> Any:
         """What scores transitions in training, chance for every step, a sum to begin with, and the way back."""
