@@ -96,7 +96,8 @@ def originals(folder: Path) -> Iterator[Row]:
         yield {"treebank": path.parent.name, "parser": parser, "tags": tags, "run": run, **scores(gold, found)}
 
 
-def _write(path: Path, rows: list[Row]) -> None:
+def write(path: Path, rows: list[Row]) -> None:
+    """Write rows as a table, in order."""
     rows.sort(key=lambda row: [str(value) for value in row.values()])
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
@@ -114,9 +115,9 @@ def main() -> None:
     parser.add_argument("--predictions", type=Path)
     given = parser.parse_args()
     if given.outs:
-        _write(NETWORKS, list(networks(given.treebanks, given.outs, official=given.official)))
+        write(NETWORKS, list(networks(given.treebanks, given.outs, official=given.official)))
     if given.predictions:
-        _write(ORIGINALS, list(originals(given.predictions)))
+        write(ORIGINALS, list(originals(given.predictions)))
 
 
 if __name__ == "__main__":

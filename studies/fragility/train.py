@@ -107,7 +107,7 @@ def _train(job: Job, tags: str) -> list[Told]:
             "seconds": round(time.time() - began, 1), "times": [round(each, 1) for each in times],
             "file": f"{tags}.{job.treebank}.{job.parser}.{number}.{seed}.npz",
         }  # fmt: skip
-        arrays = {}
+        arrays: dict[str, np.ndarray] = {}
         for part, made in done.predictions.items():
             relations = made.column("deprel")
             arrays |= {
@@ -124,7 +124,7 @@ def _make_room() -> None:
     from deadheat.neural import parsing, programs
     from deadheat.neural.text import ROOMY
 
-    programs.room = parsing.room = lambda: ROOMY
+    programs.room = parsing.room = lambda: ROOMY  # type: ignore[attr-defined]
 
 
 def _clocked(until: float) -> list[float]:
@@ -140,7 +140,7 @@ def _clocked(until: float) -> list[float]:
             for slot in filter(None, stack.slots):
                 slot.job = replace(slot.job, course=Course(1, 1))
 
-    Stack.after_epoch = after  # type: ignore[method-assign]
+    Stack.after_epoch = after  # type: ignore[method-assign, assignment]
     return times
 
 

@@ -1,8 +1,8 @@
 """A search whose networks were trained elsewhere: what they said is scored here, and stored as that of any study.
 
-    python -m studies.tune.collect OUT STUDY.toml [STUDY.toml ...] [--stores FOLDER]
+    python -m studies.tune.collect STUDY.toml [STUDY.toml ...] --trained OUT [OUT ...] [--stores FOLDER]
 
-OUT is what `studies.tune.train` wrote. Results are printed, and kept as STUDY.json beside the study files.
+OUT are folders that `studies.tune.train` wrote. Results are printed, and kept as STUDY.json beside the study files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import argparse
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,9 +36,10 @@ from deadheat.terminal.search import search_text
 class TrainedElsewhere:
     """Gives every cell what its network said, if it was trained."""
 
-    def __init__(self, plan: Plan, store: Path, out: Path) -> None:
+    def __init__(self, plan: Plan, store: Path, outs: Sequence[Path]) -> None:
         self._plan, self._folder = plan, predictions_folder(store).absolute()
-        self._archive = zipfile.ZipFile(out / "trained.zip")
+        archives = [zipfile.ZipFile(out / "trained.zip") for out in outs]
+        self._kept = {name: archive for archive in archives for name in archive.namelist()}
         self._waiting: list[tuple[str, Cell]] = []
 
     def submit(self, name: str, task: Cell) -> None:
@@ -47,11 +49,11 @@ class TrainedElsewhere:
         while self._waiting:
             name, cell = self._waiting.pop(0)
             phase = "final" if "test" in cell.scored else "search"
-            try:
-                packed = np.load(io.BytesIO(self._archive.read(f"{cell.key}.{phase}.npz")))
-            except KeyError:
+            file = f"{cell.key}.{phase}.npz"
+            if file not in self._kept:
                 yield Finished(name, FAILED, error="it was not trained")
                 continue
+            packed = np.load(io.BytesIO(self._kept[file].read(file)))
             parts = {part: self._said(cell, part, packed) for part in cell.scored}
             keep = lambda part, data, key=cell.key: write_prediction(self._folder, key, part, data)  # noqa: E731
             yield Finished(name, DONE, scored(self._plan, cell, parts, keep))
@@ -82,18 +84,19 @@ class TrainedElsewhere:
 def main() -> None:
     """Score, pick and compare."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("out", type=Path)
     parser.add_argument("studies", nargs="+", type=Path)
+    parser.add_argument("--trained", nargs="+", type=Path, required=True)
     parser.add_argument("--stores", type=Path, default=Path("out/tune"))
     given = parser.parse_args()
     given.stores.mkdir(parents=True, exist_ok=True)
     for path in given.studies:
-        trained = {json.loads(line)["corpus"] for line in (given.out / "trained.jsonl").read_text().splitlines()
-                   if json.loads(line)["study"] == path.stem and json.loads(line)["phase"] == "final"}  # fmt: skip
+        told = [json.loads(line) for out in given.trained for line in (out / "trained.jsonl").read_text().splitlines()]
+        trained = {each["corpus"] for each in told if (each["study"], each["phase"]) == (path.stem, "final")}
         plan = Plan.of(path)
         lacking = sorted(set(plan.materials) - trained)
         store, look = given.stores / f"{path.stem}.sqlite", Look(Ledger(given.stores / "ledger.jsonl"))
-        done = conduct(plan, store, look=look, executor=lambda plan, store: TrainedElsewhere(plan, store, given.out))
+        elsewhere = partial(TrainedElsewhere, outs=given.trained)
+        done = conduct(plan, store, look=look, executor=elsewhere)
         for search in done.searches:
             print(search_text(search))
             kept = Path(__file__).parent / f"{path.stem}.json"

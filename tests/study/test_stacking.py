@@ -317,6 +317,16 @@ def run_command(folder: Path, *options: str) -> tuple[dict[str, Any], str]:
     return json.loads(done.stdout), done.stderr
 
 
+def test_cells_are_known_by_what_is_in_the_file_of_vectors(tmp_path: Path) -> None:
+    (tmp_path / "small.vec").write_text("the 0.1 0.2\n")
+    first = study_of(tmp_path, network(vectors="small.vec"), OTHER).cells
+    assert study_of(tmp_path, network(vectors="small.vec"), OTHER).cells == first
+    (tmp_path / "small.vec").write_text("the 0.1 0.3\n")
+    others = [cell for cell in study_of(tmp_path, network(vectors="small.vec"), OTHER).cells if cell not in first]
+    assert [cell.system for cell in others] == [cell.system for cell in first if "small.vec" in cell.system]
+    assert others
+
+
 @pytest.mark.slow
 def test_a_study_of_networks_runs_in_worker_processes_and_is_not_run_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -30,6 +30,7 @@ class Cell:
     tune: str = ""  # the part to tune on, where the study names one
     learned: str = ""  # the parts to learn from, joined by +, where that is not train alone
     scored: tuple[str, ...] = field(default=(), compare=False)  # parts; as the study says where none is named
+    vectors: str = ""  # the hash of the file of word vectors that it reads, if any
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -41,7 +42,7 @@ class Cell:
             "split_seed": self.split_seed,
             "system": self.system,
         }
-        made_from |= {name: value for name in ("tune", "learned") if (value := getattr(self, name))}
+        made_from |= {name: value for name in ("tune", "learned", "vectors") if (value := getattr(self, name))}
         object.__setattr__(self, "key", hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:32])
 
     @property

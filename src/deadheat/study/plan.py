@@ -46,6 +46,7 @@ class Plan:
     overrides: tuple[str, ...] = ()
     chosen: tuple[Cell, ...] | None = None  # in the place of all cells of the systems
     _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict, repr=False)
+    _vectors: dict[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
@@ -74,8 +75,9 @@ class Plan:
         if self.chosen is not None:
             return self.chosen
         tune = "" if self.study.tune == "auto" else self.study.tune
+        vectors = {system: self.vectors_of(system) for system in self.systems}
         found = [
-            Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run, tune)
+            Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run, tune, vectors=vectors[system])
             for corpus in self.materials
             for strategy, times, seed in self.strategies_of(corpus)
             for number in range(times)
@@ -144,6 +146,14 @@ class Plan:
     def label_of(self, system: str) -> str:
         """What a system is called in tables; one that is searched has its name."""
         return self.labels.get(system, system)
+
+    def vectors_of(self, system: str) -> str:
+        """The hash of the file of word vectors that a system reads; nothing if it reads none."""
+        named = str(SYSTEMS.make(system).settings.get("vectors", "")) if system else ""
+        if named and named not in self._vectors:
+            with (self.path.parent / named).open("rb") as file:
+                self._vectors[named] = hashlib.file_digest(file, "sha256").hexdigest()[:32]
+        return self._vectors.get(named, "")
 
     def partition(self, cell: Cell) -> Partition:
         """The split of a cell."""

@@ -211,7 +211,8 @@ class Search:
     def _cells(self, place: Place, system: str, *, learned: str, tune: str, scored: tuple[str, ...]) -> list[Cell]:
         where = (place.corpus, self.plan.hashes[place.corpus], place.split, place.split_seed, place.number)
         seeds: Sequence[int] = self.seeds if system else [0]
-        return [Cell(*where, system, seed, tune, learned, scored) for seed in seeds]
+        vectors = self.plan.vectors_of(system)
+        return [Cell(*where, system, seed, tune, learned, scored, vectors) for seed in seeds]
 
 
 def mean_score(values: Values, cells: Sequence[Cell], part: str, metric: Metric) -> float:
