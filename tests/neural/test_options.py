@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from deadheat.neural import batches, chance
+from deadheat.neural.characters import picked, rows_by_products
 from deadheat.neural.devices import settle
 from deadheat.neural.encoder import (
     Batch,
@@ -161,6 +162,19 @@ def test_a_random_field_without_preferences_is_a_softmax(plain: Scene) -> None:
     assert np.array_equal(best[plain.inside], scores.argmax(axis=-1)[plain.inside])
     assert np.array_equal(field_best[plain.inside], best[plain.inside])
     assert LABEL["X"] not in best[plain.inside].tolist()  # a label that training has not seen
+
+
+def test_rows_that_learn_by_products_learn_what_picked_rows_learn() -> None:
+    table, weight = (jax.random.normal(jax.random.key(at), size) for at, size in enumerate([(5, 3), (2, 4, 3)]))
+    codes = jnp.array([[0, 4, -1, 0], [2, 2, 2, -1]])
+
+    def squares(rows: Array, pick: Callable[[Array, Array], Array]) -> Array:
+        return jnp.sum(weight * pick(rows, codes) ** 2)
+
+    by_products, by_picking = (np.asarray(jax.grad(squares)(table, pick)) for pick in (rows_by_products, picked))
+    np.testing.assert_allclose(by_products, by_picking, rtol=1e-6)
+    np.testing.assert_array_equal(by_products[[1, 3]], 0.0)
+    np.testing.assert_array_equal(rows_by_products(table, codes), picked(table, codes))
 
 
 def test_a_word_enters_with_its_vector_its_casing_and_its_characters(plain: Scene) -> None:

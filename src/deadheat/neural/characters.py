@@ -59,14 +59,27 @@ def _by_filters(weights: dict[str, Any], shape: Shape, codes: Array, there: Arra
 
 
 def picked(table: Array, codes: Array) -> Array:
-    """Rows of a small table, zeros for nobody.
+    """Rows of a small table, zeros for nobody."""
+    return rows_by_products(table, codes) if accelerated() else _rows(table, codes)
 
-    On a GPU by a product with ones and zeros: its gradient is a product too, where that of picking would be many
-    additions to few places, one after the other. On a CPU picking is quicker both ways.
-    """
-    if not accelerated():
-        return jnp.where((codes >= 0)[..., None], table[codes], 0.0)
-    return jax.nn.one_hot(codes, len(table), dtype=table.dtype) @ table  # a code below zero is a row of zeros
+
+def _rows(table: Array, codes: Array) -> Array:
+    return jnp.where((codes >= 0)[..., None], table[codes], 0.0)
+
+
+def _rows_forward(table: Array, codes: Array) -> tuple[Array, tuple[Array, Array]]:
+    return _rows(table, codes), (table, codes)
+
+
+def _rows_backward(kept: tuple[Array, Array], slopes: Array) -> tuple[Array, None]:
+    """What the table learns: on a GPU a product with ones and zeros, where there are many additions to few places."""
+    table, codes = kept
+    ones = jax.nn.one_hot(codes.reshape(-1), len(table), dtype=table.dtype)  # a code below zero is a row of zeros
+    return ones.T @ slopes.reshape(-1, slopes.shape[-1]), None
+
+
+rows_by_products = jax.custom_vjp(_rows)
+rows_by_products.defvjp(_rows_forward, _rows_backward)
 
 
 def _by_lstm(weights: dict[str, Any], codes: Array, there: Array) -> Array:

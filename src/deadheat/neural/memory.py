@@ -52,12 +52,13 @@ def weights_of(shape: Shape, words: int, characters: int, labels: int) -> int:
     return count + (labels * labels + 2 * labels if shape.classifier == "crf" else 0)
 
 
-def passed_on(shape: Shape, longest: int, labels: int) -> int:
-    """How many numbers a step keeps for its backward pass, at the longest sentences."""
+def passed_on(shape: Shape, longest: int, characters: int, labels: int) -> int:
+    """How many numbers a step keeps for its backward pass, at the longest sentences, with ones that pick characters."""
     tokens = shape.batch * longest
     each = 3 * shape.inputs + sum(2 * (4 + 4 + 4) * units for units in shape.units) + 6 * labels
     if shape.characters != "none":
         each += 4 * LONGEST_WORD * max(shape.filters * (8 if shape.characters == "lstm" else 1), shape.character_size)
+        each += LONGEST_WORD * characters * (shape.width if shape.characters == "cnn" else 1)
     if isinstance(shape, AttentionShape):
         each += 3 * longest + 4 * (shape.arc_size + shape.relation_size) + 2 * labels * shape.relation_size
     if isinstance(shape, TransitionShape):
@@ -66,16 +67,21 @@ def passed_on(shape: Shape, longest: int, labels: int) -> int:
 
 
 def labelling(shape: Shape, longest: int) -> int:
-    """How many numbers there are at once when sentences of the longest are labelled; of taggers less than in a step."""
+    """How many numbers there are at once when sentences of the longest are labelled."""
+    each = shape.inputs + max(2 * (4 + 4) * units for units in shape.units)
+    if shape.characters != "none":
+        each += 2 * LONGEST_WORD * shape.filters * (8 if shape.characters == "lstm" else 1)
     if isinstance(shape, AttentionShape):
-        return 2 * PREDICTED * longest * longest
-    return PREDICTED * longest * LOOKED_AT * 2 * shape.hidden if isinstance(shape, TransitionShape) else 0
+        each += 2 * longest
+    if isinstance(shape, TransitionShape):
+        each += LOOKED_AT * 2 * shape.hidden
+    return PREDICTED * longest * each
 
 
 def fitting(shape: Shape, words: int, characters: int, labels: int, longest: int, *, memory: int) -> int:
     """How many networks of a shape fit into so many bytes; at least one."""
     copies = 4 + MEMORIES[shape.optimizer]
-    step = max(passed_on(shape, longest, labels), labelling(shape, longest))
+    step = max(passed_on(shape, longest, characters, labels), labelling(shape, longest))
     each = copies * weights_of(shape, words, characters, labels) + step
     return max(1, math.floor(USED * memory / (BYTES * each)))
 
