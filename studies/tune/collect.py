@@ -31,6 +31,7 @@ from deadheat.study.plan import Plan
 from deadheat.study.predictions import predictions_folder, write_prediction
 from deadheat.systems import SYSTEMS
 from deadheat.terminal.search import search_text
+from studies.tune.orders import key_of
 
 
 class TrainedElsewhere:
@@ -48,8 +49,7 @@ class TrainedElsewhere:
     def results(self) -> Iterator[Finished[Worked]]:
         while self._waiting:
             name, cell = self._waiting.pop(0)
-            phase = "final" if "test" in cell.scored else "search"
-            file = f"{cell.key}.{phase}.npz"
+            file = f"{key_of(cell)}.{'final' if cell.final else 'search'}.npz"
             if file not in self._kept:
                 yield Finished(name, FAILED, error="it was not trained")
                 continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +20,15 @@ from deadheat.study.search import Search, searches_of
 ORDERS, SPLITS = "orders.jsonl", "splits.npz"
 
 
+def key_of(cell: Cell) -> str:
+    """What a network is called there: a final one as that of the search with the same settings."""
+    return replace(cell, final=False).key
+
+
 def order_of(cell: Cell, search: Search, setup: str, phase: str) -> dict[str, object]:
     """A cell in plain values; its corpus is named by its study too, for splits differ."""
     return {
-        "key": cell.key, "study": search.plan.path.stem, "corpus": cell.corpus, "system": cell.system,
+        "key": key_of(cell), "study": search.plan.path.stem, "corpus": cell.corpus, "system": cell.system,
         "seed": cell.seed, "learned": (cell.learned or "train").split("+"), "tune": cell.tune,
         "scored": list(cell.scored), "setup": setup, "phase": phase,
     }  # fmt: skip

@@ -311,11 +311,11 @@ def serial_at(plan: Plan, place: Path):  # type: ignore[no-untyped-def]
 def test_a_store_shows_systems_first_and_then_the_search(ran: Path) -> None:
     found = stored(ran)
     assert found.notes == (), "networks of the search are taken for those of another study"
-    # 2 systems on 2 splits; 4 settings in 2 setups on 2 splits, among which are those that the winners are at the end.
+    # 2 systems on 2 splits; 4 settings in 2 setups on 2 splits, and the winners of both once more.
     assert set(found.scores["system"].to_list()) == {"unigram", "hmm"}
     counts = dict(found.runs.group_by("system").len().iter_rows())
     assert (counts["unigram"], counts["hmm"]) == (2, 2)
-    assert counts["perceptron, searched"] == 16
+    assert counts["perceptron, searched"] == 20
     made = report(ran)
     chapters = list(dict.fromkeys(chapter for chapter, _ in headings(made)))
     assert chapters[:2] == [CHAPTERS["study"], CHAPTERS["search"]]
@@ -332,7 +332,7 @@ def test_cells_of_another_study_are_still_told(ran: Path, tmp_path: Path) -> Non
         document["searches"][0]["datasets"].pop()  # as if the search had been of one split
         store.set_result(document)
     assert stored(tmp_path / "copy" / ran.name).notes == (
-        "the store has 8 cells more: of another study, or run since this one's end; nothing here is about them",
+        "the store has 10 cells more: of another study, or run since this one's end; nothing here is about them",
     )
 
 
@@ -369,10 +369,12 @@ def test_setups_are_named_as_stores_name_them(ran: Path) -> None:
     with Store.read(ran) as store:
         there = set(store.runs()["setup"].unique().to_list()) - {""}
     assert there == set(setups_of(["tune", "dev"], "train+tune")) == {
-        "train, epoch by tune", "train+tune, epoch by dev"
+        "train, epoch by tune", "train+tune, epoch by dev", "train+tune, epoch by dev, final"
     }  # fmt: skip
-    assert setups_of(["tune"], "train") == ["train, epoch by tune"]
-    assert setups_of(["tune"], "train+tune") == ["train, epoch by tune", "train+tune, epoch by dev"]
+    assert setups_of(["tune"], "train") == ["train, epoch by tune", "train, epoch by tune, final"]
+    assert setups_of(["tune"], "train+tune") == [
+        "train, epoch by tune", "train+tune, epoch by dev", "train+tune, epoch by dev, final"
+    ]  # fmt: skip
 
 
 def test_an_older_result_of_a_search_is_refused_in_one_line(ran: Path, tmp_path: Path) -> None:

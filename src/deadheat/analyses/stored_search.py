@@ -33,9 +33,13 @@ def search_rows(runs: pl.DataFrame, searches: Sequence[Document]) -> pl.DataFram
 def setups_of(setups: Sequence[str], final: str) -> list[str]:
     """How stores name what networks of a search learn from and what picks their epochs."""
     learned = {TUNE: ("", TUNE), DEV: (BOTH, DEV)}
-    ways = [learned[setup] for setup in setups]
-    ways += [(BOTH, DEV)] if final == BOTH else []
-    return [Cell("", "", "", 0, 0, "", 0, tune=tune, learned=parts).setup for parts, tune in dict.fromkeys(ways)]
+    last = [(BOTH, DEV) if final == BOTH else learned[setup] for setup in setups]
+    ways = [(*way, won) for own, won in (([learned[setup] for setup in setups], False), (last, False), (last, True))
+            for way in own]  # fmt: skip
+    return [
+        Cell("", "", "", 0, 0, "", 0, tune=tune, learned=parts, final=won).setup
+        for parts, tune, won in dict.fromkeys(ways)
+    ]
 
 
 def unfinished_search(runs: pl.DataFrame, text: str) -> list[str]:

@@ -31,6 +31,7 @@ class Cell:
     learned: str = ""  # the parts to learn from, joined by +, where that is not train alone
     scored: tuple[str, ...] = field(default=(), compare=False)  # parts; as the study says where none is named
     vectors: str = ""  # the hash of the file of word vectors that it reads, if any
+    final: bool = False  # a winner of a search, trained once more to be looked at on test
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -42,19 +43,20 @@ class Cell:
             "split_seed": self.split_seed,
             "system": self.system,
         }
-        made_from |= {name: value for name in ("tune", "learned", "vectors") if (value := getattr(self, name))}
+        made_from |= {name: value for name in ("tune", "learned", "vectors", "final") if (value := getattr(self, name))}
         object.__setattr__(self, "key", hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:32])
 
     @property
     def setup(self) -> str:
-        """What it learns from and what picks its epoch, where the cell says so itself.
+        """What it learns from and what picks its epoch, where the cell says so itself; and whether it won a search.
 
         Examples
         --------
         >>> Cell("ewt", "", "standard.v1", 0, 0, "hmm.v1", 0, tune="dev", learned="train+tune").setup
         'train+tune, epoch by dev'
         """
-        return f"{self.learned or 'train'}, epoch by {self.tune}" if self.tune else self.learned
+        way = f"{self.learned or 'train'}, epoch by {self.tune}" if self.tune else self.learned
+        return f"{way}, final" if self.final else way
 
 
 @dataclass(frozen=True, slots=True, eq=False)

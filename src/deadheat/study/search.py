@@ -126,11 +126,16 @@ class Search:
         ]
 
     def final_cells(self, place: Place, setup: str, system: str) -> list[Cell]:
-        """The networks of a winner, which are looked at on test."""
+        """The networks of a winner, which are looked at on test.
+
+        They are networks of their own, also where they learn as those of the search did: what was picked by must stay
+        as it was, and on an accelerator a network that is trained again is not the same to the last digit. If all
+        networks of the search were looked at on test, they are themselves the final ones.
+        """
+        own = self.entry.tested != "all"
         if setup == DEV or self.entry.final == BOTH:
-            return self._cells(place, system, learned=BOTH, tune=DEV, scored=(DEV, TEST))
-        # The network of the search itself, with all its scores: what is stored in its place must not lack any.
-        return self._cells(place, system, learned="", tune=TUNE, scored=(TUNE, DEV, TEST))
+            return self._cells(place, system, learned=BOTH, tune=DEV, scored=(DEV, TEST), final=own)
+        return self._cells(place, system, learned="", tune=TUNE, scored=(TUNE, DEV, TEST), final=own)
 
     def stand_ins(self) -> list[Cell]:
         """As many final networks as may be trained at most: winners of two setups may be the same.
@@ -208,11 +213,13 @@ class Search:
                 raise InputError(f"{told}; expected sizes of train, tune, dev and test")
         _ = self.metric
 
-    def _cells(self, place: Place, system: str, *, learned: str, tune: str, scored: tuple[str, ...]) -> list[Cell]:
+    def _cells(
+        self, place: Place, system: str, *, learned: str, tune: str, scored: tuple[str, ...], final: bool = False
+    ) -> list[Cell]:
         where = (place.corpus, self.plan.hashes[place.corpus], place.split, place.split_seed, place.number)
         seeds: Sequence[int] = self.seeds if system else [0]
         vectors = self.plan.vectors_of(system)
-        return [Cell(*where, system, seed, tune, learned, scored, vectors) for seed in seeds]
+        return [Cell(*where, system, seed, tune, learned, scored, vectors, final) for seed in seeds]
 
 
 def mean_score(values: Values, cells: Sequence[Cell], part: str, metric: Metric) -> float:
