@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
-from deadheat.neural.devices import UNTRIED, known
+import jax
+
+from deadheat.neural.devices import UNTRIED, as_program, known
+from deadheat.neural.parser_shape import AttentionShape, BracketShape
+from deadheat.neural.shape import Shape
 
 
 def test_the_compiler_knows_its_options() -> None:
@@ -15,3 +21,22 @@ def test_the_compiler_knows_its_options() -> None:
 
 def test_an_option_of_another_release_is_left_out() -> None:
     assert known({"xla_gpu_no_such_option": 1, "xla_gpu_autotune_level": 0}) == {"xla_gpu_autotune_level": 0}
+
+
+@pytest.mark.parametrize(("backend", "shape", "told"), [
+    ("gpu", AttentionShape, UNTRIED), ("gpu", Shape, None), ("tpu", AttentionShape, None), ("cpu", BracketShape, None),
+])  # fmt: skip
+def test_on_a_gpu_nothing_is_tried_out_for_parsers(
+    backend: str, shape: type[Shape], told: dict[str, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+
+    def jit(call: Any, **how: Any) -> Any:
+        given.append(how)
+        return call
+
+    known(UNTRIED)  # what is known is found out with the true compiler
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
+    monkeypatch.setattr(jax, "jit", jit)
+    assert as_program(abs, tuned=shape.tuned, donate_argnums=(0,))(-1) == 1
+    assert given == [{"compiler_options": told, "donate_argnums": (0,)}]

@@ -11,8 +11,7 @@ import jax
 from deadheat.kernels.native import cache_folder
 from deadheat.neural.allocation import keep_memory
 
-# Left to itself, XLA tries out ways to write every product and every fusion while it compiles. Networks of a stack are
-# small and alike: without it they compile in half the time, and their steps are no slower (docs/design/networks.md).
+# Left to itself, XLA tries out ways to write every product and every fusion while it compiles.
 UNTRIED = {
     "xla_gpu_autotune_level": 0,
     "xla_gpu_experimental_enable_fusion_autotuner": False,
@@ -41,9 +40,10 @@ def accelerated() -> bool:
     return jax.default_backend() != "cpu"
 
 
-def as_program(call: Callable[..., Any], **how: Any) -> Any:
-    """`jax.jit`, with what makes networks compile quickly on the device at hand."""
-    return jax.jit(call, compiler_options=known(UNTRIED) if jax.default_backend() == "gpu" else None, **how)
+def as_program(call: Callable[..., Any], *, tuned: bool, **how: Any) -> Any:
+    """`jax.jit`; on a GPU the compiler tries out how to compute what is to be tuned, and nothing else."""
+    untried = not tuned and jax.default_backend() == "gpu"
+    return jax.jit(call, compiler_options=known(UNTRIED) if untried else None, **how)
 
 
 def known(options: dict[str, int]) -> dict[str, int]:

@@ -22,6 +22,7 @@ class AttentionShape(Shape):
     beam: int = 5
 
     network: ClassVar[str] = "deadheat.neural.attention"
+    tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
@@ -40,6 +41,7 @@ class BracketShape(Shape):
     planes: tuple[int, int] = (1, 1)
 
     network: ClassVar[str] = "deadheat.neural.brackets"
+    tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)

@@ -83,12 +83,13 @@ class Programs:
     def __init__(self, shape: Shape, size: int) -> None:
         self.shape, self.size = shape, size
         self.network: Any = importlib.import_module(shape.network)
-        self.step = as_program(self._over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
-        self.slope = as_program(self._over_stack(self._slope), static_argnames=("words",))
-        self.move = as_program(self._over_stack(self._move, shared=0), donate_argnums=(0, 1))
-        self.label = as_program(self._over_stack(self._label), static_argnames=("words",))
-        self.begin = as_program(self._over_stack(self._begin, shared=2))
-        self.swap = as_program(_swapped, donate_argnums=(0,))
+        program = functools.partial(as_program, tuned=shape.tuned)
+        self.step = program(self._over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
+        self.slope = program(self._over_stack(self._slope), static_argnames=("words",))
+        self.move = program(self._over_stack(self._move, shared=0), donate_argnums=(0, 1))
+        self.label = program(self._over_stack(self._label), static_argnames=("words",))
+        self.begin = program(self._over_stack(self._begin, shared=2))
+        self.swap = program(_swapped, donate_argnums=(0,))
         self._ready: dict[tuple[str, int, Hashable], Callable[..., Any]] = {}
 
     def take_step(self, *given: Any, words: int) -> Any:

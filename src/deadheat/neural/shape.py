@@ -47,6 +47,7 @@ class Shape:
     omits: bool = False  # whether whole vectors of words, characters and tags are left out in training
 
     network: ClassVar[str] = "deadheat.neural.network"  # the module that knows what to do with it
+    tuned: ClassVar[bool] = True  # whether the compiler may try out ways to compute it (docs/design/networks.md)
 
     def __post_init__(self) -> None:
         for what, value, known in (

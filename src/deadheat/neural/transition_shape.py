@@ -16,6 +16,7 @@ class TransitionShape(Shape):
     hidden: int = 100  # units of each of the two
 
     network: ClassVar[str] = "deadheat.neural.transitions"
+    tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)

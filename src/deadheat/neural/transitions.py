@@ -131,13 +131,13 @@ class Compiled:
 
     def __init__(self, programs: Programs) -> None:
         self.shape: Any = programs.shape
-        over = programs._over_stack
-        self.read = as_program(over(self._read), static_argnames=("words",))
-        self.teach = as_program(over(_teach, shared=0))
-        self.gather = as_program(over(self._gather, shared=0), donate_argnums=(0,))
-        self.down = as_program(over(self._down, shared=0))
-        self.look = as_program(over(self._look), static_argnames=("words",))
-        self.follow = as_program(over(_follow, shared=0))
+        over, program = programs._over_stack, partial(as_program, tuned=self.shape.tuned)
+        self.read = program(over(self._read), static_argnames=("words",))
+        self.teach = program(over(_teach, shared=0))
+        self.gather = program(over(self._gather, shared=0), donate_argnums=(0,))
+        self.down = program(over(self._down, shared=0))
+        self.look = program(over(self._look), static_argnames=("words",))
+        self.follow = program(over(_follow, shared=0))
 
     def _read(self, weights: Weights, luck: Luck, numbers: Numbers, where: Where, text: Text, *, words: int) -> Any:
         """What scores transitions in training, chance for every step, a sum to begin with, and the way back."""
