@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -56,7 +57,7 @@ class TrainedElsewhere:
             packed = np.load(io.BytesIO(self._kept[file].read(file)))
             parts = {part: self._said(cell, part, packed) for part in cell.scored}
             keep = lambda part, data, key=cell.key: write_prediction(self._folder, key, part, data)  # noqa: E731
-            yield Finished(name, DONE, scored(self._plan, cell, parts, keep))
+            yield Finished(name, DONE, scored(self._plan, cell, parts, keep), started=time.time())
 
     def _said(self, cell: Cell, part: str, packed: np.lib.npyio.NpzFile) -> Corpus:
         corpus = self._plan.materials[cell.corpus].corpus

@@ -129,9 +129,14 @@ def test_a_budget_refuses_before_anything_is_trained(commands: Commands, tmp_pat
     told = commands.refused("run", study)
     assert told.startswith("small, random 0, test (small, random 0, test): 2 looks planned, 1 left of a budget of 1")
     assert {each.name for each in tmp_path.iterdir()} == before
+    Store.open(plan.store_path, create=True).close()  # as if it had been begun
+    assert commands.refused("run", study) == told
+    with Store.read(plan.store_path) as store:
+        assert not store.runs().height
     Ledger(ledger_path).guard(test_set, budget=2)
     assert commands("run", study, "--quiet").code == 0
     assert len(looks_in(ledger_path)) <= 2
+    assert commands("run", study, "--quiet").code == 0  # nothing is left to look at
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from deadheat.study.running import (
     run_study,
 )
 from deadheat.study.search import searches_of, tested_cells
-from deadheat.study.searching import run_search
+from deadheat.study.searching import run_search, waiting
 from deadheat.study.store import Store
 
 Executing = Callable[[Plan, Path], Executor[Cell, Worked]]  # of a plan and the place of its store
@@ -123,10 +124,12 @@ def conduct(
 ) -> Conducted:
     """Run a plan; see `run`. Cells run where `executor` says: in processes of this machine, if nothing else."""
     path = path or plan.store_path
-    searches = searches_of(plan)
-    if look is not None and not path.exists():  # nothing is made of a study that is refused
-        check_budgets(plan, [*plan.cells, *tested_cells(searches)], look)
+    searches, there = searches_of(plan), path.exists()
+    if look is not None and not there:  # nothing is made of a study that is refused
+        check_budgets(plan, [*chain(*left_to_run(plan, None))], look)
     with Store.open(path, create=True) as store:
+        if look is not None and there and searches:
+            check_budgets(plan, [*chain(*left_to_run(plan, store, retry_failed=retry_failed))], look)
         store.set_study(plan.text)
         ran = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
         result = study_result(plan, store)
@@ -147,6 +150,21 @@ def conduct(
         conducted = Conducted(plan, path, result, ran, tuple(failures), tuple(found))
         store.set_result({**conducted.to_dict(), KEYS: [cell.key for cell in plan.cells]})
     return conducted
+
+
+def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:
+    """What a run would train now, and final networks of searches: as many as there may be while winners are unknown."""
+
+    def missing(cells: Sequence[Cell]) -> list[Cell]:
+        return missing_cells(replace(plan, chosen=tuple(cells)), store, retry_failed=retry_failed)
+
+    found, finals = missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
+    searches = searches_of(plan)
+    values = scores_of(store) if store is not None and searches else {}
+    for search in searches:
+        first, last = waiting(search, missing, lambda: values)
+        found, finals = [*found, *first], [*finals, *last]
+    return found, finals
 
 
 def named(plan: Plan, cell: Cell) -> str:
@@ -189,13 +207,13 @@ def _run(
     again: Sequence[Cell] = (),
 ) -> Ran:
     """Run the cells that wait, and some again."""
-    waiting = missing_cells(plan, store, retry_failed=retry_failed)
-    if not waiting and not again:
+    lacking = missing_cells(plan, store, retry_failed=retry_failed)
+    if not lacking and not again:
         return ran_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
         executing(plan, store.path) as executor,
-        Progress(len(waiting) + len(again), workers=workers, quiet=quiet) as progress,
+        Progress(len(lacking) + len(again), workers=workers, quiet=quiet) as progress,
     ):
 
         def finished(outcome: Outcome, left: int) -> None:

@@ -16,22 +16,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from deadheat.analyses.run import conduct, named
-from deadheat.analyses.study import scores_of
+from deadheat.analyses.run import conduct, left_to_run, named
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
-from deadheat.study.cells import DONE, Cell
+from deadheat.study.cells import DONE
 from deadheat.study.executor import WorkersFailed
 from deadheat.study.local import cores
 from deadheat.study.plan import Plan
-from deadheat.study.running import missing_cells, planned_looks
+from deadheat.study.running import planned_looks
 from deadheat.study.search import searches_of
-from deadheat.study.searching import waiting
 from deadheat.study.store import Store
 from deadheat.terminal.search import search_text
 from deadheat.terminal.study import plan_text, study_text
@@ -100,19 +95,13 @@ def _study(arguments: argparse.Namespace) -> int:
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     there = path.exists()
     with Store.read(path) if there else contextlib.nullcontext() as store:
-        searches = searches_of(plan)
-        finals: list[Cell] = []
-        cells = missing_cells(plan, store, retry_failed=arguments.retry_failed)
-        values = scores_of(store) if store is not None and searches else {}
-        for search in searches:
-            first, last = waiting(search, partial(_missing, plan, store, arguments), lambda: values)
-            cells, finals = [*cells, *first], [*finals, *last]
+        cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
     looks = planned_looks(plan, [*cells, *finals])
     if arguments.json:
         print_json(
             {
-                "cells": len(plan.cells) + sum(len(search.first_cells()) for search in searches),
+                "cells": len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan)),
                 "to_run": len(cells),
                 "looks": sum(looks.values()),
                 "test_sets": len(looks),
@@ -123,10 +112,6 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     else:
         print(plan_text(plan, len(cells), sum(looks.values()), len(looks), seconds))
     return 0
-
-
-def _missing(plan: Plan, store: Store | None, arguments: argparse.Namespace, cells: Sequence[Cell]) -> list[Cell]:
-    return missing_cells(replace(plan, chosen=tuple(cells)), store, retry_failed=arguments.retry_failed)
 
 
 def _estimate(plan: Plan, store: Store, waiting: int) -> float | None:
