@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import random
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -29,6 +32,7 @@ from deadheat.study.plan import Plan
 from deadheat.study.predictions import predictions_folder, write_prediction
 from deadheat.study.search import Place, Search, searches_of
 from deadheat.study.store import Store
+from deadheat.terminal.search import search_text
 from tests.study.search_cases import FOUR, METRIC, search_file
 from tests.study.study_cases import odd_systems
 
@@ -248,6 +252,56 @@ def test_where_all_fail_there_is_no_winner_and_that_is_told(tmp_path: Path, monk
     _, result = found_of(done)
     assert (result.looks, result.datasets[0].winners, result.datasets[0].spreads[0].dev) == (0, (), ())
     assert "1 data set without a winner in every setup: no network of theirs has a score" in result.notes
+
+
+def failing(path: Path, fails: Callable[[Cell], bool]) -> SearchResult:
+    """A search of which some networks fail."""
+
+    def executor(plan: Plan, store: Path) -> SerialExecutor[Cell, object]:
+        def run(cell: Cell) -> object:
+            if fails(cell):
+                raise MemoryError("too large")
+            return work(plan, cell, partial(write_prediction, predictions_folder(store), cell.key))
+
+        return SerialExecutor(run)
+
+    (result,) = conduct(Plan.of(path), executor=cast("Executing", executor)).searches
+    return result
+
+
+def test_a_final_network_that_fails_is_counted_and_told(tmp_path: Path) -> None:
+    path = search_file(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\nfinal = 'train'\nseeds = 2\n", times=2)
+    result = failing(path, lambda cell: cell.final and (cell.number, cell.tune, cell.seed) == (1, "dev", 1))
+    assert (result.trained, result.failed, result.failed_finals, result.looks) == (32, 0, 1, 7)
+    assert result.notes[:2] == (
+        "1 final network failed: 1 data set lacks a score on test",
+        "1 data set with scores of both setups on test; expected 6 or more for a test over data sets",
+    )
+    first, second = result.datasets
+    assert not np.isnan(first.p)
+    assert first.p_corrected == first.p, "there is nothing to correct for"
+    assert np.isnan([second.p, second.p_corrected]).all()
+    assert [np.isnan(winner.test) for winner in second.winners] == [False, True]
+    assert f"setups differ on test on {first.p <= 0.05:d} of 1 data set (" in search_text(result)
+    assert (result.to_dict()["failed_finals"], result.to_dict()["tested"]) == (1, "winner")
+
+
+def test_one_network_that_failed_is_no_dead_heat(tmp_path: Path) -> None:
+    text = "system = 'hmm'\nbeam = [2, 1000]\nepoch = ['tune', 'dev']\n"
+    result = failing(search_file(tmp_path, text, times=2), lambda cell: cell.final)
+    assert 0 in {each.differing for each in result.datasets}, "a winner of both setups was expected"
+    assert all(np.isnan(each.p) for each in result.datasets)
+    finals = sum(1 if each.differing == 0 else 2 for each in result.datasets)
+    assert (result.failed_finals, result.looks) == (finals, 0)
+    assert f"{finals} final networks failed: 2 data sets lack a score on test" in result.notes
+
+
+def test_a_network_of_the_search_that_failed_is_told_where_it_was_to_be_final(tmp_path: Path) -> None:
+    text = f"{FOUR}epoch = ['tune', 'dev']\ntested = 'all'\n"
+    result = failing(search_file(tmp_path, text), lambda cell: cell.tune == "dev")
+    assert (result.trained, result.failed, result.failed_finals, result.tested) == (4, 4, 1, "all")
+    assert [winner.setup for winner in result.datasets[0].winners] == ["tune"]
+    assert "1 final network failed: 1 data set lacks a score on test" in result.notes
 
 
 def test_a_second_run_gives_the_same_result_and_runs_nothing(six: Conducted) -> None:

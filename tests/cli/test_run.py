@@ -80,7 +80,7 @@ def test_a_plan_knows_what_is_there_already(commands: Commands, done: Path) -> N
     planned = json.loads(commands("run", done, "--plan", "--json", "--set", "splits.times=5").out)
     seconds = planned.pop("seconds")
     assert planned == {
-        "cells": 10, "to_run": 6, "looks": 6, "test_sets": 3, "store": str(done.with_suffix(".sqlite"))
+        "cells": 10, "to_run": 6, "finals": 0, "looks": 6, "test_sets": 3, "store": str(done.with_suffix(".sqlite"))
     }  # fmt: skip
     assert 0 < seconds < 10
     assert "4 cells: 0 to run, 4 there already; no look at a test set" in commands("run", done, "--plan").out

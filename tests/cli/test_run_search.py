@@ -49,9 +49,11 @@ def test_what_is_planned_is_what_happens(commands: Commands, tmp_path: Path, led
     (found,) = json.loads(outcome.out)["searches"]
     # Four settings, two seeds, two setups and two splits.
     assert planned["cells"] == planned["to_run"] == found["trained"] == 32
-    assert f"32 cells: 32 to run; {planned['looks']} looks at 2 test sets" in told
+    finals = f"; then {planned['finals']} final networks at most" if planned["finals"] else ""
+    assert f"32 cells: 32 to run{finals}; {planned['looks']} looks at 2 test sets" in told
     ran = cells_run(outcome.err)
     most = int(re.search(r"(\d+) trainings? at most", told)[1])  # type: ignore[index]
+    assert planned["finals"] == most
     looks = looks_in(ledger_path)
     assert len(looks) == found["looks"] == len(keys_on_test(study.with_suffix(".sqlite")))
     same = sum(
@@ -69,7 +71,7 @@ def test_what_is_planned_is_what_happens(commands: Commands, tmp_path: Path, led
     assert re.search(r"note: 0 cells run, \d+ there already", again.err)
     assert looks_in(ledger_path) == looks
     after = json.loads(commands("run", study, "--plan", "--json").out)
-    assert (after["to_run"], after["looks"], after["test_sets"]) == (0, 0, 0)
+    assert (after["to_run"], after["finals"], after["looks"], after["test_sets"]) == (0, 0, 0, 0)
 
 
 def test_the_tables_and_notes_of_a_search_are_printed(commands: Commands, tmp_path: Path) -> None:

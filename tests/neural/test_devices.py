@@ -14,8 +14,12 @@ from deadheat.neural.devices import UNTRIED, as_program, known
 from deadheat.neural.parser_shape import AttentionShape, BracketShape
 from deadheat.neural.shape import Shape
 
+PINNED = "0.10.2"
 
-def test_the_compiler_knows_its_options() -> None:
+
+def test_the_compiler_that_is_pinned_knows_its_options() -> None:
+    if jax.__version__ != PINNED:
+        pytest.skip(f"jax is {jax.__version__}, and names of options change")
     assert known(UNTRIED) == UNTRIED
 
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read
-from deadheat.neural import batches, programs, stack
+from deadheat.neural import batches, characters, lstm, programs, stack
 from deadheat.neural.programs import Ground
 from deadheat.neural.shape import Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Stack, Trained
@@ -189,7 +189,7 @@ def test_what_is_left_of_a_rate_follows_from_the_updates_so_far(text: Corpus, sp
 def test_programs_made_ahead_of_time_as_on_an_accelerator_train_the_same_networks(
     text: Corpus, splits: Splits, stacked: list[Trained], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (programs, stack):
+    for module in (programs, stack, characters, lstm):
         monkeypatch.setattr(module, "accelerated", lambda: True)
     programs.programs.cache_clear()
     ahead = trained(encode(text), splits, JOBS, size=3, course=Course(6, 6))

@@ -11,7 +11,17 @@ from deadheat.paper.checklist import checklist
 from deadheat.paper.kit import kit_files
 from deadheat.paper.paragraph import paragraph
 from deadheat.paper.tables import latex_tables
-from tests.pages.search_documents import Document, between, data_set, one_setup, search, spread, study, two_setups
+from tests.pages.search_documents import (
+    Document,
+    between,
+    data_set,
+    lacking,
+    one_setup,
+    search,
+    spread,
+    study,
+    two_setups,
+)
 from tests.paper.checker import check
 from tests.paper.documents import block, over_splits, said, standing
 
@@ -25,7 +35,8 @@ def test_two_setups_in_sentences() -> None:
         f"{SPLIT} of each of north and south, and picked those with the highest Accuracy (upos) on dev of each split.",
         "Epochs were picked in two ways: on tune, a part of its own, after training on train; and on dev, which picked "
         "settings too, after training on train and tune (van der Goot, 2021).",
-        "The winners of the first way were then trained on train and tune, with dev to pick the epoch.",
+        "The winners were then trained once more, those of the first way on train and tune with dev to pick the epoch "
+        "and those of the second way as in the search, and only then scored on test.",
         "The search trained 12 networks, and 4 networks of it and of its winners were scored on test.",
         "The settings that won in the two ways differ on 1 of 2 data sets.",
         "On test, with means of 87.00 % and 86.00 %, the two differ significantly on 1 of 2 data sets by the paired "
@@ -43,22 +54,57 @@ def test_one_setup_in_sentences() -> None:
         f"{SPLIT.replace('one random split', '2 random splits')} of north, and picked those with the highest Accuracy "
         "(upos) on dev of each split.",
         "Epochs were picked on tune, a part of its own, after training on train (van der Goot, 2021).",
-        "The winners were then trained on train and tune, with dev to pick the epoch.",
+        "The winners were then trained once more, on train and tune with dev to pick the epoch, and only then scored "
+        "on test.",
         "The search trained 5 networks (1 more failed), and 1 network of it and of its winners was scored on test.",
-        "On average the winners had Accuracy (upos) 85.00 % on dev in the search, and 91.00 % on test.",
+        "On average the winners had Accuracy (upos) 90.00 % on dev in the search, and 91.00 % on test; 1 data set "
+        "more has no score on test.",
         LAST,
     ]
 
 
 def test_a_gap_that_was_tested_has_its_p_value() -> None:
     told = said(two_setups(between=[between("gap", 2.0, -3.0, 0.0078)], setups=["dev", "tune"]))
-    assert told[2].startswith("The winners of the second way were then trained")
+    assert "those of the first way as in the search and those of the second way on train and tune with" in told[2]
     assert told[-2].endswith("and -3.00 in the second (p = 0.0078 by the paired bootstrap over data sets).")
+
+
+def test_the_networks_of_the_search_are_the_final_ones_where_all_were_tested() -> None:
+    told = said(two_setups(tested="all"))
+    assert told[2] == (
+        "All networks of the search were scored on test, and those of the winners are the final ones; of winners of "
+        "the first way, the networks that have the same settings in the second way."
+    )
+
+
+def test_final_networks_that_failed_are_told_and_their_data_sets_not_counted() -> None:
+    document = lacking(two_setups(), "dev", failed_finals=1, looks=3)
+    told = said(document)
+    assert (
+        "The search trained 12 networks, and 3 networks of it and of its winners were scored on test, 1 final network "
+        "failed." in told
+    )
+    assert "The settings that won in the two ways differ on 1 of 2 data sets." in told
+    (tested,) = [each for each in told if each.startswith("On test, with means of 91.00 % and 91.00 %, ")]
+    assert "differ significantly on none of 1 data set by" in tested
+    items = {item.topic: item for item in checklist([document]).items}
+    assert items["Runs"].known == ("search of tagger: 12 networks, 1 final network failed",)
+    assert items["Tests"].known[0].endswith("p-values of a single data set")
+
+
+def test_winners_without_scores_on_test_are_not_compared() -> None:
+    document = lacking(two_setups(), "dev")
+    document["datasets"] = document["datasets"][1:]
+    assert "On test they cannot be compared: no data set has scores of both." in said(document)
+    alone = one_setup()
+    alone["datasets"] = alone["datasets"][1:]
+    assert "No winner has a score on test." in said(alone)
 
 
 def test_a_search_without_a_winner_says_so() -> None:
     document = search([data_set("north", [], [spread("tune", [])])], ["tune"], trained=0, failed=3, looks=0)
     assert "No network of it has a score, and nothing was picked." in said(document)
+    assert not [each for each in said(document) if "trained once more" in each]
     assert latex_tables(document) == {}
     assert kit_files([document])
 

@@ -239,11 +239,26 @@ def test_a_corpus_or_study_that_changes_meanwhile_is_told(tmp_path: Path) -> Non
     place = Workplace(path, plan.text, (), tmp_path / "p")
     (tmp_path / "small.conllu").write_text(corpus_text(30, seed=1))
     place.prepare()
-    with pytest.raises(InputError, match="corpus small: it changed while the study was running"):
+    with pytest.raises(InputError, match="corpus small: changed while the study was running"):
         place.run(plan.cells[0])
     path.write_text(plan.text + "# changed\n")
     with pytest.raises(InputError, match=r"study\.toml: it changed while the study was starting"):
         place.prepare()
+
+
+def test_vectors_that_change_meanwhile_are_told(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=1)
+    path.write_text(path.read_text() + "[[systems]]\nname = 'bilstm'\nvectors = 'small.vec'\n")
+    (tmp_path / "small.vec").write_text("the 0.1 0.2\n")
+    plan = Plan.of(path)
+    cell = next(each for each in plan.cells if each.vectors)
+    plan.check_unchanged(cell)
+    (tmp_path / "small.vec").write_text("the 0.1 0.25\n")
+    with pytest.raises(InputError, match=r"word vectors of bilstm.*: changed while the study was running"):
+        plan.check_unchanged(cell)
+    (tmp_path / "small.vec").unlink()
+    with pytest.raises(InputError, match=r"small.vec: no such file or directory; expected word vectors"):
+        plan.check_unchanged(cell)
 
 
 def test_outcomes_are_told_with_how_many_are_left(tmp_path: Path) -> None:

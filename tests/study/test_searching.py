@@ -108,6 +108,27 @@ def test_what_waits_is_what_then_is_trained(tmp_path: Path, text: str) -> None:
             assert [(cell.key, cell.scored) for cell in last] == then
 
 
+@pytest.mark.parametrize("tested", ["winner", "all"])
+def test_splits_that_are_decided_wait_for_nothing_when_others_are_added(tmp_path: Path, tested: str) -> None:
+    text = f"{TWO}tested = '{tested}'\n"
+    world = World(uneven)
+    world.conduct(search_of(tmp_path, text, times=1))
+    more, before = search_of(tmp_path, text, times=2), len(world.trained)
+    first, last = waiting(more, world.missing, world.read)
+    world.conduct(more)
+    assert (len(first), len(last)) == (8, 0 if tested == "all" else 2)
+    assert len(world.trained) == before + len(first) + len(last)
+
+
+def test_winners_may_be_others_when_settings_are_added(tmp_path: Path) -> None:
+    world = World(lambda cell, _: 0.9 if "epochs=3" in cell.system else 0.5)
+    world.conduct(search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2]\n"))
+    more, before = search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2, 3]\n"), len(world.trained)
+    first, last = waiting(more, world.missing, world.read)
+    world.conduct(more)
+    assert (len(first), len(last), len(world.trained) - before) == (1, 1, 2)
+
+
 def test_test_is_not_scored_before_the_winner_is_known(tmp_path: Path) -> None:
     search = search_of(tmp_path, TWO, times=2)
     world = World(uneven)

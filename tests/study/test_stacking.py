@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read, take
+from deadheat.errors import StudyError
 from deadheat.neural import tagging
 from deadheat.neural.orders import Done, Order
 from deadheat.study import running
@@ -325,6 +326,13 @@ def test_cells_are_known_by_what_is_in_the_file_of_vectors(tmp_path: Path) -> No
     others = [cell for cell in study_of(tmp_path, network(vectors="small.vec"), OTHER).cells if cell not in first]
     assert [cell.system for cell in others] == [cell.system for cell in first if "small.vec" in cell.system]
     assert others
+
+
+@pytest.mark.parametrize("more", ["", "[search]\nsystem = 'bilstm'\nvectors = ['there.vec', 'missing.vec']\n"])
+def test_all_files_of_vectors_must_be_there(tmp_path: Path, more: str) -> None:
+    (tmp_path / "there.vec").write_text("the 0.1 0.2\n")
+    with pytest.raises(StudyError, match=r"study.toml:\d+: vectors 'missing.vec' is no file; expected word vectors"):
+        study_of(tmp_path, OTHER if more else network(vectors=["there.vec", "missing.vec"]), more)
 
 
 @pytest.mark.slow

@@ -46,12 +46,20 @@ def test_winners_setups_and_spreads_are_told_in_tables() -> None:
         "over data sets                 tune    dev  difference      p",
         "test score of the winner      91.00  90.00       +1.00  0.012",
         "test minus dev of the search      -      -           -",
-        "setups differ on test on 1 of 2 data sets (paired bootstrap over sentences, alpha 0.05), on 0 after "
-        "bonferroni",
+        "setups differ on test on 1 of 1 data set (paired bootstrap over sentences, alpha 0.05), on 0 after bonferroni",
         "settings on dev  epoch by  least  median   most  wins again",
         "north            tune      88.00   89.00  90.00       62.50",
         "south            tune      50.00   70.00  90.00       62.50",
     ]
+
+
+def test_setups_without_scores_on_test_cannot_be_compared() -> None:
+    tune, dev = Winner("tune", "a", FIRST, 2, 0.9, 0.92, 0.91), Winner("dev", "b", SECOND, 2, 0.93, NONE, NONE)
+    sets = (DataSet(Place("north", "random.v1", 0, 0), (tune, dev), (), 1),)
+    between = (Between("test", NONE, NONE, NONE, NONE),)
+    told = search_text(result(sets, "tune", "dev", between=between))
+    assert "setups cannot be compared on test: no data set has scores of both" in told
+    assert "setups differ" not in told
 
 
 def test_one_setup_has_nothing_to_compare_and_splits_are_told_apart() -> None:

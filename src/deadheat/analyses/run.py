@@ -33,7 +33,7 @@ from deadheat.study.searching import run_search, waiting
 from deadheat.study.store import Store
 
 Executing = Callable[[Plan, Path], Executor[Cell, Worked]]  # of a plan and the place of its store
-KEYS = "keys"  # of the study's cells, in what the store keeps: it may hold cells of other studies
+KEYS = "keys"  # of the study's cells, and of each search's, in what the store keeps: it may hold cells of other studies
 Failure = tuple[Cell, str, str]  # a cell, how it ended, and why
 
 
@@ -148,7 +148,8 @@ def conduct(
             ran = ran + once.ran
             failures += once.failures
         conducted = Conducted(plan, path, result, ran, tuple(failures), tuple(found))
-        store.set_result({**conducted.to_dict(), KEYS: [cell.key for cell in plan.cells]})
+        kept = [{**each.to_dict(), KEYS: list(each.keys)} for each in found]
+        store.set_result({**conducted.to_dict(), "searches": kept, KEYS: [cell.key for cell in plan.cells]})
     return conducted
 
 

@@ -62,12 +62,17 @@ class DataSet:
     winners: tuple[Winner, ...]
     spreads: tuple[Spread, ...]
     differing: int | None = None  # settings in which the winners differ; None of a single setup
-    p: float = NONE  # of the difference on test, over its sentences
+    p: float = NONE  # of the difference on test, over its sentences; NaN where a winner has no score
     p_corrected: float = NONE
 
     def winner(self, setup: str) -> Winner | None:
         """The winner of a setup, if it has one."""
         return next((each for each in self.winners if each.setup == setup), None)
+
+    def tested(self, setups: Sequence[str]) -> bool:
+        """Whether the winners of all setups have a score on test."""
+        winners = [self.winner(setup) for setup in setups]
+        return all(each is not None and not np.isnan(each.test) for each in winners)
 
     def to_dict(self, numbers: Mapping[str, int]) -> dict[str, Any]:
         """Plain values, with the numbers of systems among those that were tried for their names."""
@@ -106,7 +111,7 @@ class SearchResult:
     method: str
     seeds: tuple[int, ...]
     trained: int  # networks of the search
-    failed: int
+    failed: int  # of them
     looks: int  # networks that were scored on test
     setting: str  # the part that picked
     final: str
@@ -115,6 +120,9 @@ class SearchResult:
     datasets: tuple[DataSet, ...]
     between: tuple[Between, ...]
     notes: tuple[str, ...] = ()
+    tested: str = "winner"  # or all: who was looked at on test
+    failed_finals: int = 0  # networks of winners, also those that are networks of the search
+    keys: tuple[str, ...] = ()  # of all networks; for the store, which may hold others that are called the same
 
     @property
     def settings(self) -> int:
@@ -127,8 +135,8 @@ class SearchResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        plain = ("label", "metric", "method", "settings", "trained", "failed", "looks", "setting", "final", "alpha",
-                 "correction")  # fmt: skip
+        plain = ("label", "metric", "method", "settings", "trained", "failed", "failed_finals", "looks", "setting",
+                 "final", "tested", "alpha", "correction")  # fmt: skip
         numbers = {system: number for number, system in enumerate(self.tried)}
         return {
             "kind": "search",
@@ -156,18 +164,22 @@ def search_result(searched: Searched, store: Store, values: Values) -> SearchRes
         differing, p = None, NONE
         if len(own) > 1:
             differing = sum(own[0].settings[name] != own[1].settings[name] for name in own[0].settings)
-            p = _p(store, own[0].finals[0], own[1].finals[0], values, searched)
+            if not any(np.isnan(winner.test) for winner in winners):
+                p = _p(store, own[0].finals[0], own[1].finals[0], searched)
         datasets.append(DataSet(place, winners, spreads, differing, p))
     datasets = _corrected(datasets, compared.correction)
     looked = {cell.key for cell in searched.cells if TEST in cell.scored}
     there = {key for key, part, _ in values if part == TEST}
     first = {cell.key for cell in search.first_cells()}
-    failed = len(first & set(store.failed()))
+    failures = set(store.failed())
+    failed, finals = len(first & failures), {cell.key for pick in searched.picks for cell in pick.finals}
+    notes = _notes(searched, datasets, failed, len(finals & failures))
     return SearchResult(
         search.label, search.metric.name, entry.setups, tuple(entry.space.varied), search.candidates, entry.method,
         tuple(search.seeds), len(first & {key for key, _, _ in values}), failed, len(looked & there), entry.setting,
         entry.final, compared.alpha, compared.correction, tuple(datasets), tuple(_between(datasets, entry.setups)),
-        tuple(_notes(searched, datasets, failed)),
+        tuple(notes), tested=entry.tested, failed_finals=len(finals & failures),
+        keys=tuple(dict.fromkeys(cell.key for cell in searched.cells)),
     )  # fmt: skip
 
 
@@ -179,13 +191,11 @@ def _winner(pick: Pick, values: Values, metric: Metric) -> Winner:
     return Winner(pick.setup, pick.system, pick.settings, pick.among, *scores)
 
 
-def _p(store: Store, first: Cell, second: Cell, values: Values, searched: Searched) -> float:
+def _p(store: Store, first: Cell, second: Cell, searched: Searched) -> float:
     """A paired bootstrap over the sentences of test; 1 if it is one network."""
     metric = searched.search.metric
     if first.key == second.key:
         return 1.0
-    if any((cell.key, TEST, metric.name) not in values for cell in (first, second)):
-        return NONE
     counts = store.counts([first.key, second.key], part=TEST, metric=metric.name)
     alpha = searched.search.plan.study.compare.alpha
     return pair_p(counts[0], counts[1], metric.value, "bootstrap", Settings(alpha=alpha))[0]
@@ -220,7 +230,7 @@ def _over_datasets(known_D2: np.ndarray[Any, Any]) -> float:
     return compare_scores(table, settings=Settings(test="bootstrap")).pairs[0].p
 
 
-def _notes(searched: Searched, datasets: Sequence[DataSet], failed: int) -> list[str]:
+def _notes(searched: Searched, datasets: Sequence[DataSet], failed: int, failed_finals: int) -> list[str]:
     entry = searched.search.entry
     notes = []
     if failed:
@@ -229,9 +239,14 @@ def _notes(searched: Searched, datasets: Sequence[DataSet], failed: int) -> list
     if lacking:
         told = f"{counted(lacking, 'data set')} without a winner in every setup"
         notes.append(f"{told}: no network of theirs has a score")
-    if len(entry.setups) > 1 and len(datasets) < FEWEST:
-        told = f"{counted(len(datasets), 'data set')}; expected {FEWEST} or more for a test over data sets"
-        notes.append(told)
+    if failed_finals:
+        without = sum(any(np.isnan(winner.test) for winner in each.winners) for each in datasets)
+        lack = f"{counted(without, 'data set')} {'lacks' if without == 1 else 'lack'} a score on test"
+        notes.append(f"{counted(failed_finals, 'final network')} failed: {lack}")
+    tested = sum(each.tested(entry.setups) for each in datasets)
+    if len(entry.setups) > 1 and tested < FEWEST:
+        told = counted(tested, "data set") + ("" if tested == len(datasets) else " with scores of both setups on test")
+        notes.append(f"{told}; expected {FEWEST} or more for a test over data sets")
     if DEV in entry.setups:
         notes.append("dev picked epochs and settings in setup dev: its scores on dev are too good to compare by")
     if entry.final == "train+tune" and "tune" in entry.setups:

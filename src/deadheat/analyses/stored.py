@@ -65,7 +65,7 @@ def stored(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> Sto
         searches = runs.clear()
         if keys is not None:  # there may be runs of other studies
             mine = pl.col("key").is_in(keys)
-            searches = search_rows(runs.filter(~mine), (study or {}).get("searches") or ())
+            searches = search_rows(runs.filter(~mine), (found or {}).get("searches") or ())
             others = runs.height - searches.height
             scores, runs = scores.filter(mine), runs.filter(mine)
             others -= runs.height
@@ -181,8 +181,9 @@ def _completed(path: Path, study: Mapping[str, Any]) -> Document:
     searches = list(study.get("searches") or ())
     for search in searches:
         _check(path, search, SEARCH_NEEDS, "a search")
+    shown = [{name: value for name, value in search.items() if name != KEYS} for search in searches]
     blocks = [_block(path, block) for block in _list_of(path, study, "blocks", "the study")]
-    return {**study, "blocks": blocks, "searches": searches}
+    return {**study, "blocks": blocks, "searches": shown}
 
 
 def _block(path: Path, block: Mapping[str, Any]) -> Document:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from deadheat.analyses.run import KEYS
 from deadheat.analyses.search_names import searched
 from deadheat.documents import Document
 from deadheat.study.cells import Cell
@@ -16,18 +17,28 @@ PLACE = ("corpus", "split", "split_seed", "number")
 
 
 def search_rows(runs: pl.DataFrame, searches: Sequence[Document]) -> pl.DataFrame:
-    """The runs of searches that came to their end, under the names of these; each once."""
+    """The runs of searches that came to their end, under the names of these; each once.
+
+    They are known by their keys. Where a search has none, as in results of older versions, by what they are called.
+    """
     names: dict[str, str] = {}
     for search in reversed(searches):
-        systems = pl.DataFrame({"system": [each["system"] for each in search["tried"]]}, schema={"system": pl.String})
-        keys = ("corpus", "split", "seed", "number")
-        schema = {"corpus": pl.String, "split": pl.String, "split_seed": pl.Int64, "number": pl.Int64}
-        places = pl.DataFrame([tuple(each[key] for key in keys) for each in search["datasets"]], schema, orient="row")
-        own = runs.filter(pl.col("setup").is_in(setups_of(search["setups"], search["final"])))
-        own = own.join(systems, on="system", how="semi").join(places, on=PLACE, how="semi")
-        names |= dict.fromkeys(own["key"].to_list(), searched(search["label"]))
+        keys = search.get(KEYS)
+        own = _called_alike(runs, search) if keys is None else keys
+        names |= dict.fromkeys(own, searched(search["label"]))
     mine = runs.filter(pl.col("key").is_in(list(names)))
     return mine.with_columns(pl.col("key").replace_strict(names, return_dtype=pl.String).alias("system"))
+
+
+def _called_alike(runs: pl.DataFrame, search: Document) -> list[str]:
+    """Keys of the runs that have a system, a setup and a place of a search."""
+    systems = pl.DataFrame({"system": [each["system"] for each in search["tried"]]}, schema={"system": pl.String})
+    named = ("corpus", "split", "seed", "number")
+    schema = {"corpus": pl.String, "split": pl.String, "split_seed": pl.Int64, "number": pl.Int64}
+    places = pl.DataFrame([tuple(each[name] for name in named) for each in search["datasets"]], schema, orient="row")
+    own = runs.filter(pl.col("setup").is_in(setups_of(search["setups"], search["final"])))
+    found: list[str] = own.join(systems, on="system", how="semi").join(places, on=PLACE, how="semi")["key"].to_list()
+    return found
 
 
 def setups_of(setups: Sequence[str], final: str) -> list[str]:

@@ -8,7 +8,8 @@ called here), `seeds` (of each), `corpora` (`corpus`, `sentences`, `words`), `st
 `corpus`, `split`, `seed`, `part`, `splits`, `numbers` (of the splits), `train_words` (of each), `metrics`, `systems`
 (`system`, `metric`, `runs`, `mean`, `sd`, `least`, `most`, `interval`, `by_split`), `pairs` (`a`, `b`, `test`,
 `difference`, `splits`, `ahead`, `significant`, `reversed`, `p`, `p_corrected`), `agreement` (as of `deadheat compare`,
-one a split and column). Under `--plan --json`: `cells`, `to_run`, `looks`, `test_sets`, `seconds`, `store`.
+one a split and column). Under `--plan --json`: `cells`, `to_run`, `finals` (of searches, at most), `looks`,
+`test_sets`, `seconds`, `store`.
 """
 
 from __future__ import annotations
@@ -103,6 +104,7 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
             {
                 "cells": len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan)),
                 "to_run": len(cells),
+                "finals": len(finals),
                 "looks": sum(looks.values()),
                 "test_sets": len(looks),
                 "seconds": seconds,
@@ -110,7 +112,7 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        print(plan_text(plan, len(cells), sum(looks.values()), len(looks), seconds))
+        print(plan_text(plan, len(cells), len(finals), sum(looks.values()), len(looks), seconds))
     return 0
 
 

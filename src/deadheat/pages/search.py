@@ -20,6 +20,7 @@ from deadheat.pages.search_told import (
     settings_text,
     verdict,
     winner_of,
+    with_test,
 )
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_told import sentence_start
@@ -89,7 +90,11 @@ def _one_setup(document: Document) -> Table:
         cells = [shown(winner[what] if winner else None, scale=100) for what in columns]
         rows.append((name, settings_text(winner["settings"]) if winner else NONE, *cells))
     if len(rows) > 1:
-        rows.append(("mean", "", *(shown(mean_of(document, setup, what), scale=100) for what in columns)))
+        own = with_test(document)
+        tested = len(own["datasets"])
+        mean = f"mean of {tested} with test" if 0 < tested < len(rows) else "mean"
+        means = (mean_of(own if tested else document, setup, what) for what in columns)
+        rows.append((mean, "", *(shown(each, scale=100) for each in means)))
     header = ("data set", "winner", "dev of the search", "dev of the final network", "test")
     return Table(header, tuple(rows), left=2, caption=f"{_measure(document)}.", folded=len(rows) > 2 * MOST_ROWS)
 

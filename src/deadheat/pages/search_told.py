@@ -25,6 +25,7 @@ LEARNING = {
     "tune": "networks learned from train, and tune picked the epoch",
     "dev": "networks learned from train and tune, and dev picked the epoch",
 }
+LAST = "on train and tune with dev to pick the epoch"
 
 
 def protocol(document: Document) -> Iterator[str]:
@@ -36,12 +37,54 @@ def protocol(document: Document) -> Iterator[str]:
     )
     ways = [f"in setup {setup}, {LEARNING[setup]}" for setup in document["setups"]]
     said = "; ".join(ways)
-    final = "Then the networks of the winners were scored on test."
-    if "tune" in document["setups"] and document["final"] != "train":
-        which = "the winners of setup tune" if len(ways) > 1 else "the winners"
-        learned = f"{which} learned from {document['final']}, with dev to pick the epoch"
-        final = f"Then {learned}, and winners were scored on test."
-    yield f"{said[:1].upper()}{said[1:]}. {final}"
+    final = finals_told(document, {setup: f"setup {setup}" for setup in document["setups"]})
+    yield f"{said[:1].upper()}{said[1:]}." + (f" {final}" if final else "")
+
+
+def trained_again(document: Document) -> list[str]:
+    """The setups whose winners were trained once more; final networks of the others are networks of the search."""
+    setups: list[str] = document["setups"]
+    if not any(each["winners"] for each in document["datasets"]):
+        return []
+    if not _all_tested(document):
+        return setups
+    shared = "dev" in setups and document["method"] != "optuna"  # which may have tried others there
+    return ["tune"] if _with_tune(document) and not shared else []
+
+
+def finals_told(document: Document, called: Mapping[str, str]) -> str:
+    """Which networks of the winners are the final ones, as a sentence; `called` has what setups are called."""
+    if not any(each["winners"] for each in document["datasets"]):
+        return ""
+    setups, again = document["setups"], trained_again(document)
+    ways = {setup: LAST if setup == "tune" and _with_tune(document) else "as in the search" for setup in setups}
+    how = ways[setups[0]]
+    if len(set(ways.values())) > 1:
+        how = listed(f"those of {called[setup]} {way}" for setup, way in ways.items())
+    if not _all_tested(document):
+        return f"The winners were then trained once more, {how}, and only then scored on test."
+    told = "All networks of the search were scored on test"
+    if again == setups:
+        return f"{told}; the winners were then trained once more, {how}, and scored on test too."
+    if again:
+        told += f", and those of the winners of {called['dev']} are the final ones"
+        return f"{told}; the winners of {called['tune']} were then trained once more, {LAST}, and scored on test too."
+    told += ", and those of the winners are the final ones"
+    if _with_tune(document):
+        told += f"; of winners of {called['tune']}, the networks that have the same settings in {called['dev']}"
+    return f"{told}."
+
+
+def _with_tune(document: Document) -> bool:
+    """Whether winners of setup tune learn from more than they did in the search."""
+    return "tune" in document["setups"] and document["final"] == "train+tune"
+
+
+def _all_tested(document: Document) -> bool:
+    """Whether all networks were scored on test; older results do not say so, but have the scores."""
+    if "tested" in document:
+        return bool(document["tested"] == "all")
+    return any(spread["test"] for each in document["datasets"] for spread in each["spreads"])
 
 
 def names_of(document: Document) -> list[str]:
@@ -96,6 +139,17 @@ def points(value: float | None) -> str:
     return "unknown" if value is None else f"{shown(value, scale=100, sign='+')} points"
 
 
+def with_test(document: Document) -> Document:
+    """The same search, of the data sets on which the winners of all setups have a score on test."""
+    setups = document["setups"]
+    sets = [
+        each
+        for each in document["datasets"]
+        if all((winner_of(each, setup) or {}).get("test") is not None for setup in setups)
+    ]
+    return {**document, "datasets": sets}
+
+
 def significant(document: Document) -> tuple[int, int, int]:
     """On how many data sets setups were compared on test, and on how many they differ: before and after correction."""
     tested = [each for each in document["datasets"] if each["p"] is not None]
@@ -106,18 +160,13 @@ def significant(document: Document) -> tuple[int, int, int]:
 def _winning(document: Document) -> Iterator[str]:
     label, sets = document["label"], document["datasets"]
     if len(document["setups"]) == 1:
-        (setup,) = document["setups"]
-        test, searched = (shown(mean_of(document, setup, what), scale=100) for what in ("test", "searched"))
-        tried = counted(document["settings"], "setting")
-        yield (
-            f"The settings of {label} were picked on {document['setting']}: of {tried}, those that won on "
-            f"{counted(len(sets), 'data set')} have {searched} on dev in the search and {test} on test, on average."
-        )
+        yield _alone(document)
         return
     setups = " and by ".join(document["setups"])
     tested, before, after = significant(document)
     if not tested:
-        yield f"Winners of {label} with epochs picked by {setups} cannot be compared: none has a score on test."
+        told = f"Winners of {label} with epochs picked by {setups} cannot be compared"
+        yield f"{told}: no data set has scores of both on test."
         return
     compared = [each["differing"] for each in sets if each["differing"] is not None]
     differ = sum(value > 0 for value in compared)
@@ -125,7 +174,10 @@ def _winning(document: Document) -> Iterator[str]:
     if after:
         claim = f"It matters on test whether {' or '.join(document['setups'])} picks epochs of {label}"
     corrected = f"after correction ({document['correction']}) on {after or 'none'}"
-    clear = f"{before} of {tested}, and {corrected}" if before else f"none, with or without {document['correction']}"
+    some = f" of {tested} with scores of both" if tested < len(sets) else ""
+    clear = f"{before}{some or f' of {tested}'}, and {corrected}"
+    if not before:
+        clear = f"none{some}, with or without {document['correction']}"
     evidence = (
         f"the settings that won differ on {differ} of {counted(len(compared), 'data set')}, and their scores on test "
         f"significantly on {clear} (paired bootstrap over sentences, alpha {document['alpha']:g})"
@@ -135,6 +187,21 @@ def _winning(document: Document) -> Iterator[str]:
         gap = shown(over["difference"], sign="+")
         evidence += f"; over data sets the difference is {gap} points ({p_equals(over['p'])})"
     yield f"{claim}: {evidence}."
+
+
+def _alone(document: Document) -> str:
+    """What winners of the only setup have, on the data sets that have a score on test."""
+    picked = f"The settings of {document['label']} were picked on {document['setting']}"
+    tried, own = counted(document["settings"], "setting"), with_test(document)
+    tested, lacking = len(own["datasets"]), len(document["datasets"]) - len(own["datasets"])
+    if not tested:
+        return f"{picked}, out of {tried}; no winner has a score on test."
+    (setup,) = document["setups"]
+    searched, test = (shown(mean_of(own, setup, what), scale=100) for what in ("searched", "test"))
+    scores = f"{searched} on dev in the search and {test} on test, on average"
+    more = f"; {counted(lacking, 'data set')} more {'has' if lacking == 1 else 'have'} no score on test"
+    won = f"those that won on {counted(tested, 'data set')} have {scores}{more if lacking else ''}"
+    return f"{picked}: of {tried}, {won}."
 
 
 def _gaps(document: Document) -> Iterator[str]:
@@ -168,5 +235,17 @@ def _optimism(document: Document) -> str:
 def _cost(document: Document) -> str:
     failed = f", {document['failed']:,} failed" if document["failed"] else ""
     networks = f"{counted(document['trained'], 'network')} for {counted(document['settings'], 'setting')}{failed}"
-    looks = counted(document["looks"], "network")
-    return f"What the search of {document['label']} cost: {networks}; {looks} scored on test."
+    looks = f"{counted(document['looks'], 'network')} scored on test{failed_finals(document)}"
+    return f"What the search of {document['label']} cost: {networks}; {looks}."
+
+
+def failed_finals(document: Document) -> str:
+    """How many final networks failed, to be added to a sentence; results of older versions do not say.
+
+    Examples
+    --------
+    >>> failed_finals({"failed_finals": 2}), failed_finals({})
+    (', 2 final networks failed', '')
+    """
+    failed = document.get("failed_finals") or 0
+    return f", {counted(failed, 'final network')} failed" if failed else ""

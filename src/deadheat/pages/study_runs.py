@@ -8,6 +8,7 @@ from typing import Any
 from deadheat.analyses.search_names import failed_systems, searched
 from deadheat.errors import counted
 from deadheat.pages.disagreement import disagreement
+from deadheat.pages.search_told import failed_finals, trained_again
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_told import Row, Told, over, way
 from deadheat.pages.wording import NONE, listed, shown
@@ -101,7 +102,8 @@ def _cells_text(told: Told, failures: Sequence[Mapping[str, Any]]) -> list[str]:
 def _searched_text(search: Row) -> str:
     failed = f" ({search['failed']:,} more failed)" if search["failed"] else ""
     networks = f"{counted(search['trained'], 'network')}{failed} of {counted(search['settings'], 'setting')}"
-    return f"The search of {search['label']} took {networks}, and then those of its winners."
+    finals = f", and then those of its winners{failed_finals(search)}" if trained_again(search) else ""
+    return f"The search of {search['label']} took {networks}{finals}."
 
 
 def _time_text(told: Told) -> list[str]:

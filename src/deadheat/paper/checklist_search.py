@@ -7,6 +7,7 @@ from collections import Counter
 from deadheat.analyses.method_words import corrected_words, metric_words
 from deadheat.documents import Document
 from deadheat.errors import counted
+from deadheat.pages.search_told import failed_finals
 from deadheat.paper.designs import split_words
 from deadheat.paper.sentences import listed, numbered
 
@@ -36,7 +37,7 @@ def seeds(search: Document) -> list[str]:
 def runs(search: Document) -> list[str]:
     """How many networks it took."""
     failed = f", {search['failed']:,} failed" if search["failed"] else ""
-    return [f"search of {search['label']}: {counted(search['trained'], 'network')}{failed}"]
+    return [f"search of {search['label']}: {counted(search['trained'], 'network')}{failed}{failed_finals(search)}"]
 
 
 def selection(search: Document) -> list[str]:

@@ -8,7 +8,7 @@ from deadheat.analyses.latex import fixed
 from deadheat.analyses.method_words import metric_words
 from deadheat.documents import Document
 from deadheat.errors import counted
-from deadheat.pages.search_told import between_of, mean_of, significant
+from deadheat.pages.search_told import between_of, failed_finals, finals_told, mean_of, significant, with_test
 from deadheat.paper.designs import STRATEGY_KEYS, split_words
 from deadheat.paper.references import OF_SYSTEMS
 from deadheat.paper.sentences import Cite, Sentence, cite, corrected, listed, p_said, scored, tested_on_units
@@ -28,9 +28,8 @@ def search_sentences(document: Document) -> Iterator[Sentence]:
     failed = f" ({document['failed']:,} more failed)" if document["failed"] else ""
     trained, looks = counted(document["trained"], "network"), counted(document["looks"], "network")
     were = "was" if document["looks"] == 1 else "were"
-    yield Sentence.of(
-        f"The search trained {trained}{failed}, and {looks} of it and of its winners {were} scored on test."
-    )
+    looked = f"{looks} of it and of its winners {were} scored on test{failed_finals(document)}"
+    yield Sentence.of(f"The search trained {trained}{failed}, and {looked}.")
     if any(each["winners"] for each in document["datasets"]):
         yield from _found(document)
     else:
@@ -70,26 +69,22 @@ def _epochs(document: Document) -> Iterator[Sentence]:
     ways = "; and ".join(WAYS[setup] for setup in setups)
     how = "Epochs were picked" if len(setups) == 1 else "Epochs were picked in two ways:"
     yield Sentence.of(f"{how} {ways}", cite("van-der-goot-2021"), ".")
-    if "tune" in setups and document["final"] == "train+tune":
-        which = "The winners" if len(setups) == 1 else "The winners of the first way" if setups[0] == "tune" else ""
-        which = which or "The winners of the second way"
-        yield Sentence.of(f"{which} were then trained on train and tune, with dev to pick the epoch.")
+    final = finals_told(document, dict(zip(setups, ("the first way", "the second way"), strict=False)))
+    if final:
+        yield Sentence.of(final)
 
 
 def _found(document: Document) -> Iterator[Sentence]:
-    metric = metric_words(document["metric"])
     setups = document["setups"]
-    means = {setup: scored(mean_of(document, setup, "test"), scale=100) for setup in setups}
     if len(setups) == 1:
-        searched = scored(mean_of(document, setups[0], "searched"), scale=100)
-        yield Sentence.of(
-            f"On average the winners had {metric} {searched} on dev in the search, and {means[setups[0]]} on test."
-        )
+        yield _alone(document)
         return
+    means = {setup: scored(mean_of(document, setup, "test"), scale=100) for setup in setups}
     tested, before, after = significant(document)
     compared = [each["differing"] for each in document["datasets"] if each["differing"] is not None]
-    differ = f"{sum(value > 0 for value in compared)} of {counted(len(compared), 'data set')}"
-    yield Sentence.of(f"The settings that won in the two ways differ on {differ}.")
+    if compared:
+        differ = f"{sum(value > 0 for value in compared)} of {counted(len(compared), 'data set')}"
+        yield Sentence.of(f"The settings that won in the two ways differ on {differ}.")
     if tested:
         yield Sentence.of(
             f"On test, with means of {' and '.join(means.values())}, the two differ significantly on "
@@ -99,7 +94,22 @@ def _found(document: Document) -> Iterator[Sentence]:
             *corrected(document["correction"], tested, over="data set"),
             ".",
         )
+    else:
+        yield Sentence.of("On test they cannot be compared: no data set has scores of both.")
     yield from _gap(document)
+
+
+def _alone(document: Document) -> Sentence:
+    """What winners of the only setup have, on the data sets that have a score on test."""
+    own = with_test(document)
+    tested, lacking = len(own["datasets"]), len(document["datasets"]) - len(own["datasets"])
+    if not tested:
+        return Sentence.of("No winner has a score on test.")
+    (setup,) = document["setups"]
+    searched, test = (scored(mean_of(own, setup, what), scale=100) for what in ("searched", "test"))
+    scores = f"{metric_words(document['metric'])} {searched} on dev in the search, and {test} on test"
+    more = f"; {counted(lacking, 'data set')} more {'has' if lacking == 1 else 'have'} no score on test"
+    return Sentence.of(f"On average the winners had {scores}{more if lacking else ''}.")
 
 
 def _gap(document: Document) -> Iterator[Sentence]:

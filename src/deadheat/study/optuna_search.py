@@ -44,8 +44,7 @@ def optuna() -> Any:
 
 def run_trials(search: Search, run: Run, read: Read) -> Search:
     """Let Optuna try as many settings as the search may, on every split and in every setup."""
-    places = [(place, setup) for place in search.places for setup in search.entry.setups]
-    return search.having({(place, setup): _trials(search, run, read, place, setup) for place, setup in places})
+    return search.having({(place, setup): _trials(search, run, read, place, setup) for place, setup in search.rounds})
 
 
 def _trials(search: Search, run: Run, read: Read, place: Place, setup: str) -> dict[str, Settings]:

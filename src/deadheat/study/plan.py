@@ -25,6 +25,7 @@ from deadheat.study.cells import Cell
 from deadheat.study.config import Study, SystemEntry, read_study
 from deadheat.study.places import line_of
 from deadheat.study.space import grid
+from deadheat.study.vector_files import VectorFiles
 from deadheat.systems import SYSTEMS
 
 USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
@@ -46,7 +47,7 @@ class Plan:
     overrides: tuple[str, ...] = ()
     chosen: tuple[Cell, ...] | None = None  # in the place of all cells of the systems
     _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict, repr=False)
-    _vectors: dict[str, str] = field(default_factory=dict, repr=False)
+    _vectors: VectorFiles = field(default_factory=VectorFiles, repr=False)
 
     @classmethod
     def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
@@ -149,11 +150,16 @@ class Plan:
 
     def vectors_of(self, system: str) -> str:
         """The hash of the file of word vectors that a system reads; nothing if it reads none."""
-        named = str(SYSTEMS.make(system).settings.get("vectors", "")) if system else ""
-        if named and named not in self._vectors:
-            with (self.path.parent / named).open("rb") as file:
-                self._vectors[named] = hashlib.file_digest(file, "sha256").hexdigest()[:32]
-        return self._vectors.get(named, "")
+        return self._vectors.hash_of(system, self.path.parent) if system else ""
+
+    def check_unchanged(self, cell: Cell) -> None:
+        """Refuse to train a cell whose corpus or vectors are not those that it is known by."""
+        for what, now, then in (
+            (f"corpus {cell.corpus}", self.hashes.get(cell.corpus), cell.corpus_hash),
+            (f"word vectors of {cell.system}", self.vectors_of(cell.system), cell.vectors),
+        ):
+            if now != then:
+                raise InputError(f"{what}: changed while the study was running; expected the same to its end")
 
     def partition(self, cell: Cell) -> Partition:
         """The split of a cell."""
@@ -223,10 +229,17 @@ class Plan:
             made = SYSTEMS.make(name, **settings)
             if made.together is not None and (told := lacking(made.name.partition("(")[0])):
                 yield (where, i), told
-            vectors = str(made.settings.get("vectors", ""))
-            if vectors and not (self.path.parent / vectors).is_file():
-                yield (where, i, "vectors"), f"{name}: vectors {vectors!r} is no file; expected word vectors"
+        yield from self._vector_problems()
         yield from self._split_problems()
+
+    def _vector_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Word vectors that are no file."""
+        for where, entries in (("systems", self.study.systems), (SEARCH, self.study.search)):
+            for i, entry in enumerate(entries):
+                given = entry.settings.get("vectors", "")
+                for vectors in given if isinstance(given, list) else [given]:
+                    if vectors and not (self.path.parent / str(vectors)).is_file():
+                        yield (where, i, "vectors"), f"vectors {vectors!r} is no file; expected word vectors"
 
     @property
     def _asked(self) -> list[tuple[str, int, str, dict[str, Any]]]:

@@ -51,8 +51,7 @@ class Workplace:
     def run(self, cell: Cell) -> Worked:
         """Train and score one cell; its predictions are kept before it is reported."""
         assert self.plan is not None
-        if self.plan.hashes.get(cell.corpus) != cell.corpus_hash:
-            raise InputError(f"corpus {cell.corpus}: it changed while the study was running; expected it to stay")
+        self.plan.check_unchanged(cell)
         return work(self.plan, cell, lambda part, data: write_prediction(self.folder, cell.key, part, data))
 
 
@@ -249,7 +248,7 @@ def _recorded(cell: Cell, worked: Worked, look: Look, plan: Plan) -> tuple[str, 
         return ()
     scores = next(each for each in worked.scores if each.part == TEST)
     prediction = str(worked.predictions.get(TEST, {}).get("sha256", ""))
-    made_from = "|".join(filter(None, (cell.system, str(cell.seed), cell.setup)))
+    made_from = "|".join(filter(None, (cell.system, str(cell.seed), cell.setup, cell.vectors)))
     scored = Scored(plan.label_of(cell.system), prediction, tuple(scores.values), made_from)
     purpose = look.purpose or f"study {plan.study.name or plan.path.name}"
     recorded = look.ledger.record(

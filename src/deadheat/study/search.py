@@ -23,7 +23,8 @@ from deadheat.systems import SYSTEMS
 
 TUNE, DEV, TEST, BOTH = "tune", "dev", "test", "train+tune"
 Values = Mapping[tuple[str, str, str], float]  # scores by the key of a cell, part and metric
-Tried = Mapping[tuple["Place", str], Mapping[str, Settings]]  # settings by system, on each split in each setup
+Round = tuple["Place", str]  # a split in a setup
+Tried = Mapping[Round, Mapping[str, Settings]]  # settings by system
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,50 +118,42 @@ class Search:
 
     def first_cells(self) -> list[Cell]:
         """All networks that are trained before anything is picked."""
-        return [
-            cell
-            for place in self.places
-            for setup in self.entry.setups
-            for system in self.candidates_of(place, setup)
-            for cell in self.cells(place, setup, system)
-        ]
+        return [cell for place, setup in self.rounds for cell in self.cells_of(place, setup)]
+
+    def cells_of(self, place: Place, setup: str) -> list[Cell]:
+        """Those of one split in one setup."""
+        return [cell for system in self.candidates_of(place, setup) for cell in self.cells(place, setup, system)]
 
     def final_cells(self, place: Place, setup: str, system: str) -> list[Cell]:
         """The networks of a winner, which are looked at on test.
 
         They are networks of their own, also where they learn as those of the search did: what was picked by must stay
         as it was, and on an accelerator a network that is trained again is not the same to the last digit. If all
-        networks of the search were looked at on test, they are themselves the final ones.
+        networks of the search were looked at on test, those among them that learned in this way are the final ones.
         """
-        own = self.entry.tested != "all"
-        if setup == DEV or self.entry.final == BOTH:
-            return self._cells(place, system, learned=BOTH, tune=DEV, scored=(DEV, TEST), final=own)
-        return self._cells(place, system, learned="", tune=TUNE, scored=(TUNE, DEV, TEST), final=own)
+        by_tune = setup == TUNE and self.entry.final != BOTH
+        among = by_tune or setup == DEV or (DEV in self.entry.setups and self.entry.method != "optuna")
+        final = not (among and self.entry.tested == "all")
+        if by_tune:
+            return self._cells(place, system, learned="", tune=TUNE, scored=(TUNE, DEV, TEST), final=final)
+        return self._cells(place, system, learned=BOTH, tune=DEV, scored=(DEV, TEST), final=final)
 
-    def stand_ins(self) -> list[Cell]:
-        """As many final networks as may be trained at most: winners of two setups may be the same.
+    @property
+    def rounds(self) -> list[Round]:
+        """Every split in every setup: each has a winner of its own."""
+        return [(place, setup) for place in self.places for setup in self.entry.setups]
+
+    def stand_ins(self, rounds: Sequence[Round] | None = None) -> list[Cell]:
+        """As many final networks as may be trained at most, of some rounds or of all: two may have the same winner.
 
         A network of the search that was looked at already is not trained again.
         """
         names = list(self.candidates)
         found: dict[Cell, None] = {}
-        for place in self.places:
-            for at, setup in enumerate(self.entry.setups):
-                system = names[at % len(names)]
-                looked = {cell.key for cell in self._looked(place, setup, system)}
-                found |= dict.fromkeys(
-                    each for each in self.final_cells(place, setup, system) if each.key not in looked
-                )
+        for place, setup in self.rounds if rounds is None else rounds:
+            system = names[self.entry.setups.index(setup) % len(names)]
+            found |= dict.fromkeys(each for each in self.final_cells(place, setup, system) if each.final)
         return list(found)
-
-    def _looked(self, place: Place, setup: str, system: str) -> list[Cell]:
-        """The networks of some settings that are sure to have been scored on test before anything is picked."""
-        if self.entry.tested != "all":
-            return []
-        shared = self.entry.method != "optuna"  # which may try others in every setup
-        return [
-            cell for each in self.entry.setups if shared or each == setup for cell in self.cells(place, each, system)
-        ]
 
     def scores(self, values: Values, place: Place, setup: str, part: str) -> dict[str, float]:
         """The mean over seeds of every candidate on a part; NaN where a network has no score."""
@@ -187,7 +180,7 @@ class Search:
 
     def picks(self, values: Values) -> list[Pick]:
         """Who won, on every split and in every setup."""
-        found = [self.pick(values, place, setup) for place in self.places for setup in self.entry.setups]
+        found = [self.pick(values, place, setup) for place, setup in self.rounds]
         return [each for each in found if each is not None]
 
     def having(self, tried: Tried) -> Search:

@@ -42,10 +42,17 @@ def run_search(search: Search, run: Run, read: Read) -> Searched:
 def waiting(search: Search, missing: Missing, read: Read) -> tuple[list[Cell], list[Cell]]:
     """What a run would train now: networks of the search, and final ones.
 
-    Of the final ones it is as many as there may be, unless all networks of the search are there and winners known.
+    Of the final ones it is as many as there may be where networks are missing, and winners not known.
     """
     found: list[list[Cell]] = []
-    run_search(search, lambda cells: found.append(missing(cells)), read)
-    *first, last = found
-    lacking = list(dict.fromkeys(cell for own in first for cell in own))
-    return (lacking, missing(search.stand_ins())) if lacking else ([], last)
+    searched = run_search(search, lambda cells: found.append(missing(cells)), read)
+    lacking = {cell.key: cell for own in found[:-1] for cell in own}
+    undecided = [
+        (place, setup)
+        for place, setup in search.rounds
+        if any(cell.key in lacking for cell in searched.search.cells_of(place, setup))
+    ]
+    known = [pick for pick in searched.picks if (pick.place, pick.setup) not in undecided]
+    won = missing(list(dict.fromkeys(cell for pick in known for cell in pick.finals)))
+    finals = [cell for cell in won if cell.key not in lacking]
+    return list(lacking.values()), [*finals, *search.stand_ins(undecided)]

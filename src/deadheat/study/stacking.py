@@ -87,6 +87,8 @@ class StackedExecutor:
             return Finished(name, status, value, error, log, started, wall, share, largest_mb())
 
         try:
+            for cell, _ in group.values():
+                self._plan.check_unchanged(cell)
             orders = [order_of(self._plan, cell, own) for _, (cell, own) in all_of_it]
             arriving = together.train(corpus, orders)
             while group and (each := _next(arriving, self._plan.path.parent)) is not None:

@@ -72,9 +72,12 @@ def _between(each: Between) -> list[str]:
 
 
 def _verdict(result: SearchResult) -> str:
-    clear = sum(each.p <= result.alpha for each in result.datasets)
-    after = sum(each.p_corrected <= result.alpha for each in result.datasets)
-    told = f"setups differ on test on {clear} of {counted(len(result.datasets), 'data set')} (paired bootstrap over"
+    tested = [each for each in result.datasets if not np.isnan(each.p)]
+    if not tested:
+        return "setups cannot be compared on test: no data set has scores of both"
+    clear = sum(each.p <= result.alpha for each in tested)
+    after = sum(each.p_corrected <= result.alpha for each in tested)
+    told = f"setups differ on test on {clear} of {counted(len(tested), 'data set')} (paired bootstrap over"
     return f"{told} sentences, alpha {result.alpha:g}), on {after} after {result.correction}"
 
 

@@ -15,8 +15,11 @@ from deadheat.terminal.search import search_plan
 from deadheat.terminal.tables import Toned, percent, prose, table
 
 
-def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: float | None) -> str:
-    """What will run: corpora, splits, systems with their seeds, cells, looks at test sets, and how long it takes."""
+def plan_text(plan: Plan, missing: int, finals: int, looks: int, test_sets: int, seconds: float | None) -> str:
+    """What will run: corpora, splits, systems with their seeds, cells, looks at test sets, and how long it takes.
+
+    `finals` are the networks of winners that are still to be trained, at most.
+    """
     corpora = [
         [name, f"{material.corpus.sentences:,}", f"{material.corpus.words:,}"]
         for name, material in plan.materials.items()
@@ -27,6 +30,7 @@ def plan_text(plan: Plan, missing: int, looks: int, test_sets: int, seconds: flo
     cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches)
     there = cells - missing
     told = f"{counted(cells, 'cell')}: {missing:,} to run" + (f", {there:,} there already" if there else "")
+    told += f"; then {counted(finals, 'final network')} at most" if finals else ""
     spent = f"{counted(looks, 'look')} at {counted(test_sets, 'test set')}" if looks else "no look at a test set"
     time = "" if seconds is None else f"; about {duration(seconds)} by what its cells took so far"
     return "\n\n".join(
