@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -20,12 +21,14 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import chance
+from deadheat.neural.allocation import pieces_in_use
 from deadheat.neural.devices import accelerated, as_program
 from deadheat.neural.encoder import Marks, Weights, gathered
 from deadheat.neural.shape import Numbers, Shape
 from deadheat.neural.text import ROOMY, Encoding, Room, Text, device_arrays, marks, rounded
 from deadheat.neural.updates import optimizer, tamed
 
+FULL = 0.5  # of the pieces of memory a process may have
 Luck = tuple[Array, Array]  # the seed, and how many updates there were
 Where = tuple[Array, Array]  # the split, and the sentences of a batch
 
@@ -90,6 +93,7 @@ class Programs:
         self.label = program(self._over_stack(self._label), static_argnames=("words",))
         self.begin = program(self._over_stack(self._begin, shared=2))
         self.swap = program(_swapped, donate_argnums=(0,))
+        self.besides: Any = None  # what a network has that goes back and forth between host and device
         self._ready: dict[tuple[str, int, Hashable], Callable[..., Any]] = {}
 
     def take_step(self, *given: Any, words: int) -> Any:
@@ -184,6 +188,17 @@ def _sizes(text: Text) -> Hashable:
 def programs(shape: Shape, size: int) -> Programs:
     """The programs of a stack, made once."""
     return Programs(shape, size)
+
+
+def tidy() -> None:
+    """Let go of all programs if they fill half of the room a process has for them; those in use go when they end.
+
+    They are on disk, from where those that are needed again come back in a moment.
+    """
+    if pieces_in_use() > FULL:
+        programs.cache_clear()
+        jax.clear_caches()  # type: ignore[no-untyped-call]
+        gc.collect()
 
 
 def _in_line(weights: Weights) -> tuple[Any, Callable[[Any], Weights]]:

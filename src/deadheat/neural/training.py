@@ -23,7 +23,7 @@ from deadheat.neural.encoder import Weights
 from deadheat.neural.memory import stack_size
 from deadheat.neural.orders import Done, Order
 from deadheat.neural.pretrained import Pretrained
-from deadheat.neural.programs import Ground, programs
+from deadheat.neural.programs import Ground, programs, tidy
 from deadheat.neural.shape import Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Trained, train_all
 from deadheat.neural.text import Encoding, Lexicon, forms_of, rounded
@@ -131,6 +131,7 @@ class _Class:
     def run(self, jobs: Mapping[int, Job]) -> Iterator[tuple[int, Trained]]:
         """Train in stacks as large as the device allows."""
         settle()
+        tidy()
         ground = Ground.knowing(self.lesson.shape, self.lesson.encoding, self.knowledge(), self.rows)
         size = stack_size(self.lesson.shape, ground.text, ground.lengths)
         yield from train_all(ground, self.splits, self._judge, jobs, size=size)

@@ -8,7 +8,7 @@ from all states in which the right transition was not ahead by 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -172,10 +172,12 @@ class Compiled:
         return scorer(weights, self.shape, text, split, batch, Numbers(0.0), None)
 
 
-@lru_cache(maxsize=8)
 def compiled(programs: Programs) -> Compiled:
     """The programs of a stack, made once."""
-    return Compiled(programs)
+    if programs.besides is None:
+        programs.besides = Compiled(programs)
+    own: Compiled = programs.besides
+    return own
 
 
 def _sentences(text: Text, rows: Rows, words: int, *, taught: bool) -> tuple[States, Rows]:
