@@ -38,7 +38,8 @@ def gaps(found: Found) -> str:
     ]
     ends = [_between(found, "gap"), _between(found, "optimism")]
     rows.append(["mean", *(f"{end[name]:+.2f}" for end in ends for name in ("first", "second"))])
-    rows.append(["p of the difference", *(cell for end in ends for cell in (f"{end['p']:.3f}", ""))])
+    for name, kind in (("p by swaps", "p"), ("p by bootstrap", "p_bootstrap")):
+        rows.append([name, *(cell for end in ends for cell in (f"{end[kind]:.4f}", ""))])
     return _table(["data set", *names], rows)
 
 

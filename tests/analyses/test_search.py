@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import operator
 import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import cast
 
@@ -126,7 +128,10 @@ def test_setups_are_compared_over_data_sets_as_compare_scores_does(six: Conducte
         assert (each.first, each.second) == pytest.approx((tune.mean(), dev.mean()))
         assert each.difference == pytest.approx((tune - dev).mean())
         rounded = {setup: {key: round(value, 8) for key, value in own.items()} for setup, own in columns.items()}
-        assert each.p == compare_scores(rounded, settings=Settings(test="bootstrap")).pairs[0].p
+        assert each.p_bootstrap == compare_scores(rounded, settings=Settings(test="bootstrap")).pairs[0].p
+        gaps = np.round(1e8 * (tune - dev)).astype(int).tolist()
+        sums = [abs(sum(map(operator.mul, signs, gaps))) for signs in product((1, -1), repeat=len(gaps))]
+        assert each.p == np.mean([own >= abs(sum(gaps)) for own in sums])
 
 
 def slow_chances(
@@ -326,11 +331,12 @@ def test_differences_over_data_sets_by_hand() -> None:
     six = [(0.5, 0.25), (0.75, 0.5), (0.5, 0.25), (1.0, 0.75), (0.5, 0.25), (0.25, 0.0)]
     test, gap, optimism = _between(of_winners(*six), ("tune", "dev"))
     assert (test.difference, test.first, test.second) == pytest.approx((25.0, 100 * 3.5 / 6, 100 * 2 / 6))
-    assert test.p < 0.01  # the first is ahead on all
+    assert test.p == 2 / 64  # the first is ahead on all
+    assert test.p_bootstrap < 0.01
     assert (gap.difference, optimism.difference) == pytest.approx((12.5, -12.5))
     assert np.isnan(_between(of_winners(*six[:5]), ("tune", "dev"))[0].p)
     same = _between(of_winners(*[(0.5, 0.5)] * 6), ("tune", "dev"))
-    assert [each.p for each in same] == [1.0, 1.0, 1.0]
+    assert [(each.p, each.p_bootstrap) for each in same] == [(1.0, 1.0)] * 3
     assert _between(of_winners(*six), ("tune",)) == []
 
 

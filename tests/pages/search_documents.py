@@ -44,7 +44,8 @@ def search(datasets: list[Document], setups: list[str], **more: Any) -> Document
 
 
 def between(what: str, first: float, second: float, p: float | None) -> Document:
-    return {"what": what, "first": first, "second": second, "difference": first - second, "p": p}
+    known = {"p": p, "p_bootstrap": None if p is None else p / 2}
+    return {"what": what, "first": first, "second": second, "difference": first - second, **known}
 
 
 def two_setups(**more: Any) -> Document:

@@ -124,10 +124,12 @@ def test_the_second_table_is_like_the_third_of_the_paper() -> None:
         ("south", "+3.00", "-4.00", "+1.00", "+4.00"),
         ("mean", "+2.00", "-3.00", "+1.50", "+3.00"),
         ("p of the difference", "", "-", "", "-"),
+        ("p by bootstrap", "", "-", "", "-"),
     )
     document = two_setups(between=[between("gap", 2.0, -3.0, 0.0078), between("optimism", 1.5, 3.0, 0.5)])
     table = section(sections(document), "tagger: dev against test").tables[0]
-    assert table.rows[-1] == ("p of the difference", "", "0.0078", "", "0.5000")
+    assert table.rows[-2] == ("p of the difference", "", "0.0078", "", "0.5000")
+    assert table.rows[-1] == ("p by bootstrap", "", "0.0039", "", "0.2500")
 
 
 def test_dev_is_said_to_flatter_only_where_it_picked() -> None:

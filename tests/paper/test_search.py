@@ -66,7 +66,7 @@ def test_one_setup_in_sentences() -> None:
 def test_a_gap_that_was_tested_has_its_p_value() -> None:
     told = said(two_setups(between=[between("gap", 2.0, -3.0, 0.0078)], setups=["dev", "tune"]))
     assert "those of the first way as in the search and those of the second way on train and tune with" in told[2]
-    assert told[-2].endswith("and -3.00 in the second (p = 0.0078 by the paired bootstrap over data sets).")
+    assert told[-2].endswith("and -3.00 in the second (p = 0.0078 by a permutation test over data sets).")
 
 
 def test_the_networks_of_the_search_are_the_final_ones_where_all_were_tested() -> None:

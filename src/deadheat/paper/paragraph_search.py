@@ -121,4 +121,4 @@ def _gap(document: Document) -> Iterator[Sentence]:
     if over["p"] is None:
         yield Sentence.of(f"{said}; there were too few data sets to test the difference.")
     else:
-        yield Sentence.of(f"{said} ({p_said(over['p'])} by the paired bootstrap over data sets).")
+        yield Sentence.of(f"{said} ({p_said(over['p'])} by a permutation test over data sets).")

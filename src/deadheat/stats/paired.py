@@ -15,6 +15,7 @@ from deadheat.stats.intervals import Counts, Value, Values, resampled_sums
 CORRECT, GOLD, PREDICTED = range(3)
 BLOCK = 1 << 16  # resamples at a time, so that memory stays small
 LONGEST = 1 << 26  # places of a lattice: half a gigabyte
+FEW = 16  # units whose swaps can be listed, whatever the differences are
 DIRECT_LIMIT = 1 << 29  # multiplications up to which a convolution is done term by term
 # What two systems can be compared by, on counts of the same units.
 TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
@@ -198,12 +199,22 @@ def lattice_p(gaps: np.ndarray) -> float:
     distance = abs(int(gaps.sum()))
     if distance == 0:
         return 1.0
+    if reach > LONGEST and times.sum() <= FEW:
+        return _listed_p(gaps[gaps != 0], distance)
     if reach > LONGEST:
         raise InputError(f"permutation-exact: differences add up to {reach:,}; expected at most {LONGEST:,}")
     # P(T >= (reach + distance) / 2), T the sum of |g| over units with a plus; the other tail is as large.
     wanted = (reach + distance) // 2
     chances, lowest = _lattice(sizes.tolist(), times.tolist())
     return min(1.0, 2 * float(np.sort(chances[max(0, wanted - lowest) :]).sum()))
+
+
+def _listed_p(gaps: np.ndarray, distance: int) -> float:
+    """The same of few integers, however large: all their sums are listed."""
+    sums = np.zeros(1, np.int64)
+    for gap in gaps.tolist():
+        sums = np.concatenate([sums + gap, sums - gap])
+    return float(np.mean(np.abs(sums) >= distance))
 
 
 def _lattice(sizes: list[int], times: list[int]) -> tuple[Values, int]:

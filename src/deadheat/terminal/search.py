@@ -40,7 +40,7 @@ def search_text(result: SearchResult) -> str:
     parts = [prose(str(result)), _winners(result)]
     if result.between:
         rows = [_between(each) for each in result.between]
-        parts.append(table(["over data sets", *result.setups[:2], "difference", "p"], rows))
+        parts.append(table(["over data sets", *result.setups[:2], "difference", "p", "by bootstrap"], rows))
         parts.append(prose(_verdict(result)))
     parts.append(_spreads(result))
     return "\n".join(parts)
@@ -68,7 +68,7 @@ def _tested(each: DataSet, result: SearchResult) -> list[str]:
 
 def _between(each: Between) -> list[str]:
     means = (percent(value / 100) for value in (each.first, each.second))
-    return [WHAT[each.what], *means, _signed(each.difference / 100), _p(each.p)]
+    return [WHAT[each.what], *means, _signed(each.difference / 100), _p(each.p), _p(each.p_bootstrap)]
 
 
 def _verdict(result: SearchResult) -> str:
