@@ -10,7 +10,6 @@ writes the means over seeds to `scores.csv`. What is printed is Markdown.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -19,6 +18,8 @@ from statistics import mean
 
 from deadheat.corpus import read
 from studies.fragility.collect import NETWORKS, write
+from studies.fragility.tables import rows_of
+from studies.markdown import table
 
 PARSERS = ("biaffine", "pointer", "bracketing")
 SCORES = NETWORKS.with_name("scores.csv")
@@ -28,10 +29,9 @@ Runs = Mapping[str, Mapping[str, Sequence[float]]]  # scores over seeds, by tree
 def runs_of(metric: str, settings: str, tags: str, seeds: int) -> Runs:
     """Scores on test of all seeds, where every parser has as many as asked for."""
     found: dict[str, dict[str, list[float]]] = {}
-    with NETWORKS.open() as file:
-        for row in csv.DictReader(file):
-            if (row["settings"], row["tags"], row["part"]) == (settings, tags, "test") and row["parser"] in PARSERS:
-                found.setdefault(row["treebank"], {}).setdefault(row["parser"], []).append(float(row[metric]))
+    for row in rows_of(NETWORKS):
+        if (row["settings"], row["tags"], row["part"]) == (settings, tags, "test") and row["parser"] in PARSERS:
+            found.setdefault(row["treebank"], {}).setdefault(row["parser"], []).append(float(row[metric]))
     whole = {code: own for code, own in found.items() if [len(own.get(name, ())) for name in PARSERS] == [seeds] * 3}
     if not whole:
         raise SystemExit(f"{NETWORKS}: no treebank has {seeds} networks of each parser with {settings!r}")
@@ -40,14 +40,14 @@ def runs_of(metric: str, settings: str, tags: str, seeds: int) -> Runs:
 
 def by_treebank(runs: Runs, sizes: Mapping[str, int]) -> str:
     """A row a treebank, those with most to learn from first: mean (least - most), and the order of parsers."""
-    lines = [f"| treebank | train | {' | '.join(PARSERS)} | order | seeds apart |", "| --- " * (len(PARSERS) + 4) + "|"]
+    lines = []
     for code in sorted(runs, key=lambda code: -sizes[code]):
         own = runs[code]
         order = sorted(PARSERS, key=lambda name: -mean(own[name]))
         shown = [f"{mean(own[name]):.2f} ({min(own[name]):.2f} - {max(own[name]):.2f})" for name in PARSERS]
         apart = "yes" if min(own[order[0]]) > max(own[order[1]]) else "no"
-        lines.append(f"| {code} | {sizes[code]:,} | {' | '.join(shown)} | {' > '.join(order)} | {apart} |")
-    return "\n".join(lines)
+        lines.append([code, f"{sizes[code]:,}", *shown, " > ".join(order), apart])
+    return table(["treebank", "train", *PARSERS, "order", "seeds apart"], lines)
 
 
 def flips(runs: Runs, size: int) -> str:
@@ -57,10 +57,8 @@ def flips(runs: Runs, size: int) -> str:
         means = {name: mean(mean(runs[code][name]) for code in chosen) for name in PARSERS}
         orders[" > ".join(sorted(PARSERS, key=lambda name: -means[name]))] += 1
     total = orders.total()
-    lines = [f"| order on {size} of {len(runs)} treebanks | subsets | share |", "| --- | --- | --- |"]
-    return "\n".join(
-        [*lines, *(f"| {order} | {count} | {100 * count / total:.1f} % |" for order, count in orders.most_common())]
-    )
+    lines = [[order, str(count), f"{100 * count / total:.1f} %"] for order, count in orders.most_common()]
+    return table([f"order on {size} of {len(runs)} treebanks", "subsets", "share"], lines)
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
 
+from studies import markdown
 from studies.fragility.collect import NETWORKS, ORIGINALS
 
 PARSERS = ("biaffine", "pointer", "bracketing", "archybrid")
@@ -21,7 +22,7 @@ Key = tuple[str, str, str]  # tags, treebank, parser
 def ours() -> dict[Key, list[float]]:
     """LAS on test of all seeds, with the settings that were best on dev."""
     found: dict[Key, dict[str, dict[str, list[float]]]] = {}
-    for row in _rows(NETWORKS):
+    for row in rows_of(NETWORKS):
         if "size=small" not in row["settings"]:
             own = found.setdefault((row["tags"], row["treebank"], row["parser"]), {})
             own.setdefault(row["settings"], {}).setdefault(row["part"], []).append(float(row["las"]))
@@ -31,7 +32,7 @@ def ours() -> dict[Key, list[float]]:
 def originals() -> dict[Key, list[float]]:
     """LAS of all runs of the original programs."""
     found: dict[Key, list[float]] = {}
-    for row in _rows(ORIGINALS):
+    for row in rows_of(ORIGINALS):
         found.setdefault((row["tags"], row["treebank"], row["parser"]), []).append(float(row["las"]))
     return found
 
@@ -39,7 +40,7 @@ def originals() -> dict[Key, list[float]]:
 def table(tags: str) -> str:
     """A row a treebank; the originals' scores in brackets."""
     own, others = ours(), originals()
-    lines = [f"| treebank | {' | '.join(PARSERS)} |", "| --- " * (len(PARSERS) + 1) + "|"]
+    lines = []
     for code in sorted({treebank for kind, treebank, _ in own if kind == tags}):
         cells = []
         for parser in PARSERS:
@@ -47,11 +48,12 @@ def table(tags: str) -> str:
             said = f"{mean(scores):.2f}" if scores else "-"
             said += " (one seed)" if len(scores) == 1 else ""
             cells.append(f"{said} [{mean(theirs):.2f}]" if theirs else said)
-        lines.append(f"| {code} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append([code, *cells])
+    return markdown.table(["treebank", *PARSERS], lines)
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
+def rows_of(path: Path) -> Iterator[dict[str, str]]:
+    """The rows of a table that `collect` wrote."""
     with path.open(newline="") as file:
         yield from csv.DictReader(file)
 

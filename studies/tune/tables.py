@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from studies.markdown import table
 
 FOLDER = Path(__file__).parent
 Found = Mapping[str, Any]
@@ -25,7 +27,7 @@ def compared(found: Found) -> str:
     ]  # fmt: skip
     test = _between(found, "test")
     rows.append(["mean", "", *(f"{test[name]:.2f}" for name in ("first", "second")), f"{test['p']:.2f}", ""])
-    return _table(["data set", "differ", *(f"test, epoch by {name}" for name in setups), "p", "corrected"], rows)
+    return table(["data set", "differ", *(f"test, epoch by {name}" for name in setups), "p", "corrected"], rows)
 
 
 def gaps(found: Found) -> str:
@@ -40,7 +42,7 @@ def gaps(found: Found) -> str:
     rows.append(["mean", *(f"{end[name]:+.2f}" for end in ends for name in ("first", "second"))])
     for name, kind in (("p by swaps", "p"), ("p by bootstrap", "p_bootstrap")):
         rows.append([name, *(cell for end in ends for cell in (f"{end[kind]:.4f}", ""))])
-    return _table(["data set", *names], rows)
+    return table(["data set", *names], rows)
 
 
 def winners(found: Found) -> str:
@@ -52,7 +54,7 @@ def winners(found: Found) -> str:
             settings = ", ".join(f"{name} {value}" for name, value in winner["settings"].items())
             told.append(f"{settings} ({100 * winner['searched']:.2f})")
         rows.append([each["corpus"], *told])
-    return _table(["data set", *(f"epoch by {name}" for name in found["setups"])], rows)
+    return table(["data set", *(f"epoch by {name}" for name in found["setups"])], rows)
 
 
 def _winners(each: Found, setups: Iterable[str]) -> list[Found]:
@@ -66,11 +68,6 @@ def _of(each: Found, setups: Iterable[str], what: str, shown: str) -> list[str]:
 
 def _between(found: Found, what: str) -> Found:
     return next(each for each in found["between"] if each["what"] == what)
-
-
-def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def main() -> None:
