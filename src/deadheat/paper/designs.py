@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deadheat.errors import InputError, counted
+from deadheat.paper.sentences import listed
 
 # What to cite for a strategy.
 STRATEGY_KEYS = {
@@ -29,13 +30,21 @@ def split_words(name: str, splits: Sequence[int], *, seed: int = 0) -> str:
     '20 random splits by document (80/10/10 by words, stratified by genre; seed 0)'
     >>> split_words("random.v1", [1], seed=3), split_words("mine.v1", [2, 3])
     ('one random split by sentence (80/10/10 by sentences; seed 3)', '2 to 3 splits by mine.v1 (seed 0)')
+    >>> split_words("tune.v1(tune=300, dev=300)", [1])
+    'one split in order of the text (the last 1,600 sentences are tune, dev and test: 300, 300 and 1,000)'
     """
     many = f"{splits[0]:,} to {counted(splits[-1], 'split')}" if len(splits) > 1 else counted(splits[0], "split")
     one = list(splits) == [1]
     base = name.partition(".v")[0]
     if base == "standard":
         return "the standard split"
+    if base == "ud-tune":
+        return "the standard split with a third of dev as tune"
     settings = _settings(name)
+    if base == "tune" and settings is not None:
+        sizes = [int(settings[part]) for part in ("tune", "dev", "test")]
+        each = listed([f"{size:,}" for size in sizes])
+        return f"one split in order of the text (the last {sum(sizes):,} sentences are tune, dev and test: {each})"
     if base not in ("random", "kfold") or settings is None:
         return f"one split by {name} (seed {seed})" if one else f"{many} by {name} (seed {seed})"
     unit = settings["unit"]
