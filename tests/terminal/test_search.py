@@ -111,6 +111,20 @@ def test_a_plan_says_what_it_will_cost(tmp_path: Path, more: str, first: str, la
     assert told.endswith(f", {looks} looks at test")
 
 
+@pytest.mark.parametrize(
+    ("epoch", "final", "learned"),
+    [
+        ("'tune'", "train", "train"),
+        ("'tune'", "train+tune", "train+tune"),
+        ("'dev'", "train", "train+tune"),
+        ("['tune', 'dev']", "train", "train and train+tune"),
+    ],
+)
+def test_a_plan_says_what_winners_learn_from(tmp_path: Path, epoch: str, final: str, learned: str) -> None:
+    told = search_plan(search_of(tmp_path, f"{FOUR}epoch = {epoch}\nfinal = '{final}'\n"))
+    assert f"at most on {learned}, " in told
+
+
 def test_a_plan_of_a_search_by_optuna_says_at_most(tmp_path: Path) -> None:
     pytest.importorskip("optuna")
     text = f"{FOUR}method = 'optuna'\nsamples = 20\nepoch = ['tune', 'dev']\ntested = 'all'\n"

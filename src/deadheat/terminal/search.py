@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.analyses.search import Between, DataSet, SearchResult
 from deadheat.errors import counted
-from deadheat.study.search import Search
+from deadheat.study.search import BOTH, TUNE, Search
 from deadheat.terminal.tables import percent, prose, table
 
 WHAT = {
@@ -30,7 +30,8 @@ def search_plan(search: Search) -> str:
     told += f", on {counted(places, 'data set')}, {counted(seeds, 'seed')}, epochs picked by {setups}"
     most = " at most" if entry.method == "optuna" else ""
     told += f": {counted(first, 'training')}{most}; then winners by {search.metric.name} on {entry.setting}"
-    told += f", {counted(last, 'training')} at most on {entry.final}"
+    learned = dict.fromkeys(entry.final if setup == TUNE else BOTH for setup in entry.setups)
+    told += f", {counted(last, 'training')} at most on {' and '.join(learned)}"
     looks = last + (first if entry.tested == "all" else 0)
     return prose(f"{told}, {counted(looks, 'look')} at test")
 
