@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -126,10 +125,10 @@ def conduct(
     path = path or plan.store_path
     searches, there = searches_of(plan), path.exists()
     if look is not None and not there:  # nothing is made of a study that is refused
-        check_budgets(plan, [*chain(*left_to_run(plan, None))], look)
+        check_budgets(plan, _left(plan, None), look)
     with Store.open(path, create=True) as store:
         if look is not None and there and searches:
-            check_budgets(plan, [*chain(*left_to_run(plan, store, retry_failed=retry_failed))], look)
+            check_budgets(plan, _left(plan, store, retry_failed=retry_failed), look)
         store.set_study(plan.text)
         ran = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
         result = study_result(plan, store)
@@ -166,6 +165,12 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
         first, last = waiting(search, missing, lambda: values)
         found, finals = [*found, *first], [*finals, *last]
     return found, finals
+
+
+def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Iterator[Cell]:
+    """The cells that are left to run, worked out when the first is asked for."""
+    for own in left_to_run(plan, store, retry_failed=retry_failed):
+        yield from own
 
 
 def named(plan: Plan, cell: Cell) -> str:

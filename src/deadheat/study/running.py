@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -228,12 +228,12 @@ def stacks_pay(plan: Plan) -> bool:
     return accelerated()
 
 
-def check_budgets(plan: Plan, cells: Sequence[Cell], look: Look) -> None:
-    """Refuse before anything runs what a budget of the ledger would not allow."""
+def check_budgets(plan: Plan, cells: Iterable[Cell], look: Look) -> None:
+    """Refuse before anything runs what a budget of the ledger would not allow; without one, cells are not asked for."""
     limited = {each.test_set: each for each in look.ledger.tallies() if each.left is not None}
     if not limited or look.over_budget:
         return
-    for test_set, looks in planned_looks(plan, cells).items():
+    for test_set, looks in planned_looks(plan, [*cells]).items():
         tally = limited.get(test_set.hash)
         if tally is not None and tally.left is not None and looks > tally.left:
             raise InputError(
