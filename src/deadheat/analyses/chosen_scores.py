@@ -18,8 +18,9 @@ from deadheat.analyses.rank import rank
 from deadheat.analyses.seeds import seeds
 from deadheat.analyses.tables import compare_scores
 from deadheat.documents import Document
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.tables.runs import Runs
+from deadheat.text import pluralize
 
 PREFERRED = ("test", "dev", "tune")  # parts
 STANDARD = "standard."
@@ -136,7 +137,7 @@ class Chosen:
         """Tests over corpora, if there are enough of them for any difference to be significant."""
         pairs = math.comb(len(table), 2)
         if 2.0 ** (1 - common) * pairs > alpha:  # what the exact test gives at best, corrected
-            told = f"no test over {self.things}: {common:,} are too few for any of {counted(pairs, 'difference')}"
+            told = f"no test over {self.things}: {common:,} are too few for any of {pluralize(pairs, 'difference')}"
             return Answers(notes=(f"{told} to be significant at {alpha:g}",))
         try:
             found = compare_scores(table, metric=self.metric, missing="drop", settings=Settings(alpha=alpha))
@@ -157,5 +158,5 @@ class Chosen:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {counted(len(names) - MOST_NAMED, 'other')}" if len(names) > MOST_NAMED else ""
+    more = f" and {pluralize(len(names) - MOST_NAMED, 'other')}" if len(names) > MOST_NAMED else ""
     return f"{', '.join(names[:MOST_NAMED])}{more}"

@@ -16,12 +16,13 @@ from deadheat.analyses.groups import grouped
 from deadheat.analyses.looks import recorded, unsealed
 from deadheat.analyses.score import Given, Score, default_metric, notes_on, open_corpora, open_corpus, scored
 from deadheat.corpus import Corpus
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import Counts
 from deadheat.stats.ranks import CriticalDifference
 from deadheat.study.ledger import Look
 from deadheat.study.tally import Tally
+from deadheat.text import pluralize
 from deadheat.version import __version__
 
 
@@ -64,7 +65,7 @@ class Comparison:
                 *([f"align {self.alignment}"] if self.alignment else []),
                 f"units {self.units} ({self.unit})",
                 self.test,
-                f"{self.settings.correction}, {counted(len(self.pairs), 'test')}",
+                f"{self.settings.correction}, {pluralize(len(self.pairs), 'test')}",
                 f"alpha {self.settings.alpha:g}",
                 f"bootstrap intervals, {self.settings.resamples} resamples",
                 f"seed {self.settings.seed}",
@@ -238,7 +239,7 @@ def _opened(
     gold: Given | Sequence[Given], systems: Mapping[str, Given], reading: dict[str, Any]
 ) -> tuple[Corpus, dict[str, Corpus]]:
     if len(systems) < 2:
-        raise InputError(f"{counted(len(systems), 'system')}; expected at least two to compare")
+        raise InputError(f"{pluralize(len(systems), 'system')}; expected at least two to compare")
     for name, given in systems.items():
         if isinstance(given, str | os.PathLike) and isinstance(gold, str | os.PathLike) and _same_file(gold, given):
             raise InputError(f"{name}={os.fspath(given)}: the gold file itself; expected a prediction")

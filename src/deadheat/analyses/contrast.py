@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
 from deadheat.ranking.contrasts import (
     REPEATS,
     TIES,
@@ -22,6 +22,7 @@ from deadheat.ranking.contrasts import (
 from deadheat.ranking.importance import Importance, factor_importance
 from deadheat.stats.corrections import correct
 from deadheat.tables.runs import Path, Runs, read_runs
+from deadheat.text import pluralize
 
 # Words in names of columns that say what a run is called, or, of columns of numbers, what came of it.
 IDENTITIES = frozenset("id uuid hash seed run host date time timestamp duration seconds minutes".split())
@@ -65,7 +66,7 @@ class Contrasts:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [f"{self.factor} by {self.score}, {counted(self.runs, 'run')}"] if self.factor else []
+        lines = [f"{self.factor} by {self.score}, {pluralize(self.runs, 'run')}"] if self.factor else []
         lines += [str(block) for block in self.blocks]
         lines += [f"{level or 'all runs'}: {found}" for level, found in self.importance.items()]
         return "\n".join(lines)

@@ -22,7 +22,7 @@ from deadheat.analyses.latex import (
 )
 from deadheat.analyses.method_words import corrected_over_splits, metric_words, named_on_units
 from deadheat.documents import Document
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 AGAINST, UNTESTED = r"\ddagger", r"\circ"
 WILSON = "The 95 % interval is Wilson's, which takes words for independent."
@@ -122,9 +122,9 @@ def _both(pair: Document) -> tuple[str, str]:
 
 def _standing_said(document: Document, block: Document, *, single: bool) -> str:
     runs = sorted({row["runs"] for row in block["systems"]})
-    many = counted(runs[-1], "run") if len(runs) == 1 else f"{runs[0]} to {counted(runs[-1], 'run')}"
+    many = pluralize(runs[-1], "run") if len(runs) == 1 else f"{runs[0]} to {pluralize(runs[-1], 'run')}"
     over = "of a single run" if single else f"mean over {many}, with their standard deviation (SD)"
-    splits = counted(block["splits"], "split")
+    splits = pluralize(block["splits"], "split")
     where = f"{block['corpus']}, {block['part']}, {splits} by {block['split']}{_seeded(document, block)}"
     said = f"{where}: scores in percent, {over}."
     if single and any(row["interval"] for row in block["systems"] if row["metric"] == block["metrics"][0]):

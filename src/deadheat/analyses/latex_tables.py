@@ -22,7 +22,7 @@ from deadheat.analyses.latex import (
 )
 from deadheat.analyses.method_words import corrected_words, level_words, metric_words, named_tests
 from deadheat.documents import Document
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 AGAINST = r"\ddagger"
 BEST = "The best is in bold"
@@ -185,7 +185,7 @@ def _rank_caption(document: Document, *, proved: bool, unproved: bool) -> str:
     size, everything = document["subset_size"], document["design"] == "all"
     subsets = "all subsets" if everything else f"{document['samples']:,} subsets"
     by = f" ({document['design']} by {document['by']})" if document.get("by") else ""
-    sets = counted(document["data_sets"], "data set")
+    sets = pluralize(document["data_sets"], "data set")
     said = f"Ranks{metric} over {subsets} of {size} of {sets}{by}; Score is the mean over all. {BEST}. "
     if proved:
         said += "Best and Worst are over every subset of this size. "
@@ -222,5 +222,5 @@ def _draws(curves: Sequence[tuple[str, Document]]) -> str:
     """How often was drawn; a way that leaves nothing to chance is drawn once."""
     found = {way["way"]: way["sizes"][0]["draws"] for _, way in curves}
     if len(set(found.values())) == 1:
-        return counted(next(iter(found.values())), "draw")
-    return ", ".join(f"{counted(draws, 'draw')} of {way}" for way, draws in found.items())
+        return pluralize(next(iter(found.values())), "draw")
+    return ", ".join(f"{pluralize(draws, 'draw')} of {way}" for way, draws in found.items())

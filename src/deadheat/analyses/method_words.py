@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 TESTS = {
     "mcnemar-midp": "McNemar's test (mid-p)",
@@ -70,7 +71,7 @@ def corrected_words(correction: str, tests: int | None, *, over: str = "test") -
     """
     if tests == 1:
         return f"of a single {over}"
-    many = f"the number of {over}s" if tests is None else counted(tests, over)
+    many = f"the number of {over}s" if tests is None else pluralize(tests, over)
     return f"not corrected for {many}" if correction == "none" else f"corrected by {_method(correction)} for {many}"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
 from deadheat.ranking.anomalies import Anomalies, Attributes, anomalies
 from deadheat.ranking.design import Design, every_subset, free, one_per_group, stratified
 from deadheat.ranking.exact import ExactPair, exact_pairs
@@ -22,6 +22,7 @@ from deadheat.ranking.representative import Representative, representative
 from deadheat.ranking.stability import MetricStability, metric_stability
 from deadheat.ranking.subsets import SubsetRanks, rank_over_subsets
 from deadheat.tables.matrix import ScoreTable, score_table
+from deadheat.text import pluralize
 from deadheat.version import __version__
 
 SUBSET_SIZE, SAMPLES = 10, 1_000_000
@@ -73,7 +74,7 @@ class Ranking:
         found = self.sampled
         drawn = "all subsets" if found.design.lists_all else f"{found.samples:,} subsets ({found.design.name})"
         by = f" by {self.by}" if self.by else ""
-        where = f"{counted(len(self.table.systems), 'system')} | {counted(len(self.table.datasets), 'data set')}"
+        where = f"{pluralize(len(self.table.systems), 'system')} | {pluralize(len(self.table.datasets), 'data set')}"
         settled = found.design.lists_all and not self.anomalies and self.representative is None
         chance = "" if settled else f" | seed {self.seed}"
         ties = "ties share the better rank"
@@ -227,7 +228,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     """
     table = _table(scores, metric or _first_metric(scores, metrics, reading), reading)
     if len(table.systems) < 2:
-        raise InputError(f"{counted(len(table.systems), 'system')}; expected at least two to rank")
+        raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
     known = _attributes(attributes, table)
     by = stratify or one_per
     design = _design(table, subset_size, samples, known, stratify, one_per)
@@ -359,9 +360,9 @@ def _notes(
     absent = (each for each in named if each.absent)
     notes = [f"subset {each.name}: no scores on {', '.join(each.absent)}, left out" for each in absent]
     if table.dropped:
-        notes.append(f"{counted(len(table.dropped), 'data set')} without a score of every system left out")
+        notes.append(f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
     if not whole.exact:
         notes.append("scores are compared to 9 digits of their range, so that a tie may be missed")
     if sampled.tau.undefined:
-        notes.append(f"{counted(sampled.tau.undefined, 'subset')} with all systems level, left out of tau")
+        notes.append(f"{pluralize(sampled.tau.undefined, 'subset')} with all systems level, left out of tau")
     return tuple(notes)

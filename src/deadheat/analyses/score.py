@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.analyses.groups import Group, grouped
 from deadheat.analyses.looks import recorded, unsealed
 from deadheat.corpus import Corpus, read
-from deadheat.errors import CorpusError, InputError, NameUnknown, counted
+from deadheat.errors import CorpusError, InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL
@@ -20,6 +20,7 @@ from deadheat.stats import Interval, wilson
 from deadheat.stats.intervals import check_level, percentiles, resampled_sums
 from deadheat.study.ledger import Look
 from deadheat.study.tally import Tally
+from deadheat.text import pluralize
 from deadheat.version import __version__
 
 INTERVALS = ("auto", "bootstrap")
@@ -307,7 +308,7 @@ def notes_on(pair: Pair, unit: str, rows: Sequence[Score]) -> list[str]:
     if pair.units.name == "document" and not pair.gold.has_documents:
         found.append(f"{pair.gold.name}: no document marks; every file is one document")
     if len(pair.units) < FEW_UNITS and any(row.interval.method == "bootstrap" for row in rows):
-        few = counted(len(pair.units), pair.units.name)
+        few = pluralize(len(pair.units), pair.units.name)
         found.append(f"{pair.predicted.name}: only {few}; intervals by bootstrap are rough")
     return found
 

@@ -11,13 +11,13 @@ import numpy as np
 from deadheat.analyses.contest import Settings, pair_p
 from deadheat.analyses.search_spread import Spread, spread_of
 from deadheat.analyses.tables import compare_scores
-from deadheat.errors import counted
 from deadheat.metrics import Metric
 from deadheat.stats.corrections import correct
 from deadheat.study.cells import Cell
 from deadheat.study.search import DEV, TEST, Pick, Place, Values, mean_score
 from deadheat.study.searching import Searched
 from deadheat.study.store import Store
+from deadheat.text import pluralize
 
 NONE = float("nan")
 PERCENT = 100.0
@@ -136,8 +136,8 @@ class SearchResult:
         return len(self.tried)
 
     def __str__(self) -> str:
-        told = f"{self.label}: {counted(self.settings, 'setting')} on {counted(len(self.datasets), 'data set')}"
-        return f"{told}, {counted(self.trained, 'network')}, {counted(self.looks, 'look')} at test"
+        told = f"{self.label}: {pluralize(self.settings, 'setting')} on {pluralize(len(self.datasets), 'data set')}"
+        return f"{told}, {pluralize(self.trained, 'network')}, {pluralize(self.looks, 'look')} at test"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -242,18 +242,20 @@ def _notes(searched: Searched, datasets: Sequence[DataSet], failed: int, failed_
     entry = searched.search.entry
     notes = []
     if failed:
-        notes.append(f"{counted(failed, 'network')} of the search failed, and settings of theirs are left out there")
+        notes.append(f"{pluralize(failed, 'network')} of the search failed, and settings of theirs are left out there")
     lacking = sum(len(each.winners) < len(entry.setups) for each in datasets)
     if lacking:
-        told = f"{counted(lacking, 'data set')} without a winner in every setup"
+        told = f"{pluralize(lacking, 'data set')} without a winner in every setup"
         notes.append(f"{told}: no network of theirs has a score")
     if failed_finals:
         without = sum(any(np.isnan(winner.test) for winner in each.winners) for each in datasets)
-        lack = f"{counted(without, 'data set')} {'lacks' if without == 1 else 'lack'} a score on test"
-        notes.append(f"{counted(failed_finals, 'final network')} failed: {lack}")
+        lack = f"{pluralize(without, 'data set')} {'lacks' if without == 1 else 'lack'} a score on test"
+        notes.append(f"{pluralize(failed_finals, 'final network')} failed: {lack}")
     tested = sum(each.tested(entry.setups) for each in datasets)
     if len(entry.setups) > 1 and tested < FEWEST:
-        told = counted(tested, "data set") + ("" if tested == len(datasets) else " with scores of both setups on test")
+        told = pluralize(tested, "data set") + (
+            "" if tested == len(datasets) else " with scores of both setups on test"
+        )
         notes.append(f"{told}; expected {FEWEST} or more for a test over data sets")
     if DEV in entry.setups:
         notes.append("dev picked epochs and settings in setup dev: its scores on dev are too good to compare by")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.analyses.contrast import setting_columns
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seed_power import SeedPower, seeds_needed
 from deadheat.ranking.seeds import (
@@ -28,6 +28,7 @@ from deadheat.stats.distributions import Summary, summary
 from deadheat.stats.scores import Values
 from deadheat.tables.names import SYSTEMS
 from deadheat.tables.runs import Path, Runs, read_runs
+from deadheat.text import pluralize
 
 MOST_SYSTEMS = 100  # 4,950 pairs
 MOST_VALUES = 2000  # scores of a system that are told one by one
@@ -234,7 +235,7 @@ def _notes(block: SeedBlock, alpha: float) -> Iterator[str]:
         if pair.winner(alpha) and pair.brown_forsythe.p <= alpha and sizes[pair.a] != sizes[pair.b]
     ]
     if uneven:
-        others = f" and {counted(len(uneven) - 3, 'other pair')}" if len(uneven) > 3 else ""
+        others = f" and {pluralize(len(uneven) - 3, 'other pair')}" if len(uneven) > 3 else ""
         told = "the spread differs, and so does the number of runs; a win may come of that, with equal means"
         yield f"{name}: {', '.join(uneven[:3])}{others}: {told}"
 
@@ -265,7 +266,7 @@ def _block(where: str, level: str, table: _Table, rows: Codes, asked: _Asked) ->
         name: chosen for place, name in enumerate(table.systems) if len(chosen := rows[table.systems_N[rows] == place])
     }
     if len(own) > MOST_SYSTEMS:
-        told = f"{counted(len(own), 'system')}; expected at most {MOST_SYSTEMS} to compare all pairs"
+        told = f"{pluralize(len(own), 'system')}; expected at most {MOST_SYSTEMS} to compare all pairs"
         raise InputError(f"{where}: {told}")
     rng = np.random.default_rng(asked.seed)
     scores = {name: table.scores_N[chosen] for name, chosen in own.items()}

@@ -22,13 +22,14 @@ from deadheat.analyses.size_counts import (
 )
 from deadheat.analyses.size_study import SizeStudy
 from deadheat.corpus import Corpus
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
 from deadheat.stats.intervals import Values
 from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.study.ledger import Look
+from deadheat.text import pluralize
 
 BY_CONSTRUCTION = (
     "a sample is part of the whole, so that tau nears 1 with the size whatever the data; "
@@ -164,7 +165,7 @@ def _check_systems(predictions: Sequence[Prediction], settings: SizeSettings, wh
     """Told before any file is read."""
     ranked = len(predictions if settings.seeds == "separate" else {each.system for each in predictions})
     if ranked < 2:
-        told = f"{counted(ranked, 'system')}; expected at least two to rank"
+        told = f"{pluralize(ranked, 'system')}; expected at least two to rank"
         raise InputError(f"{where}: {told}" if where else told)
 
 

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from deadheat.errors import counted
 from deadheat.metrics import Metric
 from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
 from deadheat.ranking.sizes_settings import SizeSettings
 from deadheat.stats.intervals import Values
 from deadheat.study.tally import Tally
+from deadheat.text import pluralize
 from deadheat.version import __version__
 
 
@@ -63,7 +63,7 @@ class SizeStudy:
                 f"deadheat {__version__}",
                 self.metric.name,
                 *([f"align {self.alignment}"] if self.alignment else []),
-                f"{counted(len(self.sets), 'test set')}, {counted(self.runs, 'run')}",
+                f"{pluralize(len(self.sets), 'test set')}, {pluralize(self.runs, 'run')}",
                 f"seeds {own.seeds}",
                 f"weighted tau against {own.against}",
                 f"{own.draws} draws of {' '.join(own.ways)}",
@@ -107,7 +107,7 @@ class SizeStudy:
     def _hits(self, point: SizePoint) -> str:
         """In how many draws the threshold is reached, and what share of all possible draws that may stand for."""
         low, high = point.share(self.settings.threshold).bounds
-        hits = f"{point.reached(self.settings.threshold)} of {counted(len(point.tau_B), 'draw')}"
+        hits = f"{point.reached(self.settings.threshold)} of {pluralize(len(point.tau_B), 'draw')}"
         return f"in {hits} ({100 * low:.0f} to {100 * high:.0f} %)"
 
     def reason(self, curve: SizeCurve) -> str | None:

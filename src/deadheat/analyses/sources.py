@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.study.cells import DONE
+from deadheat.text import pluralize
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,7 @@ class Stored:
     def __str__(self) -> str:
         done = self.runs.filter(status=DONE).height
         failed = self.runs.height - done
-        told = f"{counted(done, 'cell')} done" + (f", {failed:,} failed" if failed else "")
+        told = f"{pluralize(done, 'cell')} done" + (f", {failed:,} failed" if failed else "")
         return f"{self.name}: {told}" + ("" if self.study else "; not come to its end")
 
 
@@ -64,5 +64,5 @@ class Tabled:
         return self.path.stem
 
     def __str__(self) -> str:
-        shape = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
-        return f"{self.metric}: {shape}, {counted(int(self.runs_SD.sum()), 'score')}"
+        shape = f"{pluralize(len(self.systems), 'system')} on {pluralize(len(self.datasets), 'data set')}"
+        return f"{self.metric}: {shape}, {pluralize(int(self.runs_SD.sum()), 'score')}"

@@ -22,13 +22,14 @@ from deadheat.analyses.size_counts import TestSet
 from deadheat.analyses.sources import Stored
 from deadheat.analyses.stored_search import search_rows, unfinished_search
 from deadheat.documents import Document, plain
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD
 from deadheat.ranking.sizes_sampling import CountedSet
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
 from deadheat.study.ledger import Ledger
 from deadheat.study.store import Store
+from deadheat.text import pluralize
 
 # Beyond these there is more to work out than a page is worth waiting for; deadheat size has no such limits.
 MOST_SIZE_CORPORA, MOST_SIZE_RUNS, MOST_ORDERED, FEWEST_TO_SIZE = 6, 5, 8, 3
@@ -70,13 +71,13 @@ def stored(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> Sto
             scores, runs = scores.filter(mine), runs.filter(mine)
             others -= runs.height
             if others:
-                told = f"the store has {counted(others, 'cell')} more: of another study, or run since this one's end"
+                told = f"the store has {pluralize(others, 'cell')} more: of another study, or run since this one's end"
                 notes.append(f"{told}; nothing here is about them")
         elif study is None and (going := unfinished_search(runs, store.study())):
             of_search = pl.col("key").is_in(going)
             searches = runs.filter(of_search)
             scores, runs = scores.filter(~of_search), runs.filter(~of_search)
-            told = f"a search has {counted(len(going), 'network')} so far, whose scores are not shown"
+            told = f"a search has {pluralize(len(going), 'network')} so far, whose scores are not shown"
             notes.append(f"{told}: settings are picked when all of them are there")
         labels = (study or {}).get("systems") or {}
         runs, scores = (frame.with_columns(pl.col("system").replace(labels)) for frame in (runs, scores))

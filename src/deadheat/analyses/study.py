@@ -14,7 +14,7 @@ from deadheat.analyses.disagreement import Disagreement, disagreement
 from deadheat.analyses.planned import Planned
 from deadheat.corpus import Corpus, read, take
 from deadheat.corpus.reading import as_read
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
 from deadheat.stats.corrections import correct
@@ -24,6 +24,7 @@ from deadheat.study.plan import Plan
 from deadheat.study.running import missing_cells
 from deadheat.study.store import Store
 from deadheat.systems import SYSTEMS
+from deadheat.text import pluralize
 
 MCNEMAR = "mcnemar"
 _Split = tuple[str, float, float, float]  # what two systems have on a split: test, p, difference, whom the test favours
@@ -87,7 +88,7 @@ class Block:
 
     def __str__(self) -> str:
         seed = f" (seed {self.seed})" if self.seed else ""
-        return f"{self.corpus}, {self.split}{seed}, {self.part}: {counted(self.splits, 'split')}"
+        return f"{self.corpus}, {self.split}{seed}, {self.part}: {pluralize(self.splits, 'split')}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

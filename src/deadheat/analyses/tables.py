@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from deadheat.analyses.compare import Comparison
 from deadheat.analyses.contest import Settings, verdict
 from deadheat.analyses.score import Score
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.metrics.metric import FIELDS, Counts, Metric, Sums, Values, ratio
 from deadheat.stats.intervals import bootstrap
 from deadheat.stats.ranks import critical_difference
 from deadheat.tables.matrix import ScoreTable, score_table
+from deadheat.text import pluralize
 
 DECIMALS = 6  # scores of so many decimals are compared as they stand, as integers, so that all swaps can be counted
 FINEST, GREATEST = 1e-8, 1e12  # differences and scores that integers can hold
@@ -60,10 +61,10 @@ def compare_scores(
         ranks = critical_difference(scores_SD, names=table.systems, datasets=table.datasets, alpha=settings.alpha)
     least = 2.0 ** (1 - len(table.datasets)) * len(found.pairs)
     if least > settings.alpha:
-        told = f"{counted(len(table.datasets), 'data set')} and {counted(len(found.pairs), 'pair')}"
+        told = f"{pluralize(len(table.datasets), 'data set')} and {pluralize(len(found.pairs), 'pair')}"
         notes = (*notes, f"too few to tell: with {told} no corrected p-value can be {settings.alpha:g} or less")
     if table.dropped:
-        notes = (*notes, f"{counted(len(table.dropped), 'data set')} without a score of every system left out")
+        notes = (*notes, f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
     return Comparison(
         measure.label,
         "data set",
@@ -92,7 +93,7 @@ def _table(scores: str | os.PathLike[str] | Mapping[str, Mapping[str, float]], m
 
 def _check_rivals(systems: int) -> None:
     if systems < 2:
-        raise InputError(f"{counted(systems, 'system')}; expected at least two to compare")
+        raise InputError(f"{pluralize(systems, 'system')}; expected at least two to compare")
 
 
 def _check_reach(scores_SD: Values) -> None:

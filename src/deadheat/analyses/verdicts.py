@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from deadheat.documents import Document
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 MOST_SPLITS, MOST_SUBSETS = 0.8, 0.95
 MOST_PAIRS, MOST_SETS = 4, 6
@@ -68,12 +68,12 @@ def study_verdicts(study: Document, besides: Sequence[Document] = ()) -> list[st
             evidence = [*_over_splits(own, a, b), *_besides(besides, a, b)]
             said += [sentence(a, b, evidence)] if evidence else []
         if len(pairs) > MOST_PAIRS:
-            said.append(f"{counted(len(pairs) - MOST_PAIRS, 'more pair')} of neighbours: see the tables.")
+            said.append(f"{pluralize(len(pairs) - MOST_PAIRS, 'more pair')} of neighbours: see the tables.")
         if others:
             said.append(f"Not ranked, for not run on everything: {', '.join(others[:MOST_SETS])}.")
     if failed:
         cells = study.get("cells", 0)
-        said.append(f"{failed:,} of {counted(cells, 'cell')} failed, and what they lack is left out.")
+        said.append(f"{failed:,} of {pluralize(cells, 'cell')} failed, and what they lack is left out.")
     tested = max((len(block["pairs"]) for block in own), default=0)
     if tested > 1 and said:
         said.append(f"Significance is corrected for the number of splits, not for the {tested} pairs of systems.")
@@ -148,7 +148,7 @@ def _over_splits(blocks: Sequence[Document], a: str, b: str) -> Iterator[Evidenc
         holds = won >= (MOST_SPLITS * splits if splits > corpora else splits) and not lost
         said = f"{strategy} split" if strategy in (STANDARD, RANDOM) else "split"
         by = "" if strategy in (STANDARD, RANDOM) else f" by {strategy}"
-        among = f"{counted(splits, said)}{by}" + (f" of {corpora} corpora" if corpora > 1 else "")
+        among = f"{pluralize(splits, said)}{by}" + (f" of {corpora} corpora" if corpora > 1 else "")
         told = f"on {won:,} of {among}" if holds else f"holds on {f'only {won:,}' if won else 'none'} of {among}"
         if splits == 1:
             p = pairs[0][1]["p_corrected"][0]
@@ -301,7 +301,7 @@ def _rank(document: Document) -> Iterator[str]:
     shares = [_on_subsets(document, a, b) for a, b in neighbours]
     sure = sum(found is not None and found.state == HOLDS for found in shares)
     yield (
-        f"Of {counted(len(neighbours), 'pair')} of neighbours in the ranking, {sure} "
+        f"Of {pluralize(len(neighbours), 'pair')} of neighbours in the ranking, {sure} "
         f"{'keeps its' if sure == 1 else 'keep their'} order on at least 95 % of them."
     )
 
@@ -331,9 +331,9 @@ def _ledger(document: Document) -> Iterator[str]:
     if not looks:
         return
     over = sum(each["over_budget"] for each in document["test_sets"])
-    told = f"{counted(len(looks), 'test set')} looked at {counted(sum(looks), 'time')}"
-    told += f" in all, one of them {counted(max(looks), 'time')}" if len(looks) > 1 else ""
-    yield told + (f"; {counted(over, 'look')} past a budget." if over else ".")
+    told = f"{pluralize(len(looks), 'test set')} looked at {pluralize(sum(looks), 'time')}"
+    told += f" in all, one of them {pluralize(max(looks), 'time')}" if len(looks) > 1 else ""
+    yield told + (f"; {pluralize(over, 'look')} past a budget." if over else ".")
 
 
 _SPEAKERS = {

@@ -19,9 +19,10 @@ from typing import Any
 
 from deadheat.corpus.corpus import Corpus, Part
 from deadheat.corpus.identity import text_hash
-from deadheat.errors import InputError, counted, reason
+from deadheat.errors import InputError, reason
 from deadheat.study.chain import Chain, Verification, events_of
 from deadheat.study.tally import Tally, tally
+from deadheat.text import pluralize
 
 SHORT = 12  # characters of a hash that are shown
 _TEST_NAME = re.compile(r"(?:^|[-_.])test(?:[-_.]|$)", re.IGNORECASE)
@@ -208,7 +209,7 @@ def _check_budget(path: Path, watched: Watched, before: Tally, more: int, over_b
     if over_budget.strip():
         return True
     raise InputError(
-        f"{watched.name}: {counted(more, 'look')} asked for, {max(before.left, 0):,} left of a budget of "
+        f"{watched.name}: {pluralize(more, 'look')} asked for, {max(before.left, 0):,} left of a budget of "
         f'{before.budget:,} (ledger {path}); expected --over-budget "reason" to look all the same'
     )
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
 from deadheat.study.cells import DONE
 from deadheat.study.packing import Packed, unpacked
 from deadheat.study.schema import Broken
+from deadheat.text import pluralize
 
 AT_ONCE = 500  # values of one query; older builds of SQLite take 999
 
@@ -96,7 +97,7 @@ def _check_shapes(
             raise Broken(f"columns of run {key} differ in length")
         mine, first = len(columns[row[0]]), len(columns[rows[0][0]])
         if mine != first or len(row) != len(rows[0]):
-            told = f"{counted(mine, 'unit')} by {counted(len(row), 'field')}"
+            told = f"{pluralize(mine, 'unit')} by {pluralize(len(row), 'field')}"
             other = f"{first:,} by {len(rows[0])}"
             told = f"run {key} has {told}, run {wanted.keys[0]} {other}"
             raise InputError(f"{path}: {told}; expected runs on the same sentences")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Tally:
         return None if self.budget is None else self.budget - self.looks
 
     def __str__(self) -> str:
-        told = f"evaluated on this test set {counted(self.looks, 'time')}, {counted(len(self.systems), 'system')}"
+        told = f"evaluated on this test set {pluralize(self.looks, 'time')}, {pluralize(len(self.systems), 'system')}"
         if self.left is None:
             return f"{told} (ledger)"
-        left = f"{counted(max(self.left, 0), 'look')} left of {self.budget:,}"
+        left = f"{pluralize(max(self.left, 0), 'look')} left of {self.budget:,}"
         return f"{told} (ledger); {left}"
 
     def to_dict(self) -> dict[str, Any]:
