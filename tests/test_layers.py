@@ -223,8 +223,8 @@ def test_a_package_without_a_layer_is_found() -> None:
     [
         ("from deadheat.version import __version__", True),
         ("def __getattr__(name):\n    import deadheat.terminal", True),
-        ("if TYPE_CHECKING:\n    from deadheat.analyses.score import score", True),
-        ("if not TYPE_CHECKING:\n    from deadheat.analyses.score import score", False),
+        ("if TYPE_CHECKING:\n    from deadheat.questions.score import score", True),
+        ("if not TYPE_CHECKING:\n    from deadheat.questions.score import score", False),
         ("if TYPE_CHECKING:\n    pass\nelse:\n    import deadheat.corpus", False),
         ("from deadheat.corpus import read", False),
     ],

@@ -20,7 +20,7 @@ from typing import Self
 
 import numpy as np
 
-from deadheat.analyses.run import conduct
+from deadheat.questions.run import conduct
 from deadheat.corpus import Column, Corpus, Vocabulary, take
 from deadheat.corpus.labels import with_labels, with_trees
 from deadheat.documents import to_json

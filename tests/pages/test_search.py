@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.analyses.run import KEYS, conduct
-from deadheat.analyses.stored import stored
-from deadheat.analyses.stored_search import setups_of
+from deadheat.questions.run import KEYS, conduct
+from deadheat.questions.stored import stored
+from deadheat.questions.stored_search import setups_of
 from deadheat.documents import to_json
 from deadheat.errors import InputError
 from deadheat.pages.report import CHAPTERS, Report, report

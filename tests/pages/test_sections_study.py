@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deadheat.analyses.run import run
-from deadheat.analyses.study import Block, StudyResult
+from deadheat.questions.run import run
+from deadheat.questions.study import Block, StudyResult
 from deadheat.charts.chart import Chart
 from deadheat.documents import Document
 from deadheat.pages.section import Section

@@ -14,8 +14,8 @@ from deadheat.pages.report import Report, report
 from deadheat.paper.kit import kit_files
 from deadheat.study.ledger import Ledger
 from deadheat.study.sealing import seal
-from tests.analyses.report_cases import CORPORA, Ran, comparison
-from tests.analyses.report_cases import ran as ran
+from tests.questions.report_cases import CORPORA, Ran, comparison
+from tests.questions.report_cases import ran as ran
 from tests.pages.section_checks import column, section, texts
 
 

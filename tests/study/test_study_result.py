@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.analyses.study import Block, Standing, StudyResult, _pair, study_result
+from deadheat.questions.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.corpus import read
 from deadheat.stats.intervals import wilson
 from deadheat.stats.mcnemar import mcnemar

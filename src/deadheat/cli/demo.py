@@ -7,7 +7,7 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from deadheat.analyses.demo import LARGE, demo
+from deadheat.questions.demo import LARGE, demo
 from deadheat.cli.options import Parser, announce_compiling, print_json, whole_number
 from deadheat.errors import InputError
 from deadheat.pages.demo import demo_report

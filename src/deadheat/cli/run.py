@@ -19,7 +19,7 @@ import contextlib
 import sys
 from pathlib import Path
 
-from deadheat.analyses.run import conduct, left_to_run, named
+from deadheat.questions.run import conduct, left_to_run, named
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
 from deadheat.study.cells import DONE

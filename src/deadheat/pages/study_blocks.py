@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from deadheat.analyses.verdicts import MOST_SPLITS
+from deadheat.questions.verdicts import MOST_SPLITS
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.charts.standard import SplitRange, standard_and_random

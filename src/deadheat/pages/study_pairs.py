@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deadheat.analyses.verdicts import MOST_SPLITS
+from deadheat.questions.verdicts import MOST_SPLITS
 from deadheat.charts.chart import Chart, Layout
 from deadheat.charts.matrix import PairCell, pair_matrix
 from deadheat.pages.section import Table

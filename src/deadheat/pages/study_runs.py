@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadheat.analyses.search_names import failed_systems, searched
+from deadheat.questions.search_names import failed_systems, searched
 from deadheat.pages.disagreement import disagreement
 from deadheat.pages.search_told import failed_finals, trained_again
 from deadheat.pages.section import Section, Table

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.analyses.sources import Tabled
+from deadheat.questions.sources import Tabled
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.charts.violins import Sample, violins

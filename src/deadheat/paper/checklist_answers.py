@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from deadheat.analyses.families import first_metrics
-from deadheat.analyses.method_words import (
+from deadheat.questions.families import first_metrics
+from deadheat.questions.method_words import (
     corrected_over_splits,
     corrected_words,
     metric_words,

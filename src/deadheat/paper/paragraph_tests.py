@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from deadheat.analyses.latex import fixed
-from deadheat.analyses.method_words import metric_words
+from deadheat.questions.latex import fixed
+from deadheat.questions.method_words import metric_words
 from deadheat.documents import Document
 from deadheat.paper.designs import split_words
 from deadheat.paper.sentences import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.contrast import Block, Contrasts
+from deadheat.questions.contrast import Block, Contrasts
 from deadheat.ranking.importance import Importance
 from deadheat.terminal.comparison import p_text
 from deadheat.terminal.tables import Toned, emphasis, prose, table

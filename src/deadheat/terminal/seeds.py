@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.seeds import SeedBlock, Seeds
+from deadheat.questions.seeds import SeedBlock, Seeds
 from deadheat.ranking.seed_power import SeedPower
 from deadheat.ranking.seeds import SystemPair
 from deadheat.terminal.comparison import p_text

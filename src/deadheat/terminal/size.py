@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.size_study import NONE_ENOUGH, ONE_SAMPLE, SizeStudy
+from deadheat.questions.size_study import NONE_ENOUGH, ONE_SAMPLE, SizeStudy
 from deadheat.ranking.sizes import SetSizes, SizePoint
 from deadheat.terminal.tables import emphasis, percent, prose, quotable, table
 from deadheat.text import pluralize

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.analyses.study import Block, Standing, StudyResult
+from deadheat.questions.study import Block, Standing, StudyResult
 from deadheat.study.plan import Plan
 from deadheat.study.progress import duration
 from deadheat.study.search import searches_of
