@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from deadheat.corpus.info import info
     from deadheat.pages.report import report
     from deadheat.splits import Partition, split
-    from deadheat.study.ledger import Ledger, Look
-    from deadheat.study.store import open_store
+    from deadheat.study.ledger.ledger import Ledger, Look
+    from deadheat.study.store.store import open_store
     from deadheat.systems.many import train_many
 
 __all__ = [
@@ -53,14 +53,14 @@ __all__ = [
 
 _HOMES = {
     "Corpus": "deadheat.corpus",
-    "Ledger": "deadheat.study.ledger",
-    "Look": "deadheat.study.ledger",
+    "Ledger": "deadheat.study.ledger.ledger",
+    "Look": "deadheat.study.ledger.ledger",
     "Partition": "deadheat.splits",
     "compare": "deadheat.analyses.compare",
     "compare_scores": "deadheat.analyses.tables",
     "contrast": "deadheat.analyses.contrast",
     "info": "deadheat.corpus.info",
-    "open_store": "deadheat.study.store",
+    "open_store": "deadheat.study.store.store",
     "power": "deadheat.analyses.power",
     "rank": "deadheat.analyses.rank",
     "read": "deadheat.corpus",

@@ -9,7 +9,7 @@ import pytest
 from deadheat.analyses.demo import MARK, Demo, demo
 from deadheat.corpus import read
 from deadheat.errors import InputError
-from deadheat.study.config import read_study
+from deadheat.study.plan.study_file import read_study
 from deadheat.testbed import LANGUAGES, built_in
 from tests.analyses.report_cases import demonstrated as demonstrated
 

@@ -18,7 +18,7 @@ from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.ranking.sizes_settings import SizeSettings
 from deadheat.stats.intervals import normal_cdf
-from deadheat.study.ledger import Ledger, Look, Watched
+from deadheat.study.ledger.ledger import Ledger, Look, Watched
 from deadheat.testbed import SimulatedSystem, generate, simulate
 
 FAST = SizeSettings((50, 500), draws=5, aso_draws=2)

@@ -18,8 +18,8 @@ from deadheat.analyses.sources import Stored
 from deadheat.analyses.stored import stored
 from deadheat.documents import Document, plain
 from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger
-from deadheat.study.store import Store
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.store.store import Store
 from tests.analyses.report_cases import CORPORA, LABEL, Made, Ran, grid, made_store
 from tests.analyses.report_cases import ran as ran
 from tests.cli.running import Commands

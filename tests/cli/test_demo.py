@@ -10,7 +10,7 @@ import pytest
 from deadheat.analyses.demo import Demo
 from deadheat.cli import demo as command
 from deadheat.pages.opening import is_page
-from deadheat.study.executor import WorkersFailed
+from deadheat.study.engine.executor import WorkersFailed
 from tests.analyses.report_cases import demonstrated as demonstrated
 from tests.cli.running import Commands
 

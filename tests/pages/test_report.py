@@ -24,7 +24,7 @@ from deadheat.pages.demo import demo_report
 from deadheat.pages.opening import KINDS, is_page
 from deadheat.pages.report import CHAPTERS, Report, Took, report
 from deadheat.pages.section import Section
-from deadheat.study.store import Store
+from deadheat.study.store.store import Store
 from deadheat.tables.runs import Runs
 from tests.analyses.report_cases import CORPORA, LABEL, Made, Ran, comparison, grid, made_store
 from tests.analyses.report_cases import demonstrated as demonstrated

@@ -16,7 +16,7 @@ from deadheat.charts.chart import Chart
 from deadheat.documents import Document
 from deadheat.pages.section import Section
 from deadheat.pages.study import sections
-from deadheat.study.store import Store
+from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, shown, texts
 

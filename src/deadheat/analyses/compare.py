@@ -20,8 +20,7 @@ from deadheat.errors import InputError, counted
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import Counts
 from deadheat.stats.ranks import CriticalDifference
-from deadheat.study.ledger import Look
-from deadheat.study.tally import Tally
+from deadheat.study.ledger.ledger import Look, Tally
 from deadheat.version import __version__
 
 

@@ -14,7 +14,7 @@ from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.splits import split
 from deadheat.splits.making import Splits
-from deadheat.study.ledger import Ledger, Look
+from deadheat.study.ledger.ledger import Ledger, Look
 from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"

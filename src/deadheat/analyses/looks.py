@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from deadheat.corpus import Corpus
 from deadheat.corpus.identity import content_hash
 from deadheat.errors import CorpusError, InputError
-from deadheat.study.ledger import Look, Recorded, Scored
-from deadheat.study.sealing import has_sealed, sealed_labels
+from deadheat.study.ledger.ledger import Look, Recorded, Scored
+from deadheat.study.ledger.sealing import has_sealed, sealed_labels
 
 if TYPE_CHECKING:
     from deadheat.analyses.score import Given

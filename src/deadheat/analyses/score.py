@@ -18,8 +18,7 @@ from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proport
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.stats import Interval, wilson
 from deadheat.stats.intervals import check_level, percentiles, resampled_sums
-from deadheat.study.ledger import Look
-from deadheat.study.tally import Tally
+from deadheat.study.ledger.ledger import Look, Tally
 from deadheat.version import __version__
 
 INTERVALS = ("auto", "bootstrap")

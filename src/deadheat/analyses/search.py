@@ -14,10 +14,9 @@ from deadheat.analyses.tables import compare_scores
 from deadheat.errors import counted
 from deadheat.metrics import Metric
 from deadheat.stats.corrections import correct
-from deadheat.study.cells import Cell
-from deadheat.study.search import DEV, TEST, Pick, Place, Values, mean_score
-from deadheat.study.searching import Searched
-from deadheat.study.store import Store
+from deadheat.study.plan.cells import Cell
+from deadheat.study.search.search import DEV, TEST, Pick, Place, Searched, Values, mean_score
+from deadheat.study.store.store import Store
 
 NONE = float("nan")
 PERCENT = 100.0

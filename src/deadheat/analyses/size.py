@@ -28,7 +28,7 @@ from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
 from deadheat.stats.intervals import Values
 from deadheat.stats.rankings import weighted_kendall_rows
-from deadheat.study.ledger import Look
+from deadheat.study.ledger.ledger import Look
 
 BY_CONSTRUCTION = (
     "a sample is part of the whole, so that tau nears 1 with the size whatever the data; "

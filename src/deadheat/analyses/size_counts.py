@@ -25,7 +25,7 @@ from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import FIELDS
 from deadheat.ranking.sizes_sampling import CountedSet
-from deadheat.study.ledger import Look, Recorded, Scored, Watched, is_test_name
+from deadheat.study.ledger.ledger import Look, Recorded, Scored, Watched, is_test_name
 
 SAVED_AS = "deadheat-counts.v1"
 SUFFIX = ".npz"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deadheat.documents import Document
 from deadheat.errors import counted
-from deadheat.study.cells import DONE
+from deadheat.study.plan.cells import DONE
 
 if TYPE_CHECKING:
     import polars as pl

@@ -27,8 +27,8 @@ from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD
 from deadheat.ranking.sizes_sampling import CountedSet
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
-from deadheat.study.ledger import Ledger
-from deadheat.study.store import Store
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.store.store import Store
 
 # Beyond these there is more to work out than a page is worth waiting for; deadheat size has no such limits.
 MOST_SIZE_CORPORA, MOST_SIZE_RUNS, MOST_ORDERED, FEWEST_TO_SIZE = 6, 5, 8, 3

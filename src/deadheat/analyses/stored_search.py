@@ -10,8 +10,8 @@ import polars as pl
 from deadheat.analyses.run import KEYS
 from deadheat.analyses.search_names import searched
 from deadheat.documents import Document
-from deadheat.study.cells import Cell
-from deadheat.study.search import BOTH, DEV, TUNE
+from deadheat.study.plan.cells import Cell
+from deadheat.study.search.search import BOTH, DEV, TUNE
 
 PLACE = ("corpus", "split", "split_seed", "number")
 

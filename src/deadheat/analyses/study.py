@@ -19,10 +19,10 @@ from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import wilson
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
-from deadheat.study.running import missing_cells
-from deadheat.study.store import Store
+from deadheat.study.engine.running import missing_cells
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 
 MCNEMAR = "mcnemar"

@@ -9,7 +9,7 @@ from deadheat.documents import Document, plain
 from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, listed
-from deadheat.study.ledger import SHORT
+from deadheat.study.ledger.ledger import SHORT
 from deadheat.terminal.ledger import minute
 
 MOST_SENTENCES = 8  # test sets that are told in words

@@ -21,7 +21,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.pages.opening import KINDS, opened
 from deadheat.pages.section import Page, Section
 from deadheat.pages.wording import listed
-from deadheat.study.ledger import Ledger
+from deadheat.study.ledger.ledger import Ledger
 from deadheat.version import __version__
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from deadheat.pages.search_told import failed_finals, trained_again
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_told import Row, Told, over, way
 from deadheat.pages.wording import NONE, listed, shown
-from deadheat.study.cells import DONE
+from deadheat.study.plan.cells import DONE
 
 MOST_SENTENCES = 4
 MOST_ROWS = 20  # of a table that is not folded

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deadheat.errors import counted
-from deadheat.study.ledger import SHORT
-from deadheat.study.tally import Tally
+from deadheat.study.ledger.ledger import SHORT, Tally
 from deadheat.terminal.tables import Toned, prose, table
 
 MOST_METRICS = 3  # named in a row

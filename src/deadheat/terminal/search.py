@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.analyses.search import Between, DataSet, SearchResult
 from deadheat.errors import counted
-from deadheat.study.search import BOTH, TUNE, Search
+from deadheat.study.search.search import BOTH, TUNE, Search
 from deadheat.terminal.tables import percent, prose, table
 
 WHAT = {
