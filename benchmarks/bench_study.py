@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from benchmarks.timing import DATA
-from deadheat.analyses.study import study_result
+from deadheat.questions.study import study_result
 from deadheat.study.engine.training import work
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import polars as pl
 
-from deadheat.analyses.contrast import contrast
-from deadheat.analyses.seeds import SeedBlock, seeds
+from deadheat.questions.contrast import contrast
+from deadheat.questions.seeds import SeedBlock, seeds
 from deadheat.charts.chart import WIDE, Chart
 from deadheat.charts.violins import Sample, violins
 from deadheat.ranking.contrasts import Contrast

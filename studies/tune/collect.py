@@ -20,10 +20,10 @@ from typing import Self
 
 import numpy as np
 
-from deadheat.analyses.run import conduct
 from deadheat.corpus import Column, Corpus, Vocabulary, take
 from deadheat.corpus.labels import with_labels, with_trees
 from deadheat.documents import to_json
+from deadheat.questions.run import conduct
 from deadheat.study.engine.executor import Finished
 from deadheat.study.engine.training import Worked, scored
 from deadheat.study.ledger.ledger import Ledger, Look

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.analyses.compare import Comparison, compare
-from deadheat.analyses.contest import Settings
-from deadheat.analyses.tables import compare_scores
+from deadheat.questions.compare import Comparison, compare
+from deadheat.questions.contest import Settings
+from deadheat.questions.tables import compare_scores
 from deadheat.corpus import Corpus, read
 from deadheat.pages.compare import in_words, sections
 from deadheat.pages.disagreement import MOST_SYSTEMS

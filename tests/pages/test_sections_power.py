@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadheat.analyses.power import assumed_power, power
+from deadheat.questions.power import assumed_power, power
 from deadheat.corpus import read
 from deadheat.pages.power import ENDLESS, sections
 from deadheat.stats.power import Power

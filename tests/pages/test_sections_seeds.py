@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.analyses.seeds import MOST_VALUES, Seeds, seeds
+from deadheat.questions.seeds import MOST_VALUES, Seeds, seeds
 from deadheat.pages.seeds import MOST_POINTS, sections
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

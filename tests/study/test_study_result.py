@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.analyses.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.corpus import read
+from deadheat.questions.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.stats.intervals import wilson
 from deadheat.stats.mcnemar import mcnemar
 from deadheat.study.engine.running import run_study

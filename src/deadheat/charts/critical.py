@@ -11,7 +11,7 @@ from deadheat.charts.drawing import label, line, number, path, shortened, text, 
 from deadheat.charts.named_rows import datum, nothing
 from deadheat.charts.scales import Scale, fixed, shown
 from deadheat.charts.theme import SMALL
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 HEADER = ("system", "mean rank", "groups")
 ROOM_FOR_BOTH_SIDES = 500  # from this width on names stand left and right
@@ -174,7 +174,7 @@ def _description(
 ) -> str:
     listed = ", ".join(f"{names[i]} {ranks[i]:.2f}" for i in order[:MOST_LISTED])
     more = f", and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
-    said = f"Mean ranks of {counted(len(names), 'system')}, 1 is best: {listed}{more}."
+    said = f"Mean ranks of {pluralize(len(names), 'system')}, 1 is best: {listed}{more}."
     joined = [_in_words(names, sorted(group, key=lambda i: ranks[i])) for group in groups if len(group) > 1]
     said += f" Not told apart: {'; '.join(joined[:MOST_LISTED])}." if joined else " All are told apart."
     if difference is not None and math.isfinite(difference):

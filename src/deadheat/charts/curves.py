@@ -12,7 +12,7 @@ from deadheat.charts.drawing import label, line, polygon, polyline, shape, text,
 from deadheat.charts.named_rows import datum, nothing
 from deadheat.charts.scales import Scale, bottom_axis, brief, decimals_for, extent, fixed, left_axis, left_room, spread
 from deadheat.charts.theme import SERIES, SMALL
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 HEADER = ("series", "x", "y", "low", "high")
 _BOLD_FONT = 1.1  # bold names need so much more room
@@ -250,5 +250,5 @@ def _description(series: Sequence[Curve], points: Sequence[Sequence[_Point]], de
             parts.append(f"{each.name} goes from {first} to {last}" if len(known) > 1 else f"{each.name} is {first}")
     said = "; ".join(parts) + "."
     if len(series) > SERIES:
-        said += f" {counted(len(series) - SERIES, 'more line')} without a name; all are in the data."
+        said += f" {pluralize(len(series) - SERIES, 'more line')} without a name; all are in the data."
     return said

@@ -14,7 +14,7 @@ from deadheat.charts.drawing import circle, label, line, shape, shortened, text,
 from deadheat.charts.named_rows import Entry, datum, legend, nothing, told
 from deadheat.charts.scales import Scale, bottom_axis, extent, left_axis, left_room
 from deadheat.charts.theme import SERIES, SMALL
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 MOST_POINTS = 3000  # that are drawn; of more, so many at even distances in the order given
 ROOMY = 500  # width from which names stand beside the square, not above it
@@ -98,7 +98,7 @@ def _mark(series: int, x: float, y: float, r: float, said: str = "") -> str:
 def _named(names: Sequence[str]) -> list[str]:
     """What a legend says: eight names at most, and how many others there are."""
     others = len(names) - SERIES
-    return [*names[:SERIES], *([counted(others, "other")] if others > 0 else [])]
+    return [*names[:SERIES], *([pluralize(others, "other")] if others > 0 else [])]
 
 
 def _signs(names: Sequence[str], font: float) -> list[Entry]:
@@ -123,8 +123,8 @@ def _thinned(points: Sequence[Gap]) -> list[Gap]:
 
 def _description(given: int, known: Sequence[Gap], x_axis: str, y_axis: str) -> str:
     below, above = (sum(sign * (each.y - each.x) > 0 for each in known) for sign in (-1, 1))
-    systems = counted(len({each.name for each in known}), "system")
-    said = f"{counted(len(known), 'point')} of {systems}; {below} below the diagonal ({y_axis} less than {x_axis}), "
+    systems = pluralize(len({each.name for each in known}), "system")
+    said = f"{pluralize(len(known), 'point')} of {systems}; {below} below the diagonal ({y_axis} less than {x_axis}), "
     said += f"{above} above it."
     if given > len(known):
         said += f" {given - len(known)} without both numbers are left out."

@@ -12,7 +12,7 @@ from deadheat.charts.drawing import circle, line, text, text_width
 from deadheat.charts.named_rows import Entry, Rows, datum, legend, nothing, rows_of
 from deadheat.charts.scales import Scale, decimals_for, extent, fixed
 from deadheat.charts.theme import SMALL
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 HEADER = ("name", "value", "low", "high")
 ROOM_FOR_BOUNDS = 500  # from this width on the bounds are written out
@@ -121,7 +121,7 @@ def _in_numbers(row: Reach, decimals: int) -> str:
 
 def _description(rows: Sequence[Reach], decimals: int, *, zero: bool) -> str:
     known = [row for row in rows if math.isfinite(row.value)]
-    said = [f"{counted(len(rows), 'difference' if zero else 'value')} with intervals."]
+    said = [f"{pluralize(len(rows), 'difference' if zero else 'value')} with intervals."]
     if zero:
         away = sum(row.leaves_out_zero for row in rows)
         said.append(f"{away} of {len(rows)} intervals leave out zero.")

@@ -11,7 +11,8 @@ from deadheat.charts.drawing import label, rect, text, text_width, triangle
 from deadheat.charts.named_rows import Entry, datum, legend, nothing
 from deadheat.charts.scales import decimals_for, fixed
 from deadheat.charts.theme import SMALL
-from deadheat.errors import NameUnknown, counted
+from deadheat.errors import NameUnknown
+from deadheat.text import pluralize
 
 HEADER = ("row", "column", "difference", "p", "told apart")
 # The deepest fill on which text, and where there is none a triangle, is still seen with ease, on either paper.
@@ -195,8 +196,8 @@ def _told(pair: PairCell, decimals: int) -> str:
 
 
 def _description(names: Sequence[str], pairs: Sequence[PairCell], axis: str, decimals: int) -> str:
-    said = f"{axis}, the row less the column, for {counted(len(names), 'system')}."
-    said += f" Told apart: {sum(pair.clear for pair in pairs)} of {counted(len(pairs), 'pair')}."
+    said = f"{axis}, the row less the column, for {pluralize(len(names), 'system')}."
+    said += f" Told apart: {sum(pair.clear for pair in pairs)} of {pluralize(len(pairs), 'pair')}."
     known = [pair for pair in pairs if math.isfinite(pair.difference)]
     if known:
         most = max(known, key=lambda pair: abs(pair.difference))

@@ -14,7 +14,8 @@ from deadheat.charts.drawing import circle, line, rect, text, text_width
 from deadheat.charts.named_rows import Entry, Rows, datum, diamond, legend, nothing, rows_of
 from deadheat.charts.scales import Scale
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 STRONGEST = 0.54  # opacity of a share of 1, on which words can still be read, on light and on dark paper
 STRONGEST_BARE = 0.95  # where there is no room for words
@@ -63,7 +64,7 @@ def rank_boxes(rows: Sequence[RankRow], layout: Layout, *, title: str) -> Chart:
         f"{row.name}: {_shown(row.best)} to {_shown(row.worst)}, median {_shown(row.median)}" for row in rows
     )
     data = tuple((row.name, *map(datum, _given(row))) for row in rows)
-    said = f"{counted(len(rows), 'system')}. Ranks of {told}."
+    said = f"{pluralize(len(rows), 'system')}. Ranks of {told}."
     return Chart(title, said, layout.width, placed.end, "".join(drawn), BOX_HEADER, data)
 
 
@@ -94,7 +95,9 @@ def rank_heat(
     drawn.append(_strengths(placed, roomy=_roomy(scale, font)))
     header = ("name", *(f"rank {rank}" for rank in range(1, ranks + 1)))
     data = tuple((name, *map(datum, row)) for name, row in zip(names, shares_SS.tolist(), strict=True))
-    said = f"{counted(len(names), 'system')} by {counted(ranks, 'rank')}. Most often, {_favourites(names, shares_SS)}."
+    said = (
+        f"{pluralize(len(names), 'system')} by {pluralize(ranks, 'rank')}. Most often, {_favourites(names, shares_SS)}."
+    )
     return Chart(title, said, layout.width, placed.bottom + 3.4 * font, "".join(drawn), header, data)
 
 

@@ -14,8 +14,8 @@ from deadheat.charts.chart import Chart, Datum, Layout
 from deadheat.charts.drawing import circle, line, rect
 from deadheat.charts.named_rows import Entry, datum, diamond, legend, nothing, rows_of, told
 from deadheat.charts.scales import Scale
-from deadheat.errors import counted
 from deadheat.stats.scores import Values
+from deadheat.text import pluralize
 
 MOST_POINTS = 200  # random splits of a name that are drawn one by one
 HEADER = ("name", "split", "value", "low", "high")
@@ -86,7 +86,7 @@ def _random(name: str, values: Values, scale: Scale, y: float, font: float) -> s
         return ""
     left, right, high = scale(values[0]), scale(values[-1]), 0.78 * font
     ends = f"{told(values[0])} to {told(values[-1])}, mean {told(float(values.mean()))}"
-    said = f"{name}, {counted(len(values), 'random split')}: {ends}"
+    said = f"{name}, {pluralize(len(values), 'random split')}: {ends}"
     drawn = rect("band", left, y - high / 2, right - left, high, said)
     for value in _thinned(values).tolist():
         drawn += circle("mark", scale(value), y, 0.15 * font, f"{name}, random split: {told(value)}")
@@ -126,7 +126,7 @@ def _description(rows: Sequence[SplitRange], random: Sequence[Values]) -> str:
     judged = [(score, values) for score, values in both if _known(score)]
     above = sum(score > values[-1] for score, values in judged)
     below = sum(score < values[0] for score, values in judged)
-    said = f"{counted(len(rows), 'system')}"
+    said = f"{pluralize(len(rows), 'system')}"
     if judged:
         said += f"; the standard split's score is higher than on every random split for {above} of {len(judged)}"
         said += f", lower for {below}"

@@ -12,7 +12,7 @@ from deadheat.charts.chart import Chart, Datum, Layout
 from deadheat.charts.drawing import circle, line, rect, text
 from deadheat.charts.named_rows import Entry, datum, diamond, legend, nothing, rows_of, told
 from deadheat.charts.scales import Scale
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 MOST_POINTS = 300  # of a row that are drawn one by one, besides the one that was chosen
 HEADER = ("name", "what", "value", "chosen")
@@ -66,7 +66,7 @@ def _row(row: Strip, scale: Scale, y: float, font: float) -> str:
     if not known:
         return text(scale.start + 0.3 * font, y + 0.32 * font, "no value", kind="soft small halo")
     low, high, middle = min(known), max(known), float(np.median(known))
-    said = f"{row.name}: {counted(len(known), 'value')} from {told(low)} to {told(high)}, median {told(middle)}"
+    said = f"{row.name}: {pluralize(len(known), 'value')} from {told(low)} to {told(high)}, median {told(middle)}"
     tall = 0.9 * font
     drawn = rect("band", scale(low), y - tall / 2, scale(high) - scale(low), tall, said)
     drawn += line("rule", scale(middle), y - tall / 2, scale(middle), y + tall / 2, said)
@@ -107,7 +107,7 @@ def _data(row: Strip) -> list[tuple[Datum, ...]]:
 def _description(rows: Sequence[Strip]) -> str:
     judged = [row for row in rows if math.isfinite(row.winner)]
     first = sum(row.winner == max(row.known) for row in judged)
-    said = f"{counted(len(rows), 'row')}, {counted(sum(len(row.known) for row in rows), 'value')}"
+    said = f"{pluralize(len(rows), 'row')}, {pluralize(sum(len(row.known) for row in rows), 'value')}"
     if judged:
         said += f"; what was chosen is the highest of its row in {first} of {len(judged)}"
     if any(len(row.known) > MOST_POINTS for row in rows):

@@ -11,7 +11,7 @@ from deadheat.charts.drawing import number, path, polygon, rect, shortened, text
 from deadheat.charts.named_rows import nothing
 from deadheat.charts.theme import SMALL
 from deadheat.charts.words import Labelled, labelled, right_to_left
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 LEVEL = 1.55  # height of a level, in sizes of the font
 STEP = 0.55  # between arcs that end on one word
@@ -117,7 +117,7 @@ def _panel(
 
 def _heading(name: str, placed: _Placed, y: float, mistakes: int, *, first: bool) -> str:
     font = placed.font
-    of = f"{mistakes} of {counted(len(placed.shown), 'word')} wrong" if not first else ""
+    of = f"{mistakes} of {pluralize(len(placed.shown), 'word')} wrong" if not first else ""
     shown = shortened(name, 0.6 * placed.width, 1.1 * font)
     start = 0.2 * font
     drawn = text(start, y, shown, kind="strong", told="" if shown == name else name)

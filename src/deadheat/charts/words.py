@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.charts.chart import Datum
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 MOST_TOLD = 5  # mistakes of a system that a description lists
 
@@ -23,7 +24,7 @@ class Labelled:
     def __post_init__(self) -> None:
         for name, labels in self.rows_of_labels:
             if len(labels) != len(self.words):
-                told = f"{counted(len(labels), 'label')} for {counted(len(self.words), 'word')}"
+                told = f"{pluralize(len(labels), 'label')} for {pluralize(len(self.words), 'word')}"
                 raise InputError(f"{name}: {told}; expected one a word")
 
     @property
@@ -50,7 +51,7 @@ class Labelled:
     def mistakes(self) -> str:
         """Who is wrong where, in words."""
         told = [_mistakes(name, labels, self) for name, labels in self.systems.items()]
-        return f"{counted(len(self.words), 'word')}. " + " ".join(told)
+        return f"{pluralize(len(self.words), 'word')}. " + " ".join(told)
 
 
 def labelled(words: Sequence[str], gold: Sequence[str], systems: Mapping[str, Sequence[str]]) -> Labelled:
@@ -67,7 +68,7 @@ def _mistakes(name: str, labels: Sequence[str], sentence: Labelled) -> str:
     if not wrong:
         return f"{name} is right throughout."
     others = [f"{len(wrong) - MOST_TOLD} more"] if len(wrong) > MOST_TOLD else []
-    return f"{name} is wrong on {counted(len(wrong), 'word')}: {', '.join([*wrong[:MOST_TOLD], *others])}."
+    return f"{name} is wrong on {pluralize(len(wrong), 'word')}: {', '.join([*wrong[:MOST_TOLD], *others])}."
 
 
 def right_to_left(words: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.analyses.contrast import contrast
+from deadheat.questions.contrast import contrast
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
 from deadheat.errors import InputError
 from deadheat.ranking.contrasts import REPEATS, TIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.analyses.power import assumed_power, power
+from deadheat.questions.power import assumed_power, power
 from deadheat.cli.compare import named
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number

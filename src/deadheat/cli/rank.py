@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.analyses.rank import SAMPLES, rank
+from deadheat.questions.rank import SAMPLES, rank
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
 from deadheat.errors import InputError
 from deadheat.ranking.extremes import TIME_LIMIT

@@ -19,9 +19,9 @@ import contextlib
 import sys
 from pathlib import Path
 
-from deadheat.analyses.run import conduct, left_to_run, named
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
+from deadheat.questions.run import conduct, left_to_run, named
 from deadheat.study.engine.executor import WorkersFailed
 from deadheat.study.engine.local import cores
 from deadheat.study.engine.running import planned_looks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.analyses.groups import KINDS
-from deadheat.analyses.score import INTERVALS, score
+from deadheat.questions.groups import KINDS
+from deadheat.questions.score import INTERVALS, score
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS

@@ -11,9 +11,10 @@ from deadheat.corpus.faults import COLUMN_WORDS, tagged_words
 from deadheat.corpus.scanning import Room, checked_text, count_lines
 from deadheat.corpus.source import PADDING
 from deadheat.corpus.vocabulary import Bytes
-from deadheat.errors import CorpusError, Fault, InputError, counted
+from deadheat.errors import CorpusError, Fault, InputError
 from deadheat.kernels import columns as kernels
 from deadheat.kernels import conllu as k
+from deadheat.text import pluralize
 
 SEPARATORS = {"tab": "\t", "space": " "}
 USUAL_NAMES = {2: ("form", "tag"), 3: ("form", "xpos", "chunk"), 4: ("form", "xpos", "chunk", "ner")}
@@ -32,7 +33,7 @@ def read_columns(
         names = USUAL_NAMES.get(width) or ("form", *(f"column{i}" for i in range(2, width + 1)))
     elif len(names) != width:
         raise CorpusError(
-            [Fault(path, number, f"{counted(width, 'column')}; expected {len(names)}: {', '.join(names)}")]
+            [Fault(path, number, f"{pluralize(width, 'column')}; expected {len(names)}: {', '.join(names)}")]
         )
     room = _scan_columns(data, separator, width)
     missing = data[size:].tobytes()

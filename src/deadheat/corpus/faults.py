@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from deadheat.corpus.vocabulary import Bytes, Indices
-from deadheat.errors import Fault, counted
+from deadheat.errors import Fault
 from deadheat.kernels import columns as column_kernels
 from deadheat.kernels import conllu as k
+from deadheat.text import pluralize
 
 MOST = 20  # faults listed of one file
 SHOWN = 40  # characters of a line shown in a message
@@ -46,7 +47,7 @@ def _columns(data: Bytes, start: int, found: int, _: int) -> str:
     stop = _next(data, start, b"\n")
     if stop - start <= SHOWN and not data[start:stop].tobytes().strip():
         return "a line of blanks; a sentence ends with an empty line"
-    return f"{counted(found, 'tab-separated column')}; expected 10 in {excerpt(data, start)}"
+    return f"{pluralize(found, 'tab-separated column')}; expected 10 in {excerpt(data, start)}"
 
 
 def _empty_sentence(data: Bytes, start: int, opened: int, _: int) -> str:
@@ -65,13 +66,15 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
         f"HEAD {field_of(data, start, 6)} of {field_of(data, start, 0)}, which is no word; expected '_'"
     ),
     k.HEAD_RANGE: lambda data, start, word, packed: (
-        f"word {word} has head {packed // 10**9}; the sentence has {counted(packed % 10**9, 'word')}"
+        f"word {word} has head {packed // 10**9}; the sentence has {pluralize(packed % 10**9, 'word')}"
     ),
     k.CYCLE: lambda data, start, word, head: f"word {word} (head {head}) is on a cycle; expected a tree",
     k.ROOTS: lambda data, start, word, roots: (
         f"word {word} is a second root of {roots}; expected one root a sentence (--multiple-roots accepts more)"
     ),
-    k.SOME_HEADS: lambda data, start, word, missing: f"{counted(missing, 'word')} without a head beside words with one",
+    k.SOME_HEADS: lambda data, start, word, missing: (
+        f"{pluralize(missing, 'word')} without a head beside words with one"
+    ),
     k.EMPTY_FORM: lambda data, start, _, __: f"empty FORM of {field_of(data, start, 0)}; expected a word",
     k.EMPTY_SENTENCE: _empty_sentence,
     k.COMMENT_INSIDE: lambda data, start, _, __: (
@@ -84,7 +87,7 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
         f"multiword token {field_of(data, start, 0)} out of place or overlapping; expected one from {due} on"
     ),
     k.RANGE_UNFINISHED: lambda data, start, last, size: (
-        f"a multiword token reaches to word {last}; the sentence has {counted(size, 'word')}"
+        f"a multiword token reaches to word {last}; the sentence has {pluralize(size, 'word')}"
     ),
     k.EMPTY_NODE_ID: lambda data, start, _, packed: (
         f"empty node id {field_of(data, start, 0)}; expected {packed // 10**9}.{packed % 10**9 + 1}"
@@ -97,7 +100,7 @@ WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
 COLUMN_WORDS: dict[int, Callable[[Bytes, int, int, int], str]] = {
     **WORDS,
     k.COLUMNS: lambda data, start, found, width: (
-        f"{counted(found, 'column')}; expected {width} in {excerpt(data, start)}"
+        f"{pluralize(found, 'column')}; expected {width} in {excerpt(data, start)}"
     ),
     k.EMPTY_FORM: lambda data, start, _, __: f"an empty word in {excerpt(data, start)}; expected a word in column 1",
     k.EMPTY_SENTENCE: lambda data, start, _, __: "a sentence without words; expected one empty line between sentences",

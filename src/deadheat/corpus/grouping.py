@@ -12,7 +12,8 @@ import numpy as np
 from deadheat.corpus.corpus import Corpus, Part
 from deadheat.corpus.documents import DOCUMENT_ID, comment_values, genres, of_documents, said_in_comments, sent_ids
 from deadheat.corpus.vocabulary import Codes
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 PARTS = ("train", "tune", "dev", "test")
 _OTHER_NAMES = {"validation": "dev", "valid": "dev", "val": "dev", "devel": "dev", "development": "dev"}
@@ -36,7 +37,7 @@ class Documents:
         return len(self.names)
 
     def __str__(self) -> str:
-        return f"{counted(len(self), 'document')}: {self.rule}"
+        return f"{pluralize(len(self), 'document')}: {self.rule}"
 
 
 def part_of(path: str) -> str:

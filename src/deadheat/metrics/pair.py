@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices, shared_keys
-from deadheat.errors import AlignmentError, InputError, NameUnknown, counted
+from deadheat.errors import AlignmentError, InputError, NameUnknown
 from deadheat.kernels.alignment import align_words
 from deadheat.metrics.surface import Surface, check_same_text, surface, without_spaces
+from deadheat.text import pluralize
 
 T = TypeVar("T")
 Flags = NDArray[np.bool_]
@@ -200,14 +201,14 @@ def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:
         return
     if gold.sentences != predicted.sentences:
         raise AlignmentError(
-            f"{predicted.name}: {counted(predicted.sentences, 'sentence')}; expected {gold.sentences:,} as in "
+            f"{predicted.name}: {pluralize(predicted.sentences, 'sentence')}; expected {gold.sentences:,} as in "
             f"{gold.name}, to align by position"
         )
     sizes, others = np.diff(gold.offsets), np.diff(predicted.offsets)
     odd = int(np.argmax(sizes != others))
     path, line = predicted.line_of_word(int(predicted.offsets[odd]))
     raise AlignmentError(
-        f"{path}:{line}: sentence {odd + 1} has {counted(others[odd], 'word')}; expected {sizes[odd]} as in "
+        f"{path}:{line}: sentence {odd + 1} has {pluralize(others[odd], 'word')}; expected {sizes[odd]} as in "
         f"{gold.name}, to align by position"
     )
 

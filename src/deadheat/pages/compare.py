@@ -11,10 +11,10 @@ from deadheat.charts.critical import critical_difference
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.charts.matrix import PairCell, pair_matrix
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.disagreement import disagreement
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, interval_name, known, listed, p_equals, p_shown, shown, span
+from deadheat.text import pluralize
 
 MOST_SENTENCES = 10  # pairs that are told in words
 MOST_DRAWN = 40  # pairs in a figure, systems in a matrix
@@ -94,7 +94,7 @@ def _differences(document: Document) -> Section:
     pairs = best_first(document)
     tied = document["tied"]
     said = [
-        f"Of {counted(len(document['systems']), 'system')}, {tied[0]} is the best, and better than every other."
+        f"Of {pluralize(len(document['systems']), 'system')}, {tied[0]} is the best, and better than every other."
         if len(tied) == 1
         else f"{tied[0]} has the highest score; {listed(tied[1:])} could not be told apart from it."
     ]
@@ -119,7 +119,7 @@ def _notes(document: Document) -> tuple[str, ...]:
     chosen = f"chosen because {document['reason']}" if document["reason"] != "asked for" else "asked for"
     return (
         f"{tested}; {chosen}.",
-        f"Verdicts go by p-values corrected for {counted(len(document['pairs']), 'test')} ({document['correction']}) "
+        f"Verdicts go by p-values corrected for {pluralize(len(document['pairs']), 'test')} ({document['correction']}) "
         f"at {document['alpha']:g}. Intervals are by bootstrap over {document['unit']}s, each for itself, so that one "
         "may leave out zero beside a dead heat.",
         *document.get("notes", ()),
@@ -247,8 +247,8 @@ def _ranks(document: Document) -> Section:
     order = sorted(range(len(names)), key=lambda i: (average[i], names[i]))
     friedman, apart = ranks["friedman"], ranks["critical_difference"]
     said = [
-        f"On each of {counted(ranks['data_sets'], 'data set')} the best system has rank 1, the next rank 2, and so on; "
-        "shown is the average. A bar joins systems that could not be told apart by their ranks.",
+        f"On each of {pluralize(ranks['data_sets'], 'data set')} the best system has rank 1, the next rank 2, and so "
+        "on; shown is the average. A bar joins systems that could not be told apart by their ranks.",
         "Friedman's test, in the form of Iman and Davenport, asks whether any system is better than the others: "
         f"{p_equals(friedman['p'])}.",
     ]

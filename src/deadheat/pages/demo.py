@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from deadheat.analyses.demo import Demo
+from deadheat.questions.demo import Demo
 from deadheat.pages.report import CHAPTERS, Report, report
 from deadheat.pages.section import Section, Table
 from deadheat.terminal.tables import percent

@@ -10,10 +10,10 @@ from typing import Any
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.ranks import RankRow, rank_boxes, rank_heat
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.rank_besides import besides
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import listed, share_scale, shown
+from deadheat.text import pluralize
 
 CERTAIN = 0.95  # share of subsets from which on an order is called steady
 NEARLY = 1 - 2**-53
@@ -44,7 +44,7 @@ def subsets_text(document: Document) -> str:
         number = document["samples"]
         return f"the only subset of {everything}" if number == 1 else f"all {number:,} subsets of {everything}"
     by = f", drawn by {document['by']}" if document.get("by") else ""
-    return f"{counted(document['samples'], 'random subset')} of {everything}{by}"
+    return f"{pluralize(document['samples'], 'random subset')} of {everything}{by}"
 
 
 def per_cent(share: float) -> str:
@@ -172,7 +172,7 @@ def _neighbours(document: Document) -> Section:
     closest = sorted((each for each in beside if each["p_a"] < CERTAIN), key=lambda each: each["p_a"])
     over = f"all {document['exact']['subsets']:,} subsets of this size" if document["exact"] else subsets_text(document)
     said = [
-        f"Of {counted(len(beside), 'pair')} of neighbours in the ranking, {len(steady)} keep their order on at least "
+        f"Of {pluralize(len(beside), 'pair')} of neighbours in the ranking, {len(steady)} keep their order on at least "
         f"{100 * CERTAIN:.0f} % of {over}."
     ]
     if closest:

@@ -10,9 +10,9 @@ from typing import Any
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import file_name, known, shown, span
+from deadheat.text import pluralize
 
 USUAL = ("LAS", "UAS", "UPOS")  # what most people look at first
 MOST_FIGURES = 3  # metrics, or files of a breakdown
@@ -69,7 +69,7 @@ def _scores(document: Document, rows: Sequence[Row], metrics: Sequence[str]) -> 
             "same text, and a test of the difference takes that into account."
         )
     return Section(
-        f"Scores of {counted(len(files), 'system')}" if len(files) > 1 else f"Scores of {files[0]}",
+        f"Scores of {pluralize(len(files), 'system')}" if len(files) > 1 else f"Scores of {files[0]}",
         tuple(said),
         tuple(figures) if len(files) > 1 else (),
         (_matrix(rows, files, metrics), every) if len(files) > 1 else (every,),

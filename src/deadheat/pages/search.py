@@ -10,7 +10,6 @@ from statistics import median
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.strips import Strip, strips
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.search_told import (
     Row,
     between_of,
@@ -26,6 +25,7 @@ from deadheat.pages.section import Section, Table
 from deadheat.pages.study_told import sentence_start
 from deadheat.pages.wording import NONE, file_name, known, p_shown, shown
 from deadheat.terminal.study import short
+from deadheat.text import pluralize
 
 TUNE, DEV, TEST = "tune", "dev", "test"
 MOST_STRIPS = 40  # rows of a figure
@@ -238,9 +238,9 @@ def _every(document: Document) -> list[Section]:
             listed += len(table.rows)
     if not tables:
         return []
-    said = [f"Scores of {counted(document['settings'], 'setting')}, each the mean of its seeds."]
+    said = [f"Scores of {pluralize(document['settings'], 'setting')}, each the mean of its seeds."]
     if len(tables) < len(document["datasets"]):
-        said.append(f"Listed are {counted(len(tables), 'data set')} of {len(document['datasets']):,}.")
+        said.append(f"Listed are {pluralize(len(tables), 'data set')} of {len(document['datasets']):,}.")
     return [Section(_heading(document, "every setting"), tuple(said), (), tuple(tables))]
 
 

@@ -14,9 +14,9 @@ from deadheat.charts.gap import Gap, gaps
 from deadheat.charts.matrix import PairCell, pair_matrix
 from deadheat.charts.violins import Sample, violins
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, known, listed, p_shown, share_scale, shown, span, whole
+from deadheat.text import pluralize
 
 MOST_VIOLINS = 30
 MOST_SERIES = 8  # systems that a figure of points tells apart
@@ -164,7 +164,7 @@ def _dev_test(document: Document, block: Block, *, explain: bool) -> Section:
         figures = (Figure(file_name("seeds-dev-test", block["by"]), drawn),)
         left_out = len(block["systems"]) - len(told_apart)
         if left_out:
-            said.append(f"Drawn are {counted(len(told_apart), 'system')}; the table has all.")
+            said.append(f"Drawn are {pluralize(len(told_apart), 'system')}; the table has all.")
         if sum(len(each["dev_values"]) for each in told_apart) > MOST_POINTS:
             said.append(
                 f"Of many runs about {MOST_POINTS} are drawn, evenly from the lowest test score to the highest."
@@ -210,7 +210,9 @@ def _pairs(document: Document, block: Block, *, explain: bool) -> Section:
     wins = sum(bool(pair["winner"]) for pair in pairs)
     unit = block["unit"]
     of_what = "runs" if unit == "seed" else "configurations, each the mean of its runs"
-    said = [f"Of {counted(len(pairs), 'pair')} of systems, {wins} can be told apart by the scores of their {of_what}."]
+    said = [
+        f"Of {pluralize(len(pairs), 'pair')} of systems, {wins} can be told apart by the scores of their {of_what}."
+    ]
     if explain:
         one = "run" if unit == "seed" else "configuration"
         said.append(
@@ -223,7 +225,7 @@ def _pairs(document: Document, block: Block, *, explain: bool) -> Section:
     if 3 <= len(names) <= MOST_IN_MATRIX:
         drawn = partial(_drawn_matrix, document=document, block=block, names=names, scale=scale)
         figures = (Figure(file_name("seeds-pairs", block["by"]), drawn),)
-    corrected = f"All p-values are corrected for {counted(len(pairs), 'pair')} ({document['correction']})."
+    corrected = f"All p-values are corrected for {pluralize(len(pairs), 'pair')} ({document['correction']})."
     return Section(
         _heading("Which systems differ", document, block),
         tuple(said),

@@ -10,10 +10,10 @@ from typing import Any
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.curves import Curve, curves
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, listed, share_scale, shown, whole
 from deadheat.terminal.study import short
+from deadheat.text import pluralize
 
 MOST_SETS = 6  # test sets with figures of their own
 MOST_SYSTEMS = 10  # named in a sentence
@@ -59,7 +59,7 @@ def _points(way: Row) -> list[Row]:
 
 def _block(document: Document, block: Row) -> Section:
     systems = block["systems"]
-    sizes = f"{counted(block['words'], 'word')} in {counted(block['units'], block['unit'])}"
+    sizes = f"{pluralize(block['words'], 'word')} in {pluralize(block['units'], block['unit'])}"
     scale = share_scale(each["score"] for each in systems)
     scores = listed((f"{each['system']} {shown(each['score'], scale=scale)}" for each in systems), most=MOST_SYSTEMS)
     said = [
@@ -195,9 +195,9 @@ def _together(document: Document) -> Section:
         own = [each for block in sets for each in block["ways"] if each["way"] == way]
         lacking = [each for each in own if each["enough"] is None]
         if words is not None:
-            said.append(f"{way}: {words:,} words are enough in each of {counted(len(sets), 'test set')}.")
+            said.append(f"{way}: {words:,} words are enough in each of {pluralize(len(sets), 'test set')}.")
         elif lacking:
-            told = f"in {len(lacking)} of {counted(len(sets), 'test set')}"
+            told = f"in {len(lacking)} of {pluralize(len(sets), 'test set')}"
             said.append(f"{way}: {lacking[0]['reason']} {told}.")
     if len(sets) > MOST_SETS:
         said.append(f"Shown in full are the {MOST_SETS} test sets on which the fewest draws reach the tau asked for.")

@@ -9,10 +9,10 @@ from typing import Any
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, listed
 from deadheat.terminal.splits import LEGEND
+from deadheat.text import pluralize
 
 Row = Mapping[str, Any]
 Leaks = Mapping[tuple[str, str], Sequence[Row]]  # the leaks of every split by (within, of)
@@ -31,7 +31,7 @@ def leaks(document: Document) -> Section:
     pairs = _by_pair(document)
     said = [_leak_text(within, of, many) for (within, of), many in pairs.items()]
     if document["verified"]:
-        said.insert(0, f"{counted(document['verified'], 'file')} of {document['folder']} are as the manifest says.")
+        said.insert(0, f"{pluralize(document['verified'], 'file')} of {document['folder']} are as the manifest says.")
     leaking = any(leak["identical"] or leak["near_duplicates"] for many in pairs.values() for leak in many)
     figures = (Figure("split-leaks", partial(_drawn_leaks, pairs=pairs)),) if leaking else ()
     if leaking:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.neural.orders import Done, Order
 from deadheat.splits.partition import Partition
 from deadheat.systems.system import SYSTEMS, System
+from deadheat.text import pluralize
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +76,7 @@ def train_many(
     wanted = [(own, partition, seed) for own in made for partition in partitions for seed in seeds]
     for partition in partitions:
         if partition.sentences != corpus.sentences:
-            told = f"split {partition.name}: of {counted(partition.sentences, 'sentence')}"
+            told = f"split {partition.name}: of {pluralize(partition.sentences, 'sentence')}"
             raise InputError(f"{told}; the corpus {corpus.name} has {corpus.sentences:,}")
     orders = [_order(own, partition, seed, tune) for own, partition, seed in wanted]
     for number, done in made[0].together.train(corpus, orders):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from deadheat.analyses.compare import Comparison
-from deadheat.analyses.contest import Contest
-from deadheat.analyses.disagreement import DisputedSentence
+from deadheat.questions.compare import Comparison
+from deadheat.questions.contest import Contest
+from deadheat.questions.disagreement import DisputedSentence
 from deadheat.stats.ranks import CriticalDifference
 from deadheat.terminal.tables import Toned, emphasis, percent, prose, quotable, table, word_rows
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from deadheat.corpus import take
 from deadheat.corpus.identity import text_hash
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.study.engine.executor import Executor, Finished
 from deadheat.study.engine.local import LocalExecutor
 from deadheat.study.engine.training import StackedExecutor, Worked, work
@@ -20,6 +20,7 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder, provenance, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
+from deadheat.text import pluralize
 
 TEST = "test"
 Told = Callable[[Outcome, int], None]  # an outcome, and how many cells are left
@@ -69,7 +70,7 @@ class Ran:
         return Ran(there, done, failed, given_up, tuple(dict.fromkeys((*self.notes, *other.notes))))
 
     def __str__(self) -> str:
-        parts = [f"{counted(self.done, 'cell')} run"]
+        parts = [f"{pluralize(self.done, 'cell')} run"]
         parts += [f"{self.there:,} there already"] if self.there else []
         parts += [f"{self.failed:,} failed"] if self.failed else []
         parts += [f"{self.given_up:,} failed before (--retry-failed runs them again)"] if self.given_up else []
@@ -235,7 +236,7 @@ def check_budgets(plan: Plan, cells: Iterable[Cell], look: Look) -> None:
         tally = limited.get(test_set.hash)
         if tally is not None and tally.left is not None and looks > tally.left:
             raise InputError(
-                f"{test_set.name} ({tally.name}): {counted(looks, 'look')} planned, {max(tally.left, 0):,} left of a "
+                f"{test_set.name} ({tally.name}): {pluralize(looks, 'look')} planned, {max(tally.left, 0):,} left of a "
                 f'budget of {tally.budget:,} (ledger {look.ledger.path}); expected --over-budget "reason", or '
                 'evaluate = ["dev"]'
             )

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import Fault, counted
+from deadheat.errors import Fault
+from deadheat.text import pluralize
 
 BEGINNING = "0" * 64  # what the first line follows
 PREVIOUS = "previous"
@@ -44,7 +45,7 @@ class Verification:
     def __str__(self) -> str:
         if self.faults:
             return "\n".join(map(str, self.faults))
-        return f"{self.path}: {counted(self.head.lines, 'line')}, unbroken; last {self.head.last}"
+        return f"{self.path}: {pluralize(self.head.lines, 'line')}, unbroken; last {self.head.last}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ def _against_head(head: Head | None, found: bytes | Sequence[str]) -> str:
     if head is None:
         return "" if count == 0 else "its head file is missing or broken; expected a number of lines and a hash in it"
     if count < head.lines:
-        return f"{counted(count, 'line')}; the head knows of {head.lines:,}: lines were dropped at the end"
+        return f"{pluralize(count, 'line')}; the head knows of {head.lines:,}: lines were dropped at the end"
     if head.lines == 0:
         return ""
     if isinstance(found, bytes):

@@ -19,8 +19,9 @@ from typing import Any
 
 from deadheat.corpus.corpus import Corpus, Part
 from deadheat.corpus.identity import text_hash
-from deadheat.errors import InputError, counted, reason
+from deadheat.errors import InputError, reason
 from deadheat.study.ledger.hash_chain import Chain, Verification, events_of
+from deadheat.text import pluralize
 
 SHORT = 12  # characters of a hash that are shown
 _TEST_NAME = re.compile(r"(?:^|[-_.])test(?:[-_.]|$)", re.IGNORECASE)
@@ -207,7 +208,7 @@ def _check_budget(path: Path, watched: Watched, before: Tally, more: int, over_b
     if over_budget.strip():
         return True
     raise InputError(
-        f"{watched.name}: {counted(more, 'look')} asked for, {max(before.left, 0):,} left of a budget of "
+        f"{watched.name}: {pluralize(more, 'look')} asked for, {max(before.left, 0):,} left of a budget of "
         f'{before.budget:,} (ledger {path}); expected --over-budget "reason" to look all the same'
     )
 
@@ -266,10 +267,10 @@ class Tally:
         return None if self.budget is None else self.budget - self.looks
 
     def __str__(self) -> str:
-        told = f"evaluated on this test set {counted(self.looks, 'time')}, {counted(len(self.systems), 'system')}"
+        told = f"evaluated on this test set {pluralize(self.looks, 'time')}, {pluralize(len(self.systems), 'system')}"
         if self.left is None:
             return f"{told} (ledger)"
-        left = f"{counted(max(self.left, 0), 'look')} left of {self.budget:,}"
+        left = f"{pluralize(max(self.left, 0), 'look')} left of {self.budget:,}"
         return f"{told} (ledger); {left}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -24,9 +24,10 @@ import numpy as np
 import zstandard
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
 from deadheat.study.plan.cells import DONE
 from deadheat.study.store.database import Broken
+from deadheat.text import pluralize
 
 COUNTS, TEXT = LEVELS = 1, 3  # of compression
 # From small to large: the first that holds all values is taken.
@@ -209,7 +210,7 @@ def _check_shapes(
             raise Broken(f"columns of run {key} differ in length")
         mine, first = len(columns[row[0]]), len(columns[rows[0][0]])
         if mine != first or len(row) != len(rows[0]):
-            told = f"{counted(mine, 'unit')} by {counted(len(row), 'field')}"
+            told = f"{pluralize(mine, 'unit')} by {pluralize(len(row), 'field')}"
             other = f"{first:,} by {len(rows[0])}"
             told = f"run {key} has {told}, run {wanted.keys[0]} {other}"
             raise InputError(f"{path}: {told}; expected runs on the same sentences")

@@ -1,0 +1,93 @@
+"""Power: could this test set have shown the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import InputError
+from deadheat.questions.compare import compared_counts
+from deadheat.questions.score import Given
+from deadheat.stats.power import Power, mcnemar_power, paired_power, simulate_mcnemar_power
+from deadheat.study.ledger.ledger import Look
+
+
+def power(  # noqa: PLR0913 (the options of the command)
+    gold: Given | Sequence[Given],
+    systems: Mapping[str, Given],
+    *,
+    metric: str = "",
+    unit: str = "sentence",
+    units: int | None = None,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    seed: int = 0,
+    look: Look | None = None,
+    **reading: Any,
+) -> Power:
+    """Power of a test set to show the difference between two systems, taking the observed units for the population.
+
+    Parameters
+    ----------
+    systems
+        Two predictions by the name of their system.
+    units
+        Ask for a test set of another size.
+    look
+        Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
+    """
+    if len(systems) != 2:
+        raise InputError(f"{len(systems)} systems; expected two")
+    metric_made, counts, notes = compared_counts(gold, systems, metric=metric, unit=unit, reading=reading, look=look)
+    first, second = counts.values()
+    rng = np.random.default_rng(seed)
+    found = paired_power(first, second, metric_made.value, rng=rng, alpha=alpha, target=target, units=units)
+    return replace(found, systems=tuple(systems), metric=metric_made.label, unit=unit, notes=notes)
+
+
+def assumed_power(
+    items: int,
+    first: float,
+    second: float,
+    *,
+    agreement: float,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    seed: int = 0,
+) -> Power:
+    """Power to tell two accuracies apart by McNemar's test, without data.
+
+    Parameters
+    ----------
+    items
+        How many tokens (or sentences, ...) the test set has.
+    first, second
+        The assumed accuracies.
+    agreement
+        The share of items on which both systems are right or both are wrong.
+
+    Examples
+    --------
+    >>> print(assumed_power(25_000, 0.970, 0.968, agreement=0.98))
+    power 0.609 to find a difference of +0.0020 with 25,000 units at alpha 0.05; 80% power needs 0.0025 or 39,243 units
+    """
+    if items < 1:
+        raise InputError(f"{items} items; expected at least one")
+    for name, each in (("accuracy", first), ("accuracy", second), ("agreement", agreement)):
+        if not 0 <= each <= 1:
+            raise InputError(f"{name} {each:g}; expected between 0 and 1")
+    gap, discordant = first - second, 1 - agreement
+    # Both right and both wrong must remain possible: |first + second - 1| <= agreement.
+    if abs(gap) > discordant + 1e-12 or abs(first + second - 1) > agreement + 1e-12:
+        least, most = abs(first + second - 1), 1 - abs(gap)
+        raise InputError(
+            f"accuracies {first:g} and {second:g} cannot agree on {agreement:g} of items; "
+            f"expected between {least:g} and {most:g}"
+        )
+    chances = max(0.0, (discordant + gap) / 2), max(0.0, (discordant - gap) / 2)
+    found = mcnemar_power(items, *chances, alpha=alpha, target=target)
+    rng = np.random.default_rng(seed)
+    return replace(found, simulated=simulate_mcnemar_power(items, *chances, rng=rng, alpha=alpha))
