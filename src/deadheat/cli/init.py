@@ -12,7 +12,7 @@ from deadheat.corpus.reading import read
 from deadheat.corpus.source import STDIN, expand
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
-from deadheat.study.starting import starting_study
+from deadheat.study.plan.starter import starting_study
 
 
 def parser() -> argparse.ArgumentParser:

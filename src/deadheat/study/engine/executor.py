@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
 from deadheat.errors import DeadheatError
-from deadheat.study.cells import DONE, FAILED
-from deadheat.study.worker import described, largest_mb
+from deadheat.study.engine.worker import described, largest_mb
+from deadheat.study.plan.cells import DONE, FAILED
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,7 +28,7 @@ class WorkersFailed(DeadheatError):
 class Finished(Generic[R]):
     """What became of one task.
 
-    `status` is one of the constants of `deadheat.study.cells`. `failed` is the task's own doing and would happen
+    `status` is one of the constants of `deadheat.study.plan.cells`. `failed` is the task's own doing and would happen
     again: an exception, a crash, an exit. `killed` came from outside (the system short of memory, a person, `cancel`)
     and may go better another time. `log` holds the last 64 KB of what the task and its children printed.
     """

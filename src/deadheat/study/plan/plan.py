@@ -16,16 +16,14 @@ from deadheat.corpus.grouping import in_order_of_parts
 from deadheat.corpus.source import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
-from deadheat.errors import Fault, InputError, StudyError, nearest
+from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS, Metric
 from deadheat.neural.orders import lacking
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
-from deadheat.study.cells import Cell
-from deadheat.study.config import Study, SystemEntry, read_study
-from deadheat.study.places import line_of
-from deadheat.study.space import grid
-from deadheat.study.vector_files import VectorFiles
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.study_file import Study, SystemEntry, line_of, read_study
+from deadheat.study.search.space import grid
 from deadheat.systems import SYSTEMS
 
 USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
@@ -33,6 +31,31 @@ USUAL_OF_TREES = ("las", "uas")
 TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
 TRAIN, SEARCH = "train", "search"
 KEPT = 8  # splits; they are asked for one after the other
+
+
+@dataclass(slots=True)
+class VectorFiles:
+    """Knows hashes of the files that systems name; a file that has changed is read once more."""
+
+    _named: dict[str, str] = field(default_factory=dict)  # by systems
+    _hashes: dict[tuple[Path, int, int], str] = field(default_factory=dict)  # by path, time of change, size
+
+    def hash_of(self, system: str, folder: Path) -> str:
+        """The hash of the file that a system reads, whose name is relative to a folder; nothing if it reads none."""
+        if system not in self._named:
+            self._named[system] = str(SYSTEMS.make(system).settings.get("vectors", ""))
+        if not self._named[system]:
+            return ""
+        path = folder / self._named[system]
+        try:
+            now = path.stat()
+            place = (path, now.st_mtime_ns, now.st_size)
+            if place not in self._hashes:
+                with path.open("rb") as file:
+                    self._hashes[place] = hashlib.file_digest(file, "sha256").hexdigest()[:32]
+        except OSError as error:
+            raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
+        return self._hashes[place]
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,15 +22,19 @@ from numpy.typing import DTypeLike, NDArray
 
 from deadheat.documents import to_json
 from deadheat.errors import InputError, NameUnknown
-from deadheat.study import schema
-from deadheat.study.cells import DONE, Outcome
-from deadheat.study.frames import runs_frame, scores_frame
-from deadheat.study.locking import WriterLock
-from deadheat.study.packing import decompressed
-from deadheat.study.predictions import clear_unfinished, predictions_folder, read_prediction, write_prediction
-from deadheat.study.recording import Recorder, drop
-from deadheat.study.stored_counts import Wanted, read_counts
-from deadheat.study.verifying import faults_of
+from deadheat.study.plan.cells import DONE, Outcome
+from deadheat.study.store.counts import Packed, Wanted, decompressed, fingerprint, read_counts, unpacked
+from deadheat.study.store.database import WriterLock, refusing
+from deadheat.study.store.recording import (
+    Recorder,
+    clear_unfinished,
+    drop,
+    predictions_folder,
+    read_prediction,
+    write_prediction,
+)
+from deadheat.study.store import database
+from deadheat.study.store.tables import runs_frame, scores_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +50,7 @@ class Store:
     Examples
     --------
     >>> import tempfile
-    >>> from deadheat.study.cells import Cell, PartScores
+    >>> from deadheat.study.plan.cells import Cell, PartScores
     >>> counts = np.array([[7, 8, 8], [3, 3, 3]])
     >>> cell = Cell("english", "0f" * 32, "random.v1", 0, 1, "perceptron.v1", seed=3)
     >>> scores = PartScores("test", 2, 11, {"upos.v1": 10 / 11}, {"upos.v1": counts})
@@ -74,12 +78,12 @@ class Store:
         """
         place = Path(path)
         if not create and not place.exists():
-            raise InputError(f"{place}: no such store; {schema.EXPECTED}")
+            raise InputError(f"{place}: no such store; {database.EXPECTED}")
         lock = WriterLock(place)
         try:
             if create and not os.path.lexists(place):
-                schema.create(place)
-            store = cls(place, schema.open_writing(place), lock)
+                database.create(place)
+            store = cls(place, database.open_writing(place), lock)
             clear_unfinished(store.predictions)
             return store
         except BaseException:
@@ -90,7 +94,7 @@ class Store:
     def read(cls, path: AnyPath) -> Store:
         """Open a store to look at it, also while a study is writing to it."""
         place = Path(path)
-        return cls(place, schema.open_reading(place), None)
+        return cls(place, database.open_reading(place), None)
 
     def __enter__(self) -> Store:
         return self
@@ -263,7 +267,7 @@ class Store:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
         """What cannot be read becomes one line; all that is read belongs to one moment."""
-        with schema.refusing(self.path):
+        with database.refusing(self.path):
             outermost = not self._connection.in_transaction
             if outermost:
                 self._connection.execute("BEGIN")
@@ -280,7 +284,7 @@ class Store:
         if not self._lock.mine():
             raise InputError(f"{self.path}: opened by another process; expected that process alone to write to it")
         try:
-            with schema.refusing(self.path), schema.transaction(self._connection):
+            with database.refusing(self.path), database.transaction(self._connection):
                 yield
         except BaseException:
             self._recorder.forget()
@@ -296,3 +300,44 @@ def open_store(path: AnyPath) -> Store:
         If it is not there, not a store, broken, or from a newer version.
     """
     return Store.read(path)
+
+
+def faults_of(connection: sqlite3.Connection, path: Path, folder: Path) -> list[str]:
+    """One line for everything that is missing or changed."""
+    try:
+        with refusing(path):
+            found = [f"{path}: broken ({said})" for said in _file(connection)]
+            return [*found, *(f"{path}: {said}" for said in _columns(connection)), *_predictions(connection, folder)]
+    except InputError as error:  # broken so badly that it cannot be looked through
+        return [str(error)]
+
+
+def _file(connection: sqlite3.Connection) -> Iterator[str]:
+    for (said,) in connection.execute("PRAGMA integrity_check"):
+        yield from (line for line in str(said).splitlines() if line != "ok" and not line.startswith("***"))
+
+
+def _columns(connection: sqlite3.Connection) -> Iterator[str]:
+    """Columns of counts that are not what they are known by, or are gone."""
+    known = set()
+    for number, known_by, kind, units, data in connection.execute(
+        "SELECT id, fingerprint, kind, units, data FROM columns"
+    ):
+        known.add(str(number))
+        try:
+            same = fingerprint(kind, unpacked(Packed(kind, units, data)).tobytes()) == known_by
+        except (AttributeError, TypeError, ValueError):
+            same = False
+        if not same:
+            yield f"column {number} of counts is not what it was"
+    for key, columns in connection.execute("SELECT r.key, s.columns FROM scores s JOIN runs r ON r.id = s.run"):
+        if not known.issuperset(columns.split()):
+            yield f"run {key} lacks counts"
+
+
+def _predictions(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
+    for file, digest, size in connection.execute("SELECT file, sha256, bytes FROM predictions"):
+        try:
+            read_prediction(folder, {"file": file, "sha256": digest, "bytes": size})
+        except InputError as error:
+            yield str(error)

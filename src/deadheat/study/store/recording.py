@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import getpass
+import hashlib
 import json
+import os
+import platform
+import re
+import socket
 import sqlite3
+import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError
-from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores
-from deadheat.study.packing import TEXT, compressed, fingerprint, plain
-from deadheat.study.predictions import place_of
-from deadheat.study.schema import Broken
+from deadheat.errors import InputError, reason
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores
+from deadheat.study.store.counts import TEXT, compressed, decompressed, fingerprint, plain
+from deadheat.study.store.database import Broken
+from deadheat.version import __version__
 
 STATUSES = (DONE, FAILED, TIMED_OUT, KILLED)
 NO_COUNTS = np.empty((0, 0), np.int64)
@@ -166,3 +176,166 @@ def _check_scores(where: str, scores: Sequence[PartScores]) -> None:
 def _text(text: str) -> str:
     """Text that a database takes: what is not Unicode, as in some file names, is written out."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+UNFINISHED = "unfinished"
+_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
+
+
+def predictions_folder(store: str | os.PathLike[str]) -> Path:
+    """Where the predictions of a store lie."""
+    path = Path(os.path.realpath(store))
+    return path.with_name(f"{path.name}.predictions")
+
+
+def place_of(key: str, part: str) -> str:
+    """A prediction's file, relative to the folder of all; names that could lead out of it are refused.
+
+    Examples
+    --------
+    >>> place_of("ab12", "test")
+    'ab/ab12.test.zst'
+    """
+    for what, name in (("key", key), ("part", part)):
+        if not _NAME.fullmatch(name):
+            raise InputError(f"prediction: {what} {name!r}; expected letters, digits, _ and - alone")
+    return f"{key[:2]}/{key}.{part}.zst"
+
+
+def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: bytes) -> dict[str, Any]:
+    r"""Write a prediction and return what a store has to know of it; worker processes call this.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written; then there is no file, or the one from before.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = tempfile.mkdtemp()
+    >>> kept = write_prediction(folder, "ab12", "test", b"1\tHi\n")
+    >>> kept["file"], kept["bytes"], read_prediction(Path(folder), kept)
+    ('ab/ab12.test.zst', 5, b'1\tHi\n')
+    """
+    file = place_of(key, part)
+    target = Path(folder) / file
+    scratch = Path(folder) / UNFINISHED / f"{key}.{part}.{os.getpid()}"
+    try:
+        for each in (target.parent, scratch.parent):
+            each.mkdir(parents=True, exist_ok=True)
+        try:
+            with scratch.open("wb") as out:
+                out.write(compressed(data, level=TEXT))
+                out.flush()
+                os.fsync(out.fileno())
+            scratch.replace(target)
+            _sync_folder(target.parent)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({reason(error)})") from error
+    return {"file": file, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+
+def read_prediction(folder: Path, kept: Mapping[str, Any]) -> bytes:
+    """A prediction as it was written; one that is gone or not the same is refused."""
+    target = folder / str(kept["file"])
+    try:
+        if not target.resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"{target}: outside the store's folder; expected a file in it")
+        raw = target.read_bytes()
+    except OSError as error:
+        raise InputError(f"{target}: cannot be read ({reason(error)})") from error
+    try:
+        data = decompressed(raw, int(kept["bytes"]))
+    except ValueError as error:
+        raise InputError(f"{target}: changed since it was written ({error})") from None
+    if hashlib.sha256(data).hexdigest() != kept["sha256"]:
+        raise InputError(
+            f"{target}: changed since it was written; expected what has the hash {str(kept['sha256'])[:12]}"
+        )
+    return data
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Take away what killed processes left."""
+    with contextlib.suppress(OSError):
+        for each in (folder / UNFINISHED).iterdir():
+            each.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that the name outlives a power cut too."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+PACKAGES = ("numpy", "scipy", "numba")
+GIT_LIMIT_S = 3.0
+
+
+def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
+    """All that is worth knowing of a run besides what is in its cells; the revision is that of `folder`.
+
+    Examples
+    --------
+    >>> found = provenance()
+    >>> found["deadheat"] == __version__, "host" in found
+    (True, True)
+    """
+    return {
+        "deadheat": __version__,
+        "python": platform.python_version(),
+        **{name: found for name in PACKAGES if (found := _installed(name))},
+        "platform": platform.platform(),
+        "processors": os.cpu_count() or 0,
+        "host": socket.gethostname(),
+        "user": _user(),
+        **revision(folder),
+    }
+
+
+def revision(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The git revision of a folder, and whether tracked files differ from it; nothing where git tells none."""
+    found = _git(folder, "rev-parse", "--verify", "HEAD")
+    if not found:
+        return {}
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"revision": found, **({} if changes is None else {"changed": bool(changes)})}
+
+
+def _git(folder: str | os.PathLike[str], *arguments: str) -> str | None:
+    """What git prints, or None if there is no git, no repository, or no answer in time."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", os.fspath(folder), *arguments],
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=GIT_LIMIT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a number without a name, as in containers
+        return str(os.getuid())

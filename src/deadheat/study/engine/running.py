@@ -11,16 +11,14 @@ from typing import Any
 from deadheat.corpus import take
 from deadheat.corpus.identity import text_hash
 from deadheat.errors import InputError
-from deadheat.study.bench import Worked, work
-from deadheat.study.cells import DONE, Cell, Outcome
-from deadheat.study.executor import Executor, Finished
-from deadheat.study.ledger import Look, Scored, Watched
-from deadheat.study.local import LocalExecutor
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder, write_prediction
-from deadheat.study.provenance import provenance
-from deadheat.study.stacking import StackedExecutor
-from deadheat.study.store import Store
+from deadheat.study.engine.executor import Executor, Finished
+from deadheat.study.engine.local import LocalExecutor
+from deadheat.study.engine.training import StackedExecutor, Worked, work
+from deadheat.study.ledger.ledger import Look, Scored, Watched
+from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder, provenance, write_prediction
+from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 from deadheat.text import pluralize
 

@@ -22,7 +22,7 @@ from deadheat.corpus.corpus import Comments, Extras, Part
 from deadheat.corpus.identity import content_hash, text_hash
 from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError, reason
-from deadheat.study.ledger import Ledger, Watched
+from deadheat.study.ledger.ledger import Ledger, Watched
 
 FOLDER = "sealed"
 # What of MISC is text: how words are parted (Universal Dependencies).

@@ -7,18 +7,21 @@ not seen, the settings. By `dev`, as is common: networks learn from train and tu
 
 from __future__ import annotations
 
+import importlib
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
 
 from deadheat.errors import Fault, InputError, StudyError
 from deadheat.metrics import Metric
-from deadheat.study.cells import Cell
-from deadheat.study.config import SearchEntry
-from deadheat.study.places import line_of
-from deadheat.study.plan import Plan
-from deadheat.study.space import Settings
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.plan.study_file import SearchEntry, line_of
+from deadheat.study.search.space import Settings
 from deadheat.systems import SYSTEMS
 
 TUNE, DEV, TEST, BOTH = "tune", "dev", "test", "train+tune"
@@ -192,8 +195,6 @@ class Search:
         if self.entry.setting == TUNE and DEV in self.entry.setups:
             raise InputError('search: setting = "tune" picks by what was learned from; expected epoch = "tune"')
         if self.entry.method == "optuna":
-            from deadheat.study.optuna_search import check_installed
-
             check_installed(self.entry)
         for place in self.places:
             if place.number:
@@ -239,3 +240,122 @@ def tested_cells(searches: Sequence[Search]) -> list[Cell]:
         found += [cell for cell in search.first_cells() if TEST in cell.scored]
         found += search.stand_ins()
     return found
+
+
+Run = Callable[[Sequence[Cell]], None]  # train what is not there yet
+Read = Callable[[], Values]
+Missing = Callable[[Sequence[Cell]], list[Cell]]  # those of some networks that are not there yet
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Searched:
+    """A search that has come to its end, with the settings that were tried and those that won."""
+
+    search: Search
+    picks: tuple[Pick, ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All networks of the search and of its winners."""
+        return [*self.search.first_cells(), *(cell for pick in self.picks for cell in pick.finals)]
+
+
+def run_search(search: Search, run: Run, read: Read) -> Searched:
+    """Train, pick, and train the winners; what is there already is not trained again."""
+    if search.entry.method == "optuna":
+        search = run_trials(search, run, read)
+    else:
+        run(search.first_cells())
+    picks = search.picks(read())
+    run(list(dict.fromkeys(cell for pick in picks for cell in pick.finals)))
+    return Searched(search, tuple(picks))
+
+
+def waiting(search: Search, missing: Missing, read: Read) -> tuple[list[Cell], list[Cell]]:
+    """What a run would train now: networks of the search, and final ones.
+
+    Of the final ones it is as many as there may be where networks are missing, and winners not known.
+    """
+    found: list[list[Cell]] = []
+    searched = run_search(search, lambda cells: found.append(missing(cells)), read)
+    lacking = {cell.key: cell for own in found[:-1] for cell in own}
+    undecided = [
+        (place, setup)
+        for place, setup in search.rounds
+        if any(cell.key in lacking for cell in searched.search.cells_of(place, setup))
+    ]
+    known = [pick for pick in searched.picks if (pick.place, pick.setup) not in undecided]
+    won = missing(list(dict.fromkeys(cell for pick in known for cell in pick.finals)))
+    finals = [cell for cell in won if cell.key not in lacking]
+    return list(lacking.values()), [*finals, *search.stand_ins(undecided)]
+
+
+SAMPLERS = {"tpe": "TPESampler", "random": "RandomSampler", "cmaes": "CmaEsSampler", "gp": "GPSampler",
+            "qmc": "QMCSampler"}  # fmt: skip
+PRUNERS = {"none": "NopPruner", "median": "MedianPruner", "halving": "SuccessiveHalvingPruner",
+           "hyperband": "HyperbandPruner"}  # fmt: skip
+NEEDED = {"cmaes": "cmaes", "gp": "torch"}  # by samplers, besides Optuna
+
+
+def check_installed(entry: SearchEntry) -> None:
+    """Refuse a search whose programs are not there."""
+    if find_spec("optuna") is None:
+        raise InputError('search: method = "optuna" needs Optuna; expected pip install "deadheat[search]"')
+    needed = NEEDED.get(entry.sampler)
+    if needed is not None and find_spec(needed) is None:
+        raise InputError(f'search: sampler = "{entry.sampler}" needs {needed}; expected pip install {needed}')
+
+
+def optuna() -> Any:
+    """Optuna, which does not tell of every trial."""
+    found = importlib.import_module("optuna")
+    found.logging.set_verbosity(found.logging.ERROR)
+    return found
+
+
+def run_trials(search: Search, run: Run, read: Read) -> Search:
+    """Let Optuna try as many settings as the search may, on every split and in every setup."""
+    return search.having({(place, setup): _trials(search, run, read, place, setup) for place, setup in search.rounds})
+
+
+def _trials(search: Search, run: Run, read: Read, place: Place, setup: str) -> dict[str, Settings]:
+    entry, library = search.entry, optuna()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", library.exceptions.ExperimentalWarning)
+        sampler = getattr(library.samplers, SAMPLERS[entry.sampler])(seed=entry.seed)
+    pruner = getattr(library.pruners, PRUNERS[entry.pruner])()
+    study = library.create_study(direction="maximize", sampler=sampler, pruner=pruner)
+    tried: dict[str, Settings] = {}
+    for _ in range(entry.samples):
+        trial = study.ask()
+        system, settings = search.named(_suggested(search, trial))
+        tried[system] = settings
+        one = search.having({(place, setup): {system: settings}})
+        scores: list[float] = []
+        for step, cell in enumerate(one.cells(place, setup, system)):
+            run([cell])
+            scores.append(read().get((cell.key, entry.setting, one.metric.name), math.nan))
+            trial.report(sum(scores) / len(scores), step)
+            if trial.should_prune():
+                break
+        mean = sum(scores) / len(scores)
+        if math.isnan(mean):
+            study.tell(trial, state=library.trial.TrialState.FAIL)
+        elif len(scores) < len(search.seeds):
+            study.tell(trial, state=library.trial.TrialState.PRUNED)
+        else:
+            study.tell(trial, mean)
+    return tried
+
+
+def _suggested(search: Search, trial: Any) -> Settings:
+    space = search.entry.space
+    made: Settings = {}
+    for name, value in space.given.items():
+        if name in space.ranges:
+            own = space.ranges[name]
+            suggest = trial.suggest_int if own.whole else trial.suggest_float
+            made[name] = suggest(name, own.low, own.high, log=own.log)
+        else:
+            made[name] = trial.suggest_categorical(name, value) if isinstance(value, list) else value
+    return made

@@ -10,15 +10,12 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TextIO
+from typing import Self, TextIO
 
 from deadheat.screen import Screen, is_terminal, visible
-
-if TYPE_CHECKING:
-    from deadheat.study.progress_bar import Bar
 
 LAST = 50  # cells that the time left is reckoned from
 TRIMMED = 0.1  # of these, the share of the quickest and of the slowest that does not count
@@ -175,8 +172,6 @@ class Progress:
     def _drawn(self, now: float, *, last: bool) -> str:
         """The bar, and what stands beside it."""
         if self._bar is None:
-            from deadheat.study.progress_bar import Bar  # rich, which only a terminal needs
-
             self._bar = Bar()
         parts, seconds = self._parts(), now - self._began
         if last:
@@ -205,3 +200,67 @@ class Progress:
         with suppress(OSError, ValueError):  # nobody reads it any more; the study goes on
             self._stream.write(text)
             self._stream.flush()
+
+
+SIZES = (40, 24, 12, 6)  # characters of the bar
+UNICODE, ASCII = "━╸─", "##-"  # done, begun, to do: the line is heavy or light, and needs no colour to be read
+DROPPED = ("running", "speed", "so far")  # in this order, where there is no room
+GAP = "  "
+STYLES = {"bar": "green", "rest": "dim", "failed": "bold red"}
+
+
+class Bar:
+    """Draws the line; the bar may become shorter while numbers beside it grow, and stays so.
+
+    Examples
+    --------
+    >>> bar = Bar()
+    >>> parts = {"done": "3 of 4 done", "failed": "1 failed", "so far": "9 s so far", "left": "3 s left"}
+    >>> for columns in (80, 50, 42, 25):
+    ...     print(bar.line(0.75, parts, Screen(columns, color=False)))
+    ━━━━━━━━━━━━━━━━━━──────  3 of 4 done, 1 failed, 9 s so far, 3 s left
+    ━━━━━━━━━───  3 of 4 done, 1 failed, 3 s left
+    ━━━━╸─  3 of 4 done, 1 failed, 3 s left
+    3 of 4 done, 1 failed
+    """
+
+    def __init__(self) -> None:
+        self._sizes: tuple[int, ...] = SIZES
+
+    def line(self, share: float, parts: Mapping[str, str], screen: Screen) -> str:
+        """A bar as long as the share that is done, then the parts; one column stays free, for a full line may wrap."""
+        room = screen.columns - 1
+        for kept in _fewer(parts, DROPPED):
+            left = room - len(", ".join(kept.values())) - len(GAP)
+            if fitting := [size for size in self._sizes if size <= left]:
+                self._sizes = tuple(fitting)
+                return _bar(share, fitting[0], screen) + GAP + _said(kept, screen)
+        for kept in _fewer(parts, (*DROPPED, "left")):
+            if len(", ".join(kept.values())) <= room:
+                return _said(kept, screen)
+        return parts["done"][:room]
+
+
+def _fewer(parts: Mapping[str, str], dropped: Sequence[str]) -> Iterator[dict[str, str]]:
+    """All parts, then without the first of those that can be dropped, without the first two, ..."""
+    for count in range(len(dropped) + 1):
+        yield {name: text for name, text in parts.items() if name not in dropped[:count]}
+
+
+def _said(parts: Mapping[str, str], screen: Screen) -> str:
+    return ", ".join(_styled(text, name, screen) for name, text in parts.items())
+
+
+def _bar(share: float, width: int, screen: Screen) -> str:
+    done, begun, rest = tuple(UNICODE if screen.can_show(UNICODE) else ASCII)
+    halves = int(2 * width * min(1.0, share))
+    drawn = done * (halves // 2) + begun * (halves % 2)
+    return _styled(drawn, "bar", screen) + _styled(rest * (width - len(drawn)), "rest", screen)
+
+
+def _styled(text: str, name: str, screen: Screen) -> str:
+    if name not in STYLES or not screen.color or not text:
+        return text
+    from rich.style import Style  # slow to load, and only a terminal needs it
+
+    return Style.parse(STYLES[name]).render(text)
