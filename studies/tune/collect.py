@@ -22,7 +22,7 @@ import numpy as np
 
 from deadheat.analyses.run import conduct
 from deadheat.corpus import Column, Corpus, Vocabulary, take
-from deadheat.corpus.labels import with_labels, with_trees
+from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.documents import to_json
 from deadheat.study.bench import Worked, scored
 from deadheat.study.cells import DONE, FAILED, Cell

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.study.bench import Worked
 from deadheat.study.cells import Cell
 from deadheat.study.executor import SerialExecutor

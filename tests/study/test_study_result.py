@@ -13,7 +13,7 @@ import pytest
 from deadheat.analyses.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.corpus import read
 from deadheat.stats.intervals import wilson
-from deadheat.stats.mcnemar import mcnemar
+from deadheat.stats.paired import mcnemar
 from deadheat.study.plan import Plan
 from deadheat.study.predictions import predictions_folder
 from deadheat.study.running import run_study

@@ -13,12 +13,12 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, error_reduction
 from deadheat.stats.corrections import check_alpha, correct, tied_with_best
 from deadheat.stats.intervals import Interval, Value, Values, difference
-from deadheat.stats.mcnemar import mcnemar
 from deadheat.stats.paired import (
     FEW,
     TESTS,
     check_pair,
     is_additive,
+    mcnemar,
     paired_bootstrap,
     permutation_exact,
     randomization,

@@ -13,7 +13,7 @@ from deadheat.corpus import read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.splits import split
-from deadheat.splits.making import Splits
+from deadheat.splits.splitting import Splits
 from deadheat.study.ledger import Ledger, Look
 from deadheat.testbed import LANGUAGES, built_in, treebank
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.identity import content_hash
+from deadheat.corpus.corpus import content_hash
 from deadheat.errors import CorpusError, InputError
 from deadheat.study.ledger import Look, Recorded, Scored
 from deadheat.study.sealing import has_sealed, sealed_labels

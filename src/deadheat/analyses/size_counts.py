@@ -19,8 +19,7 @@ import numpy as np
 from deadheat.analyses.looks import recorded, unsealed
 from deadheat.analyses.score import Given, default_metric, notes_on, open_corpora, open_corpus
 from deadheat.corpus import Corpus
-from deadheat.corpus.corpus import Part
-from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.corpus import Part, content_hash, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import FIELDS

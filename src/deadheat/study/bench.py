@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
-from deadheat.corpus.identity import text_hash
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.corpus import text_hash
+from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
 from deadheat.neural.orders import Done, Order, Together
