@@ -21,7 +21,7 @@ from typing import Self
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take
-from deadheat.corpus.labels import with_labels, with_trees
+from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.documents import to_json
 from deadheat.questions.run import conduct
 from deadheat.study.engine.executor import Finished

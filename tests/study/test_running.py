@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deadheat.corpus import read
-from deadheat.corpus.identity import text_hash
+from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
 from deadheat.study.engine import running
 from deadheat.study.engine.executor import SerialExecutor

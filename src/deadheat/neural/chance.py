@@ -2,7 +2,7 @@
 
 The same key gives the same numbers alone and in a stack, on every device. The hash is a few operations on whole
 numbers, where the generators that come with jax take longer to compile than the layers they serve. It is good enough to
-drop units and to draw first weights; for statistics, `deadheat.splits.chance` has better.
+drop units and to draw first weights; for statistics, `deadheat.splits.drawing` has better.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural.labelling import Labelling, Labels
 from deadheat.neural.orders import Done, Order

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.corpus import Part
-from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.corpus import Part, content_hash, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import FIELDS

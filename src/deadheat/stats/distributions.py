@@ -21,8 +21,8 @@ from deadheat.stats.aggregates import (
     probability_of_improvement,
     win_share,
 )
+from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.rankings import doubled_ranks
-from deadheat.stats.scores import Values, check_scores
 
 __all__ = [
     "DistributionTest",

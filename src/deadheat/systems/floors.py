@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.systems.system import SYSTEMS, System, checked_training
 

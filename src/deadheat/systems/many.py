@@ -9,7 +9,7 @@ from typing import Any
 from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.neural.orders import Done, Order
-from deadheat.splits.partition import Partition
+from deadheat.splits.splitting import Partition
 from deadheat.systems.system import SYSTEMS, System
 from deadheat.text import pluralize
 

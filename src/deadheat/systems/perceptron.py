@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
 from deadheat.kernels.perceptron import learn_sentences, tag_sentences
-from deadheat.splits.chance import generator, shuffled
+from deadheat.splits.drawing import generator, shuffled
 from deadheat.systems.averaging import Course, TaggerWeights, Weights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
 from deadheat.systems.system import SYSTEMS, System, check_at_least

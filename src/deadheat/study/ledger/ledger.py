@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deadheat.corpus.corpus import Corpus, Part
-from deadheat.corpus.identity import text_hash
+from deadheat.corpus.corpus import Corpus, Part, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.hash_chain import Chain, Verification, events_of
 from deadheat.text import pluralize

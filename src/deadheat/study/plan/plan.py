@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.grouping import in_order_of_parts
-from deadheat.corpus.source import expand
+from deadheat.corpus.documents import in_order_of_parts
+from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.grouping import part_of
+from deadheat.corpus.documents import part_of
 from deadheat.errors import InputError
 from deadheat.splits import STRATEGIES, Partition
 from deadheat.splits.strategy import Material

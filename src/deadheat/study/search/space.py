@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.splits.chance import generator
+from deadheat.splits.drawing import generator
 
 Settings = dict[str, Any]
 RANGE = ("low", "high", "log")

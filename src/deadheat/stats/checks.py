@@ -1,4 +1,4 @@
-"""Scores of runs as they come in: checked once, the same way everywhere."""
+"""Checks of scores and settings, shared by all statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words for what the scanners find: where, what is wrong, what was expected."""
+"""Messages for what the parsers find wrong: where, what is wrong, what was expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Some sentences of a corpus, as a corpus."""
+"""New corpora from old ones: some of the sentences, other labels, several corpora as one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.corpus.corpus import Comments, Corpus, Extras
-from deadheat.corpus.vocabulary import Column, Indices
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
 
 BLOCK = 1 << 11  # sentences: small enough that memory is used again and not asked for anew
@@ -75,3 +75,23 @@ def _extras(corpus: Corpus, chosen: Indices, offsets: Indices) -> Extras:
     picked, ends = _gathered(bounds, chosen)
     moved = np.repeat(offsets[:-1] - corpus.offsets[chosen], bounds[chosen + 1] - bounds[chosen])
     return Extras(extras.at[picked] + moved, extras.span[picked], np.take(extras.codes, picked, axis=0), ends[1:])
+
+
+def with_labels(corpus: Corpus, name: str, labels: Column) -> Corpus:
+    """A corpus with other labels in one column of its words; empty nodes and multiword tokens keep theirs.
+
+    Those share the vocabulary of the column, so new labels are put behind the old ones.
+    """
+    old = corpus.column(name).vocabulary
+    if len(corpus.extras):
+        place = old.codes_of(labels.vocabulary)
+        new = np.flatnonzero(place < 0)
+        place[new] = len(old) + np.arange(len(new))
+        both = Vocabulary.of([*old.strings, *(labels.vocabulary[code] for code in new.tolist())]) if len(new) else old
+        labels = Column(place[labels.codes], both)
+    return replace(corpus, columns={**corpus.columns, name: labels})
+
+
+def with_trees(corpus: Corpus, heads: Codes, relations: Column) -> Corpus:
+    """A corpus with other heads and relations of its words."""
+    return replace(with_labels(corpus, "deprel", relations), heads=np.asarray(heads, np.int32))

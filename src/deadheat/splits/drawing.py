@@ -1,4 +1,4 @@
-"""Round a table of shares to whole numbers, at random, without changing a sum."""
+"""Random orders, samples and roundings that are the same on every machine and with every version of numpy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
-from deadheat.splits.chance import below
+from deadheat.errors import InputError
+
+
+def generator(seed: int, number: int) -> np.random.Generator:
+    """What split `number` of a seed is drawn with: it depends on these two alone, and no other two give the same."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(number,))))
+
+
+def shuffled(size: int, *, rng: np.random.Generator) -> Indices:
+    """The numbers below `size` in random order, all orders alike.
+
+    They are sorted by 64 random bits each; that two of a million are equal, which would keep their order, has a
+    chance of one to thirty million.
+    """
+    return np.argsort(rng.bit_generator.random_raw(size), kind="stable")
+
+
+def below(bound: int, *, rng: np.random.Generator) -> int:
+    """A random number from 0 to `bound` - 1, all alike."""
+    limit = (1 << 64) // bound * bound
+    while True:
+        number = int(rng.bit_generator.random_raw())
+        if number < limit:
+            return number % bound
+
 
 Cell = tuple[int, int]
 
@@ -68,3 +92,43 @@ def _shifted(left: dict[Cell, int], cycle: list[Cell], total: int, rng: np.rando
     for cell in takes:
         left[cell] += step
     return [cell for cell in cycle if left[cell] in (0, total)]
+
+
+WAYS = ("seq", "rand", "rand-seq")
+
+
+def reaching(lengths: Indices, words: int) -> int:
+    """How many of these sentences, from the first on, are needed to have so many words; all of them if too few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [reaching(np.array([3, 4, 5]), words) for words in (0, 3, 4, 12, 99)]
+    [0, 1, 2, 3, 3]
+    """
+    return min(int(np.searchsorted(np.cumsum(lengths), words)) + 1, len(lengths)) if words > 0 else 0
+
+
+def in_order_of(way: str, lengths: Indices, words: int, *, rng: np.random.Generator) -> Indices:
+    """Sentences in the order in which one way takes them, for samples of up to so many words.
+
+    `seq`: from the last one backwards. `rand`: in random order. `rand-seq`: in their own order from a random start,
+    all starts alike that leave enough words; what lies before the start is not in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_order_of("seq", np.array([3, 4, 5]), 6, rng=np.random.default_rng(0))
+    array([2, 1, 0])
+    """
+    total = int(lengths.sum())
+    if words > total:
+        raise InputError(f"{words:,} words asked; there are {total:,} to choose from")
+    if way == "seq":
+        return np.arange(len(lengths))[::-1]
+    if way == "rand":
+        return shuffled(len(lengths), rng=rng)
+    assert way == "rand-seq", way
+    before = np.cumsum(lengths) - lengths
+    starts = int(np.count_nonzero(total - before >= words))
+    return np.arange(below(starts, rng=rng), len(lengths))
