@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from deadheat.splits import Partition, split
     from deadheat.study.ledger import Ledger, Look
     from deadheat.study.store import open_store
-    from deadheat.systems.many import train_many
+    from deadheat.systems.system import train_many
 
 __all__ = [
     "Corpus",
@@ -71,7 +71,7 @@ _HOMES = {
     "size": "deadheat.analyses.size",
     "split": "deadheat.splits",
     "take": "deadheat.corpus",
-    "train_many": "deadheat.systems.many",
+    "train_many": "deadheat.systems.system",
     "write": "deadheat.corpus",
 }
 

@@ -18,7 +18,7 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
 from deadheat.neural import tagging
-from deadheat.neural.orders import Done, Order
+from deadheat.neural.jobs import Done, Order
 from deadheat.study import running
 from deadheat.study.bench import Worked, work
 from deadheat.study.cells import DONE, FAILED, Cell

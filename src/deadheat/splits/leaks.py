@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
-from deadheat.kernels.likeness import nearest_like
+from deadheat.kernels.alignment import nearest_like
 from deadheat.splits.divergence import jensen_shannon
 
 LONG = 5  # words: shorter sentences ("Thank you !") repeat without being a leak

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.quantiles import violation_sums
+from deadheat.kernels.resampling import violation_sums
 from deadheat.kernels.resampling import draw_weights
 from deadheat.stats.aso_rates import ALPHAS, TAUS, NullRate, nearest_null_rates
 from deadheat.stats.intervals import normal_quantile

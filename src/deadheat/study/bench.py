@@ -13,7 +13,7 @@ from deadheat.corpus.identity import text_hash
 from deadheat.corpus.labels import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
-from deadheat.neural.orders import Done, Order, Together
+from deadheat.neural.jobs import Done, Order, Together
 from deadheat.study.cells import Cell, PartScores
 from deadheat.study.plan import Plan
 from deadheat.systems import SYSTEMS, System

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from deadheat.neural.orders import Together
+from deadheat.neural.jobs import Together
 from deadheat.study.bench import Worked, examined, order_of
 from deadheat.study.cells import DONE, FAILED, Cell
 from deadheat.study.executor import Executor, Finished
