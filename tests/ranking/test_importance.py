@@ -7,7 +7,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from deadheat.errors import InputError
-from deadheat.kernels.forests import grow_tree
+from deadheat.kernels.statistics import grow_tree
 from deadheat.ranking.importance import Codes, Partition, factor_importance
 from deadheat.stats.checks import Values
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.paths import crossing_probability
+from deadheat.kernels.statistics import crossing_probability
 from deadheat.stats.aggregates import (
     Improvement,
     InterquartileMean,

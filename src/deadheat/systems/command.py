@@ -30,7 +30,7 @@ from deadheat.systems.command_files import (
     read_back,
     suffix_of,
 )
-from deadheat.systems.floors import sorted_labels
+from deadheat.systems.baselines import sorted_labels
 from deadheat.systems.system import SYSTEMS, System, checked_training
 
 TRAIN, PREDICT = ("train", "tune", "model", "seed"), ("input", "output", "train", "tune", "model", "seed")
