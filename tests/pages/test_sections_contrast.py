@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.analyses.contrast import Contrasts, contrast
+from deadheat.questions.contrast import Contrasts, contrast
 from deadheat.pages.contrast import sections
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.analyses.rank import Ranking, rank
+from deadheat.questions.rank import Ranking, rank
 from deadheat.pages.rank import per_cent, sections, subsets_text
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.analyses.size import size, size_of_sets, study
-from deadheat.analyses.size_counts import TestSet
-from deadheat.analyses.size_study import SizeStudy
+from deadheat.questions.size import size, size_of_sets, study
+from deadheat.questions.size_counts import TestSet
+from deadheat.questions.size_study import SizeStudy
 from deadheat.corpus import Corpus, read
 from deadheat.metrics import METRICS
 from deadheat.pages.size import MOST_SETS, sections

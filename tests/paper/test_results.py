@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import deadheat
-from deadheat.analyses.contrast import contrast
-from deadheat.analyses.seeds import seeds
-from deadheat.analyses.size import size
-from deadheat.analyses.study import Block, PairOverSplits, Standing, StudyResult
+from deadheat.questions.contrast import contrast
+from deadheat.questions.seeds import seeds
+from deadheat.questions.size import size
+from deadheat.questions.study import Block, PairOverSplits, Standing, StudyResult
 from deadheat.paper.tables import latex_tables
 from deadheat.ranking.sizes_settings import SizeSettings
 from tests.paper.checker import check

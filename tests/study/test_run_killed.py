@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.store import Store
+from deadheat.study.store.store import Store
 from tests.study.study_cases import NOUN, study_file
 
 MARK = "DEADHEAT_KILLED"

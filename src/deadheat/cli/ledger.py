@@ -9,11 +9,11 @@ import re
 from deadheat.cli.looking import add_ledger_file
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.corpus import Corpus, read
-from deadheat.errors import InputError, counted
-from deadheat.study.ledger import SHORT, Ledger, Watched
-from deadheat.study.sealing import seal
-from deadheat.study.tally import Tally
+from deadheat.errors import InputError
+from deadheat.study.ledger.ledger import SHORT, Ledger, Tally, Watched
+from deadheat.study.ledger.sealing import seal
 from deadheat.terminal.ledger import ledger_table, looks_table
+from deadheat.text import pluralize
 
 ACTIONS = ("show", "guard", "seal")
 SHORTEST = 8  # characters of a hash that may stand for it
@@ -127,7 +127,7 @@ def _show(ledger: Ledger, arguments: argparse.Namespace) -> int:
 def _by_hash(ledger: Ledger, start: str) -> Tally:
     found = [each for each in ledger.tallies() if each.test_set.startswith(start)]
     if len(found) != 1:
-        many = counted(len(found), "test set") if found else "no test set"
+        many = pluralize(len(found), "test set") if found else "no test set"
         raise InputError(f"{start}: {many} of {ledger.path} with such a hash; expected a file, or the hash of one")
     return found[0]
 
@@ -141,9 +141,9 @@ def _guard(ledger: Ledger, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(tally.to_dict())
         return 0
-    budget = "no budget" if tally.budget is None else f"a budget of {counted(tally.budget, 'look')}"
+    budget = "no budget" if tally.budget is None else f"a budget of {pluralize(tally.budget, 'look')}"
     already = "guarded already" if again else "guarded"
-    looks = f"{counted(tally.looks, 'look')} so far (test set {tally.test_set[:SHORT]})"
+    looks = f"{pluralize(tally.looks, 'look')} so far (test set {tally.test_set[:SHORT]})"
     print(f"{watched.name}: {already}, {budget}, {looks}")
     return 0
 

@@ -15,12 +15,13 @@ from pathlib import Path
 from deadheat.charts.chart import COLUMN, FULL
 from deadheat.cli.looking import add_ledger_file
 from deadheat.cli.options import Parser, announce_compiling, print_json
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.pages.opening import is_page
 from deadheat.pages.report import Report, report
 from deadheat.pages.writing import check_place, write_whole
-from deadheat.study.ledger import Ledger
+from deadheat.study.ledger.ledger import Ledger
 from deadheat.terminal.tables import prose, quotable
+from deadheat.text import pluralize
 
 LEDGER = "ledger.jsonl"
 WIDTHS = {"column": COLUMN, "page": FULL}
@@ -145,7 +146,7 @@ def _write_figures(made: Report, arguments: argparse.Namespace, formats: Sequenc
 def _told(written: Sequence[Path]) -> list[str]:
     page, *others = written
     folders = Counter(each.parent for each in others)
-    return [f"The page: {page}", *(f"{counted(count, 'file')} in {folder}" for folder, count in folders.items())]
+    return [f"The page: {page}", *(f"{pluralize(count, 'file')} in {folder}" for folder, count in folders.items())]
 
 
 def _beside(sources: list[str]) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import file_name, known, listed, p_equals, p_shown, shown
 from deadheat.terminal.contrast import MOST_SHOWN
+from deadheat.text import pluralize
 
 LOW, HIGH = 1, 5  # of the quantiles that are told: the 5th and the 95th percentile
 LEAST_SHARE = 0.005  # of two settings together that is shown
@@ -59,7 +59,7 @@ def _others(block: Block) -> list[Option]:
 def _block(document: Document, block: Block, *, explain: bool) -> Section:
     options = _ordered(block)
     best = block["best"] or EMPTY
-    compared = counted(block["configurations"], "configuration")
+    compared = pluralize(block["configurations"], "configuration")
     wins = shown(next(each["wins"] for each in options if each["option"] == block["best"]), scale=100, decimals=1)
     said = [f"{best} wins most often: in {wins} % of {compared}."]
     if explain:
@@ -129,7 +129,7 @@ def _own_notes(document: Document, block: Block) -> list[str]:
     notes = [f"Whether all options vary equally, by Brown-Forsythe's test, which takes them for independent: {told}."]
     if block["tied"]:
         kind = "pairing" if document["repeats"] == "each" else "configuration"
-        notes.append(f"The highest score is shared in {counted(block['tied'], kind)}.")
+        notes.append(f"The highest score is shared in {pluralize(block['tied'], kind)}.")
     return notes
 
 
@@ -150,7 +150,7 @@ def _notes(document: Document) -> list[str]:
 def _importance(found: Mapping[str, Any], *, explain: bool) -> Section:
     """How much of the variance of scores each setting explains."""
     heading = f"Which settings matter: {found['by']}" if found["by"] else "Which settings matter"
-    runs = counted(found["runs"], "run")
+    runs = pluralize(found["runs"], "run")
     together = [each for each in found["pairs"][:MOST_SHOWN] if known(each["share"]) >= LEAST_SHARE]
     rows = [(each["factor"], each["share"]) for each in found["main"][:MOST_SHOWN]]
     rows += [(" x ".join(each["factors"]), each["share"]) for each in together]
@@ -186,5 +186,5 @@ def _drawn_importance(layout: Layout, *, rows: Sequence[tuple[str, float | None]
     reaches = [Reach(name, 100 * known(share), math.nan, math.nan) for name, share in rows]
     chart = intervals(reaches, layout, title=title, axis="share of the variance of scores, in percent")
     name, share = max(rows, key=lambda row: known(row[1]))
-    told = f"{counted(len(rows), 'share')} of the variance of scores. The largest is that of {name}"
+    told = f"{pluralize(len(rows), 'share')} of the variance of scores. The largest is that of {name}"
     return replace(chart, description=f"{told}: {shown(share, scale=100, decimals=1)} %.")

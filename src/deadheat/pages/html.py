@@ -12,12 +12,12 @@ from itertools import groupby
 
 from deadheat.charts.chart import NARROW, WIDE, Chart, Figure, Layout, unique
 from deadheat.charts.theme import page_style
-from deadheat.errors import counted
 from deadheat.pages.markup import showable, slug, table, words
 from deadheat.pages.script import EARLY, LATE
 from deadheat.pages.section import Page, Section, Table
 from deadheat.pages.spreadsheet import csv_link, data_table
 from deadheat.pages.style import style
+from deadheat.text import pluralize
 
 OPENING = 2  # paragraphs of a section that stand before its figures
 MOTTO = "A win, or a dead heat?"
@@ -172,7 +172,7 @@ def _figure(figure: Figure) -> str:
         f'<div class="behind"><div class="tools"><a href="{escape(csv_link(wide))}" download="{name}.csv" '
         f'aria-label="CSV: {title}">CSV</a>'
         f'<button class="save" type="button" data-name="{name}" aria-label="SVG: {title}" hidden>SVG</button></div>'
-        f"<details><summary>Data, {counted(len(wide.rows), 'row')}</summary>{data_table(wide)}</details>"
+        f"<details><summary>Data, {pluralize(len(wide.rows), 'row')}</summary>{data_table(wide)}</details>"
         "</div>\n</figure>\n"
     )
 
@@ -190,7 +190,7 @@ def _table(given: Table, heading: str) -> str:
         return f'<div class="table">{shown}</div>\n'
     shown = table(given.header, given.rows, left=given.left, label=given.caption or heading)
     title = words(given.caption.rstrip(".") or "Table")
-    return f'<details class="table"><summary>{title}, {counted(len(given.rows), "row")}</summary>{shown}</details>\n'
+    return f'<details class="table"><summary>{title}, {pluralize(len(given.rows), "row")}</summary>{shown}</details>\n'
 
 
 def _foot(lines: Sequence[str]) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, listed
-from deadheat.study.ledger import SHORT
+from deadheat.study.ledger.ledger import SHORT
 from deadheat.terminal.ledger import minute
+from deadheat.text import pluralize
 
 MOST_SENTENCES = 8  # test sets that are told in words
 MOST_ROWS = 30  # of a table that is not folded
@@ -36,25 +36,27 @@ def in_words(test_set: Row) -> str:
     >>> in_words(seen | {"budget": None})
     'en-test.conllu was looked at 12 times, with 2 systems, by 1 user.'
     """
-    told = f"{test_set['name']} was looked at {counted(test_set['looks'], 'time')}"
+    told = f"{test_set['name']} was looked at {pluralize(test_set['looks'], 'time')}"
     if test_set["looks"]:
-        told += f", with {counted(len(test_set['systems']), 'system')}, by {counted(len(test_set['users']), 'user')}"
+        told += (
+            f", with {pluralize(len(test_set['systems']), 'system')}, by {pluralize(len(test_set['users']), 'user')}"
+        )
     budget = test_set["budget"]
     if budget is None:
         return f"{told}."
     left = budget - test_set["looks"]
     if left > 0:
-        return f"{told}. Of a budget of {counted(budget, 'look')}, {left:,} {'is' if left == 1 else 'are'} left."
-    past = f"; {counted(test_set['over_budget'], 'look')} went past it" if test_set["over_budget"] else ""
-    return f"{told}. Its budget of {counted(budget, 'look')} is spent{past}."
+        return f"{told}. Of a budget of {pluralize(budget, 'look')}, {left:,} {'is' if left == 1 else 'are'} left."
+    past = f"; {pluralize(test_set['over_budget'], 'look')} went past it" if test_set["over_budget"] else ""
+    return f"{told}. Its budget of {pluralize(budget, 'look')} is spent{past}."
 
 
 def _looks(document: Document, sets: Sequence[Row]) -> Section:
     said = [in_words(each) for each in sets[:MOST_SENTENCES]]
     if len(sets) > MOST_SENTENCES:
         rest = sum(each["looks"] for each in sets[MOST_SENTENCES:])
-        others = counted(len(sets) - MOST_SENTENCES, "other test set")
-        said.append(f"{others} had {counted(rest, 'look')} together.")
+        others = pluralize(len(sets) - MOST_SENTENCES, "other test set")
+        said.append(f"{others} had {pluralize(rest, 'look')} together.")
     over = [each["name"] for each in sets if each["over_budget"]]
     if over:
         said.append(f"Looked at past the budget: {listed(over)}.")

@@ -7,12 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from deadheat.analyses.sources import Stored, Tabled
 from deadheat.documents import Document
 from deadheat.errors import InputError, reason
 from deadheat.pages.html import MOTTO
-from deadheat.study.ledger import Ledger
-from deadheat.tables.source import table_bytes
+from deadheat.questions.sources import Stored, Tabled
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.tables.table import table_bytes
 
 # The kinds of results: each has a module of its name in this package.
 KINDS = ("study", "search", "score", "compare", "power", "seeds", "contrast", "rank", "size", "split", "ledger")
@@ -36,12 +36,12 @@ def opened(path: Path, *, ledger: Ledger | None = None, metric: str = "") -> Sto
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from error
     if start.startswith(SQLITE) or path.suffix == ".toml":
-        from deadheat.analyses.stored import stored  # with polars and all that studies need
+        from deadheat.questions.stored import stored  # with polars and all that studies need
 
         return stored(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
     if ".json" in path.suffixes or _begins_as_result(start):
         return _document(path)
-    from deadheat.analyses.tabled import tabled
+    from deadheat.questions.tabled import tabled
 
     return tabled(path, metric=metric)
 

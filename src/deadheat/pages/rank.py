@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.ranks import RankRow, rank_boxes, rank_heat
+from deadheat.charts.chart import Figure
+from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.rank_besides import besides
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import listed, share_scale, shown
+from deadheat.text import pluralize
 
 CERTAIN = 0.95  # share of subsets from which on an order is called steady
 NEARLY = 1 - 2**-53
@@ -44,7 +43,7 @@ def subsets_text(document: Document) -> str:
         number = document["samples"]
         return f"the only subset of {everything}" if number == 1 else f"all {number:,} subsets of {everything}"
     by = f", drawn by {document['by']}" if document.get("by") else ""
-    return f"{counted(document['samples'], 'random subset')} of {everything}{by}"
+    return f"{pluralize(document['samples'], 'random subset')} of {everything}{by}"
 
 
 def per_cent(share: float) -> str:
@@ -83,8 +82,8 @@ def _ranks(document: Document) -> Section:
         "rank to the worst. In the second figure, each row says on which share of the subsets a system has each rank."
     )
     figures = (
-        Figure("rank-boxes", partial(_boxes, document=document)),
-        Figure("rank-heat", partial(_heat, document=document)),
+        Figure("rank-boxes", _boxes(document)),
+        Figure("rank-heat", _heat(document)),
     )
     table = _systems_table(document)
     return Section(
@@ -113,21 +112,21 @@ def _possible(document: Document) -> dict[str, tuple[Row, Row]]:
     return {} if exact is None else {each["system"]: (each["best"], each["worst"]) for each in exact["extremes"]}
 
 
-def _boxes(layout: Layout, *, document: Document) -> Chart:
+def _boxes(document: Document) -> RankBoxes:
     possible = _possible(document)
     rows = []
     for each in document["systems"]:
         best, worst = (end["rank"] for end in possible[each["system"]]) if possible else (None, None)
         low, middle, high = (each[name] for name in ("lower_quartile", "median", "upper_quartile"))
         rows.append(RankRow(each["system"], each["best"], low, middle, high, each["worst"], each["mean"], best, worst))
-    return rank_boxes(rows, layout, title=f"Ranks on {subsets_text(document)}")
+    return RankBoxes(tuple(rows), title=f"Ranks on {subsets_text(document)}")
 
 
-def _heat(layout: Layout, *, document: Document) -> Chart:
+def _heat(document: Document) -> RankHeatmap:
     systems = document["systems"]
     title = f"How often each system has each rank, on {subsets_text(document)}"
-    names, chances_SS = [each["system"] for each in systems], [each["chances"] for each in systems]
-    return rank_heat(names, chances_SS, layout, title=title)
+    names = tuple(each["system"] for each in systems)
+    return RankHeatmap(names, tuple(tuple(each["chances"]) for each in systems), title=title)
 
 
 def _systems_table(document: Document) -> Table:
@@ -172,7 +171,7 @@ def _neighbours(document: Document) -> Section:
     closest = sorted((each for each in beside if each["p_a"] < CERTAIN), key=lambda each: each["p_a"])
     over = f"all {document['exact']['subsets']:,} subsets of this size" if document["exact"] else subsets_text(document)
     said = [
-        f"Of {counted(len(beside), 'pair')} of neighbours in the ranking, {len(steady)} keep their order on at least "
+        f"Of {pluralize(len(beside), 'pair')} of neighbours in the ranking, {len(steady)} keep their order on at least "
         f"{100 * CERTAIN:.0f} % of {over}."
     ]
     if closest:

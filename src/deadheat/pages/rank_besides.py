@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import listed, p_shown, share_scale, shown
+from deadheat.text import pluralize
 
 MOST_PRESENCES = 12  # values of attributes that are shown of an end of a system's ranks
 MOST_SYSTEMS = 4  # whose error reductions are shown
@@ -42,7 +42,7 @@ def _anomalies(anomaly: Row) -> Section:
         said.append(f"{anomaly['system']} has its {name} rank, {end['rank']}, on {often}, as on {example}.")
         rows = tuple(_presence_row(each) for each in presence[:MOST_PRESENCES])
         header = (
-            f"in {counted(len(end['subsets']), 'subset')} with rank {end['rank']}",
+            f"in {pluralize(len(end['subsets']), 'subset')} with rank {end['rank']}",
             "here",
             "all",
             "p",
@@ -77,7 +77,7 @@ def _subsets(document: Document) -> Section:
     header = ("subset", "data sets", *(f"{name} (rank)" for name in names), "tau")
     best = {min(subset["systems"], key=lambda each: each["rank"])["system"] for subset in subsets}
     said = (
-        f"The first on {counted(len(subsets), 'named subset')}: {listed(sorted(best))}. Each cell has the mean score "
+        f"The first on {pluralize(len(subsets), 'named subset')}: {listed(sorted(best))}. Each cell has the mean score "
         "and, in brackets, the rank; tau tells how like the ranking is to that on all data sets (1: the same).",
     )
     tables = [Table(header, tuple(rows), caption="Mean scores on named subsets.")]
@@ -114,11 +114,11 @@ def _left_out(left_out: list[Row]) -> Section:
         for each in changing
     )
     said = (
-        f"{len(changing)} of {counted(len(left_out), 'data set')} change the ranking when left out: it hangs on what "
+        f"{len(changing)} of {pluralize(len(left_out), 'data set')} change the ranking when left out: it hangs on what "
         "happened to be among them.",
     )
     if not changing:
-        said = (f"Of {counted(len(left_out), 'data set')}, none changes the ranking when left out.",)
+        said = (f"Of {pluralize(len(left_out), 'data set')}, none changes the ranking when left out.",)
     header = ("without", "ranks that change", "pairs swapped", "tau")
     tables = (Table(header, rows, left=2, folded=len(rows) > MOST_ROWS),) if rows else ()
     return Section("Without one data set", said, (), tables)
@@ -137,7 +137,7 @@ def _representative(found: Row) -> Section:
         f"all data sets do, and random ones of the same number {random}.",
     )
     header = ("found", "data sets", "pairs alike", "at most", "tau")
-    note = f"Halves were drawn {counted(found['halvings'], 'time')}."
+    note = f"Halves were drawn {pluralize(found['halvings'], 'time')}."
     return Section("Few data sets that rank as all do", said, (), (Table(header, tuple(rows), left=2),), (note,))
 
 

@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import Any
 
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.pages.wording import known, listed, p_equals, shown
+from deadheat.text import pluralize
 
 Row = Mapping[str, Any]
 
@@ -30,10 +30,10 @@ LAST = "on train and tune with dev to pick the epoch"
 
 def protocol(document: Document) -> Iterator[str]:
     """How the search went, step by step."""
-    tried = f"{counted(document['settings'], 'setting')} of {listed(document['varied'])}"
+    tried = f"{pluralize(document['settings'], 'setting')} of {listed(document['varied'])}"
     yield (
-        f"Tried were {tried} ({document['method']}) on {counted(len(document['datasets']), 'data set')}, each with "
-        f"{counted(len(document['seeds']), 'seed')}; those that did best on {document['setting']} won."
+        f"Tried were {tried} ({document['method']}) on {pluralize(len(document['datasets']), 'data set')}, each with "
+        f"{pluralize(len(document['seeds']), 'seed')}; those that did best on {document['setting']} won."
     )
     ways = [f"in setup {setup}, {LEARNING[setup]}" for setup in document["setups"]]
     said = "; ".join(ways)
@@ -179,7 +179,7 @@ def _winning(document: Document) -> Iterator[str]:
     if not before:
         clear = f"none{some}, with or without {document['correction']}"
     evidence = (
-        f"the settings that won differ on {differ} of {counted(len(compared), 'data set')}, and their scores on test "
+        f"the settings that won differ on {differ} of {pluralize(len(compared), 'data set')}, and their scores on test "
         f"significantly on {clear} (paired bootstrap over sentences, alpha {document['alpha']:g})"
     )
     over = between_of(document, "test")
@@ -192,15 +192,15 @@ def _winning(document: Document) -> Iterator[str]:
 def _alone(document: Document) -> str:
     """What winners of the only setup have, on the data sets that have a score on test."""
     picked = f"The settings of {document['label']} were picked on {document['setting']}"
-    tried, own = counted(document["settings"], "setting"), with_test(document)
+    tried, own = pluralize(document["settings"], "setting"), with_test(document)
     tested, lacking = len(own["datasets"]), len(document["datasets"]) - len(own["datasets"])
     if not tested:
         return f"{picked}, out of {tried}; no winner has a score on test."
     (setup,) = document["setups"]
     searched, test = (shown(mean_of(own, setup, what), scale=100) for what in ("searched", "test"))
     scores = f"{searched} on dev in the search and {test} on test, on average"
-    more = f"; {counted(lacking, 'data set')} more {'has' if lacking == 1 else 'have'} no score on test"
-    won = f"those that won on {counted(tested, 'data set')} have {scores}{more if lacking else ''}"
+    more = f"; {pluralize(lacking, 'data set')} more {'has' if lacking == 1 else 'have'} no score on test"
+    won = f"those that won on {pluralize(tested, 'data set')} have {scores}{more if lacking else ''}"
     return f"{picked}: of {tried}, {won}."
 
 
@@ -209,7 +209,7 @@ def _gaps(document: Document) -> Iterator[str]:
     told = listed(f"{each} where {setup} picked epochs" for setup, each in means.items())
     over = between_of(document, "gap")
     if over is not None:
-        many = counted(_shared(document["datasets"], document["setups"]), "data set")
+        many = pluralize(_shared(document["datasets"], document["setups"]), "data set")
         if over["p"] is None:
             told += f"; whether that differs cannot be tested on {many}"
         else:
@@ -234,8 +234,8 @@ def _optimism(document: Document) -> str:
 
 def _cost(document: Document) -> str:
     failed = f", {document['failed']:,} failed" if document["failed"] else ""
-    networks = f"{counted(document['trained'], 'network')} for {counted(document['settings'], 'setting')}{failed}"
-    looks = f"{counted(document['looks'], 'network')} scored on test{failed_finals(document)}"
+    networks = f"{pluralize(document['trained'], 'network')} for {pluralize(document['settings'], 'setting')}{failed}"
+    looks = f"{pluralize(document['looks'], 'network')} scored on test{failed_finals(document)}"
     return f"What the search of {document['label']} cost: {networks}; {looks}."
 
 
@@ -248,4 +248,4 @@ def failed_finals(document: Document) -> str:
     (', 2 final networks failed', '')
     """
     failed = document.get("failed_finals") or 0
-    return f", {counted(failed, 'final network')} failed" if failed else ""
+    return f", {pluralize(failed, 'final network')} failed" if failed else ""

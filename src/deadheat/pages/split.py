@@ -8,9 +8,9 @@ from functools import partial
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.documents import Document, plain
-from deadheat.errors import counted
 from deadheat.pages.section import Section, Table
 from deadheat.pages.split_leaks import apart, leaks, mean_and_ends
+from deadheat.text import pluralize
 
 MOST_SPLITS = 12  # whose parts are listed one by one
 
@@ -29,8 +29,8 @@ def _sizes(document: Document) -> Section:
     splits = document["splits"]
     parts = list(dict.fromkeys(part for each in splits for part in each["parts"]))
     said = [
-        f"{counted(len(splits), 'split')} of {document['corpus']} ({counted(document['sentences'], 'sentence')}, "
-        f"{counted(document['words'], 'word')}) by {document['strategy']}, seed {document['seed']}.",
+        f"{pluralize(len(splits), 'split')} of {document['corpus']} ({pluralize(document['sentences'], 'sentence')}, "
+        f"{pluralize(document['words'], 'word')}) by {document['strategy']}, seed {document['seed']}.",
         "Words by part: " + "; ".join(_part_text(document, part) for part in parts) + ".",
         *_left_out(document),
         _documents_text(document),
@@ -42,7 +42,7 @@ def _sizes(document: Document) -> Section:
             "In the figure, a dot is the mean over the splits, and the line reaches from the least to the most."
         )
     rule = document["documents"]
-    found = f"{rule['rule']} ({counted(rule['count'], 'document')})" if rule["count"] else "none"
+    found = f"{rule['rule']} ({pluralize(rule['count'], 'document')})" if rule["count"] else "none"
     notes = (f"Documents: {found}.", *document["notes"])
     return Section("Sizes of the parts", tuple(said), figures, _size_tables(document, parts), notes)
 
@@ -92,7 +92,7 @@ def _drawn_sizes(layout: Layout, *, document: Document, parts: Sequence[str]) ->
     for part in parts:
         shares = [100 * words / max(1, document["words"]) for words in _words(document, part)]
         rows.append(Reach(part, sum(shares) / len(shares), min(shares), max(shares), _part_text(document, part)))
-    title = f"Sizes of the parts over {counted(len(document['splits']), 'split')}"
+    title = f"Sizes of the parts over {pluralize(len(document['splits']), 'split')}"
     return intervals(rows, layout, title=title, axis="% of the words")
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from deadheat.charts.chart import Chart, Datum
-from deadheat.errors import counted
 from deadheat.pages.markup import table
+from deadheat.text import pluralize
 
 MOST_ROWS = 200  # of the data of a figure, on the page; the file has all
 _AS_IT_IS = "!$'()*+,/:;=?@"  # what a link to data need not spell out
@@ -35,7 +35,7 @@ def data_table(chart: Chart) -> str:
     columns = [column_text(column) for column in zip(*rows, strict=True)]
     shown = table(chart.header, list(zip(*columns, strict=True)), label=f"Data of: {chart.title}")
     more = len(chart.rows) - len(rows)
-    return shown + (f'<p class="more">{counted(more, "more row")} in the CSV.</p>' if more else "")
+    return shown + (f'<p class="more">{pluralize(more, "more row")} in the CSV.</p>' if more else "")
 
 
 def column_text(column: Sequence[Datum]) -> list[str]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from deadheat.analyses.verdicts import MOST_SPLITS
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.standard import SplitRange, standard_and_random
-from deadheat.charts.violins import Sample, violins
-from deadheat.errors import counted
+from deadheat.charts.distributions import SplitRange
+from deadheat.charts.standard import standard_and_random
+from deadheat.charts.distributions import Sample
+from deadheat.charts.violins import violins
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_pairs import has_matrix, matrix, pair_tables, pairs_text
 from deadheat.pages.study_told import Family, Row, Told, is_random, is_standard, over, sentence_start, way
 from deadheat.pages.wording import NONE, known, shown, span
+from deadheat.questions.verdicts import MOST_SPLITS
 from deadheat.terminal.study import short
+from deadheat.text import pluralize
 
 MOST_DRAWN = 3  # ways to split with figures of their own
 
@@ -55,7 +57,7 @@ def _leader(told: Told, family: Family, block: Row) -> list[str]:
         f"{family.measure} of {first['system']} is" if alone else f"{first['system']} has the highest {family.measure},"
     )
     best = f"{best} {reached}"
-    best += f" on average over {counted(first['runs'], 'run')}" if first["runs"] > 1 else ""
+    best += f" on average over {pluralize(first['runs'], 'run')}" if first["runs"] > 1 else ""
     text = f"{sentence_start(over(block))}, {best}"
     if alone:
         return [f"{text}."]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deadheat.analyses.verdicts import MOST_SPLITS
 from deadheat.charts.chart import Chart, Layout
-from deadheat.charts.matrix import PairCell, pair_matrix
-from deadheat.errors import counted
+from deadheat.charts.pairs import PairCell
+from deadheat.charts.matrix import pair_matrix
 from deadheat.pages.section import Table
 from deadheat.pages.study_told import Family, Row, Told, over, sentence_start
 from deadheat.pages.wording import known, p_shown, shown
+from deadheat.questions.verdicts import MOST_SPLITS
+from deadheat.text import pluralize
 
 MOST_SYSTEMS = 40  # in a matrix
 MOST_NEIGHBOURS = 4  # pairs that are told in words
@@ -58,7 +59,7 @@ def pairs_text(told: Told, family: Family, block: Row) -> list[str]:
         apart = f"{shown(pair['difference'], scale=told.scale, sign='+')} on average, ahead on {pair['ahead']:,}"
         lines.append(f"{won(pair)} ({apart})" if pair["splits"] > 1 else won(pair))
     more = len(beside) - MOST_NEIGHBOURS
-    rest = f" {counted(more, 'more pair')} of neighbours: see the table." if more > 0 else ""
+    rest = f" {pluralize(more, 'more pair')} of neighbours: see the table." if more > 0 else ""
     where = sentence_start(over(block))
     return [f"{where}, by the test: {'; '.join(lines)}.{rest}"] if lines else []
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadheat.analyses.search_names import failed_systems, searched
-from deadheat.errors import counted
 from deadheat.pages.disagreement import disagreement
 from deadheat.pages.search_told import failed_finals, trained_again
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_told import Row, Told, over, way
 from deadheat.pages.wording import NONE, listed, shown
-from deadheat.study.cells import DONE
+from deadheat.questions.search_names import failed_systems, searched
+from deadheat.study.plan.cells import DONE
+from deadheat.text import pluralize
 
 MOST_SENTENCES = 4
 MOST_ROWS = 20  # of a table that is not folded
@@ -73,7 +73,7 @@ def runs_section(told: Told) -> Section:
     said = [*_cells_text(told, failures), *_time_text(told)]
     damaged = len(document.get("damaged", ()))
     if damaged:
-        said.append(f"The predictions of {counted(damaged, 'cell')} are gone or changed; they are left out of pairs.")
+        said.append(f"The predictions of {pluralize(damaged, 'cell')} are gone or changed; they are left out of pairs.")
     tables = [*_corpora(told), *_strategies(told), _systems(told), *_failure_table(failures), *_machines(told)]
     signature = f"study {document.get('study', '')}" if document.get("study") else ""
     notes = (*(str(note) for note in document.get("notes", ())), *([signature] if signature else []))
@@ -84,7 +84,7 @@ def _cells_text(told: Told, failures: Sequence[Mapping[str, Any]]) -> list[str]:
     cells, missing = told.document.get("cells"), told.document.get("missing", 0)
     if cells is None:
         done = 0 if told.runs is None else told.runs.filter(status=DONE).height
-        text = f"The study did not come to its end: {counted(done, 'cell')} done" + (
+        text = f"The study did not come to its end: {pluralize(done, 'cell')} done" + (
             f", {len(failures):,} failed" if failures else ""
         )
         return [f"{text}. Nothing was tested."]
@@ -96,12 +96,12 @@ def _cells_text(told: Told, failures: Sequence[Mapping[str, Any]]) -> list[str]:
     never = max(missing - failed, 0)
     parts = [f"{cells - missing:,} are done", *([f"{failed:,} failed"] if failed else [])]
     parts += [f"{never:,} were not run"] if never else []
-    return [f"Of {counted(cells, 'cell')}, each one training with its predictions, {listed(parts)}.", *said]
+    return [f"Of {pluralize(cells, 'cell')}, each one training with its predictions, {listed(parts)}.", *said]
 
 
 def _searched_text(search: Row) -> str:
     failed = f" ({search['failed']:,} more failed)" if search["failed"] else ""
-    networks = f"{counted(search['trained'], 'network')}{failed} of {counted(search['settings'], 'setting')}"
+    networks = f"{pluralize(search['trained'], 'network')}{failed} of {pluralize(search['settings'], 'setting')}"
     finals = f", and then those of its winners{failed_finals(search)}" if trained_again(search) else ""
     return f"The search of {search['label']} took {networks}{finals}."
 
@@ -179,7 +179,7 @@ def _systems(told: Told) -> Table:
 def _searched_row(search: Row, took: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
     """A system whose settings were searched, with what a network took."""
     label = searched(search["label"])
-    settings = f"{counted(search['settings'], 'setting')} of {listed(search['varied'])}"
+    settings = f"{pluralize(search['settings'], 'setting')} of {listed(search['varied'])}"
     if not took:
         return label, settings, _seeds(search["seeds"])
     own = took.get(label, {})
@@ -217,7 +217,7 @@ def _machines(told: Told) -> list[Table]:
         versions = ", ".join(f"{name} {each[name]}" for name in VERSIONS if each.get(name))
         revision = str(each.get("revision", ""))[:12]
         changed = " (changed)" if each.get("changed") else ""
-        machine = f"{each.get('platform', NONE)}, {counted(int(each.get('processors') or 0), 'processor')}"
+        machine = f"{each.get('platform', NONE)}, {pluralize(int(each.get('processors') or 0), 'processor')}"
         rows.append(
             (
                 str(each.get("host", NONE)),

@@ -6,13 +6,14 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.analyses.sources import Tabled
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.violins import Sample, violins
-from deadheat.errors import counted
+from deadheat.charts.distributions import Sample
+from deadheat.charts.violins import violins
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, share_scale, shown
+from deadheat.questions.sources import Tabled
+from deadheat.text import pluralize
 
 MOST_DRAWN = 40  # systems in a figure
 MOST_ROWS = 30  # of a table that is not folded
@@ -69,11 +70,11 @@ def _firsts(found: Tabled) -> list[int]:
 def _size_text(found: Tabled) -> str:
     runs = found.runs_SD[found.runs_SD > 0]
     least, most = int(runs.min()), int(runs.max())
-    each = counted(least, "run") if least == most else f"{least:,} to {most:,} runs"
-    where = f" on {counted(len(found.datasets), 'data set')}" if found.column else ""
+    each = pluralize(least, "run") if least == most else f"{least:,} to {most:,} runs"
+    where = f" on {pluralize(len(found.datasets), 'data set')}" if found.column else ""
     return (
-        f"The table has {counted(int(runs.sum()), 'score')} by {found.metric}: "
-        f"{counted(len(found.systems), 'system')}{where}, {each} each."
+        f"The table has {pluralize(int(runs.sum()), 'score')} by {found.metric}: "
+        f"{pluralize(len(found.systems), 'system')}{where}, {each} each."
     )
 
 

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
+from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import DistributionTest, brown_forsythe
-from deadheat.stats.scores import Values
 from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank_rows
+from deadheat.text import pluralize
 
 Codes = NDArray[np.int64]
 REPEATS = ("mean", "each")
@@ -92,7 +93,7 @@ class Contrast:
 
     def __str__(self) -> str:
         wins = ", ".join(f"{each.option} {each.wins:.1%}" for each in self.options)
-        return f"{counted(self.configurations, 'configuration')}: {wins}"
+        return f"{pluralize(self.configurations, 'configuration')}: {wins}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.kernels.subsets import EVERY_SUBSET, ONE_PER_GROUP, STRATIFIED, draw_samples
+from deadheat.text import pluralize
 
 Indices = NDArray[np.int64]
 Key = NDArray[np.uint64]
@@ -105,5 +106,5 @@ def _grouped(labels: Sequence[object]) -> tuple[Indices, Indices]:
 
 def _check_size(datasets: int, size: int) -> None:
     if not 1 <= size <= datasets:
-        known = counted(datasets, "data set")
+        known = pluralize(datasets, "data set")
         raise InputError(f"subsets of {size:,} of {known}; expected between 1 and {datasets:,}")

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.kernels.subsets import count_signs
 from deadheat.ranking.integers import Whole, WholeScores
-from deadheat.stats.scores import Values
+from deadheat.stats.checks import Values
+from deadheat.text import pluralize
 
 EXACT = 2**53  # numbers of subsets up to this are counted exactly in floating point
 MOST_CELLS = 1 << 27  # of the table of sums, a gigabyte
@@ -76,7 +77,9 @@ def count_sums(values: Whole, size: int, *, threshold: int = 0) -> SignCounts:
     0.5000 above, 0.3333 below, 0.1667 level, of 6 subsets
     """
     if not 1 <= size <= len(values):
-        raise InputError(f"subsets of {size} of {counted(len(values), 'value')}; expected between 1 and {len(values)}")
+        raise InputError(
+            f"subsets of {size} of {pluralize(len(values), 'value')}; expected between 1 and {len(values)}"
+        )
     total = math.comb(len(values), size)
     if total > 1e300:
         raise InputError(f"subsets of {size} of {len(values)} are too many to count; expected fewer than 10^300")

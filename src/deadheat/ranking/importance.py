@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError, counted
-from deadheat.kernels.forests import grow_tree
+from deadheat.errors import InputError
 from deadheat.kernels.resampling import draw_weights
-from deadheat.stats.scores import Values, check_scores
+from deadheat.kernels.statistics import grow_tree
+from deadheat.stats.checks import Values, check_scores
+from deadheat.text import pluralize
 
 Codes = NDArray[np.int64]
 TREES = 64
@@ -56,7 +57,7 @@ class Importance:
         return self.explained <= 0
 
     def __str__(self) -> str:
-        return f"{', '.join(map(str, self.main))} ({self.method}, {counted(self.runs, 'run')})"
+        return f"{', '.join(map(str, self.main))} ({self.method}, {pluralize(self.runs, 'run')})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.ranking.integers import WholeScores, ranks_of
 from deadheat.stats.rankings import kendall
+from deadheat.text import pluralize
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def leave_one_out(scores: WholeScores, systems: Sequence[str], datasets: Sequenc
     without en: A 1 to 2, B 2 to 1
     """
     if scores.datasets < 2 or scores.systems < 2:
-        shape = f"{counted(scores.systems, 'system')} on {counted(scores.datasets, 'data set')}"
+        shape = f"{pluralize(scores.systems, 'system')} on {pluralize(scores.datasets, 'data set')}"
         raise InputError(f"{shape}; expected at least two of each to leave one out")
     all_S = scores.above_SD.sum(axis=1)
     ranks_S = ranks_of(all_S)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import InputError, counted, nearest
+from deadheat.errors import InputError, nearest
 from deadheat.ranking.integers import Indices, ranks_of, whole_scores
+from deadheat.stats.checks import Values
 from deadheat.stats.rankings import kendall
-from deadheat.stats.scores import Values
+from deadheat.text import pluralize
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class NamedSubset:
     def __str__(self) -> str:
         order = np.argsort(self.rank_S, kind="stable")
         listed = ", ".join(f"{self.rank_S[s]} {self.systems[s]} {self.mean_S[s]:.2f}" for s in order)
-        return f"{self.name} ({counted(len(self.datasets), 'data set')}): {listed}"
+        return f"{self.name} ({pluralize(len(self.datasets), 'data set')}): {listed}"
 
     def to_dict(self) -> dict[str, Any]:
         rows = zip(self.systems, self.mean_S.tolist(), self.rank_S.tolist(), strict=True)

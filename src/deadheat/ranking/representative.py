@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.ranking.design import every_subset, free
 from deadheat.ranking.integers import Indices, Whole, WholeScores
 from deadheat.ranking.solving import ahead_in_most
 from deadheat.stats.rankings import kendall
+from deadheat.text import pluralize
 
 LISTED = 2_000_000  # up to so many subsets are all tried
 AT_A_TIME = 1 << 14
@@ -59,7 +60,7 @@ class Representative:
 
     def __str__(self) -> str:
         shares = f"held-out systems {self.held_out:.3f}, random subsets {self.random:.3f}"
-        return f"{self.exact.agreeing} of {self.exact.pairs} pairs with {counted(self.size, 'data set')}; {shares}"
+        return f"{self.exact.agreeing} of {self.exact.pairs} pairs with {pluralize(self.size, 'data set')}; {shares}"
 
     def to_dict(self, datasets: Sequence[str]) -> dict[str, Any]:
         shares = {"fitted": self.fitted, "held_out": self.held_out, "random": self.random}
@@ -85,11 +86,11 @@ def representative(
     5 of 6 pairs with 1 data set; held-out systems 0.700, random subsets 0.802
     """
     if not 1 <= size <= scores.datasets:
-        known = counted(scores.datasets, "data set")
+        known = pluralize(scores.datasets, "data set")
         raise InputError(f"a representative subset of {size} of {known}; expected between 1 and {scores.datasets}")
     if scores.systems < 4:
         raise InputError(
-            f"{counted(scores.systems, 'system')}; expected at least 4, so that half of them can be held out"
+            f"{pluralize(scores.systems, 'system')}; expected at least 4, so that half of them can be held out"
         )
     chosen = greedy_subset(scores, size)
     best = exact_subset(scores, size, start=chosen, time_limit=time_limit)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.ranking.seed_power import least_p
 from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
+from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import (
     DistributionTest,
@@ -24,7 +25,7 @@ from deadheat.stats.distributions import (
     spearman,
 )
 from deadheat.stats.intervals import Interval, normal_quantile
-from deadheat.stats.scores import Values, check_scores
+from deadheat.text import pluralize
 
 GRID = 101  # points at which a density is told
 REACH = 3  # bandwidths that it is told beyond the least and the greatest score
@@ -97,7 +98,7 @@ class SeedDifferences:
 
     def __str__(self) -> str:
         told = f"median {self.median:.4f}, 95th percentile {self.p95:.4f}, maximum {self.maximum:.4f}"
-        return f"two seeds differ by {told} ({counted(self.configurations, 'configuration')})"
+        return f"two seeds differ by {told} ({pluralize(self.configurations, 'configuration')})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

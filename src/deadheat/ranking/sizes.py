@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.ranking.sizes_aso import AsoAgreement, aso_agreement
 from deadheat.ranking.sizes_sampling import CountedSet, SampledScores, averaged, ranked_scores, sampled_scores
 from deadheat.ranking.sizes_settings import SizeSettings
 from deadheat.stats.intervals import Interval, Values, wilson
 from deadheat.stats.rankings import weighted_kendall_rows
+from deadheat.text import pluralize
 
 CLOSE = 1e-12  # what a tau may lack of the threshold by rounding
 
@@ -144,7 +145,7 @@ class SetSizes:
         return order
 
     def __str__(self) -> str:
-        return f"{self.name}: {counted(self.words, 'word')}, {counted(len(self.systems), 'system')}"
+        return f"{self.name}: {pluralize(self.words, 'word')}, {pluralize(len(self.systems), 'system')}"
 
 
 def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[tuple[SetSizes, ...], SetSizes | None]:
@@ -164,7 +165,7 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[tup
     for each in sets:
         ranked = each.ranked(settings.seeds)
         if len(ranked) < 2:
-            told = f"{counted(len(ranked), 'system')}; expected at least two to rank"
+            told = f"{pluralize(len(ranked), 'system')}; expected at least two to rank"
             raise InputError(f"{each.name}: {told}" if each.name else told)
     found, samples = [], []
     for each in sets:

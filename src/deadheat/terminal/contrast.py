@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.contrast import Block, Contrasts
-from deadheat.errors import counted
+from deadheat.questions.contrast import Block, Contrasts
 from deadheat.ranking.importance import Importance
 from deadheat.terminal.comparison import p_text
 from deadheat.terminal.tables import Toned, emphasis, prose, table
+from deadheat.text import pluralize
 
 MOST_SHOWN = 10  # factors, and pairs of factors
 
@@ -26,9 +26,9 @@ def contrast_text(found: Contrasts) -> str:
 def _block(found: Contrasts, block: Block, scale: float) -> str:
     contrast = block.contrast
     names = [f"{kind} {level}" for kind, level in ((found.by, block.by), (found.second, block.second)) if level]
-    sizes = [counted(contrast.configurations, "configuration")]
+    sizes = [pluralize(contrast.configurations, "configuration")]
     if found.repeats == "each":
-        sizes.append(f"{counted(len(contrast.scores_CO), 'run')} of each option")
+        sizes.append(f"{pluralize(len(contrast.scores_CO), 'run')} of each option")
     title = ", ".join([*names, *sizes])
     rows = []
     for each in sorted(contrast.options, key=lambda option: (-option.wins, -option.median_delta)):
@@ -55,7 +55,7 @@ def _block(found: Contrasts, block: Block, scale: float) -> str:
     told = f"sd: p by Pitman-Morgan; Brown-Forsythe, which takes options for independent: {told}"
     if contrast.tied:
         kind = "pairing" if found.repeats == "each" else "configuration"
-        told += f"; the highest score is shared in {counted(contrast.tied, kind)}"
+        told += f"; the highest score is shared in {pluralize(contrast.tied, kind)}"
     return f"{emphasis(title)}\n{table(header, rows)}\n{prose(told)}"
 
 
@@ -80,7 +80,7 @@ def _importance(level: str, found: Importance) -> str:
         told = f"by a forest, which predicts {100 * found.explained:.1f} % of the variance of runs it has not seen"
         told += ": the shares are chance" if found.is_chance else ""
         told += f"; {100 * found.noise:.1f} % of the variance of runs lies within configurations" if repeated else ""
-    title = f"{level + ', ' if level else ''}{counted(found.runs, 'run')}: variance explained"
+    title = f"{level + ', ' if level else ''}{pluralize(found.runs, 'run')}: variance explained"
     return f"{emphasis(title)}\n{table(['factor', 'share'], rows)}\n{prose(told)}"
 
 

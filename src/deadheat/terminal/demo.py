@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deadheat.analyses.demo import Demo
+from deadheat.questions.demo import Demo
 from deadheat.terminal.comparison import comparison_text
 from deadheat.terminal.study import study_text
 from deadheat.terminal.tables import emphasis, percent, prose

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadheat.errors import counted
-from deadheat.study.ledger import SHORT
-from deadheat.study.tally import Tally
+from deadheat.study.ledger.ledger import SHORT, Tally
 from deadheat.terminal.tables import Toned, prose, table
+from deadheat.text import pluralize
 
 MOST_METRICS = 3  # named in a row
 
@@ -72,6 +71,6 @@ def _left(tally: Tally) -> str:
 
 def _remark(event: Mapping[str, Any]) -> str:
     told = [str(event["purpose"])] if event.get("purpose") else []
-    told += [f"budget {counted(event['budget'], 'look')}"] if isinstance(event.get("budget"), int) else []
+    told += [f"budget {pluralize(event['budget'], 'look')}"] if isinstance(event.get("budget"), int) else []
     told += [f"over budget: {event['over_budget']}"] if event.get("over_budget") else []
     return " ".join("; ".join(told).split()) or "-"  # on one line, whatever was typed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.rank import Exact, Ranking
+from deadheat.questions.rank import Exact, Ranking
 from deadheat.ranking.anomalies import Anomalies, Outliers, Presence
 from deadheat.ranking.influence import LeftOut
 from deadheat.ranking.named import NamedSubset

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.analyses.search import Between, DataSet, SearchResult
-from deadheat.errors import counted
-from deadheat.study.search import BOTH, TUNE, Search
+from deadheat.questions.search import Between, DataSet, SearchResult
+from deadheat.study.search.search import BOTH, TUNE, Search
 from deadheat.terminal.tables import percent, prose, table
+from deadheat.text import pluralize
 
 WHAT = {
     "test": "test score of the winner",
@@ -26,14 +26,16 @@ def search_plan(search: Search) -> str:
     setups = " and ".join(entry.setups)
     first = tried * len(entry.setups) * places * seeds
     last = len(search.stand_ins())
-    told = f"search of {search.label}: {counted(tried, 'setting')} of {', '.join(entry.space.varied)} ({entry.method})"
-    told += f", on {counted(places, 'data set')}, {counted(seeds, 'seed')}, epochs picked by {setups}"
+    told = (
+        f"search of {search.label}: {pluralize(tried, 'setting')} of {', '.join(entry.space.varied)} ({entry.method})"
+    )
+    told += f", on {pluralize(places, 'data set')}, {pluralize(seeds, 'seed')}, epochs picked by {setups}"
     most = " at most" if entry.method == "optuna" else ""
-    told += f": {counted(first, 'training')}{most}; then winners by {search.metric.name} on {entry.setting}"
+    told += f": {pluralize(first, 'training')}{most}; then winners by {search.metric.name} on {entry.setting}"
     learned = dict.fromkeys(entry.final if setup == TUNE else BOTH for setup in entry.setups)
-    told += f", {counted(last, 'training')} at most on {' and '.join(learned)}"
+    told += f", {pluralize(last, 'training')} at most on {' and '.join(learned)}"
     looks = last + (first if entry.tested == "all" else 0)
-    return prose(f"{told}, {counted(looks, 'look')} at test")
+    return prose(f"{told}, {pluralize(looks, 'look')} at test")
 
 
 def search_text(result: SearchResult) -> str:
@@ -78,7 +80,7 @@ def _verdict(result: SearchResult) -> str:
         return "setups cannot be compared on test: no data set has scores of both"
     clear = sum(each.p <= result.alpha for each in tested)
     after = sum(each.p_corrected <= result.alpha for each in tested)
-    told = f"setups differ on test on {clear} of {counted(len(tested), 'data set')} (paired bootstrap over"
+    told = f"setups differ on test on {clear} of {pluralize(len(tested), 'data set')} (paired bootstrap over"
     return f"{told} sentences, alpha {result.alpha:g}), on {after} after {result.correction}"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.seeds import SeedBlock, Seeds
-from deadheat.errors import counted
+from deadheat.questions.seeds import SeedBlock, Seeds
 from deadheat.ranking.seed_power import SeedPower
 from deadheat.ranking.seeds import SystemPair
 from deadheat.terminal.comparison import p_text
 from deadheat.terminal.tables import Toned, emphasis, prose, table
+from deadheat.text import pluralize
 
 NONE = "-"
 
@@ -30,7 +30,7 @@ def _block(found: Seeds, block: SeedBlock) -> list[str]:
         each = block.differences
         shown = [_number(scale * value) for value in (each.median, each.p95, each.maximum)]
         reach = [_number(scale * value) for value in (each.range_median, each.range_p95, each.range_maximum)]
-        title = f"runs of the same settings, {counted(each.configurations, 'configuration')}"
+        title = f"runs of the same settings, {pluralize(each.configurations, 'configuration')}"
         rows = [["two random seeds", *shown], ["all seeds, greatest less least", *reach]]
         parts.append(table([title, "median", "95th percentile", "maximum"], rows))
     if block.by:
@@ -85,7 +85,7 @@ def _pairs(found: Seeds, block: SeedBlock, scale: float) -> str:
             ]
         )
     header = ["pair", "difference", "P(A > B)", "p (MW)", "p (KS)", "p (sd, BF)", "ASO A", "ASO B", "verdict"]
-    told = f"p-values are corrected ({found.correction}) for {counted(len(block.pairs), 'pair')}"
+    told = f"p-values are corrected ({found.correction}) for {pluralize(len(block.pairs), 'pair')}"
     told += "; ASO: eps_min, the smaller the surer that this one is better"
     return f"{table(header, rows)}\n{prose(told)}"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from deadheat.analyses.size_study import NONE_ENOUGH, ONE_SAMPLE, SizeStudy
-from deadheat.errors import counted
+from deadheat.questions.size_study import NONE_ENOUGH, ONE_SAMPLE, SizeStudy
 from deadheat.ranking.sizes import SetSizes, SizePoint
 from deadheat.terminal.tables import emphasis, percent, prose, quotable, table
+from deadheat.text import pluralize
 
 SHOWN = 10  # systems of a ranking
 
@@ -31,7 +31,7 @@ def _block(found: SizeStudy, block: SetSizes) -> str:
 
 
 def _title(found: SizeStudy, block: SetSizes) -> str:
-    where = f"{block.name}: {counted(block.words, 'word')} in {counted(block.units, block.unit)}"
+    where = f"{block.name}: {pluralize(block.words, 'word')} in {pluralize(block.units, block.unit)}"
     scores = [f"{block.systems[at]} {percent(float(block.scores_S[at]))}" for at in block.order[:SHOWN]]
     more = len(block.systems) - SHOWN
     scores += [f"{more} more"] if more > 0 else []

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.analyses.study import Block, Standing, StudyResult
-from deadheat.errors import counted
-from deadheat.study.plan import Plan
-from deadheat.study.progress import duration
-from deadheat.study.search import searches_of
+from deadheat.questions.study import Block, Standing, StudyResult
+from deadheat.study.engine.progress import duration
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import searches_of
 from deadheat.terminal.search import search_plan
 from deadheat.terminal.tables import Toned, percent, prose, table
+from deadheat.text import pluralize
 
 
 def plan_text(plan: Plan, missing: int, finals: int, looks: int, test_sets: int, seconds: float | None) -> str:
@@ -29,9 +29,9 @@ def plan_text(plan: Plan, missing: int, finals: int, looks: int, test_sets: int,
     systems = [[plan.labels[name], name, ", ".join(map(str, seeds))] for name, seeds in plan.systems.items()]
     cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches)
     there = cells - missing
-    told = f"{counted(cells, 'cell')}: {missing:,} to run" + (f", {there:,} there already" if there else "")
-    told += f"; then {counted(finals, 'final network')} at most" if finals else ""
-    spent = f"{counted(looks, 'look')} at {counted(test_sets, 'test set')}" if looks else "no look at a test set"
+    told = f"{pluralize(cells, 'cell')}: {missing:,} to run" + (f", {there:,} there already" if there else "")
+    told += f"; then {pluralize(finals, 'final network')} at most" if finals else ""
+    spent = f"{pluralize(looks, 'look')} at {pluralize(test_sets, 'test set')}" if looks else "no look at a test set"
     time = "" if seconds is None else f"; about {duration(seconds)} by what its cells took so far"
     return "\n\n".join(
         [
@@ -48,7 +48,7 @@ def study_text(result: StudyResult) -> str:
     """Every block: the standings, the pairs, and how far the systems agree."""
     shown = [_block(block, result) for block in result.blocks]
     if result.missing:
-        shown.append(f"{counted(result.missing, 'cell')} of the plan without a result")
+        shown.append(f"{pluralize(result.missing, 'cell')} of the plan without a result")
     return "\n\n".join(shown)
 
 

@@ -7,7 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 
-from deadheat.analyses.score import Scores
+from deadheat.questions.score import Scores
 from deadheat.screen import Screen, columns, encodable, encoding, is_drawn_on, shows_color, visible
 
 WIDEST = 110  # characters of a line of words, where no terminal says how many it has
