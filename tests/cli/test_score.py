@@ -116,7 +116,7 @@ def test_a_missing_file_a_folder_and_a_binary_file_are_one_line_each(
     folder.mkdir()
     binary.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     assert commands.refused("score", gold, missing) == f"{missing}: cannot be read (no such file or directory)"
-    assert commands.refused("score", gold, folder).startswith(f"{folder}: a folder without corpus files")
+    assert commands.refused("score", gold, folder).startswith(f"{folder}: no corpus files in this folder")
     assert commands.refused("score", gold, binary) == f"{binary}: a binary file; expected text"
 
 
