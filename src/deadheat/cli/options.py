@@ -47,7 +47,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="format of all files (default: by content)",
     )
     group.add_argument("--columns", metavar="NAMES", help="names of the columns of column files, as form,xpos,chunk")
-    group.add_argument("--separator", metavar="CHAR", help="what parts columns (tab, space, ...), or word and tag")
+    group.add_argument("--separator", metavar="CHAR", help="column separator (tab, space, ...), or of word and tag")
     for mode in LENIENT_MODES:
         group.add_argument(f"--{mode}", action="append_const", dest="lenient", const=mode, help=_LENIENT_HELP[mode])
 
