@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus, read, take
-from deadheat.corpus.reading import as_read
+from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
@@ -301,7 +301,7 @@ class _Contests:
         aligned: dict[str, Pair] = {}
         for label, cell in family.items():
             try:
-                each = read(text=self._store.prediction(cell.key, self._part).decode(), **as_read(corpus))
+                each = read(text=self._store.prediction(cell.key, self._part).decode(), **reading_options(corpus))
                 aligned[label] = align(gold, each, training=train, unit=unit)
                 predicted[label] = each
             except InputError:
