@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.critical import critical_difference
-from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.matrix import PairCell, pair_matrix
+from deadheat.charts.chart import Figure
+from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.charts.pairs import CriticalDifferenceDiagram, PairCell, PairMatrix
 from deadheat.documents import Document, plain
 from deadheat.pages.disagreement import disagreement
 from deadheat.pages.section import Section, Table
@@ -107,7 +105,7 @@ def _differences(document: Document) -> Section:
         "of pairs."
     )
     few = pairs if len(pairs) <= MOST_DRAWN else [each for each in pairs if tied[0] in (each["a"], each["b"])]
-    figure = Figure("compare-differences", partial(_drawn_differences, document=document, pairs=few[:MOST_DRAWN]))
+    figure = Figure("compare-differences", _drawn_differences(document, few[:MOST_DRAWN]))
     return Section(
         "Which differences are real", tuple(said), (figure,), (_pair_table(document, pairs),), _notes(document)
     )
@@ -127,17 +125,17 @@ def _notes(document: Document) -> tuple[str, ...]:
     )
 
 
-def _drawn_differences(layout: Layout, *, document: Document, pairs: Sequence[Pair]) -> Chart:
+def _drawn_differences(document: Document, pairs: Sequence[Pair]) -> IntervalPlot:
     scale = document["scale"]
     rows = []
     for pair in pairs:
         gap, low, high = (scale * known(pair[name]) for name in ("difference", "low", "high"))
         told = f"{p_equals(pair['p_corrected'])}, {_verdict(pair)}"
-        rows.append(Reach(f"{pair['a']} - {pair['b']}", gap, low, high, told))
+        rows.append(IntervalRow(f"{pair['a']} - {pair['b']}", gap, low, high, told))
     points = ", in points" if scale == 100 else ""
     axis = f"difference in {document['metric']}{points}"
     title = f"Differences in {document['metric']}, with {interval_name(document['alpha'])}s"
-    return intervals(rows, layout, title=title, axis=axis, zero=True)
+    return IntervalPlot(tuple(rows), title=title, axis=axis, zero=True)
 
 
 def _pair_table(document: Document, pairs: Sequence[Pair]) -> Table:
@@ -194,19 +192,20 @@ def _scores(document: Document) -> Section:
     return Section(
         f"{document['metric']} of each system",
         (said,),
-        (Figure("compare-scores", partial(_drawn_scores, document=document, systems=systems)),),
+        (Figure("compare-scores", _drawn_scores(document, systems)),),
         (Table(("system", document["metric"], level, *more), rows),),
         (f"Intervals by bootstrap over {document['unit']}s.",),
     )
 
 
-def _drawn_scores(layout: Layout, *, document: Document, systems: Sequence[Mapping[str, Any]]) -> Chart:
+def _drawn_scores(document: Document, systems: Sequence[Mapping[str, Any]]) -> IntervalPlot:
     scale, level, metric = document["scale"], interval_name(document["alpha"]), document["metric"]
     rows = [
-        Reach(each["system"], *(scale * known(each[name]) for name in ("value", "low", "high"))) for each in systems
+        IntervalRow(each["system"], *(scale * known(each[name]) for name in ("value", "low", "high")))
+        for each in systems
     ]
     axis = f"{metric} in percent" if scale == 100 else metric
-    return intervals(rows, layout, title=f"{metric} of each system, with {level}s", axis=axis)
+    return IntervalPlot(tuple(rows), title=f"{metric} of each system, with {level}s", axis=axis)
 
 
 def _matrix(document: Document) -> Section:
@@ -217,11 +216,11 @@ def _matrix(document: Document) -> Section:
             "below it where there is room. A triangle marks pairs that the test tells apart; the differences of the "
             "others may be chance.",
         ),
-        (Figure("compare-pairs", partial(_drawn_matrix, document=document)),),
+        (Figure("compare-pairs", _drawn_matrix(document)),),
     )
 
 
-def _drawn_matrix(layout: Layout, *, document: Document) -> Chart:
+def _drawn_matrix(document: Document) -> PairMatrix:
     scale = document["scale"]
     cells = [
         PairCell(
@@ -234,10 +233,10 @@ def _drawn_matrix(layout: Layout, *, document: Document) -> Chart:
         )
         for pair in document["pairs"]
     ]
-    names = [each["system"] for each in _by_score(document)]
+    names = tuple(each["system"] for each in _by_score(document))
     points = ", in points" if scale == 100 else ""
     title = f"Differences in {document['metric']}"
-    return pair_matrix(names, cells, layout, title=title, axis=f"{document['metric']}{points}")
+    return PairMatrix(names, tuple(cells), title=title, axis=f"{document['metric']}{points}")
 
 
 def _ranks(document: Document) -> Section:
@@ -260,7 +259,7 @@ def _ranks(document: Document) -> Section:
         folded=len(names) > MOST_ROWS,
     )
     drawn = 2 <= len(names) <= MOST_DRAWN
-    figure = Figure("compare-ranks", partial(_drawn_ranks, ranks=ranks))
+    figure = Figure("compare-ranks", _drawn_ranks(ranks))
     cliques = tuple((listed(each, most=40),) for each in ranks["cliques"])
     apart_table = Table(("systems that could not be told apart by their ranks",), cliques, folded=True)
     return Section(
@@ -272,10 +271,10 @@ def _ranks(document: Document) -> Section:
     )
 
 
-def _drawn_ranks(layout: Layout, *, ranks: Mapping[str, Any]) -> Chart:
+def _drawn_ranks(ranks: Mapping[str, Any]) -> CriticalDifferenceDiagram:
     names = ranks["systems"]
-    groups = [[names.index(name) for name in clique] for clique in ranks["cliques"]]
+    groups = tuple(tuple(names.index(name) for name in clique) for clique in ranks["cliques"])
     title = "Average ranks over data sets"
-    return critical_difference(
-        names, ranks["average_ranks"], groups, layout, title=title, difference=ranks["critical_difference"]
+    return CriticalDifferenceDiagram(
+        tuple(names), tuple(ranks["average_ranks"]), groups, title=title, difference=ranks["critical_difference"]
     )

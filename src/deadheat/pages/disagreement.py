@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.sentences import tag_rows, tree
+from deadheat.charts.chart import Figure
+from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 from deadheat.pages.section import Section
 from deadheat.pages.wording import shown
 
@@ -41,15 +40,15 @@ def disagreement(agreement: Mapping[str, Any]) -> Section:
     if shown_systems > MOST_SYSTEMS:
         notes.append(f"Below each sentence are the first {MOST_SYSTEMS} of {shown_systems} systems.")
     figures = tuple(
-        Figure(f"compare-disagreement-{i}", partial(_drawn, sentence=each, kind=kind))
-        for i, each in enumerate(sentences, start=1)
+        Figure(f"compare-disagreement-{i}", _drawn(each, kind)) for i, each in enumerate(sentences, start=1)
     )
     return Section("Where the systems disagree", tuple(said), figures, (), tuple(notes))
 
 
-def _drawn(layout: Layout, *, sentence: Sentence, kind: str) -> Chart:
-    systems: dict[str, Sequence[str]] = dict(list(sentence["labels"].items())[:MOST_SYSTEMS])
+def _drawn(sentence: Sentence, kind: str) -> TagRows | DependencyTree:
+    systems = tuple(
+        SystemLabels(name, tuple(labels)) for name, labels in list(sentence["labels"].items())[:MOST_SYSTEMS]
+    )
     title = f"{sentence['place']} (alpha {shown(sentence['alpha'], decimals=3)})"
-    words, gold = sentence["words"], sentence["gold"]
-    draw = tree if kind in TREES else tag_rows
-    return draw(words, gold, systems, layout, title=title)
+    labelled = LabelledSentence(tuple(sentence["words"]), tuple(sentence["gold"]), systems)
+    return DependencyTree(labelled, title) if kind in TREES else TagRows(labelled, title)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.curves import Curve, curves
+from deadheat.charts.chart import Figure
+from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.documents import Document, plain
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import known, listed, shown, times, whole
@@ -19,9 +18,9 @@ def sections(document: Document) -> list[Section]:
     told = plain(document)
     figures = []
     if told.get("by_units"):
-        figures.append(Figure("power-size", partial(_by_units, document=told)))
+        figures.append(Figure("power-size", _by_units(told)))
     if told.get("by_difference"):
-        figures.append(Figure("power-difference", partial(_by_difference, document=told)))
+        figures.append(Figure("power-difference", _by_difference(told)))
     return [
         Section(
             "Could the test set have shown the difference?",
@@ -89,21 +88,20 @@ def _table(document: Document) -> Table:
     return Table(("", ""), rows)
 
 
-def _by_units(layout: Layout, *, document: Document) -> Chart:
+def _by_units(document: Document) -> CurvePlot:
     gap = shown(abs(document["difference"]), scale=100)
     title = f"Power to show a difference of {gap} points, by the size of the test set"
     units = _units(document)
-    return _curve(layout, document["by_units"], document, title=title, x_axis=units, scale=1.0, log_x=True)
+    return _curve(document["by_units"], document, title=title, x_axis=units, scale=1.0, log_x=True)
 
 
-def _by_difference(layout: Layout, *, document: Document) -> Chart:
+def _by_difference(document: Document) -> CurvePlot:
     title = f"Power of {document['units']:,} {_units(document)}, by the true difference"
     points = document["by_difference"]
-    return _curve(layout, points, document, title=title, x_axis="difference, in points", scale=100.0, log_x=False)
+    return _curve(points, document, title=title, x_axis="difference, in points", scale=100.0, log_x=False)
 
 
 def _curve(
-    layout: Layout,
     points: Sequence[Sequence[float]],
     document: Document,
     *,
@@ -111,11 +109,10 @@ def _curve(
     x_axis: str,
     scale: float,
     log_x: bool,
-) -> Chart:
-    xs, ys = [scale * x for x, _ in points], [100 * y for _, y in points]
-    return curves(
-        [Curve("power", xs, ys)],
-        layout,
+) -> CurvePlot:
+    xs, ys = tuple(scale * x for x, _ in points), tuple(100 * y for _, y in points)
+    return CurvePlot(
+        (Curve("power", xs, ys),),
         title=title,
         x_axis=x_axis,
         y_axis="power in percent",

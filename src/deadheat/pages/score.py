@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.intervals import Reach, intervals
+from deadheat.charts.chart import Figure
+from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.documents import Document, plain
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import file_name, known, shown, span
@@ -49,8 +48,7 @@ def _scores(document: Document, rows: Sequence[Row], metrics: Sequence[str]) -> 
     figures = [
         Figure(
             file_name("score", metric),
-            partial(
-                _drawn,
+            _drawn(
                 rows=[(row["file"], row) for row in rows if row["metric"] == metric],
                 metric=metric,
                 level=level,
@@ -77,16 +75,14 @@ def _scores(document: Document, rows: Sequence[Row], metrics: Sequence[str]) -> 
     )
 
 
-def _drawn(
-    layout: Layout, *, rows: Sequence[tuple[str, Row]], metric: str, level: str, of: str = "each system"
-) -> Chart:
+def _drawn(*, rows: Sequence[tuple[str, Row]], metric: str, level: str, of: str = "each system") -> IntervalPlot:
     reaches = []
     for name, row in rows:
         if row["value"] is None:
             continue
         value, low, high = (100 * known(row[each]) for each in ("value", "low", "high"))
-        reaches.append(Reach(name, value, low, high, f"{row['correct']:,} of {row['gold']:,}"))
-    return intervals(reaches, layout, title=f"{metric} of {of}, with {level}s", axis=f"{metric} in percent")
+        reaches.append(IntervalRow(name, value, low, high, f"{row['correct']:,} of {row['gold']:,}"))
+    return IntervalPlot(tuple(reaches), title=f"{metric} of {of}, with {level}s", axis=f"{metric} in percent")
 
 
 def _matrix(rows: Sequence[Row], files: Sequence[str], metrics: Sequence[str]) -> Table:
@@ -140,8 +136,7 @@ def _breakdown(document: Document, rows: Sequence[Row], metric: str) -> Section:
     figures = [
         Figure(
             file_name("score", metric, by, file if len(files) > 1 else ""),
-            partial(
-                _drawn,
+            _drawn(
                 rows=[(group, cells[file, group]) for group in drawn if (file, group) in cells],
                 metric=metric,
                 level=level,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from deadheat.questions.sources import Tabled
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.violins import Sample, violins
+from deadheat.charts.chart import Figure
+from deadheat.charts.distributions import Sample, ViolinPlot
+from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, share_scale, shown
+from deadheat.questions.sources import Tabled
 from deadheat.text import pluralize
 
 MOST_DRAWN = 40  # systems in a figure
@@ -28,9 +26,9 @@ def scores_section(found: Tabled) -> Section:
     figures: tuple[Figure, ...] = ()
     if several:
         said.append("A violin shows the mean scores of a system on the data sets; one counts as much as another.")
-        figures = (Figure(file_name("table", found.metric), partial(_violins, found=found, scale=scale)),)
+        figures = (Figure(file_name("table", found.metric), _violins(found, scale)),)
     elif not any(document["kind"] == "seeds" for document in found.documents):
-        figures = (Figure(file_name("table", found.metric), partial(_dots, found=found, scale=scale)),)
+        figures = (Figure(file_name("table", found.metric), _dots(found, scale)),)
     if len(found.systems) > MOST_DRAWN and figures:
         said.append(f"Drawn are the {MOST_DRAWN} systems of the highest mean; the table has all.")
     tables = [_summary(found, scale, unit)]
@@ -89,18 +87,18 @@ def _leader_text(found: Tabled, scale: float) -> list[str]:
     return [f"{told}; {found.systems[1]} follows, {apart} behind."]
 
 
-def _violins(layout: Layout, *, found: Tabled, scale: float) -> Chart:
+def _violins(found: Tabled, scale: float) -> ViolinPlot:
     rows = zip(found.systems[:MOST_DRAWN], scale * found.means_SD, strict=False)
-    samples = [Sample(name, row[np.isfinite(row)]) for name, row in rows]
+    samples = tuple(Sample(name, tuple(row[np.isfinite(row)].tolist())) for name, row in rows)
     title = f"{found.metric}: each system over {len(found.datasets):,} data sets"
-    return violins(samples, layout, title=title, axis=found.metric + (" in percent" if scale == 100 else ""))
+    return ViolinPlot(samples, title=title, axis=found.metric + (" in percent" if scale == 100 else ""))
 
 
-def _dots(layout: Layout, *, found: Tabled, scale: float) -> Chart:
+def _dots(found: Tabled, scale: float) -> IntervalPlot:
     values = zip(found.systems[:MOST_DRAWN], _averages(found), strict=False)
-    rows = [Reach(name, scale * value, float("nan"), float("nan")) for name, value in values]
+    rows = [IntervalRow(name, scale * value, float("nan"), float("nan")) for name, value in values]
     axis = found.metric + (" in percent" if scale == 100 else "")
-    return intervals(rows, layout, title=f"{found.metric} of every system", axis=axis)
+    return IntervalPlot(tuple(rows), title=f"{found.metric} of every system", axis=axis)
 
 
 def _summary(found: Tabled, scale: float, unit: str) -> Table:
