@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from deadheat.charts.chart import Figure
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.charts.chart import Chart, Figure, Layout
+from deadheat.charts.intervals import Reach, intervals
 from deadheat.documents import Document, plain
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import file_name, known, listed, p_equals, p_shown, shown
@@ -73,24 +74,24 @@ def _block(document: Document, block: Block, *, explain: bool) -> Section:
     return Section(
         _heading(document, block),
         tuple(said),
-        (Figure(name, _drawn_differences(document, block)),),
+        (Figure(name, partial(_drawn_differences, document=document, block=block)),),
         (_table(document, block),),
         (*_own_notes(document, block), *(_notes(document) if explain else ())),
     )
 
 
-def _drawn_differences(document: Document, block: Block) -> IntervalPlot:
+def _drawn_differences(layout: Layout, *, document: Document, block: Block) -> Chart:
     scale = document["scale"]
     rows = []
     for each in _others(block):
         quantiles = each["delta_quantiles"]
         middle, low, high = (scale * known(value) for value in (each["median_delta"], quantiles[LOW], quantiles[HIGH]))
-        rows.append(IntervalRow(_name(each), middle, low, high, "the median, and the middle 90 % of configurations"))
+        rows.append(Reach(_name(each), middle, low, high, "the median, and the middle 90 % of configurations"))
     best = block["best"] or EMPTY
     points = ", in points" if scale == 100 else ""
     title = _heading(document, block).replace("Options", f"Differences to {best} of the options", 1)
     axis = f"{document['score']} less that of {best}{points}"
-    return IntervalPlot(tuple(rows), title=title, axis=axis, zero=True)
+    return intervals(rows, layout, title=title, axis=axis, zero=True)
 
 
 def _pair(block: Block, option: Option) -> Pair:
@@ -165,7 +166,7 @@ def _importance(found: Mapping[str, Any], *, explain: bool) -> Section:
     if chance:
         said.append("Here nothing could be foretold of runs that were left out, so that the shares are chance.")
     cells = tuple((name, f"{shown(share, scale=100, decimals=1)} %") for name, share in rows)
-    figure = Figure(file_name("contrast-importance", found["by"]), _drawn_importance(rows, heading))
+    figure = Figure(file_name("contrast-importance", found["by"]), partial(_drawn_importance, rows=rows, title=heading))
     table = Table(("factor", "share"), cells, caption=f"Shares of the variance of the scores of {runs}.")
     return Section(heading, tuple(said), (figure,), (table,), (_method(found, repeated=repeated),))
 
@@ -181,10 +182,9 @@ def _method(found: Mapping[str, Any], *, repeated: bool) -> str:
     return told + (noise if repeated else "") + "."
 
 
-def _drawn_importance(rows: Sequence[tuple[str, float | None]], title: str) -> IntervalPlot:
-    reaches = tuple(IntervalRow(name, 100 * known(share), math.nan, math.nan) for name, share in rows)
+def _drawn_importance(layout: Layout, *, rows: Sequence[tuple[str, float | None]], title: str) -> Chart:
+    reaches = [Reach(name, 100 * known(share), math.nan, math.nan) for name, share in rows]
+    chart = intervals(reaches, layout, title=title, axis="share of the variance of scores, in percent")
     name, share = max(rows, key=lambda row: known(row[1]))
     told = f"{pluralize(len(rows), 'share')} of the variance of scores. The largest is that of {name}"
-    told = f"{told}: {shown(share, scale=100, decimals=1)} %."
-    axis = "share of the variance of scores, in percent"
-    return IntervalPlot(reaches, title=title, axis=axis, description=told)
+    return replace(chart, description=f"{told}: {shown(share, scale=100, decimals=1)} %.")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from deadheat.charts.chart import Figure
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.charts.chart import Chart, Figure, Layout
+from deadheat.charts.intervals import Reach, intervals
 from deadheat.documents import Document, plain
 from deadheat.pages.section import Section, Table
 from deadheat.pages.split_leaks import apart, leaks, mean_and_ends
@@ -35,7 +36,7 @@ def _sizes(document: Document) -> Section:
         _documents_text(document),
     ]
     several = len(splits) > 1 and any(len(set(_words(document, part))) > 1 for part in parts)
-    figures = (Figure("split-sizes", _drawn_sizes(document, parts)),) if several else ()
+    figures = (Figure("split-sizes", partial(_drawn_sizes, document=document, parts=parts)),) if several else ()
     if several:
         said.append(
             "In the figure, a dot is the mean over the splits, and the line reaches from the least to the most."
@@ -86,13 +87,13 @@ def _documents_text(document: Document) -> str:
     return f"Documents are in two parts{over}: {'; '.join(told)}. What is learned of a document may help on its rest."
 
 
-def _drawn_sizes(document: Document, parts: Sequence[str]) -> IntervalPlot:
+def _drawn_sizes(layout: Layout, *, document: Document, parts: Sequence[str]) -> Chart:
     rows = []
     for part in parts:
         shares = [100 * words / max(1, document["words"]) for words in _words(document, part)]
-        rows.append(IntervalRow(part, sum(shares) / len(shares), min(shares), max(shares), _part_text(document, part)))
+        rows.append(Reach(part, sum(shares) / len(shares), min(shares), max(shares), _part_text(document, part)))
     title = f"Sizes of the parts over {pluralize(len(document['splits']), 'split')}"
-    return IntervalPlot(tuple(rows), title=title, axis="% of the words")
+    return intervals(rows, layout, title=title, axis="% of the words")
 
 
 def _size_tables(document: Document, parts: Sequence[str]) -> tuple[Table, ...]:

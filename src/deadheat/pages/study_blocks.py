@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from deadheat.charts.chart import Figure, Plot
-from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, ViolinPlot
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from functools import partial
+
+from deadheat.charts.chart import Chart, Figure, Layout
+from deadheat.charts.intervals import Reach, intervals
+from deadheat.charts.standard import SplitRange, standard_and_random
+from deadheat.charts.violins import Sample, violins
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_pairs import has_matrix, matrix, pair_tables, pairs_text
 from deadheat.pages.study_told import Family, Row, Told, is_random, is_standard, over, sentence_start, way
@@ -27,7 +30,10 @@ def family_section(told: Told, family: Family) -> Section:
     main = family.part == told.parts[0]  # one matrix is enough
     drawn = [block for block in family.blocks if main and has_matrix(family, block)][:MOST_DRAWN]
     if drawn:
-        figures += [Figure(family.file("pairs", block), matrix(told, family, block)) for block in drawn]
+        figures += [
+            Figure(family.file("pairs", block), partial(matrix, told=told, family=family, block=block))
+            for block in drawn
+        ]
         reading.append(
             "In the matrix, each cell is the score of the system of its row less that of the system of its column, on "
             "average over splits. It is marked where the better one is significantly better on at least "
@@ -63,7 +69,7 @@ def _figures(told: Told, family: Family) -> tuple[list[Figure], list[str]]:
     standard = next((block for block in family.blocks if is_standard(block)), None)
     random = next((block for block in family.blocks if is_random(block)), None)
     if standard is not None and random is not None:
-        draw: Plot = _standard(told, family, standard, random)
+        draw = partial(_standard, told=told, family=family, standard=standard, random=random)
         interval = ", with its 95 % interval," if any(map(_interval, family.standings(standard))) else ""
         reading = (
             f"The figure sets the score on the standard split{interval} beside those on random splits "
@@ -78,10 +84,10 @@ def _figures(told: Told, family: Family) -> tuple[list[Figure], list[str]]:
         if several and not values and block["splits"] > 1:
             values = {each["system"]: list(map(known, each["by_split"])) for each in family.standings(block)}
         if values:
-            draw = _violins(told, family, block, values)
+            draw = partial(_violins, told=told, family=family, block=block, values=values)
             kinds.append("A violin shows how often the runs of a system reached a score, over splits and seeds.")
         else:
-            draw = _intervals(told, family, block)
+            draw = partial(_intervals, told=told, family=family, block=block)
             kinds.append(_interval_reading(family, block))
         figures.append(Figure(family.file("scores", block), draw))
     return figures, list(dict.fromkeys(kinds))
@@ -97,34 +103,34 @@ def _interval_reading(family: Family, block: Row) -> str:
     return "Each dot is a mean; the line reaches from the least score to the most."
 
 
-def _standard(told: Told, family: Family, standard: Row, random: Row) -> SplitRangePlot:
+def _standard(layout: Layout, *, told: Told, family: Family, standard: Row, random: Row) -> Chart:
     fixed = {each["system"]: each for each in family.standings(standard)}
     drawn = {each["system"]: each for each in family.standings(random)}
     rows = []
     for name in dict.fromkeys([*drawn, *fixed]):
         once = fixed.get(name, {})
         low, high = once.get("interval") or (None, None)
-        values = tuple(told.scale * known(each) for each in drawn.get(name, {}).get("by_split", ()))
+        values = [told.scale * known(each) for each in drawn.get(name, {}).get("by_split", ())]
         mean, low, high = (None if each is None else told.scale * each for each in (once.get("mean"), low, high))
         rows.append(SplitRange(name, mean, low, high, values))
     title = family.title(f"on the standard split and on {random['splits']:,} random ones")
-    return SplitRangePlot(tuple(rows), title=title, axis=family.measure + told.in_percent)
+    return standard_and_random(rows, layout, title=title, axis=family.measure + told.in_percent)
 
 
-def _violins(told: Told, family: Family, block: Row, values: dict[str, list[float]]) -> ViolinPlot:
+def _violins(layout: Layout, *, told: Told, family: Family, block: Row, values: dict[str, list[float]]) -> Chart:
     names = [each["system"] for each in family.standings(block)]
-    samples = tuple(Sample(name, tuple(told.scale * each for each in values.get(name, ()))) for name in names)
-    return ViolinPlot(samples, title=family.title(over(block)), axis=family.measure + told.in_percent)
+    samples = [Sample(name, [told.scale * each for each in values.get(name, ())]) for name in names]
+    return violins(samples, layout, title=family.title(over(block)), axis=family.measure + told.in_percent)
 
 
-def _intervals(told: Told, family: Family, block: Row) -> IntervalPlot:
+def _intervals(layout: Layout, *, told: Told, family: Family, block: Row) -> Chart:
     rows = []
     for each in family.standings(block):
         low, high = each["interval"] or (each["least"], each["most"])
         text = f"{each['system']}: {shown(each['mean'], scale=told.scale)} ({span(low, high, scale=told.scale)})"
         mean, low, high = (told.scale * known(value) for value in (each["mean"], low, high))
-        rows.append(IntervalRow(each["system"], mean, low, high, text))
-    return IntervalPlot(tuple(rows), title=family.title(over(block)), axis=family.measure + told.in_percent)
+        rows.append(Reach(each["system"], mean, low, high, text))
+    return intervals(rows, layout, title=family.title(over(block)), axis=family.measure + told.in_percent)
 
 
 def _standings(told: Told, family: Family) -> Table:

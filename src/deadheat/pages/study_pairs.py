@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deadheat.charts.pairs import PairCell, PairMatrix
+from deadheat.charts.chart import Chart, Layout
+from deadheat.charts.matrix import PairCell, pair_matrix
 from deadheat.pages.section import Table
 from deadheat.pages.study_told import Family, Row, Told, over, sentence_start
 from deadheat.pages.wording import known, p_shown, shown
@@ -97,7 +98,7 @@ def has_matrix(family: Family, block: Row) -> bool:
     return 3 <= len(names) <= MOST_SYSTEMS and bool(family.pairs(block))
 
 
-def matrix(told: Told, family: Family, block: Row) -> PairMatrix:
+def matrix(layout: Layout, *, told: Told, family: Family, block: Row) -> Chart:
     """Every two systems, with the splits on which one is better."""
     cells = []
     for pair in family.pairs(block):
@@ -105,6 +106,6 @@ def matrix(told: Told, family: Family, block: Row) -> PairMatrix:
         cells.append(PairCell(pair["a"], pair["b"], told.scale * known(pair["difference"]), p, holds(pair), won(pair)))
     points = ", in points" if told.scale == 100 else ""
     axis = f"difference in {family.measure}{points}"
-    names = tuple(each["system"] for each in family.standings(block))
+    names = [each["system"] for each in family.standings(block)]
     title = family.title(f"of every two systems {over(block)}")
-    return PairMatrix(names, tuple(cells), title=title, axis=axis)
+    return pair_matrix(names, cells, layout, title=title, axis=axis)

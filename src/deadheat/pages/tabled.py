@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from deadheat.charts.chart import Figure
-from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.charts.chart import Chart, Figure, Layout
+from deadheat.charts.intervals import Reach, intervals
+from deadheat.charts.violins import Sample, violins
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, share_scale, shown
 from deadheat.questions.sources import Tabled
@@ -26,9 +28,9 @@ def scores_section(found: Tabled) -> Section:
     figures: tuple[Figure, ...] = ()
     if several:
         said.append("A violin shows the mean scores of a system on the data sets; one counts as much as another.")
-        figures = (Figure(file_name("table", found.metric), _violins(found, scale)),)
+        figures = (Figure(file_name("table", found.metric), partial(_violins, found=found, scale=scale)),)
     elif not any(document["kind"] == "seeds" for document in found.documents):
-        figures = (Figure(file_name("table", found.metric), _dots(found, scale)),)
+        figures = (Figure(file_name("table", found.metric), partial(_dots, found=found, scale=scale)),)
     if len(found.systems) > MOST_DRAWN and figures:
         said.append(f"Drawn are the {MOST_DRAWN} systems of the highest mean; the table has all.")
     tables = [_summary(found, scale, unit)]
@@ -87,18 +89,18 @@ def _leader_text(found: Tabled, scale: float) -> list[str]:
     return [f"{told}; {found.systems[1]} follows, {apart} behind."]
 
 
-def _violins(found: Tabled, scale: float) -> ViolinPlot:
+def _violins(layout: Layout, *, found: Tabled, scale: float) -> Chart:
     rows = zip(found.systems[:MOST_DRAWN], scale * found.means_SD, strict=False)
-    samples = tuple(Sample(name, tuple(row[np.isfinite(row)].tolist())) for name, row in rows)
+    samples = [Sample(name, row[np.isfinite(row)]) for name, row in rows]
     title = f"{found.metric}: each system over {len(found.datasets):,} data sets"
-    return ViolinPlot(samples, title=title, axis=found.metric + (" in percent" if scale == 100 else ""))
+    return violins(samples, layout, title=title, axis=found.metric + (" in percent" if scale == 100 else ""))
 
 
-def _dots(found: Tabled, scale: float) -> IntervalPlot:
+def _dots(layout: Layout, *, found: Tabled, scale: float) -> Chart:
     values = zip(found.systems[:MOST_DRAWN], _averages(found), strict=False)
-    rows = [IntervalRow(name, scale * value, float("nan"), float("nan")) for name, value in values]
+    rows = [Reach(name, scale * value, float("nan"), float("nan")) for name, value in values]
     axis = found.metric + (" in percent" if scale == 100 else "")
-    return IntervalPlot(tuple(rows), title=f"{found.metric} of every system", axis=axis)
+    return intervals(rows, layout, title=f"{found.metric} of every system", axis=axis)
 
 
 def _summary(found: Tabled, scale: float, unit: str) -> Table:
