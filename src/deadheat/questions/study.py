@@ -13,7 +13,7 @@ from deadheat.corpus import Corpus, read, take
 from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
-from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
+from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED
 from deadheat.questions.agreement import agreement
 from deadheat.questions.pairwise import choose_test, pair_p
 from deadheat.results.compare import Agreement, PairwiseSettings
