@@ -96,12 +96,13 @@ def run_overview(runs: pl.DataFrame) -> RunOverview | None:
         SystemRuns(name, finished, failed, _number(cpu), _number(peak))
         for name, finished, failed, cpu, peak in rows.iter_rows()
     )
-    sums = [float(runs[name].sum()) for name in ("cpu_s", "wall_s")]
+    cpu_s, wall_s = (float(runs[name].sum()) for name in ("cpu_s", "wall_s"))
     started = runs["started"].min()
     return RunOverview(
         runs.height,
         runs.filter(done).height,
-        *sums,
+        cpu_s,
+        wall_s,
         _number(runs["peak_mb"].max()),
         "" if started is None else str(started)[:16],
         systems,
