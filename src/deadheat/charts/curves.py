@@ -25,7 +25,7 @@ from deadheat.charts.scales import (
     thin,
 )
 from deadheat.charts.theme import SERIES, SMALL
-from deadheat.errors import counted
+from deadheat.errors import pluralize
 
 CURVE_HEADER = ("series", "x", "y", "low", "high")
 MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point

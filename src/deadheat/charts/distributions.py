@@ -25,8 +25,8 @@ from deadheat.charts.scales import (
     place_rows,
     thin,
 )
+from deadheat.errors import pluralize
 from deadheat.stats.distributions import summary
-from deadheat.text import pluralize
 
 FEWEST = 5  # values with a density; fewer are drawn as points only
 MOST_DOTS = 60  # values of a violin that are drawn one by one

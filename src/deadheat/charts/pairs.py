@@ -10,8 +10,7 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import label, line, number, path, rect, shorten, text, text_width, triangle
 from deadheat.charts.scales import LegendEntry, Scale, brief, decimals_for, finite, fixed, legend
 from deadheat.charts.theme import SMALL
-from deadheat.errors import NameUnknown
-from deadheat.text import pluralize
+from deadheat.errors import NameUnknown, pluralize
 
 PAIR_HEADER = ("row", "column", "difference", "p", "significant")
 RANK_HEADER = ("system", "mean rank", "groups")

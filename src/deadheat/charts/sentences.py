@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from deadheat.charts.chart import Chart, Datum, Layout, empty_chart
 from deadheat.charts.drawing import BOLD, ELLIPSIS, label, line, number, path, polygon, rect, shorten, text, text_width
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError
-from deadheat.text import pluralize
+from deadheat.errors import InputError, pluralize
 
 GOLD = "gold"
 MOST_MISTAKES = 5  # of a system that a description lists
