@@ -212,7 +212,9 @@ def search_verdict(result: SearchResult) -> Verdict:
         p, source, count = result.compared[0].p_corrected, "sentences", 0
     state = state_of(p=p, alpha=result.alpha, direction=abs(over.difference))
     evidence = Evidence(source, state, abs(over.difference), p=p, count=count)
-    return Verdict((Claim(first, second, result.metric_name, (evidence,), scale=result.scale),), systems=2)
+    return Verdict(
+        (Claim(first, second, result.metric_name, (evidence,), scale=result.scale, alpha=result.alpha),), systems=2
+    )
 
 
 def _notes(result: SearchResult) -> Iterator[str]:

@@ -34,7 +34,7 @@ class StoredStudy:
 
     result: StudyResult
     scores: pl.DataFrame = field(repr=False)  # of its systems
-    runs: pl.DataFrame = field(repr=False)  # of its systems, and of its searches under `search_label`
+    runs: pl.DataFrame = field(repr=False)  # of its systems, and of its searches under their `run_label`
     notes: tuple[str, ...] = ()  # what is left out
 
 
@@ -74,11 +74,6 @@ def read_study(store: Store) -> StoredStudy:
     records = store.provenances() if not notes else _provenances_of(store, runs["key"].to_list())
     result = replace(result, runs=run_overview(runs), provenance=tuple(map(_provenance, records)))
     return StoredStudy(result, scores, runs, tuple(notes))
-
-
-def search_label(system: str) -> str:
-    """What networks of a search are called among runs."""
-    return f"{system}, searched"
 
 
 def run_overview(runs: pl.DataFrame) -> RunOverview | None:
@@ -139,7 +134,7 @@ def _search_rows(runs: pl.DataFrame, searches: Sequence[SearchResult]) -> pl.Dat
     """The runs of searches, each once, under the names of these."""
     names: dict[str, str] = {}
     for search in reversed(searches):
-        names |= dict.fromkeys(search.keys, search_label(search.system))
+        names |= dict.fromkeys(search.keys, search.run_label)
     rows = runs.filter(pl.col("key").is_in(list(names)))
     return rows.with_columns(pl.col("key").replace_strict(names, return_dtype=pl.String).alias("system"))
 

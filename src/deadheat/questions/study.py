@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, groupby, pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -322,12 +322,14 @@ def study_verdict(
     """Claims about neighbours in the ranking on each corpus, on test if it was scored; and who is not ranked."""
     tested = [block for block in blocks if block.pairs]
     part = next((name for name in PARTS if any(block.part == name for block in tested)), "")
-    main = [one for block in tested if block.part == part or not part for one in block.by_metric() if one.pairs]
-    main.sort(key=lambda block: ([one.corpus for one in main].index(block.corpus), block.metrics[0]))
+    groups: dict[tuple[str, str], list[StudyBlock]] = {}
+    for block in tested:
+        for one in block.by_metric() if block.part == part or not part else []:
+            if one.pairs:
+                groups.setdefault((one.corpus, one.metrics[0]), []).append(one)
     claims: list[Claim] = []
     notes, pairs, systems = [], 0, 0
-    for (corpus, metric), group in groupby(main, key=lambda block: (block.corpus, block.metrics[0])):
-        own = list(group)
+    for (corpus, metric), own in groups.items():
         order, unranked = ranking(own)
         if unranked:
             notes.append(f"{corpus}: not ranked for lack of a score on some strategy: {join_names(unranked)}")
@@ -336,7 +338,7 @@ def study_verdict(
         for a, b in list(chosen)[:MAX_PAIRS]:
             evidence = tuple(_evidence(own, a, b, alpha))
             if evidence:
-                claims.append(Claim(a, b, metric_names.get(metric, metric), evidence, corpus, scale))
+                claims.append(Claim(a, b, metric_names.get(metric, metric), evidence, corpus, scale, alpha))
     return Verdict(tuple(claims[:MAX_CLAIMS]), max(pairs - len(claims[:MAX_CLAIMS]), 0), systems), notes
 
 

@@ -140,6 +140,11 @@ class SearchResult(Result):
     version: str = __version__
 
     @property
+    def run_label(self) -> str:
+        """What its networks are called among the runs of a study."""
+        return f"{self.system}, searched"
+
+    @property
     def has_winners(self) -> bool:
         return any(dataset.winners for dataset in self.datasets)
 
