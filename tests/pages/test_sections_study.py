@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deadheat.questions.run import run
-from deadheat.questions.study import Block, StudyResult
 from deadheat.charts.chart import Chart
 from deadheat.documents import Document
 from deadheat.pages.section import Section
 from deadheat.pages.study import sections
-from deadheat.study.store import Store
+from deadheat.questions.run import run
+from deadheat.questions.study import Block, StudyResult
+from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, shown, texts
 
@@ -180,8 +180,8 @@ def test_pairs_say_on_how_many_splits_one_is_better(two: Ran) -> None:
     for pair in block.pairs:
         cell = cells[pair.a, pair.b]
         assert cell["difference"] == pytest.approx(100 * pair.difference)
-        assert cell["told apart"] == ("yes" if pair.significant >= 4 and not pair.reversed else "no")
-    assert {row["told apart"] for row in cells.values()} == {"yes", "no"}
+        assert cell["significant"] == ("yes" if pair.significant >= 4 and not pair.reversed else "no")
+    assert {row["significant"] for row in cells.values()} == {"yes", "no"}
     assert any("mcnemar-midp on every split, bonferroni over the splits, alpha 0.05" in note for note in made.notes)
 
 

@@ -7,12 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from deadheat.questions.sources import Stored, Tabled
 from deadheat.documents import Document
 from deadheat.errors import InputError, reason
 from deadheat.pages.html import MOTTO
-from deadheat.study.ledger import Ledger
-from deadheat.tables.source import table_bytes
+from deadheat.questions.sources import Stored, Tabled
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.tables.table import table_bytes
 
 # The kinds of results: each has a module of its name in this package.
 KINDS = ("study", "search", "score", "compare", "power", "seeds", "contrast", "rank", "size", "split", "ledger")

@@ -13,8 +13,8 @@ from deadheat.errors import InputError
 from deadheat.ranking.exact import count_sums
 from deadheat.ranking.integers import Indices, IntegerScores
 from deadheat.ranking.subsets import SubsetRanks, samples_with_rank
+from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct
-from deadheat.stats.scores import Values
 
 Attributes: TypeAlias = Mapping[str, tuple[str, ...] | Values]
 MOST_SUBSETS = 100  # of those with the same extreme rank
@@ -46,7 +46,7 @@ class ExtremeSubsets:
     """Some of the subsets on which a system has its best (or worst) rank, and tests of what is frequent in them."""
 
     rank: int
-    share: float  # of all sampled subsets
+    count: int  # of sampled subsets with this rank
     subsets: tuple[tuple[str, ...], ...]
     tests: tuple[AttributeTest, ...]
 
@@ -112,8 +112,7 @@ def find_anomalies(  # noqa: PLR0913
         subsets_BK = ranks.design.draw(ranks.key, numbers)
         tests = tuple(_attribute_tests(subsets_BK, attributes, scores.datasets, rng))
         names = tuple(tuple(datasets[column] for column in subset) for subset in subsets_BK.tolist())
-        share = float(ranks.counts_SS[system, rank - 1] / ranks.samples)
-        ends.append(ExtremeSubsets(rank, share, names, tests))
+        ends.append(ExtremeSubsets(rank, int(ranks.counts_SS[system, rank - 1]), names, tests))
     corrected = iter(correct([test.p for end in ends for test in end.tests], correction).tolist())
     best, worst = (
         replace(end, tests=tuple(replace(test, p_corrected=next(corrected)) for test in end.tests)) for end in ends

@@ -21,7 +21,7 @@ from deadheat.errors import InputError
 from deadheat.kernels.subsets import count_signs
 from deadheat.ranking.integers import Indices, Integers, IntegerScores, ranks_of
 from deadheat.ranking.subsets import SubsetRanks
-from deadheat.stats.scores import Values
+from deadheat.stats.checks import Values
 from deadheat.text import pluralize
 
 EXACT = 2**53  # counts up to this are exact in floating point

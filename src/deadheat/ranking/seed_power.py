@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError
-from deadheat.stats.scores import Values, check_scores
+from deadheat.stats.checks import Values, check_scores
 
 MOST = 100_000  # seeds; nobody runs more
 SIMULATIONS = 2000

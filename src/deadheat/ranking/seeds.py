@@ -15,6 +15,7 @@ from deadheat.errors import InputError
 from deadheat.ranking.seed_power import least_p
 from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
+from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import (
     DistributionTest,
@@ -24,7 +25,6 @@ from deadheat.stats.distributions import (
     spearman,
 )
 from deadheat.stats.intervals import Interval, normal_quantile
-from deadheat.stats.scores import Values, check_scores
 from deadheat.text import pluralize
 
 GRID = 101  # points at which a density is told

@@ -1,6 +1,6 @@
 """Samples of a test set of every size, and the scores of every system on them.
 
-Samples of M words are drawn as in van der Goot et al. (2024); see `deadheat.splits.sampling`. The counts of a system on a
+Samples of M words are drawn as in van der Goot et al. (2024); see `deadheat.splits.drawing`. The counts of a system on a
 sample are the sum of its counts on the sentences, so all samples of all sizes are one product of a matrix of zeros and
 ones with the matrix of counts. Sums of integers in float64 are exact, whatever the order of addition.
 """
@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric
-from deadheat.splits.chance import generator
-from deadheat.splits.sampling import WAYS as STRATEGIES
-from deadheat.splits.sampling import in_order_of, reaching
+from deadheat.splits.drawing import WAYS as STRATEGIES
+from deadheat.splits.drawing import generator, in_order_of, reaching
 from deadheat.stats.intervals import Values
-from deadheat.stats.scores import check_number
+from deadheat.stats.checks import check_number
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
 AGAINST = ("all", "rest")

@@ -25,7 +25,7 @@ from deadheat.kernels.subsets import (
     rank_samples_wide,
 )
 from deadheat.ranking.integers import Indices, IntegerScores, ranks_of
-from deadheat.stats.scores import Values, check_number
+from deadheat.stats.checks import Values, check_number
 from deadheat.text import pluralize
 
 SAMPLES_PER_CALL = 1 << 16  # affects memory only

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import CorpusError, Fault, InputError
-from deadheat.kernels import crossings
-from deadheat.kernels import trees as projectivity
-from deadheat.text import pluralize
+from deadheat.errors import CorpusError, Fault, InputError, pluralize
+from deadheat.kernels import trees as kernels
 
 MOST = 20  # problems listed of one corpus
 
@@ -131,8 +129,8 @@ def is_projective(heads: Codes, offsets: Indices) -> NDArray[np.bool_]:
     """
     longest = int(np.diff(offsets).max(initial=0))
     arcs = np.zeros(len(offsets) - 1, np.int32)
-    room = np.empty(projectivity.ROOM_PER_WORD * (longest + 1), np.int32)
-    projectivity.non_projective(heads, offsets, room, arcs)
+    room = np.empty(kernels.PROJECTIVITY_ARRAYS * (longest + 1), np.int32)
+    kernels.non_projective(heads, offsets, room, arcs)
     return np.asarray(arcs == 0)
 
 
@@ -146,5 +144,5 @@ def crossing_arcs(heads: Codes, offsets: Indices) -> Codes:
     """
     longest = int(np.diff(offsets).max(initial=0))
     counts = np.zeros(len(offsets) - 1, np.int32)
-    crossings.count_crossing_arcs(heads, offsets, np.empty(crossings.ROOM_PER_WORD * longest, np.int32), counts)
+    kernels.count_crossing_arcs(heads, offsets, np.empty(kernels.CROSSING_ARRAYS * longest, np.int32), counts)
     return counts
