@@ -65,7 +65,9 @@ def parser() -> argparse.ArgumentParser:
     reading.add_argument("--system", default="", metavar="COLUMN", help="column of systems")
     reading.add_argument("--dataset", default="", metavar="COLUMN", help="column of data sets")
     reading.add_argument("--score", default="", metavar="COLUMN", help="column of scores")
-    reading.add_argument("--missing", choices=MISSING, default="refuse", help="what to do with data sets that lack a score")
+    reading.add_argument(
+        "--missing", choices=MISSING, default="refuse", help="what to do with data sets that lack a score"
+    )
     return parser
 
 

@@ -26,9 +26,13 @@ examples:
 
 def parser() -> argparse.ArgumentParser:
     parser = Parser("size", "How much test data is sufficient to rank systems?", epilog=EXAMPLES)
-    parser.add_argument("files", metavar="COUNTS", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or saved counts (.npz)")
+    parser.add_argument(
+        "files", metavar="COUNTS", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or saved counts (.npz)"
+    )
     parser.add_argument("--sets", metavar="FILE", help="a table of test sets: set, gold, system, prediction")
-    parser.add_argument("-m", "--metric", default="", metavar="NAME", help="what systems are ranked by (default: LAS for trees)")
+    parser.add_argument(
+        "-m", "--metric", default="", metavar="NAME", help="what systems are ranked by (default: LAS for trees)"
+    )
     sizes = ",".join(map(str, SIZES))
     parser.add_argument("--sizes", default=f"{sizes},all", metavar="WORDS", help=f"sizes (default: {sizes},all)")
     parser.add_argument(
@@ -45,10 +49,20 @@ def parser() -> argparse.ArgumentParser:
         "--threshold", type=float, default=DEFAULTS.threshold, metavar="TAU", help="the tau to reach (default: 0.9)"
     )
     parser.add_argument(
-        "--confidence", type=float, default=DEFAULTS.confidence, help="the share of draws that must reach it (default: 0.95)"
+        "--confidence",
+        type=float,
+        default=DEFAULTS.confidence,
+        help="the share of draws that must reach it (default: 0.95)",
     )
-    parser.add_argument("--seeds", choices=SEEDS, default="average", help="how runs of a system are ranked (default: average)")
-    parser.add_argument("--against", choices=AGAINST, default="all", help="compare with the ranking on all data, or on the rest (default: all)")
+    parser.add_argument(
+        "--seeds", choices=SEEDS, default="average", help="how runs of a system are ranked (default: average)"
+    )
+    parser.add_argument(
+        "--against",
+        choices=AGAINST,
+        default="all",
+        help="compare with the ranking on all data, or on the rest (default: all)",
+    )
     parser.add_argument(
         "--aso-draws",
         type=whole_number,

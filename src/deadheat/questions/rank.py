@@ -1,4 +1,4 @@
-"""Rank: would another choice of data sets change the ranking of the systems?"""
+"""Rank: whether another choice of data sets would change the ranking of the systems."""
 
 from __future__ import annotations
 
@@ -218,9 +218,13 @@ def _systems(
     rows = []
     for system in order:
         lower, median, upper = ranks.quartiles(system)
-        possible_best, possible_worst = (None, None) if extremes is None else (
-            ExtremeRank(end.rank, end.bound, tuple(table.datasets[column] for column in end.subset.tolist()))
-            for end in extremes[system]
+        possible_best, possible_worst = (
+            (None, None)
+            if extremes is None
+            else (
+                ExtremeRank(end.rank, end.bound, tuple(table.datasets[column] for column in end.subset.tolist()))
+                for end in extremes[system]
+            )
         )
         rows.append(
             SystemRanks(
@@ -310,7 +314,9 @@ def _stability(
 def _notes(
     table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, named: Sequence[NamedSubset]
 ) -> tuple[str, ...]:
-    notes = [f"subset {subset.name}: no scores on {', '.join(subset.absent)}; left out" for subset in named if subset.absent]
+    notes = [
+        f"subset {subset.name}: no scores on {', '.join(subset.absent)}; left out" for subset in named if subset.absent
+    ]
     if table.dropped:
         notes.append(f"{pluralize(len(table.dropped), 'data set')} left out because some system has no score on them")
     if not integers.exact:

@@ -1,4 +1,4 @@
-"""Size: how much test data is sufficient to rank systems?"""
+"""Size: how much test data is sufficient to rank systems."""
 
 from __future__ import annotations
 
@@ -107,9 +107,7 @@ def size_of_sets(
         _check_systems(predictions, settings or SizeSettings(), name)
         chosen = test_sets[0].counted.metric.name if test_sets else metric
         test_sets.append(
-            count_test_set(
-                name, predictions, metric=chosen, align_by=align, ledger_entry=ledger_entry, reading=reading
-            )
+            count_test_set(name, predictions, metric=chosen, align_by=align, ledger_entry=ledger_entry, reading=reading)
         )
     return study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
 
@@ -151,7 +149,9 @@ def study_sizes(
     sampled, overall = size_curves(counted, settings)
     notes = [note for test_set in test_sets for note in test_set.notes] + _notes(sampled, settings)
     if len(sampled) > 1 and overall is None:
-        notes.append("no overall ranking, because the test sets do not have the same systems and runs in the same order")
+        notes.append(
+            "no overall ranking, because the test sets do not have the same systems and runs in the same order"
+        )
     same_systems = len(sampled) > 1 and len({sample.systems for sample in sampled}) == 1
     scores_DS = np.stack([sample.scores_S for sample in sampled]) if same_systems else None
     metric = counted[0].metric
@@ -236,7 +236,9 @@ def _notes(sampled: Sequence[SampledSet], settings: SizeSettings) -> list[str]:
         sizes = {point.words for point in sample.curves[0].points if not point.whole}
         beyond = [f"{words:,}" for words in settings.sizes if words not in sizes]
         if beyond and settings.against == "rest":
-            notes.append(f"{name}: {', '.join(beyond)} words left out, because the rest would be smaller than the sample")
+            notes.append(
+                f"{name}: {', '.join(beyond)} words left out, because the rest would be smaller than the sample"
+            )
         elif beyond and settings.sizes != SIZES:
             notes.append(f"{name}: {', '.join(beyond)} words are shown as all, because there are only {sample.words:,}")
         if len(set(sample.scores_S.tolist())) == 1:

@@ -146,7 +146,7 @@ def extreme_rank(
     leads_TD = np.delete(scores.above_SD, system, axis=0) - scores.above_SD[system]
     subset, ahead = positive_rows(leads_TD, size, time_limit=time_limit, fewest=not worst)
     rank, bound = rank_on(scores, system, subset), 1 + ahead
-    # The solver's tolerance may let it promise more than integers allow; the rank on a subset is never beyond the bound.
+    # The solver's tolerance may let it promise more than integers allow; no subset goes beyond the bound.
     return Extreme(rank, max(rank, bound) if worst else min(rank, bound), subset)
 
 
@@ -157,7 +157,9 @@ def extreme_ranks(
     extremes = []
     for system in range(scores.systems):
         best, worst = (
-            _at_least(extreme_rank(scores, system, size, worst=worst, time_limit=time_limit), sampled, system, worst=worst)
+            _at_least(
+                extreme_rank(scores, system, size, worst=worst, time_limit=time_limit), sampled, system, worst=worst
+            )
             for worst in (False, True)
         )
         extremes.append((best, worst))

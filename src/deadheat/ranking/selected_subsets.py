@@ -13,8 +13,8 @@ from deadheat.errors import InputError, nearest
 from deadheat.ranking.exact import TIME_LIMIT, positive_rows
 from deadheat.ranking.integers import Indices, Integers, IntegerScores, integer_scores, ranks_of
 from deadheat.ranking.subsets import every_subset, free
-from deadheat.stats.rankings import kendall
 from deadheat.stats.checks import Values
+from deadheat.stats.rankings import kendall
 from deadheat.text import pluralize
 
 MOST_LISTED = 2_000_000  # up to this many subsets are all tried
@@ -96,7 +96,9 @@ def named_subsets(
         means, ranks = scores_SD[:, chosen].mean(axis=1).tolist(), ranks_of(sums_S).tolist()
         tau = kendall(sums_S, integers.sums_S) if len(systems) > 1 else math.nan
         reductions = tuple(
-            ErrorReduction(systems[reference], systems[system], _reduction(scores_SD[:, chosen], reference, system, top))
+            ErrorReduction(
+                systems[reference], systems[system], _reduction(scores_SD[:, chosen], reference, system, top)
+            )
             for reference, system in pairs
         )
         rows = tuple(SubsetScore(systems[system], means[system], ranks[system]) for system in best_first)

@@ -1,8 +1,8 @@
 """Samples of a test set of every size, and the scores of every system on them.
 
-Samples of M words are drawn as in van der Goot et al. (2024); see `deadheat.splits.drawing`. The counts of a system on a
-sample are the sum of its counts on the sentences, so all samples of all sizes are one product of a matrix of zeros and
-ones with the matrix of counts. Sums of integers in float64 are exact, whatever the order of addition.
+Samples of M words are drawn as in van der Goot et al. (2024); see `deadheat.splits.drawing`. The counts of a system on
+a sample are the sum of its counts on the sentences, so all samples of all sizes are one product of a matrix of zeros
+and ones with the matrix of counts. Sums of integers in float64 are exact, whatever the order of addition.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.splits.drawing import WAYS as STRATEGIES
 from deadheat.splits.drawing import generator, in_order_of, reaching
-from deadheat.stats.intervals import Values
 from deadheat.stats.checks import check_number
+from deadheat.stats.intervals import Values
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
 AGAINST = ("all", "rest")
@@ -213,7 +213,9 @@ def mean_scores(samples: Sequence[SampledScores]) -> SampledScores:
     There is a common size, because the smallest size of the smallest set is in all. Every set has the same runs in the
     same order. The whole test set is a common size, whatever its number of words.
     """
-    labels = [[0 if whole else size for size, whole in zip(sample.sizes, sample.wholes, strict=True)] for sample in samples]
+    labels = [
+        [0 if whole else size for size, whole in zip(sample.sizes, sample.wholes, strict=True)] for sample in samples
+    ]
     common = [label for label in labels[0] if all(label in others for others in labels)]
     words = sum(sample.sizes[-1] for sample in samples)
     rows = [[own.index(label) for label in common] for own in labels]

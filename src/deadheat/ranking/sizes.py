@@ -1,4 +1,4 @@
-"""How much test data is sufficient: systems ranked on samples of a test set, compared with their ranking on all of it."""
+"""How much test data is sufficient: rankings on samples of a test set, compared with the ranking on all of it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How the ranking of systems varies over subsets of data sets.
 
-A system's score on a subset is its mean over the data sets of the subset. The highest mean has rank 1; systems with equal
-means share the better rank. Means are compared as integers, so that ties are exact.
+A system's score on a subset is its mean over the data sets of the subset. The highest mean has rank 1; systems with
+equal means share the better rank. Means are compared as integers, so that ties are exact.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from deadheat.version import __version__
 class AsoAgreement:
     """How far almost stochastic order over runs differs between samples and the data they are compared with.
 
-    `disagreement` is the share of ordered pairs of systems for which eps_min < 0.5 on one side only, `distance` the mean
-    absolute difference of eps_min; both are means over draws.
+    `disagreement` is the share of ordered pairs of systems for which eps_min < 0.5 on one side only, `distance` the
+    mean absolute difference of eps_min; both are means over draws.
     """
 
     draws: int
@@ -106,7 +106,9 @@ class SizeStudy(Result):
     sets: tuple[SetSizes, ...]
     scale: Scale
     overall: SetSizes | None = None  # by the mean score over all test sets
-    between: tuple[tuple[float, ...], ...] = ()  # tau of the rankings on any two whole test sets, if systems are the same
+    between: tuple[
+        tuple[float, ...], ...
+    ] = ()  # tau of the rankings on any two whole test sets, if systems are the same
     runs: int = 0
     align: str = ""
     notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Would another choice of data sets change the ranking?"""
+"""How much the ranking depends on the choice of data sets."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def _stable_pairs(result: Ranking) -> Text:
     subsets = subsets_text(result)
     if result.all_subsets is not None:
         subsets = text("all {} of {}", count(result.all_subsets, "subset"), Shown(result.subset_size, COUNT))
+    keep = "keeps its" if stable == 1 else "keep their"
     return text(
-        "{} of {} of systems that are next to each other in the ranking keep their order on at least {} of {}.",
+        f"{{}} of {{}} in the ranking {keep} order on at least {STABLE:.0%} of {{}}.",
         Shown(stable, COUNT),
-        count(len(neighbours), "pair"),
-        share(STABLE),
+        count(len(neighbours), "neighbouring pair"),
         subsets,
     )
 
@@ -88,7 +88,9 @@ def subsets_text(result: Ranking) -> Text:
     drawn = text("{} of {}", count(result.samples, "random subset"), size)
     if not result.grouped_by:
         return drawn
-    return drawn + text(", one data set per {}" if result.design == "one per group" else ", stratified by {}", result.grouped_by)
+    return drawn + text(
+        ", one data set per {}" if result.design == "one per group" else ", stratified by {}", result.grouped_by
+    )
 
 
 def _blocks(result: Ranking) -> Iterator[Block]:
@@ -134,9 +136,13 @@ def _ranks(result: Ranking) -> Iterator[Block]:
     )
     yield Figure(Drawing("rank-boxes", RankBoxes(boxes, f"Ranks on {subsets}")))
     systems, shares = (tuple(row.system for row in result.systems), tuple(row.shares for row in result.systems))
-    yield Figure(Drawing("rank-shares", RankHeatmap(systems, shares, f"How often each system has each rank, on {subsets}")))
+    yield Figure(
+        Drawing("rank-shares", RankHeatmap(systems, shares, f"How often each system has each rank, on {subsets}"))
+    )
     yield _rank_table(result)
-    yield Note("A system's score on a subset is its mean over the data sets; systems with equal means share the better rank.")
+    yield Note(
+        "A system's score on a subset is its mean over the data sets; systems with equal means share the better rank."
+    )
     for note in result.notes:
         yield Note(note)
 
@@ -173,13 +179,12 @@ def _rank_table(result: Ranking) -> Table:
         cells.append((row.system, row.rank, mean_score, *spread, row.shares[0], next_share))
     of_metric = text(" by {}", metric) if result.metric else Text(())
     caption = text(
-        "Ranks{} on {} of the {}. Rank and score are on all data sets; mean, standard deviation (SD), median, quartiles and "
-        "range of the rank are over the subsets.{} First, ahead of next: on which share of the subsets the system is first, "
-        "and ahead of the next one.",
+        "Ranks{}. Rank and score are on all {}, the other columns on {}. SD: standard deviation of the rank; range: best "
+        "and worst rank;{} first, ahead of next: share of the subsets.",
         of_metric,
-        subsets_text(result),
         count(result.datasets, "data set"),
-        Text((" Possible: the best and worst rank on any subset of this size.",)) if exact else Text(()),
+        subsets_text(result),
+        Text((" possible: the same over all subsets of this size;",)) if exact else Text(()),
     )
     unproved = Mark(DAGGER, "the search was stopped, so a better or worse rank may be possible")
     return Table(columns, tuple(cells), name="ranks", caption=caption, marks=(unproved,))
@@ -191,8 +196,8 @@ def _pairs(result: Ranking) -> Iterator[Block]:
     if tau.mean == tau.mean:
         yield Paragraph(
             text(
-                "Kendall's tau between the rankings on subsets and the ranking on all data sets (1: the same order, 0: unrelated, "
-                "-1: reversed): mean {}, SD {}, median {}, minimum {}.",
+                "Kendall's tau between the rankings on subsets and the ranking on all data sets (1: the same order, "
+                "0: unrelated, -1: reversed): mean {}, SD {}, median {}, minimum {}.",
                 *(number(value) for value in (tau.mean, tau.sd, tau.median, tau.min)),
             )
         )
@@ -202,11 +207,16 @@ def _pairs(result: Ranking) -> Iterator[Block]:
     if len(result.pairs) > CLOSEST:
         yield _pair_table(result.pairs, "All pairs.", detail=True)
     how = "counted over all subsets of this size" if counted else "estimated from the random subsets"
-    yield Note(f"The shares are {how}. They describe these data sets; they are no test of what other data sets would show.")
+    yield Note(
+        f"The shares are {how}. They describe these data sets; they are no test of what other data sets would show."
+    )
 
 
 def _pair_table(pairs: Sequence[PairOrder], caption: str, *, detail: bool = False) -> Table:
-    columns = (Column("better - worse on all data sets"), *(Column(name, SHARE) for name in ("ahead", "behind", "tied")))
+    columns = (
+        Column("better - worse on all data sets"),
+        *(Column(name, SHARE) for name in ("ahead", "behind", "tied")),
+    )
     rows = tuple((text("{} - {}", pair.better, pair.worse), *pair.shares) for pair in pairs)
     return Table(columns, rows, caption=caption, folded=detail, detail=detail)
 
@@ -222,7 +232,11 @@ def _extremes(result: Ranking) -> Iterator[Block]:
             Shown(sum(1 for _ in result.missed()), COUNT),
             Shown(len(ends), COUNT),
         )
-        + (text(" {} of them are not proved, because the search was stopped.", Shown(unproved, COUNT)) if unproved else "")
+        + (
+            text(" {} of them are not proved, because the search was stopped.", Shown(unproved, COUNT))
+            if unproved
+            else ""
+        )
     )
     rows: list[tuple[Content, ...]] = [
         (row.system, row.possible_worst.rank, names(row.possible_worst.subset, limit=result.subset_size))
@@ -254,9 +268,9 @@ def _anomalies(result: Ranking, anomalies: Anomalies) -> Iterator[Block]:
             yield Paragraph("There is no attribute to test: none has a value that several data sets share.")
     corrected = CORRECTIONS.get(anomalies.correction, anomalies.correction)
     yield Note(
-        "For a value, the table shows its share among the data sets of these subsets and among all data sets; for a number, the "
-        "means. The p-value is the probability of a share at least as high (for a number, of a mean at least as different) if the "
-        f"attribute were assigned to the data sets at random. p-values of a system are corrected together by {corrected}."
+        "For a value, the table shows its share among the data sets of these subsets and among all data sets; for a number, "
+        "the means. The p-value is the probability of a share at least as high (for a number, of a mean at least as different) "
+        f"if the attribute were assigned to data sets at random. p-values of a system are corrected together by {corrected}."
     )
 
 
@@ -324,7 +338,9 @@ def _leave_one_out(results: Sequence[LeaveOneOut]) -> Iterator[Block]:
     if not changing:
         yield Paragraph(text("Leaving out any one of {} does not change the ranking.", total))
         return
-    yield Paragraph(text("Leaving out one data set changes the ranking for {} of {}.", Shown(len(changing), COUNT), total))
+    yield Paragraph(
+        text("Leaving out one data set changes the ranking for {} of {}.", Shown(len(changing), COUNT), total)
+    )
     yield _leave_one_out_table(changing[:ROWS], "The most influential data sets." if len(changing) > ROWS else "")
     if len(changing) > ROWS:
         yield _leave_one_out_table(changing, "All data sets that change the ranking.", detail=True)
@@ -361,8 +377,9 @@ def _representative(result: RepresentativeSubsets) -> Iterator[Block]:
     yield Table(columns, tuple(rows), labels=2)
     yield Paragraph(
         text(
-            "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets order {} of the "
-            "pairs of that half as all data sets do, but {} of the pairs of the other half; random subsets order {} of those.",
+            "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets order {} "
+            "of the pairs of that half as all data sets do, and {} of the pairs of the other half; random subsets of the same "
+            "size order {} of the latter.",
             count(result.halvings, "halving"),
             share(result.fitted),
             share(result.held_out),
@@ -387,7 +404,9 @@ def _metrics(metrics: Sequence[MetricStability]) -> Iterator[Block]:
         )
     top = max(metrics, key=lambda item: item.top)
     if top is not stable:
-        yield Paragraph(text("But the first system stays first most often by {}, on {} of the subsets.", top.metric, share(top.top)))
+        yield Paragraph(
+            text("But the first system stays first most often by {}, on {} of the subsets.", top.metric, share(top.top))
+        )
     columns = (
         Column("metric"),
         Column("SD of ranks", number_format(3)),
