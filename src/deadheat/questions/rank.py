@@ -253,10 +253,10 @@ def _pairs(
     for at, better in enumerate(order):
         for worse in order[at + 1 :]:
             ahead, behind = int(ranks.wins_SS[better, worse]), int(ranks.wins_SS[worse, better])
-            shares = (count / ranks.samples for count in (ahead, behind, ranks.samples - ahead - behind))
+            share, reverse, tied = (count / ranks.samples for count in (ahead, behind, ranks.samples - ahead - behind))
             leads_D = integers.above_SD[better] - integers.above_SD[worse]
             counts = count_sums(leads_D, ranks.design.size) if exact else None
-            pairs.append(PairOrder(table.systems[better], table.systems[worse], *shares, counts))
+            pairs.append(PairOrder(table.systems[better], table.systems[worse], share, reverse, tied, counts))
     return tuple(pairs)
 
 

@@ -182,7 +182,7 @@ def _set_sizes(sample: SampledSet, settings: SizeSettings) -> SetSizes:
     for curve in sample.curves:
         smallest = curve.smallest_sufficient(threshold=settings.threshold, confidence=settings.confidence)
         points = tuple(_point(point, settings) for point in curve.points)
-        curves.append(SizeCurve(curve.strategy, points, smallest and smallest.words))
+        curves.append(SizeCurve(curve.strategy, points, smallest.words if smallest is not None else None))
     return SetSizes(sample.name, sample.words, sample.units, sample.unit, systems, tuple(curves))
 
 

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric
-from deadheat.splits.drawing import WAYS as STRATEGIES
-from deadheat.splits.drawing import generator, in_order_of, reaching
+from deadheat.splits.drawing import WAYS, generator, in_order_of, reaching
 from deadheat.stats.checks import check_number
 from deadheat.stats.intervals import Values
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
+STRATEGIES = WAYS
 AGAINST = ("all", "rest")
 SEEDS = ("average", "separate")
 EXPECTED_SIZES = "increasing numbers of words, such as 100,200,500, and optionally all at the end"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.errors import InputError
 from deadheat.ranking.size_samples import (
@@ -193,7 +194,7 @@ def compare_aso(scores_BR: Values, against_BR: Values, systems: Sequence[str], *
     return AsoDraws(disagreement_B, distance_B, len(repeated))
 
 
-def _aso_bounds(scores_R: Values, rows: Sequence[Values], seed: int) -> Values | None:
+def _aso_bounds(scores_R: Values, rows: Sequence[NDArray[np.intp]], seed: int) -> Values | None:
     """eps_min of every ordered pair of systems; None if a run has no score."""
     scores = [scores_R[row] for row in rows]
     if not all(np.isfinite(values).all() for values in scores):

@@ -160,11 +160,11 @@ class TauDistribution:
         return math.sqrt(float(np.average((self.values - self.mean) ** 2, weights=self.counts)))
 
     def summary(self) -> TauSummary:
-        shares = (0.0, *QUARTILES, 1.0)
-        quantiles = [
-            weighted_quantile(self.values, self.counts, share) if len(self.values) else math.nan for share in shares
-        ]
-        return TauSummary(self.mean, self.sd, *quantiles, self.undefined)
+        low, lower, median, upper, high = (
+            weighted_quantile(self.values, self.counts, share) if len(self.values) else math.nan
+            for share in (0.0, *QUARTILES, 1.0)
+        )
+        return TauSummary(self.mean, self.sd, low, lower, median, upper, high, self.undefined)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -129,8 +129,8 @@ def _ranks(result: Ranking) -> Iterator[Block]:
             row.upper_quartile,
             row.worst,
             row.mean,
-            row.possible_best and row.possible_best.rank,
-            row.possible_worst and row.possible_worst.rank,
+            row.possible_best.rank if row.possible_best is not None else None,
+            row.possible_worst.rank if row.possible_worst is not None else None,
         )
         for row in result.systems
     )
@@ -179,8 +179,8 @@ def _rank_table(result: Ranking) -> Table:
         cells.append((row.system, row.rank, mean_score, *spread, row.shares[0], next_share))
     of_metric = text(" by {}", metric) if result.metric else Text(())
     caption = text(
-        "Ranks{}. Rank and score are on all {}, the other columns on {}. SD: standard deviation of the rank; range: best "
-        "and worst rank;{} first, ahead of next: share of the subsets.",
+        "Ranks{}. Rank and score are on all {}, the other columns on {}. SD: standard deviation of the rank; range: "
+        "best and worst rank;{} first, ahead of next: share of the subsets.",
         of_metric,
         count(result.datasets, "data set"),
         subsets_text(result),
@@ -268,9 +268,10 @@ def _anomalies(result: Ranking, anomalies: Anomalies) -> Iterator[Block]:
             yield Paragraph("There is no attribute to test: none has a value that several data sets share.")
     corrected = CORRECTIONS.get(anomalies.correction, anomalies.correction)
     yield Note(
-        "For a value, the table shows its share among the data sets of these subsets and among all data sets; for a number, "
-        "the means. The p-value is the probability of a share at least as high (for a number, of a mean at least as different) "
-        f"if the attribute were assigned to data sets at random. p-values of a system are corrected together by {corrected}."
+        "For a value, the table shows its share among the data sets of these subsets and among all data sets; for a "
+        "number, the means. The p-value is the probability of a share at least as high (for a number, of a mean at least "
+        "as different) if the attribute were assigned to data sets at random. p-values of a system are corrected together "
+        f"by {corrected}."
     )
 
 
@@ -327,7 +328,7 @@ def _error_reductions(subsets: Sequence[NamedSubset], systems: Sequence[str]) ->
     for subset in subsets:
         shares = {(item.reference, item.system): item.share for item in subset.error_reductions}
         rows.append((subset.name, *(shares[pair] for pair in pairs)))
-    caption = "Error reduction in percent: the share of the second system's errors that the first avoids, averaged over data sets."
+    caption = "Error reduction in percent: errors of the second system that the first avoids, averaged over data sets."
     return Table(columns, tuple(rows), name="error-reductions", caption=caption)
 
 
@@ -377,9 +378,9 @@ def _representative(result: RepresentativeSubsets) -> Iterator[Block]:
     yield Table(columns, tuple(rows), labels=2)
     yield Paragraph(
         text(
-            "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets order {} "
-            "of the pairs of that half as all data sets do, and {} of the pairs of the other half; random subsets of the same "
-            "size order {} of the latter.",
+            "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets order "
+            "{} of the pairs of that half as all data sets do, and {} of the pairs of the other half; random subsets of "
+            "the same size order {} of the latter.",
             count(result.halvings, "halving"),
             share(result.fitted),
             share(result.held_out),

@@ -87,8 +87,8 @@ def _needed(test_set: SetSizes) -> int | None:
 def _criterion(result: SizeStudy) -> Text:
     settings = result.settings
     return text(
-        "Sufficient: weighted Kendall's tau with the ranking on {} is at least {} in at least {} of the draws, at this size "
-        "and all larger ones.",
+        "Sufficient: weighted Kendall's tau with the ranking on {} is at least {} in at least {} of the draws, at this "
+        "size and all larger ones.",
         Text((_reference(result),)),
         number(settings.threshold, 2),
         share(settings.confidence),
@@ -132,8 +132,8 @@ def _all_sets(result: SizeStudy) -> Iterator[Block]:
         yield Table(
             (Column("test set"), *(Column(name, TAU) for name in headings)),
             tuple((name, *taus) for name, taus in zip(headings, result.between, strict=True)),
-            caption="Weighted tau between the rankings on whole test sets. If it is low, no size of one test set shows the "
-            "ranking on another.",
+            caption="Weighted tau between the rankings on whole test sets. If it is low, no size of one test set shows "
+            "the ranking on another.",
         )
 
 
@@ -285,8 +285,8 @@ def _notes(result: SizeStudy) -> Iterator[Note]:
     )
     if any(point.aso for test_set in result.sets for curve in test_set.curves for point in curve.points):
         yield Note(
-            "ASO differs: the share of ordered pairs of systems for which almost stochastic order over runs finds a better "
-            "system (eps_min < 0.5) on the sample or on the data it is compared with, but not on both."
+            "ASO differs: the share of ordered pairs of systems for which almost stochastic order over runs finds a "
+            "better system (eps_min < 0.5) on the sample or on the data it is compared with, but not on both."
         )
     sizes = "; ".join(f"{words:,} words for {purpose}" for words, purpose in PUBLISHED.items())
     yield Note(f"Sizes that van der Goot et al. (2024) found sufficient: {sizes}.")
