@@ -162,7 +162,7 @@ def _suffix(corpus: Corpus) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class FolderCheck:
     """What was found in a folder: the leaks of every split, and whether its files are those of its manifest."""
 
     folder: str
@@ -170,20 +170,8 @@ class Checked:
     leaks: dict[str, list[Leak]]
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the command prints them under `--json`."""
-        return {
-            "kind": "split",
-            "folder": self.folder,
-            "verified": self.verified,
-            "splits": [
-                {"split": name, "leaks": [leak.to_dict() for leak in found]} for name, found in self.leaks.items()
-            ],
-            "notes": list(self.notes),
-        }
 
-
-def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
+def check_folder(folder: str | os.PathLike[str], **reading: Any) -> FolderCheck:
     """Compare a folder with its manifest, and look for what leaks between its parts.
 
     A folder without a manifest, such as a treebank with its own train, dev and test, is looked at for leaks alone;
@@ -212,7 +200,7 @@ def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
         parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(one["parts"])}
         shared = one["shared_documents"] or None
         results[one["split"]] = leaks(corpus, Partition(one["split"], parts, corpus.sentences).parts, shared)
-    return Checked(str(folder), len(hashes), results, notes)
+    return FolderCheck(str(folder), len(hashes), results, notes)
 
 
 def _verify(place: Path, files: dict[str, str]) -> None:
@@ -236,7 +224,7 @@ def _strangers(place: Path, known: set[str]) -> tuple[str, ...]:
     return tuple(f"{place / name}: not in the manifest" for name in names if name not in {*known, MANIFEST})
 
 
-def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> Checked:
+def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> FolderCheck:
     files = sort_by_part(expand(folder))
     if not all(map(part_from_name, files)):
         expected = "either, as en-train.conllu and en-test.conllu"
@@ -252,4 +240,4 @@ def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> Checke
     documents = find_documents(corpus)
     shared = None if documents is None else shared_documents(documents, partition)
     note = f"{folder}: no {MANIFEST}; looked for leaks, verified nothing"
-    return Checked(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))
+    return FolderCheck(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))
