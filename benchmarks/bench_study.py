@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks.timing import DATA
 from deadheat.questions.study import study_result
-from deadheat.study.bench import work
-from deadheat.study.plan import Plan
-from deadheat.study.store import Store
+from deadheat.study.engine.training import work
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
 from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 

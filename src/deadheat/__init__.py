@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from deadheat.version import __version__
 
 if TYPE_CHECKING:
+    from deadheat.corpus import Corpus, read, take, write
+    from deadheat.corpus.info import info
+    from deadheat.pages.report import report
     from deadheat.questions.compare import compare
     from deadheat.questions.contrast import contrast
     from deadheat.questions.power import power
@@ -18,12 +21,9 @@ if TYPE_CHECKING:
     from deadheat.questions.seeds import seeds
     from deadheat.questions.size import size
     from deadheat.questions.tables import compare_scores
-    from deadheat.corpus import Corpus, read, take, write
-    from deadheat.corpus.info import info
-    from deadheat.pages.report import report
     from deadheat.splits import Partition, split
-    from deadheat.study.ledger import Ledger, Look
-    from deadheat.study.store import open_store
+    from deadheat.study.ledger.ledger import Ledger, Look
+    from deadheat.study.store.store import open_store
     from deadheat.systems.many import train_many
 
 __all__ = [
@@ -53,14 +53,14 @@ __all__ = [
 
 _HOMES = {
     "Corpus": "deadheat.corpus",
-    "Ledger": "deadheat.study.ledger",
-    "Look": "deadheat.study.ledger",
+    "Ledger": "deadheat.study.ledger.ledger",
+    "Look": "deadheat.study.ledger.ledger",
     "Partition": "deadheat.splits",
     "compare": "deadheat.questions.compare",
     "compare_scores": "deadheat.questions.tables",
     "contrast": "deadheat.questions.contrast",
     "info": "deadheat.corpus.info",
-    "open_store": "deadheat.study.store",
+    "open_store": "deadheat.study.store.store",
     "power": "deadheat.questions.power",
     "rank": "deadheat.questions.rank",
     "read": "deadheat.corpus",

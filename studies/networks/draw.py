@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from deadheat.neural.shape import OPTIMIZERS
-from deadheat.splits.chance import below, generator
+from deadheat.splits.drawing import below, generator
 
 FOLDER = Path(__file__).parent
 LAYERS = (1, 2, 3)

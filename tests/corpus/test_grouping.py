@@ -7,7 +7,7 @@ import re
 import pytest
 
 from deadheat.corpus import Corpus, concatenate, read
-from deadheat.corpus.grouping import documents_by, in_order_of_parts, part_of, parts_of_sentences, strata_by
+from deadheat.corpus.documents import documents_by, in_order_of_parts, part_of, parts_of_sentences, strata_by
 from deadheat.errors import InputError
 from tests.corpus.examples import ONE, row, sentence
 from tests.corpus.test_several_files import named

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Corpus, read
-from deadheat.neural import memory
+from deadheat.neural import devices
 from deadheat.splits.partition import Partition
 
 # Tags, and chunks in all schemes, have four to six labels, so that the same programs serve all.

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deadheat.corpus import read
 from deadheat.questions.compare import compare
 from deadheat.questions.demo import Demo, demo
 from deadheat.questions.run import Conducted, run
-from deadheat.corpus import read
-from deadheat.study.cells import DONE, Cell, Outcome, PartScores
-from deadheat.study.ledger import Ledger, Look
-from deadheat.study.store import Store
+from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
+from deadheat.study.store.store import Store
 from tests.study.study_cases import corpus_text
 
 CORPORA = ("zeta", "beta", "mid & <b>", "omega", "פרח")

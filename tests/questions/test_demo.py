@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.questions.demo import MARK, Demo, demo
 from deadheat.corpus import read
 from deadheat.errors import InputError
-from deadheat.study.config import read_study
+from deadheat.questions.demo import MARK, Demo, demo
+from deadheat.study.plan.study_file import read_study
 from deadheat.testbed import LANGUAGES, built_in
 from tests.questions.report_cases import demonstrated as demonstrated
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import deadheat
-from deadheat.questions.run import KEYS, Conducted, named, run
 from deadheat.documents import plain
 from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger, Look, Watched
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder
-from deadheat.study.running import planned_looks
-from deadheat.study.store import Store
+from deadheat.questions.run import KEYS, Conducted, named, run
+from deadheat.study.engine.running import planned_looks
+from deadheat.study.ledger.ledger import Ledger, Look, Watched
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder
+from deadheat.study.store.store import Store
 from tests.study.study_cases import study_file
 
 FAILS = "[[systems]]\nname = 'command'\nlabel = 'broken'\npredict = 'false'\n"

@@ -16,6 +16,8 @@ from typing import cast
 import numpy as np
 import pytest
 
+from deadheat.corpus import read, take
+from deadheat.documents import to_json
 from deadheat.questions.compare import compare
 from deadheat.questions.contest import Settings
 from deadheat.questions.run import Conducted, Executing, conduct
@@ -23,17 +25,15 @@ from deadheat.questions.search import DataSet, SearchResult, Winner, _between
 from deadheat.questions.search_spread import Spread
 from deadheat.questions.study import scores_of
 from deadheat.questions.tables import compare_scores
-from deadheat.corpus import read, take
-from deadheat.documents import to_json
 from deadheat.stats.corrections import correct
-from deadheat.study.bench import work
-from deadheat.study.cells import Cell
-from deadheat.study.executor import SerialExecutor
-from deadheat.study.ledger import Ledger, Look
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder, write_prediction
-from deadheat.study.search import Place, Search, searches_of
-from deadheat.study.store import Store
+from deadheat.study.engine.executor import SerialExecutor
+from deadheat.study.engine.training import work
+from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import Place, Search, searches_of
+from deadheat.study.store.recording import predictions_folder, write_prediction
+from deadheat.study.store.store import Store
 from deadheat.terminal.search import search_text
 from tests.study.search_cases import FOUR, METRIC, search_file
 from tests.study.study_cases import odd_systems

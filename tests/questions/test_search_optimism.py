@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from deadheat.questions.run import conduct
 from deadheat.questions.study import scores_of
-from deadheat.study.bench import Worked, work
-from deadheat.study.cells import Cell
-from deadheat.study.executor import SerialExecutor
-from deadheat.study.plan import Plan
-from deadheat.study.search import searches_of
-from deadheat.study.store import open_store
+from deadheat.study.engine.executor import SerialExecutor
+from deadheat.study.engine.training import Worked, work
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import searches_of
+from deadheat.study.store.store import open_store
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import deadheat
+from deadheat.corpus import Corpus
+from deadheat.errors import InputError
 from deadheat.questions.compare import compared_counts
 from deadheat.questions.size import size, size_of_counts, size_of_sets
 from deadheat.questions.size_counts import Prediction, count_test_set, saved_counts
 from deadheat.questions.size_study import beside_published
-from deadheat.corpus import Corpus
-from deadheat.errors import InputError
 from deadheat.ranking.sizes_settings import SizeSettings
 from deadheat.stats.intervals import normal_cdf
-from deadheat.study.ledger import Ledger, Look, Watched
+from deadheat.study.ledger.ledger import Ledger, Look, Watched
 from deadheat.testbed import SimulatedSystem, generate, simulate
 
 FAST = SizeSettings((50, 500), draws=5, aso_draws=2)

@@ -12,17 +12,17 @@ from typing import Any
 import polars as pl
 import pytest
 
+from deadheat.documents import Document, plain
+from deadheat.errors import InputError
 from deadheat.questions.chosen_scores import Chosen
 from deadheat.questions.size import size
 from deadheat.questions.sources import Stored
 from deadheat.questions.stored import stored
-from deadheat.documents import Document, plain
-from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger
-from deadheat.study.store import Store
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.store.store import Store
+from tests.cli.running import Commands
 from tests.questions.report_cases import CORPORA, LABEL, Made, Ran, grid, made_store
 from tests.questions.report_cases import ran as ran
-from tests.cli.running import Commands
 
 METRIC = "accuracy.v1"
 LABELS = ["unigram", LABEL, "seeded", "short", "broken"]

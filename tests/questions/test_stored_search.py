@@ -9,9 +9,9 @@ import pytest
 
 from deadheat.questions.run import KEYS, Conducted, conduct
 from deadheat.questions.stored import stored
-from deadheat.study.plan import Plan
-from deadheat.study.search import searches_of
-from deadheat.study.store import Store
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import searches_of
+from deadheat.study.store.store import Store
 from tests.study.search_cases import FOUR, search_file
 from tests.study.study_cases import corpus_text, serial
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.grouping import PARTS, documents_by, parts_of_sentences
+from deadheat.corpus.documents import PARTS, documents_by, parts_of_sentences
 from deadheat.errors import InputError, NameUnknown
 from deadheat.splits import STRATEGIES, Partition, split
 from deadheat.testbed import generate
@@ -229,7 +229,7 @@ def test_documents_are_needed_where_they_are_the_unit() -> None:
 @given(st.permutations(["train", "dev", "test"]))
 def test_files_in_any_order_give_the_same_sentences(order: list[str]) -> None:
     from deadheat.corpus import concatenate, to_bytes
-    from deadheat.corpus.selection import take
+    from deadheat.corpus.transforms import take
     from tests.splits.corpora import as_file, documents_text
 
     texts = {

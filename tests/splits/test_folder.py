@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import deadheat
-from deadheat.corpus.grouping import documents_by
+from deadheat.corpus.documents import documents_by
 from deadheat.errors import InputError, SplitError
 from deadheat.splits import folder as folder_module
 from deadheat.splits import split

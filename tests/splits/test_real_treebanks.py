@@ -9,7 +9,7 @@ import pytest
 
 import deadheat
 from deadheat.corpus import Corpus
-from deadheat.corpus.grouping import PARTS, documents_by
+from deadheat.corpus.documents import PARTS, documents_by
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
 from deadheat.splits.strategy import Material

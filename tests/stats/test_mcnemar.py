@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.stats.mcnemar import METHODS, mcnemar
+from deadheat.stats.paired import METHODS, mcnemar
 
 counts = st.integers(0, 60)
 

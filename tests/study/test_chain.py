@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.study.chain import BEGINNING, Chain, events_of
+from deadheat.study.ledger.hash_chain import BEGINNING, Chain, events_of
 
 REPAIR = {"event": "repair"}
 
@@ -193,7 +193,7 @@ def test_file_names_that_are_not_text_can_be_kept(chain: Chain) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from deadheat.study.chain import Chain
+from deadheat.study.ledger.hash_chain import Chain
 chain, name = Chain(Path(sys.argv[1])), sys.argv[2]
 for number in range(int(sys.argv[3])):
     chain.append(lambda _: [{"event": "look", "n": f"{name}-{number}"}], repair={"event": "repair"})
@@ -244,7 +244,7 @@ def test_writers_that_are_killed_lose_nothing_that_was_written(chain: Chain) -> 
 TORN = """
 import os, signal, sys
 from pathlib import Path
-from deadheat.study.chain import Chain
+from deadheat.study.ledger.hash_chain import Chain
 write = os.write
 def killed(file, data):
     write(file, data[:len(data) // 2])

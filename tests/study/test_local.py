@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study import worker_pool
-from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT
-from deadheat.study.executor import Finished, SerialExecutor, WorkersFailed
-from deadheat.study.local import LocalExecutor, cores
-from deadheat.study.worker import LOG_BYTES
+from deadheat.study.engine import local as worker_pool
+from deadheat.study.engine.executor import Finished, SerialExecutor, WorkersFailed
+from deadheat.study.engine.local import LocalExecutor, cores
+from deadheat.study.engine.worker import LOG_BYTES
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 from tests.study import worker_tasks
 from tests.study.worker_checks import PATIENCE_S, goes_on, on_linux, run, run_one
 from tests.study.worker_tasks import Loader, behave
@@ -269,7 +269,7 @@ def test_work_of_a_script_is_refused(work: str) -> None:
     script = f"""
 from functools import partial
 from deadheat.errors import InputError
-from deadheat.study.local import LocalExecutor
+from deadheat.study.engine.local import LocalExecutor
 def work(task): ...
 class Job:
     def run(self, task): ...

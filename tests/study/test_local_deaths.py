@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from deadheat.study import worker_messages as messages
-from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT
-from deadheat.study.local import LocalExecutor
-from deadheat.study.worker_nursery import log_file
-from deadheat.study.worker_pool import Task, Worker
+from deadheat.study.engine import worker as messages
+from deadheat.study.engine.fork_server import log_file
+from deadheat.study.engine.local import LocalExecutor, Task, Worker
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 from tests.study.worker_checks import (
     PATIENCE_S,
     alive,
@@ -219,7 +218,7 @@ def test_the_death_of_the_process_that_workers_come_from_is_survived(tmp_path: P
 
 SCRIPT = """
 import os, sys, time
-from deadheat.study.local import LocalExecutor
+from deadheat.study.engine.local import LocalExecutor
 from tests.study.worker_tasks import behave
 with LocalExecutor(behave, workers=3) as executor:
     for number in range(9):

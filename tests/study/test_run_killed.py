@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.study.store import Store
+from deadheat.study.store.store import Store
 from tests.study.study_cases import study_file
 
 MARK = "DEADHEAT_KILLED"

@@ -19,14 +19,13 @@ from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
 from deadheat.neural import tagging
 from deadheat.neural.orders import Done, Order
-from deadheat.study import running
-from deadheat.study.bench import Worked, work
-from deadheat.study.cells import DONE, FAILED, Cell
-from deadheat.study.executor import Finished, SerialExecutor
-from deadheat.study.plan import Plan
-from deadheat.study.running import missing_cells, run_study
-from deadheat.study.stacking import StackedExecutor
-from deadheat.study.store import Store
+from deadheat.study.engine import running
+from deadheat.study.engine.executor import Finished, SerialExecutor
+from deadheat.study.engine.running import missing_cells, run_study
+from deadheat.study.engine.training import StackedExecutor, Worked, work
+from deadheat.study.plan.cells import DONE, FAILED, Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
 from tests.neural.tiny import TAGS, TINY, force_stacks, rows_of
 from tests.study.study_cases import ROOT
 

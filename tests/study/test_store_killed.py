@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.store import Store, write_prediction
+from deadheat.study.store.store import Store, write_prediction
 from tests.study.store_outcomes import cell, counts, outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 30
 HOLD = """
 import os, sys, time
-from deadheat.study.store import Store
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import outcome
 store = Store.open(sys.argv[1], create=True)
 store.add(outcome(0))

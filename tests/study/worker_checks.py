@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deadheat.study.executor import Executor, Finished
+from deadheat.study.engine.executor import Executor, Finished
 
 PATIENCE_S = 20.0
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.neural.recipe import TaggerRecipe
-from deadheat.neural.shape import RATES
+from deadheat.neural.config import TaggerRecipe
+from deadheat.neural.config import RATES
 from deadheat.study.plan import Plan
 from deadheat.systems import SYSTEMS
 from deadheat.systems.bilstm import bilstm

@@ -14,7 +14,7 @@ from deadheat.charts.chart import Chart, Datum, Layout
 from deadheat.charts.drawing import circle, line, rect
 from deadheat.charts.named_rows import Entry, datum, diamond, legend, nothing, rows_of, told
 from deadheat.charts.scales import Scale
-from deadheat.stats.scores import Values
+from deadheat.stats.checks import Values
 from deadheat.text import pluralize
 
 MOST_POINTS = 200  # random splits of a name that are drawn one by one

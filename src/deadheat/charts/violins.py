@@ -13,8 +13,8 @@ from deadheat.charts.chart import Chart, Datum, Layout
 from deadheat.charts.drawing import circle, line, number, path, polygon, rect, text
 from deadheat.charts.named_rows import Entry, Rows, datum, legend, nothing, rows_of, told
 from deadheat.charts.scales import Scale
+from deadheat.stats.checks import Values
 from deadheat.stats.distributions import Summary, summary
-from deadheat.stats.scores import Values
 
 FEWEST = 5  # values that have a shape; fewer are shown as points alone
 MOST_POINTS = 60  # values that are shown one by one

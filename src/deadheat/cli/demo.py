@@ -7,12 +7,12 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from deadheat.questions.demo import LARGE, demo
 from deadheat.cli.options import Parser, announce_compiling, print_json, whole_number
 from deadheat.errors import InputError
 from deadheat.pages.demo import demo_report
 from deadheat.pages.writing import check_place, write_whole
-from deadheat.study.executor import WorkersFailed
+from deadheat.questions.demo import LARGE, demo
+from deadheat.study.engine.executor import WorkersFailed
 from deadheat.terminal.demo import demo_text
 from deadheat.terminal.tables import quotable
 

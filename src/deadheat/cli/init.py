@@ -7,12 +7,11 @@ import shlex
 from pathlib import Path
 
 from deadheat.cli.options import Parser, add_reading, reading
-from deadheat.corpus.grouping import in_order_of_parts
-from deadheat.corpus.reading import read
-from deadheat.corpus.source import STDIN, expand
+from deadheat.corpus.documents import in_order_of_parts
+from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
-from deadheat.study.starting import starting_study
+from deadheat.study.plan.starter import starting_study
 
 
 def parser() -> argparse.ArgumentParser:

@@ -10,9 +10,8 @@ from deadheat.cli.looking import add_ledger_file
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
-from deadheat.study.ledger import SHORT, Ledger, Watched
-from deadheat.study.sealing import seal
-from deadheat.study.tally import Tally
+from deadheat.study.ledger.ledger import SHORT, Ledger, Tally, Watched
+from deadheat.study.ledger.sealing import seal
 from deadheat.terminal.ledger import ledger_table, looks_table
 from deadheat.text import pluralize
 

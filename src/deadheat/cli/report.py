@@ -19,7 +19,7 @@ from deadheat.errors import InputError
 from deadheat.pages.opening import is_page
 from deadheat.pages.report import Report, report
 from deadheat.pages.writing import check_place, write_whole
-from deadheat.study.ledger import Ledger
+from deadheat.study.ledger.ledger import Ledger
 from deadheat.terminal.tables import prose, quotable
 from deadheat.text import pluralize
 

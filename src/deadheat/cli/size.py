@@ -13,7 +13,7 @@ from deadheat.cli.options import Parser, add_reading, print_json, reading, say, 
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS
 from deadheat.ranking.sizes_settings import AGAINST, SEEDS, SIZES, SizeSettings, parse_sizes
-from deadheat.splits.sampling import WAYS
+from deadheat.splits.drawing import WAYS
 from deadheat.terminal.size import size_text
 
 DEFAULTS = SizeSettings()

@@ -2,7 +2,7 @@
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.reading import concatenate, read
-from deadheat.corpus.selection import take
+from deadheat.corpus.transforms import take
 from deadheat.corpus.vocabulary import Column, Vocabulary
 from deadheat.corpus.writing import to_bytes, write
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError, NameUnknown
-from deadheat.metrics.metric import Counts, Metric, accuracy, f1
+from deadheat.metrics.metric import METRICS, Counts, Metric, accuracy, f1
 from deadheat.metrics.pair import Flags, Pair
-from deadheat.metrics.registry import METRICS
 from deadheat.metrics.universal import main_label
 
 PENN_PUNCTUATION = frozenset(["``", "''", ":", ",", "."])

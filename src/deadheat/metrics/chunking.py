@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import CorpusError, Fault, NameUnknown
-from deadheat.metrics.metric import Counts, Metric, f1
+from deadheat.metrics.metric import METRICS, Counts, Metric, f1
 from deadheat.metrics.pair import Flags, Pair
-from deadheat.metrics.registry import METRICS
 
 O, B, I, E, S = range(5)  # noqa: E741 (the letters of the schemes)
 STRANGE = -1

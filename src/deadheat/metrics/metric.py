@@ -1,4 +1,4 @@
-"""What a metric is: a row of integers a unit, and the value of a sum of rows."""
+"""What a metric is: a row of integers per unit, and the value of a sum of rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics.pair import Pair
+from deadheat.registry import Registry
 
 Counts: TypeAlias = NDArray[np.int64]  # units by fields
 Sums: TypeAlias = NDArray[np.int64] | NDArray[np.float64]  # ... by fields; resampled sums are floats
@@ -91,3 +92,6 @@ def error_reduction(worse: float, better: float) -> float:
     0.2
     """
     return float("nan") if worse >= 1 else (better - worse) / (1 - worse)
+
+
+METRICS: Registry[Metric] = Registry("metric", "las, las.v1 or las.v1(subtypes=True)")

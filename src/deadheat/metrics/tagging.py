@@ -7,9 +7,8 @@ import numpy as np
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics.attachment import sentence_counts
-from deadheat.metrics.metric import Counts, Metric, accuracy, f1
+from deadheat.metrics.metric import METRICS, Counts, Metric, accuracy, f1
 from deadheat.metrics.pair import Flags, Pair
-from deadheat.metrics.registry import METRICS
 from deadheat.metrics.universal import aligned_counts, main_label
 
 

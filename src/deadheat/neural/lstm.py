@@ -19,8 +19,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from deadheat.neural import chance
-from deadheat.neural.chance import Key
+from deadheat.neural import rng
+from deadheat.neural.rng import Key
 from deadheat.neural.devices import accelerated
 
 DIRECTIONS, GATES = 2, 4

@@ -22,7 +22,7 @@ from deadheat.neural.batches import NONE, PREDICTED, Slot, in_order, rows_to_lab
 from deadheat.neural.devices import accelerated
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import Ground, programs
-from deadheat.neural.shape import Course, Numbers
+from deadheat.neural.config import Course, Numbers
 
 Judge = Callable[[int, NDArray[np.integer]], float]  # split, labels of tune's words in order -> score
 

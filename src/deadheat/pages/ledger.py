@@ -8,7 +8,7 @@ from typing import Any
 from deadheat.documents import Document, plain
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, listed
-from deadheat.study.ledger import SHORT
+from deadheat.study.ledger.ledger import SHORT
 from deadheat.terminal.ledger import minute
 from deadheat.text import pluralize
 

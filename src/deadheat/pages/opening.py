@@ -7,11 +7,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from deadheat.questions.sources import Stored, Tabled
 from deadheat.documents import Document
 from deadheat.errors import InputError, reason
 from deadheat.pages.html import MOTTO
-from deadheat.study.ledger import Ledger
+from deadheat.questions.sources import Stored, Tabled
+from deadheat.study.ledger.ledger import Ledger
 from deadheat.tables.source import table_bytes
 
 # The kinds of results: each has a module of its name in this package.

@@ -10,18 +10,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from deadheat.questions.pathless import Pathless
-from deadheat.questions.search_names import failed_systems
-from deadheat.questions.sources import Stored, Tabled
-from deadheat.questions.verdicts import verdicts
-from deadheat.questions.withheld import nameless, sealed_test_sets, without_people, without_sealed, without_sentences
 from deadheat.charts.chart import NARROW, Figure, unique
 from deadheat.documents import Document, plain
 from deadheat.errors import InputError, NameUnknown
 from deadheat.pages.opening import KINDS, opened
 from deadheat.pages.section import Page, Section
 from deadheat.pages.wording import listed
-from deadheat.study.ledger import Ledger
+from deadheat.questions.pathless import Pathless
+from deadheat.questions.search_names import failed_systems
+from deadheat.questions.sources import Stored, Tabled
+from deadheat.questions.verdicts import verdicts
+from deadheat.questions.withheld import nameless, sealed_test_sets, without_people, without_sealed, without_sentences
+from deadheat.study.ledger.ledger import Ledger
 from deadheat.version import __version__
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadheat.questions.search_names import failed_systems, searched
 from deadheat.pages.disagreement import disagreement
 from deadheat.pages.search_told import failed_finals, trained_again
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_told import Row, Told, over, way
 from deadheat.pages.wording import NONE, listed, shown
-from deadheat.study.cells import DONE
+from deadheat.questions.search_names import failed_systems, searched
+from deadheat.study.plan.cells import DONE
 from deadheat.text import pluralize
 
 MOST_SENTENCES = 4

@@ -69,6 +69,6 @@ def _settings(name: str) -> Mapping[str, Any] | None:
 
 
 def _measure(settings: Mapping[str, Any]) -> str:
-    from deadheat.splits.sizes import measure_of, parse_sizes
+    from deadheat.splits.strategy import measure_of, parse_sizes
 
     return measure_of(parse_sizes(settings["sizes"]), "sentences" if settings["unit"] == "sentence" else "words")

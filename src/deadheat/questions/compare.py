@@ -1,127 +1,58 @@
-"""Compare systems: which differences are real."""
+"""Which differences between systems are real: on files of predictions, or on a table of scores."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deadheat.questions.contest import Contest, Settings, verdict
-from deadheat.questions.disagreement import Disagreement, disagreement
-from deadheat.questions.groups import grouped
-from deadheat.questions.looks import recorded, unsealed
-from deadheat.questions.score import Given, Score, default_metric, notes_on, open_corpora, open_corpus, scored
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
-from deadheat.metrics import METRICS, Metric, Pair, align
-from deadheat.metrics.metric import Counts
-from deadheat.stats.ranks import CriticalDifference
+from deadheat.metrics import METRICS, Metric, Pair
+from deadheat.metrics import align as align_words
+from deadheat.metrics.metric import FIELDS, Counts, Sums, Values, ratio
+from deadheat.questions.agreement import agreement
+from deadheat.questions.groups import grouped
+from deadheat.questions.inputs import CorpusSource, open_corpora, open_corpus, record, unseal
+from deadheat.questions.pairwise import pairwise_verdict, run_tests
+from deadheat.questions.score import count_scores, default_metric, notes_on, score_of
+from deadheat.results.compare import Agreement, AverageRanks, Comparison, PairwiseSettings
+from deadheat.results.format import Scale
+from deadheat.results.score import Score
+from deadheat.stats.intervals import bootstrap
+from deadheat.stats.ranks import critical_difference
 from deadheat.study.ledger import Look
-from deadheat.study.tally import Tally
+from deadheat.tables.matrix import ScoreTable, score_table
 from deadheat.text import pluralize
-from deadheat.version import __version__
 
+DECIMALS = 6  # scores of so many decimals are compared as they stand, as integers, so that the exact test applies
+FINEST, GREATEST = 1e-8, 1e12  # differences and scores that integers can hold
+DIGITS = 9  # finer scores are rounded to so many digits of their range
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
-    """Scores of systems on the same units, every pair tested, and who is tied with the best."""
-
-    metric: str
-    unit: str
-    reason: str  # why this test
-    settings: Settings
-    systems: tuple[Score, ...]
-    pairs: tuple[Contest, ...]
-    tied: tuple[str, ...]
-    units: int
-    scale: float = 100.0  # what scores are multiplied by to be shown
-    alignment: str = ""  # of words, where files were compared
-    besides: tuple[Score, ...] = ()  # other scores of the same systems: unknown words, whole sentences
-    disagreement: Disagreement | None = None
-    ranks: CriticalDifference | None = None  # over data sets, for three systems or more
-    notes: tuple[str, ...] = ()
-    looks: tuple[Tally, ...] = ()  # how often the test sets were looked at, this time included
-
-    @property
-    def test(self) -> str:
-        return self.settings.test
-
-    @property
-    def decimals(self) -> int:
-        """How many to show: two for percentages, four for scores of a table that are shares."""
-        return 4 if self.scale == 1 and all(abs(row.value) <= 2 for row in self.systems) else 2
-
-    @property
-    def signature(self) -> str:
-        """All that the numbers depend on, to quote in a paper."""
-        return " | ".join(
-            [
-                f"deadheat {__version__}",
-                self.systems[0].metric.name,
-                *([f"align {self.alignment}"] if self.alignment else []),
-                f"units {self.units} ({self.unit})",
-                self.test,
-                f"{self.settings.correction}, {pluralize(len(self.pairs), 'test')}",
-                f"alpha {self.settings.alpha:g}",
-                f"bootstrap intervals, {self.settings.resamples} resamples",
-                f"seed {self.settings.seed}",
-            ]
-        )
-
-    def __str__(self) -> str:
-        return "\n".join(
-            [*map(str, self.systems), *map(str, self.pairs), f"tied with the best: {', '.join(self.tied)}"]
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the command prints them under `--json`."""
-        rows = [
-            {"system": row.file, "value": row.value, "low": row.interval.low, "high": row.interval.high}
-            for row in self.systems
-        ]
-        found = {
-            "kind": "compare",
-            "systems": rows,
-            "pairs": [pair.to_dict() | {"winner": pair.winner(self.settings.alpha)} for pair in self.pairs],
-            "tied": list(self.tied),
-            "agreement": self.disagreement.to_dict() if self.disagreement else {},
-            "besides": [row.to_dict() for row in self.besides],
-            "ranks": self.ranks.to_dict() if self.ranks else {},
-            "metric": self.metric,
-            "unit": self.unit,
-            "test": self.test,
-            "reason": self.reason,
-            "correction": self.settings.correction,
-            "alpha": self.settings.alpha,
-            "scale": self.scale,
-            "signature": self.signature,
-            "notes": list(self.notes),
-        }
-        return found | ({"looks": [each.to_dict() for each in self.looks]} if self.looks else {})
-
-    def to_latex(self) -> str:
-        """Systems with intervals and who is tied with the best, then pairs with p-values, for the booktabs package."""
-        from deadheat.questions.latex import joined
-        from deadheat.questions.latex_tables import compare_tables
-
-        return joined(compare_tables(self.to_dict()))
+ScoreSource = str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
 
 
 def compare(  # noqa: PLR0913 (the options of the command)
-    gold: Given | Sequence[Given],
-    systems: Mapping[str, Given],
+    gold: CorpusSource | Sequence[CorpusSource],
+    systems: Mapping[str, CorpusSource],
     *,
     metric: str = "",
     unit: str = "sentence",
-    settings: Settings | None = None,
+    test: str = "",
+    correction: str = "holm",
+    alpha: float = 0.05,
     reference: str = "",
-    training: Given | Sequence[Given] | None = None,
-    align_by: str = "text",
-    look: Look | None = None,
+    train: CorpusSource | Sequence[CorpusSource] | None = None,
+    align: str = "text",
+    resamples: int = 10_000,
+    seed: int = 0,
+    ledger_entry: Look | None = None,
     **reading: Any,
 ) -> Comparison:
     r"""Compare systems on one test set.
@@ -133,128 +64,141 @@ def compare(  # noqa: PLR0913 (the options of the command)
     metric
         By default LAS for trees, else the first metric that `deadheat.score` would show.
     unit
-        What is swapped or drawn: `sentence`, `document`, or `token` where the metric counts words.
-    settings
-        The test, the correction for many tests, alpha, resamples and seed.
+        What is resampled or permuted: `sentence`, `document`, or `token` where the metric counts words.
+    test, correction, alpha
+        The significance test (by default the one that fits the data), the correction for several tests, and the level.
     reference
         Test every system against this one alone.
-    training
-        The training file: accuracy on unknown words is shown besides, for metrics of tags.
-    look
-        Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
+    train
+        The training file: accuracy on unknown words is added, for metrics of tags.
+    ledger_entry
+        Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
 
     Examples
     --------
     >>> import deadheat
     >>> gold = deadheat.read(text="a_X b_Y c_Z\n" * 20)
     >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
-    >>> found = deadheat.compare(gold, {"good": good, "bad": bad})
-    >>> print(found.pairs[0].test, found.pairs[0].p, found.tied)
-    permutation-exact 1.9073486328125e-06 ('good',)
+    >>> deadheat.compare(gold, {"good": good, "bad": bad})
+    <Comparison: good is better than bad by 33.33 points of Accuracy (tag) (CI [+33.33, +33.33], p = 1.9e-06).>
     """
-    settings = settings or Settings()
-    labelled, sealed = unsealed(gold, reading, look, open_corpus)
-    gold_corpus, named = _opened(labelled, systems, reading)
-    everyone = list(named.values())
-    chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
-    shared: dict[str, Any] = {"level": 1 - settings.alpha, "resamples": settings.resamples, "seed": settings.seed}
-    rows = [row for pair in pairs for row in scored(pair, grouped(pair, [chosen], ""), proportions=False, **shared)]
+    settings = PairwiseSettings(test, correction, alpha, resamples, seed)
+    labelled, sealing_notes = unseal(gold, reading, ledger_entry)
+    gold_corpus, named = _open(labelled, systems, reading)
+    corpora = list(named.values())
+    measure, pairs = _align(gold_corpus, corpora, metric, unit, align)
+    shared: dict[str, Any] = {"level": 1 - alpha, "resamples": resamples, "seed": seed}
+    counted = [
+        item for pair in pairs for item in count_scores(pair, grouped(pair, [measure], ""), proportions=False, **shared)
+    ]
+    rows = [item.score for item in counted]
     notes = [note for pair, row in zip(pairs, rows, strict=True) for note in notes_on(pair, unit, [row])]
-    counts, name = _common_counts({row.file: row.counts_NF[:, :3] for row in rows}, pairs)
-    found = verdict(counts, {row.file: row.value for row in rows}, chosen.value, settings, reference=reference)
+    counts, unit_name = _common_counts({item.score.system: item.counts_NF[:, :3] for item in counted}, pairs)
+    scores = {row.system: row.value for row in rows}
+    tests = run_tests(counts, scores, measure.value, settings, reference=reference)
+    units = len(next(iter(counts.values())))
     same_words = all(pair.same_words for pair in pairs)
     comparison = Comparison(
-        chosen.label,
-        name,
-        found.reason,
-        found.settings,
+        measure.label,
+        measure.name,
+        unit_name,
+        units,
+        tests.settings,
+        tests.reason,
         tuple(rows),
-        found.pairs,
-        found.tied,
-        len(counts[everyone[0].name]),
-        alignment=align_by,
-        besides=_besides(pairs, chosen, training, reading, shared) if same_words else (),
-        disagreement=_disagreement(gold_corpus, named, chosen, sealed=bool(sealed)) if same_words else None,
-        notes=tuple(dict.fromkeys([*sealed, *notes])),
+        tests.pairs,
+        tests.tied,
+        pairwise_verdict(
+            tests.pairs, scores, metric=measure.label, source=f"{unit_name}s", units=units, alpha=alpha
+        ),
+        align=align,
+        reference=reference,
+        extra_scores=_extra_scores(pairs, measure, train, reading, shared) if same_words else (),
+        agreement=_agreement(gold_corpus, named, measure, sealed=bool(sealing_notes)) if same_words else None,
+        notes=tuple(dict.fromkeys([*sealing_notes, *notes])),
     )
-    done = recorded(look, gold_corpus, everyone, [chosen.name], comparison.signature)
-    return replace(comparison, notes=tuple(dict.fromkeys([*done.notes, *comparison.notes])), looks=done.tallies)
-
-
-def _disagreement(gold: Corpus, named: Mapping[str, Corpus], metric: Metric, *, sealed: bool) -> Disagreement | None:
-    """How far systems agree; no sentences are shown of gold that is sealed."""
-    found = disagreement(gold, named, metric)
-    return replace(found, sentences=()) if found is not None and sealed else found
+    recorded = record(ledger_entry, gold_corpus, corpora, [measure.name], comparison.signature)
+    notes = list(dict.fromkeys([*recorded.notes, *comparison.notes]))
+    return replace(comparison, notes=tuple(notes), evaluations=recorded.tallies)
 
 
 def compared_counts(
-    gold: Given | Sequence[Given],
-    systems: Mapping[str, Given],
+    gold: CorpusSource | Sequence[CorpusSource],
+    systems: Mapping[str, CorpusSource],
     *,
     metric: str,
     unit: str,
     reading: dict[str, Any],
-    look: Look | None = None,
+    ledger_entry: Look | None = None,
 ) -> tuple[Metric, dict[str, Counts], tuple[str, ...]]:
-    """The metric, the counts of every system over the same units, and what a person should be told."""
-    align_by = reading.pop("align_by", "text")
-    labelled, sealed = unsealed(gold, reading, look, open_corpus)
-    gold_corpus, named = _opened(labelled, systems, reading)
-    everyone = list(named.values())
-    chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
-    counts, _ = _common_counts({pair.predicted.name: chosen.counts(pair)[:, :3] for pair in pairs}, pairs)
-    done = recorded(look, gold_corpus, everyone, [chosen.name], f"{chosen.name} | align {align_by} | unit {unit}")
-    return chosen, counts, (*done.notes, *sealed)
+    """The metric, the counts of every system over the same units, and notes."""
+    align = reading.pop("align", "text")
+    labelled, sealing_notes = unseal(gold, reading, ledger_entry)
+    gold_corpus, named = _open(labelled, systems, reading)
+    corpora = list(named.values())
+    measure, pairs = _align(gold_corpus, corpora, metric, unit, align)
+    counts, _ = _common_counts({pair.predicted.name: measure.counts(pair)[:, :3] for pair in pairs}, pairs)
+    signature = f"{measure.name} | align {align} | unit {unit}"
+    recorded = record(ledger_entry, gold_corpus, corpora, [measure.name], signature)
+    return measure, counts, (*recorded.notes, *sealing_notes)
 
 
-def _aligned(
-    gold: Corpus, systems: Sequence[Corpus], metric: str, unit: str, align_by: str
-) -> tuple[Metric, list[Pair]]:
+def _agreement(gold: Corpus, named: Mapping[str, Corpus], metric: Metric, *, sealed: bool) -> Agreement | None:
+    """How far systems agree; no sentences of gold that is sealed are kept."""
+    result = agreement(gold, named, metric)
+    return replace(result, sentences=()) if result is not None and sealed else result
+
+
+def _align(gold: Corpus, systems: Sequence[Corpus], metric: str, unit: str, align: str) -> tuple[Metric, list[Pair]]:
     if unit == "document" and not gold.has_documents:
         raise InputError(f"{gold.name}: no document marks; expected them to compare by document")
-    pairs = [align(gold, each, by=align_by, unit=unit) for each in systems]
+    pairs = [align_words(gold, corpus, by=align, unit=unit) for corpus in systems]
     return METRICS.make(metric or default_metric(pairs[0])), pairs
 
 
 def _common_counts(counts: Mapping[str, Counts], pairs: Sequence[Pair]) -> tuple[dict[str, Counts], str]:
-    """Counts of every system, each over units of its own, over the units that all share, and what such a unit is.
+    """Counts of every system over the units that all share, and what such a unit is.
 
     Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
     sentence, the same row is the same text for everybody.
     """
     if pairs[0].units.name == "token":
-        if any(each[:, 1].max(initial=0) > 1 for each in counts.values()):
-            raise InputError("the metric counts more than one item a token; expected sentences or documents as units")
+        if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts.values()):
+            raise InputError("the metric counts more than one item per token; expected sentences or documents as units")
         return dict(counts), "token"
     common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
     shared = {}
-    for (name, each), pair in zip(counts.items(), pairs, strict=True):
+    for (name, counts_NF), pair in zip(counts.items(), pairs, strict=True):
         rows = np.searchsorted(pair.units.gold_sentences, common)
-        shared[name] = np.add.reduceat(each, rows, axis=0) if len(rows) else each
+        shared[name] = np.add.reduceat(counts_NF, rows, axis=0) if len(rows) else counts_NF
     kinds = {pair.units.name for pair in pairs}
     return shared, kinds.pop() if len(kinds) == 1 else "block"
 
 
-def _opened(
-    gold: Given | Sequence[Given], systems: Mapping[str, Given], reading: dict[str, Any]
+def _open(
+    gold: CorpusSource | Sequence[CorpusSource], systems: Mapping[str, CorpusSource], reading: dict[str, Any]
 ) -> tuple[Corpus, dict[str, Corpus]]:
-    if len(systems) < 2:
-        raise InputError(f"{pluralize(len(systems), 'system')}; expected at least two to compare")
-    for name, given in systems.items():
-        if isinstance(given, str | os.PathLike) and isinstance(gold, str | os.PathLike) and _same_file(gold, given):
-            raise InputError(f"{name}={os.fspath(given)}: the gold file itself; expected a prediction")
+    _check_number(len(systems))
+    for name, source in systems.items():
+        if isinstance(source, str | os.PathLike) and isinstance(gold, str | os.PathLike) and _is_same_file(gold, source):
+            raise InputError(f"{name}={os.fspath(source)}: the gold file itself; expected a prediction")
     gold_corpus, *others = open_corpora([gold, *systems.values()], reading)
-    return gold_corpus, {name: replace(each, name=name) for name, each in zip(systems, others, strict=True)}
+    return gold_corpus, {name: replace(corpus, name=name) for name, corpus in zip(systems, others, strict=True)}
 
 
-def _same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
+def _is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
     return os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)
 
 
-def _besides(
+def _check_number(systems: int) -> None:
+    if systems < 2:
+        raise InputError(f"{pluralize(systems, 'system')}; expected at least two to compare")
+
+
+def _extra_scores(
     pairs: Sequence[Pair],
     metric: Metric,
-    training: Given | Sequence[Given] | None,
+    train: CorpusSource | Sequence[CorpusSource] | None,
     reading: dict[str, Any],
     shared: dict[str, Any],
 ) -> tuple[Score, ...]:
@@ -263,9 +207,141 @@ def _besides(
     if column in ("", "head", "tree") or metric.base == "chunks":
         return ()
     names = [f"sentence-accuracy(column={column!r})"]
-    names += [f"unknown(column={column!r})"] if training is not None else []
-    train = None if training is None else open_corpus(training, reading)
-    # These are shown by sentence whatever the unit of the comparison is.
-    sides = [align(pair.gold, pair.predicted, by=pair.alignment, training=train) for pair in pairs]
-    made = [METRICS.make(name) for name in names]
-    return tuple(row for pair in sides for row in scored(pair, grouped(pair, made, ""), proportions=True, **shared))
+    names += [f"unknown(column={column!r})"] if train is not None else []
+    training = None if train is None else open_corpus(train, reading)
+    # These are by sentence whatever the unit of the comparison is.
+    aligned = [align_words(pair.gold, pair.predicted, by=pair.alignment, training=training) for pair in pairs]
+    metrics = [METRICS.make(name) for name in names]
+    return tuple(
+        item.score
+        for pair in aligned
+        for item in count_scores(pair, grouped(pair, metrics, ""), proportions=True, **shared)
+    )
+
+
+def compare_scores(
+    scores: ScoreSource,
+    *,
+    metric: str = "",
+    test: str = "",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    reference: str = "",
+    missing: str = "refuse",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare systems by their scores on the same data sets, paired by data set; more is better.
+
+    Every data set has the same weight: the score of a system is its mean.
+
+    Examples
+    --------
+    >>> table = {"A": {"en": 90, "de": 85, "fi": 80, "ta": 60}, "B": {"en": 89, "de": 84, "fi": 78, "ta": 61}}
+    >>> compare_scores(table)
+    <Comparison: A is ahead of B by 0.75 in mean score, but there are too few data sets to tell whether it is better.>
+    """
+    settings = PairwiseSettings(test, correction, alpha, resamples, seed)
+    table = _table(scores, metric, missing)
+    _check_range(table.scores_SD)
+    whole_SD, unit, lowest, notes = _integers(table.scores_SD)
+    counts = {
+        system: np.stack([row, np.full_like(row, unit), np.full_like(row, unit)], axis=1)
+        for system, row in zip(table.systems, whole_SD, strict=True)
+    }
+    measure = Metric(metric or "mean", metric or "mean score", _not_counted, mean_above(lowest), FIELDS)
+    rows = tuple(_mean_score(name, counts_NF, measure, settings) for name, counts_NF in counts.items())
+    means = {row.system: row.value for row in rows}
+    tests = run_tests(counts, means, measure.value, settings, reference=reference)
+    datasets = len(table.datasets)
+    scale = Scale.of(table.scores_SD.ravel().tolist())
+    if table.dropped:
+        notes = (*notes, f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
+    return Comparison(
+        measure.label,
+        measure.name,
+        "data set",
+        datasets,
+        tests.settings,
+        tests.reason,
+        rows,
+        tests.pairs,
+        tests.tied,
+        pairwise_verdict(
+            tests.pairs, means, metric=measure.label, source="data sets", units=datasets, alpha=alpha, scale=scale
+        ),
+        scale=scale,
+        reference=reference,
+        ranks=_average_ranks(table, alpha) if len(table.systems) > 2 and datasets > 1 else None,
+        notes=notes,
+    )
+
+
+def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
+    ranks = critical_difference(table.scores_SD, names=table.systems, datasets=table.datasets, alpha=alpha)
+    return AverageRanks(
+        ranks.pairs.method,
+        ranks.pairs.names,
+        tuple(ranks.average_ranks_S.tolist()),
+        ranks.cliques,
+        ranks.cd,
+        ranks.friedman.p,
+        alpha,
+        ranks.pairs.data_sets,
+    )
+
+
+def _table(scores: ScoreSource, metric: str, missing: str) -> ScoreTable:
+    if isinstance(scores, Mapping):
+        _check_number(len(scores))
+        return score_table(scores, metric=metric, missing=missing)
+    from deadheat.tables.scores import read_score_table  # polars takes 0.3 s to import
+
+    table = read_score_table(scores, metric=metric, missing=missing)
+    _check_number(len(table.systems))
+    return table
+
+
+def _check_range(scores_SD: Values) -> None:
+    spread, greatest = float(np.ptp(scores_SD)), float(np.abs(scores_SD).max())
+    finest = max(FINEST, 2e-10 * scores_SD.shape[1])  # integers hold the sum over all data sets
+    if 0 < spread < finest or not greatest <= GREATEST:
+        problem = f"scores up to {greatest:.3g} that differ by {spread:.3g} at most"
+        expected = f"differences of {finest:g} or more and scores up to {GREATEST:g}"
+        raise InputError(f"{problem}; expected {expected}: multiply all scores by the same number")
+
+
+def mean_above(lowest: float) -> Callable[[Sums], Values]:
+    """The mean of scores that were counted from the lowest one on."""
+
+    def mean(sums: Sums) -> Values:
+        return lowest + ratio(sums[..., 0], sums[..., 1], empty=np.nan)
+
+    return mean
+
+
+def _integers(scores_SD: Values) -> tuple[NDArray[np.int64], int, float, tuple[str, ...]]:
+    """Scores as integers above the lowest, what 1 became, the lowest, and a note if digits were lost."""
+    lowest = float(scores_SD.min())
+    spread = float(scores_SD.max()) - lowest
+    for decimals in range(DECIMALS + 1):
+        unit = int(10**decimals)
+        exact = np.abs(scores_SD * unit - np.round(scores_SD * unit)) < 1e-6 * max(1.0, abs(lowest) + spread)
+        if exact.all() and (unit * spread > 1 or not spread):
+            low = round(lowest * unit)
+            return np.round(scores_SD * unit).astype(np.int64) - low, unit, low / unit, ()
+    unit = int(10 ** max(0, DIGITS - math.ceil(math.log10(spread))))
+    whole = np.round((scores_SD - lowest) * unit).astype(np.int64)
+    return whole, unit, lowest, (f"scores are compared to {DIGITS} digits of their range",)
+
+
+def _not_counted(_: object) -> Counts:
+    raise AssertionError("scores of a table are not counted")
+
+
+def _mean_score(name: str, counts_NF: Counts, measure: Metric, settings: PairwiseSettings) -> Score:
+    rng = np.random.default_rng(settings.seed)
+    interval = bootstrap(
+        counts_NF, measure.value, rng=rng, level=1 - settings.alpha, resamples=settings.resamples
+    )
+    return score_of(name, measure, counts_NF.sum(axis=0), interval)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deadheat.study.plan import Plan
+from deadheat.study.plan.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

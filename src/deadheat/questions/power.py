@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.errors import InputError
 from deadheat.questions.compare import compared_counts
 from deadheat.questions.score import Given
-from deadheat.errors import InputError
 from deadheat.stats.power import Power, mcnemar_power, paired_power, simulate_mcnemar_power
-from deadheat.study.ledger import Look
+from deadheat.study.ledger.ledger import Look
 
 
 def power(  # noqa: PLR0913 (the options of the command)

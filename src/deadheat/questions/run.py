@@ -10,14 +10,10 @@ from typing import Any
 
 from deadheat.questions.search import SearchResult, search_result
 from deadheat.questions.study import StudyResult, scores_of, study_result
-from deadheat.study.bench import Worked
-from deadheat.study.cells import DONE, Cell, Outcome
-from deadheat.study.executor import Executor
-from deadheat.study.ledger import Look
-from deadheat.study.local import cores
-from deadheat.study.plan import Plan
-from deadheat.study.progress import Progress
-from deadheat.study.running import (
+from deadheat.study.engine.executor import Executor
+from deadheat.study.engine.local import cores
+from deadheat.study.engine.progress import Progress
+from deadheat.study.engine.running import (
     Ran,
     check_budgets,
     failed_cells,
@@ -27,9 +23,12 @@ from deadheat.study.running import (
     ran_before,
     run_study,
 )
-from deadheat.study.search import searches_of, tested_cells
-from deadheat.study.searching import run_search, waiting
-from deadheat.study.store import Store
+from deadheat.study.engine.training import Worked
+from deadheat.study.ledger.ledger import Look
+from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import run_search, searches_of, tested_cells, waiting
+from deadheat.study.store.store import Store
 
 Executing = Callable[[Plan, Path], Executor[Cell, Worked]]  # of a plan and the place of its store
 KEYS = "keys"  # of the study's cells, and of each search's, in what the store keeps: it may hold cells of other studies

@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.metrics import Metric
 from deadheat.questions.contest import Settings, pair_p
 from deadheat.questions.search_spread import Spread, spread_of
 from deadheat.questions.tables import compare_scores
-from deadheat.metrics import Metric
 from deadheat.stats.corrections import correct
-from deadheat.study.cells import Cell
-from deadheat.study.search import DEV, TEST, Pick, Place, Values, mean_score
-from deadheat.study.searching import Searched
-from deadheat.study.store import Store
+from deadheat.study.plan.cells import Cell
+from deadheat.study.search.search import DEV, TEST, Pick, Place, Searched, Values, mean_score
+from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 
 NONE = float("nan")

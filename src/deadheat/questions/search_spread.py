@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from deadheat.stats.intervals import resampled_sums
 from deadheat.stats.rankings import spearman
-from deadheat.study.search import DEV, TEST, Place, Search, Values
-from deadheat.study.store import Store
+from deadheat.study.search.search import DEV, TEST, Place, Search, Values
+from deadheat.study.store.store import Store
 
 RESAMPLES = 2000
 NONE = float("nan")

@@ -23,11 +23,11 @@ from deadheat.ranking.seeds import (
     seed_differences,
     system_pairs,
 )
+from deadheat.stats.checks import Values
 from deadheat.stats.corrections import check_alpha, correct
 from deadheat.stats.distributions import Summary, summary
-from deadheat.stats.scores import Values
-from deadheat.tables.names import SYSTEMS
 from deadheat.tables.runs import Path, Runs, read_runs
+from deadheat.tables.table import SYSTEMS
 from deadheat.text import pluralize
 
 MOST_SYSTEMS = 100  # 4,950 pairs

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.corpus import Corpus
+from deadheat.errors import InputError
+from deadheat.metrics import METRICS
 from deadheat.questions.score import Given
 from deadheat.questions.size_counts import (
     AnyPath,
@@ -21,14 +24,11 @@ from deadheat.questions.size_counts import (
     saved_counts,
 )
 from deadheat.questions.size_study import SizeStudy
-from deadheat.corpus import Corpus
-from deadheat.errors import InputError
-from deadheat.metrics import METRICS
 from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
 from deadheat.stats.intervals import Values
 from deadheat.stats.rankings import weighted_kendall_rows
-from deadheat.study.ledger import Look
+from deadheat.study.ledger.ledger import Look
 from deadheat.text import pluralize
 
 BY_CONSTRUCTION = (

@@ -16,16 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.questions.looks import recorded, unsealed
-from deadheat.questions.score import Given, default_metric, notes_on, open_corpora, open_corpus
 from deadheat.corpus import Corpus
-from deadheat.corpus.corpus import Part
-from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.corpus import Part, content_hash, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import FIELDS
+from deadheat.questions.looks import recorded, unsealed
+from deadheat.questions.score import Given, default_metric, notes_on, open_corpora, open_corpus
 from deadheat.ranking.sizes_sampling import CountedSet
-from deadheat.study.ledger import Look, Recorded, Scored, Watched, is_test_name
+from deadheat.study.ledger.ledger import Look, Recorded, Scored, Watched, is_test_name
 
 SAVED_AS = "deadheat-counts.v1"
 SUFFIX = ".npz"

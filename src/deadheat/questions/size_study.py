@@ -10,7 +10,7 @@ from deadheat.metrics import Metric
 from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
 from deadheat.ranking.sizes_settings import SizeSettings
 from deadheat.stats.intervals import Values
-from deadheat.study.tally import Tally
+from deadheat.study.ledger.ledger import Tally
 from deadheat.text import pluralize
 from deadheat.version import __version__
 

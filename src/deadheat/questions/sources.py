@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.documents import Document
-from deadheat.study.cells import DONE
+from deadheat.study.plan.cells import DONE
 from deadheat.text import pluralize
 
 if TYPE_CHECKING:

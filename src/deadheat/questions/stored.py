@@ -15,20 +15,20 @@ from typing import Any
 
 import polars as pl
 
+from deadheat.documents import Document, plain
+from deadheat.errors import InputError
+from deadheat.metrics import METRICS
+from deadheat.metrics.metric import GOLD
 from deadheat.questions.chosen_scores import PREFERRED, Answers, Chosen
 from deadheat.questions.run import KEYS
 from deadheat.questions.size import study as size_study
 from deadheat.questions.size_counts import TestSet
 from deadheat.questions.sources import Stored
 from deadheat.questions.stored_search import search_rows, unfinished_search
-from deadheat.documents import Document, plain
-from deadheat.errors import InputError
-from deadheat.metrics import METRICS
-from deadheat.metrics.metric import GOLD
 from deadheat.ranking.sizes_sampling import CountedSet
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
-from deadheat.study.ledger import Ledger
-from deadheat.study.store import Store
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 
 # Beyond these there is more to work out than a page is worth waiting for; deadheat size has no such limits.

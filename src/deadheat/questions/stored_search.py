@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from deadheat.documents import Document
 from deadheat.questions.run import KEYS
 from deadheat.questions.search_names import searched
-from deadheat.documents import Document
-from deadheat.study.cells import Cell
-from deadheat.study.search import BOTH, DEV, TUNE
+from deadheat.study.plan.cells import Cell
+from deadheat.study.search.search import BOTH, DEV, TUNE
 
 PLACE = ("corpus", "split", "split_seed", "number")
 

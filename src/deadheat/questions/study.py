@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.questions.contest import Settings, choose_test, pair_p
-from deadheat.questions.disagreement import Disagreement, disagreement
-from deadheat.questions.planned import Planned
 from deadheat.corpus import Corpus, read, take
 from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
+from deadheat.questions.contest import Settings, choose_test, pair_p
+from deadheat.questions.disagreement import Disagreement, disagreement
+from deadheat.questions.planned import Planned
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import wilson
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
-from deadheat.study.running import missing_cells
-from deadheat.study.store import Store
+from deadheat.study.engine.running import missing_cells
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 from deadheat.text import pluralize
 

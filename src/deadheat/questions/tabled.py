@@ -14,8 +14,7 @@ from deadheat.questions.chosen_scores import Answers, Chosen
 from deadheat.questions.sources import Tabled
 from deadheat.documents import plain
 from deadheat.errors import InputError, NameUnknown
-from deadheat.tables.names import DATASETS, METRICS, SCORES, SYSTEMS
-from deadheat.tables.table import Table, read_table
+from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Table, read_table
 
 ALPHA = 0.05
 TEST, ONLY = "test", "all"

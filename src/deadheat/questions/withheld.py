@@ -11,7 +11,7 @@ from typing import Any
 
 from deadheat.documents import Document
 from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger
+from deadheat.study.ledger.ledger import Ledger
 
 
 def sealed_test_sets(ledger: Ledger) -> frozenset[str] | None:

@@ -13,8 +13,8 @@ from deadheat.errors import InputError
 from deadheat.ranking.exact import count_sums
 from deadheat.ranking.integers import Indices, WholeScores
 from deadheat.ranking.subsets import SubsetRanks, samples_with_rank
+from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct
-from deadheat.stats.scores import Values
 
 Attributes: TypeAlias = Mapping[str, tuple[str, ...] | Values]
 MOST_SUBSETS = 100  # of those with the same extreme rank

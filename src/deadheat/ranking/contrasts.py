@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import DistributionTest, brown_forsythe
-from deadheat.stats.scores import Values
 from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank_rows
 from deadheat.text import pluralize
 

@@ -15,7 +15,7 @@ import numpy as np
 from deadheat.errors import InputError
 from deadheat.kernels.subsets import count_signs
 from deadheat.ranking.integers import Whole, WholeScores
-from deadheat.stats.scores import Values
+from deadheat.stats.checks import Values
 from deadheat.text import pluralize
 
 EXACT = 2**53  # numbers of subsets up to this are counted exactly in floating point

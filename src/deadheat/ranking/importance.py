@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deadheat.errors import InputError
 from deadheat.kernels.forests import grow_tree
 from deadheat.kernels.resampling import draw_weights
-from deadheat.stats.scores import Values, check_scores
+from deadheat.stats.checks import Values, check_scores
 from deadheat.text import pluralize
 
 Codes = NDArray[np.int64]

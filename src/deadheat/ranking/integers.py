@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.stats.scores import Values
+from deadheat.stats.checks import Values
 
 DECIMALS = 9  # scores of so many decimals are taken as they stand
 DIGITS = 9  # finer ones are rounded to so many digits of their range

@@ -11,8 +11,8 @@ import numpy as np
 
 from deadheat.errors import InputError, nearest
 from deadheat.ranking.integers import Indices, ranks_of, whole_scores
+from deadheat.stats.checks import Values
 from deadheat.stats.rankings import kendall
-from deadheat.stats.scores import Values
 from deadheat.text import pluralize
 
 

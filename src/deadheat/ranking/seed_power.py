@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError
-from deadheat.stats.scores import Values, check_scores
+from deadheat.stats.checks import Values, check_scores
 
 MAX_SEEDS = 100_000
 SIMULATIONS = 2000

@@ -14,6 +14,7 @@ from deadheat.errors import InputError
 from deadheat.ranking.seed_power import SeedPower, seeds_needed, smallest_p
 from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
+from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import (
     DistributionTest,
@@ -23,7 +24,6 @@ from deadheat.stats.distributions import (
     spearman,
 )
 from deadheat.stats.intervals import Interval, normal_quantile
-from deadheat.stats.scores import Values, check_scores
 from deadheat.text import pluralize
 
 GRID_POINTS = 101

@@ -1,6 +1,6 @@
 """Samples of a test set of every size, and the scores of every system on them.
 
-A sample of M words is drawn as van der Goot et al. (2024) draw it (`deadheat.splits.sampling`). The counts of its
+A sample of M words is drawn as van der Goot et al. (2024) draw it (`deadheat.splits.drawing`). The counts of its
 sentences add up to the counts of every system on it, so that all samples of all sizes are one product of a table of
 zeros and ones with the table of counts. Sums of integers in float64 are exact, whatever the order of addition.
 """
@@ -17,8 +17,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.ranking.sizes_settings import SizeSettings
-from deadheat.splits.chance import generator
-from deadheat.splits.sampling import in_order_of, reaching
+from deadheat.splits.drawing import generator, in_order_of, reaching
 from deadheat.stats.intervals import Values
 
 BLOCK = 1 << 22  # weights at a time, so that memory stays small

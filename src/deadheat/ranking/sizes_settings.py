@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.splits.sampling import WAYS
-from deadheat.stats.scores import check_number
+from deadheat.splits.drawing import WAYS
+from deadheat.stats.checks import check_number
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024), before everything
 AGAINST = ("all", "rest")

@@ -16,7 +16,7 @@ from deadheat.errors import InputError
 from deadheat.kernels.subsets import BLOCK, find_samples, rank_samples, rank_samples_wide
 from deadheat.ranking.design import Design, Indices, Key
 from deadheat.ranking.integers import WholeScores
-from deadheat.stats.scores import Values, check_number
+from deadheat.stats.checks import Values, check_number
 
 AT_A_TIME = 1 << 16  # samples a call; changes nothing but memory
 QUARTILES = (0.25, 0.5, 0.75)

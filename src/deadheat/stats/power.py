@@ -11,8 +11,7 @@ import numpy as np
 
 from deadheat.errors import InputError
 from deadheat.stats.intervals import Counts, Value, normal_cdf, normal_quantile
-from deadheat.stats.mcnemar import mcnemar
-from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, observed_difference
+from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, mcnemar, observed_difference
 
 BLOCK = 1 << 20  # units drawn at a time
 POINTS = 25  # of a curve

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
 from deadheat.kernels.hmm import best_states, count_trigrams, count_words, file_keys, grow_suffixes, guess_labels
-from deadheat.systems.floors import sorted_labels
+from deadheat.systems.baselines import sorted_labels
 from deadheat.systems.system import SYSTEMS, System, checked_training
 
 Numbers = NDArray[np.float64]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadheat.study.ledger import SHORT
-from deadheat.study.tally import Tally
+from deadheat.study.ledger.ledger import SHORT, Tally
 from deadheat.terminal.tables import Toned, prose, table
 from deadheat.text import pluralize
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.questions.search import Between, DataSet, SearchResult
-from deadheat.study.search import BOTH, TUNE, Search
+from deadheat.study.search.search import BOTH, TUNE, Search
 from deadheat.terminal.tables import percent, prose, table
 from deadheat.text import pluralize
 

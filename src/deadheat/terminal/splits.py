@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from deadheat.splits.folder import Checked
 from deadheat.splits.leaks import Leak
-from deadheat.splits.making import Splits
+from deadheat.splits.splitting import Splits
 from deadheat.terminal.tables import paragraph, percent, prose, table
 
 MOST_SHOWN = 12  # splits; of more, the least and the most of each part are shown

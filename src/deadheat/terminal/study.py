@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from deadheat.questions.study import Block, Standing, StudyResult
-from deadheat.study.plan import Plan
-from deadheat.study.progress import duration
-from deadheat.study.search import searches_of
+from deadheat.study.engine.progress import duration
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import searches_of
 from deadheat.terminal.search import search_plan
 from deadheat.terminal.tables import Toned, percent, prose, table
 from deadheat.text import pluralize
