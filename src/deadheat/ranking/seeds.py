@@ -56,7 +56,9 @@ class SystemPair:
     smallest_p: float  # the smallest corrected p-value that the Mann-Whitney test can give with so many runs
     aso_a: Aso  # almost stochastic order in favour of a
     aso_b: Aso
-    winner: str  # the system that tends to score higher, by the corrected Mann-Whitney test; empty if neither is shown to
+    winner: (
+        str  # the system that tends to score higher, by the corrected Mann-Whitney test; empty if neither is shown to
+    )
     power: SeedPower
 
     def __str__(self) -> str:
@@ -128,7 +130,7 @@ def density(scores: ArrayLike) -> Density:
     return Density(tuple(grid.tolist()), tuple(heights.tolist()), width)
 
 
-def system_pairs(  # noqa: PLR0913 (the options of the command)
+def system_pairs(
     scores: Mapping[str, ArrayLike],
     *,
     rng: np.random.Generator,
