@@ -42,7 +42,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class OptionPair:
-    """Tests of two options on the means of the same configurations, with p-values corrected for all pairs of options."""
+    """Tests of two options on the means of configurations; p-values are corrected for all pairs of options."""
 
     a: str
     b: str
@@ -112,7 +112,7 @@ def contrast_options(
     An option wins a configuration if its score there is the highest. Where several share it, the win goes to the one
     that wins most of the others, as in Reimers and Gurevych's tables (`ties` "most"), or is shared as well ("share").
     The best option is the one with most wins, and of several the one with the higher mean. Pairs are tested by the sign
-    test and by Wilcoxon's signed-rank test, and the p-values are corrected for all pairs, so that they also hold for the
+    test and by Wilcoxon's signed-rank test, and p-values are corrected for all pairs, so that they also hold for the
     option that was selected because it won. Spread is tested for all options by the Brown-Forsythe test, which assumes
     that the options are independent and so has little power, and for each pair by the test of Pitman (1939) and Morgan
     (1939), which does not: a and b vary equally if and only if a + b and a - b do not correlate. It assumes scores that

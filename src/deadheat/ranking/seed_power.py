@@ -45,7 +45,7 @@ class SeedPower:
         power = f"power {self.power:.3f} (simulated {self.simulated:.3f})"
         divided = f" / {self.comparisons}" if self.comparisons > 1 else ""
         level = f"alpha {self.alpha:g}{divided}"
-        return f"{seeds} find a difference of {self.difference:+.4f} with {power} at {level}; now {self.power_now:.3f}"
+        return f"{seeds} find {self.difference:+.4f} with {power} at {level}; now {self.power_now:.3f}"
 
 
 def seeds_needed(  # noqa: PLR0913 (the options of the command)
@@ -83,7 +83,7 @@ def seeds_needed(  # noqa: PLR0913 (the options of the command)
     --------
     >>> a, b = [0.905, 0.911, 0.900, 0.908, 0.906], [0.901, 0.905, 0.897, 0.906, 0.903]
     >>> print(seeds_needed(a, b, rng=np.random.default_rng(0)))
-    19 seeds each (95% CI [10, 68]) find a difference of +0.0036 with power 0.804 (simulated 0.801) at alpha 0.05; now 0.239
+    19 seeds each (95% CI [10, 68]) find +0.0036 with power 0.804 (simulated 0.801) at alpha 0.05; now 0.239
     """
     first, second = check_scores("seeds needed, first system", a), check_scores("seeds needed, second system", b)
     if not (0 < alpha < 1 and 0 < target < 1):

@@ -1,4 +1,4 @@
-"""Distributions of scores over seeds: their shape, tests of pairs of systems, and how dev scores predict test scores."""
+"""Distributions of scores over seeds: their shape, tests of pairs of systems, and dev scores as predictors of test."""
 
 from __future__ import annotations
 
