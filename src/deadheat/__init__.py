@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from deadheat.questions.score import score
     from deadheat.questions.seeds import seeds
     from deadheat.questions.size import size
-    from deadheat.questions.tables import compare_scores
+    from deadheat.questions.compare import compare_scores
     from deadheat.splits import Partition, split
     from deadheat.study.ledger.ledger import Ledger, Look
     from deadheat.study.store.store import open_store
-    from deadheat.systems.many import train_many
+    from deadheat.systems.system import train_many
 
 __all__ = [
     "Corpus",

@@ -10,7 +10,7 @@ import pytest
 
 from deadheat.corpus import Corpus, read
 from deadheat.neural import devices
-from deadheat.splits.partition import Partition
+from deadheat.splits.splitting import Partition
 
 # Tags, and chunks in all schemes, have four to six labels, so that the same programs serve all.
 TINY: dict[str, Any] = {

@@ -23,7 +23,7 @@ from deadheat.pages.section import Section
 from deadheat.questions.demo import Demo
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
-from deadheat.questions.tables import compare_scores
+from deadheat.questions.compare import compare_scores
 from deadheat.study.store.store import Store
 from deadheat.tables.runs import Runs
 from tests.pages.section_checks import column, section, texts

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from deadheat.questions.compare import Comparison, compare
-from deadheat.questions.contest import Settings
-from deadheat.questions.tables import compare_scores
+from deadheat.study.search.space import Settings
+from deadheat.questions.compare import compare_scores
 from deadheat.corpus import Corpus, read
 from deadheat.pages.compare import in_words, sections
 from deadheat.pages.disagreement import MOST_SYSTEMS

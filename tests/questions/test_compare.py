@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deadheat.questions.compare import compare
-from deadheat.questions.contest import Settings
+from deadheat.study.search.space import Settings
 from deadheat.questions.power import assumed_power, power
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError, NameUnknown

@@ -19,12 +19,12 @@ import pytest
 from deadheat.corpus import read, take
 from deadheat.documents import to_json
 from deadheat.questions.compare import compare
-from deadheat.questions.contest import Settings
+from deadheat.study.search.space import Settings
 from deadheat.questions.run import Conducted, Executing, conduct
 from deadheat.questions.search import DataSet, SearchResult, Winner, _between
 from deadheat.questions.search_spread import Spread
 from deadheat.questions.study import scores_of
-from deadheat.questions.tables import compare_scores
+from deadheat.questions.compare import compare_scores
 from deadheat.stats.corrections import correct
 from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.training import work

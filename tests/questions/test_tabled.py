@@ -14,7 +14,7 @@ from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
 from deadheat.questions.sources import Tabled
 from deadheat.questions.tabled import tabled
-from deadheat.questions.tables import compare_scores
+from deadheat.questions.compare import compare_scores
 from deadheat.documents import plain
 from deadheat.errors import InputError
 

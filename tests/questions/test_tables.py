@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deadheat.questions.contest import Settings
-from deadheat.questions.tables import compare_scores
+from deadheat.study.search.space import Settings
+from deadheat.questions.compare import compare_scores
 from deadheat.errors import InputError
 from deadheat.tables.scores import read_score_table
 

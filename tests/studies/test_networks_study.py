@@ -7,7 +7,7 @@ import pytest
 
 from deadheat.charts.chart import WIDE
 from deadheat.metrics import METRICS
-from deadheat.neural.shape import OPTIMIZERS
+from deadheat.neural.config import OPTIMIZERS
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.store.store import Store

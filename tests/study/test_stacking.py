@@ -18,7 +18,7 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
 from deadheat.neural import tagging
-from deadheat.neural.orders import Done, Order
+from deadheat.neural.jobs import Done, Order
 from deadheat.study.engine import running
 from deadheat.study.engine.executor import Finished, SerialExecutor
 from deadheat.study.engine.running import missing_cells, run_study

@@ -13,7 +13,7 @@ import pytest
 from deadheat.corpus import read
 from deadheat.questions.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.stats.intervals import wilson
-from deadheat.stats.mcnemar import mcnemar
+from deadheat.stats.paired import mcnemar
 from deadheat.study.engine.running import run_study
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from deadheat.questions.compare import compare
-from deadheat.questions.contest import Settings
-from deadheat.questions.tables import compare_scores
+from deadheat.study.search.space import Settings
+from deadheat.questions.compare import compare_scores
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from deadheat.compression import BrokenError
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, counted, reason
+from deadheat.errors import InputError, pluralize, reason
 from deadheat.neural.vector_files import EXPECTED, blocks_of, not_text
 from collections.abc import Sequence
 from deadheat.neural.text import Lexicon, normalised
@@ -53,7 +53,7 @@ class Vectors:
     def __str__(self) -> str:
         found = int(self.found.sum())
         share = f" ({self.coverage:.1%})" if len(self.found) else ""
-        return f"{self.name}: {self.size} numbers a word, {found:,} of {counted(len(self.found), 'word')} found{share}"
+        return f"{self.name}: {self.size} numbers a word, {found:,} of {pluralize(len(self.found), 'word')} found{share}"
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -128,7 +128,7 @@ def _read(name: str, blocks: Iterator[bytes], wanted: _Wanted) -> tuple[_Layout,
         before += _take(each, before, layout, wanted)
     words = before - header
     if layout.announced is not None and layout.announced != words:
-        announced = f"{counted(layout.announced, 'word')} of {counted(layout.size, 'number')}"
+        announced = f"{pluralize(layout.announced, 'word')} of {pluralize(layout.size, 'number')}"
         raise layout.fault(1, f"the header announces {announced}; {words:,} follow")
     return layout, words
 
@@ -237,9 +237,9 @@ class _Layout:
         first = 1 if self.announced is None else 2
         if number == first and not _is_text(line):
             return not_text(self.name)
-        found = counted(columns, "column") if line.strip(b" \t\r") else "an empty line"
+        found = pluralize(columns, "column") if line.strip(b" \t\r") else "an empty line"
         told = "on line 1" if self.announced is None else "the header says"
-        numbers = counted(self.size, "number")
+        numbers = pluralize(self.size, "number")
         return self.fault(number, f"{found}; expected {self.size + 1:,}, a word and {numbers}, as {told}")
 
     def wrong_value(self, number: int, word: bytes, values: bytes) -> InputError | None:

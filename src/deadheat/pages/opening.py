@@ -12,7 +12,7 @@ from deadheat.errors import InputError, reason
 from deadheat.pages.html import MOTTO
 from deadheat.questions.sources import Stored, Tabled
 from deadheat.study.ledger.ledger import Ledger
-from deadheat.tables.source import table_bytes
+from deadheat.tables.table import table_bytes
 
 # The kinds of results: each has a module of its name in this package.
 KINDS = ("study", "search", "score", "compare", "power", "seeds", "contrast", "rank", "size", "split", "ledger")

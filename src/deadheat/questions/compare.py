@@ -27,7 +27,7 @@ from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import bootstrap
 from deadheat.stats.ranks import critical_difference
-from deadheat.study.ledger import Look
+from deadheat.study.ledger.ledger import Look
 from deadheat.tables.matrix import ScoreTable, score_table
 from deadheat.text import pluralize
 

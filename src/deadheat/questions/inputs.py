@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.identity import content_hash
+from deadheat.corpus.corpus import content_hash
 from deadheat.errors import CorpusError, InputError
-from deadheat.study.ledger import Look, Recorded, Scored
-from deadheat.study.sealing import has_sealed, sealed_labels
+from deadheat.study.ledger.ledger import Look, Recorded, Scored
+from deadheat.study.ledger.sealing import has_sealed, sealed_labels
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
 

@@ -15,7 +15,7 @@ from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.corrections import correct, tied_with_best
 from deadheat.stats.intervals import Value, Values, difference
-from deadheat.stats.mcnemar import mcnemar
+from deadheat.stats.paired import mcnemar
 from deadheat.stats.paired import (
     FEW,
     check_pair,

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.errors import InputError
 from deadheat.questions.compare import compared_counts
-from deadheat.questions.score import Given
+from deadheat.questions.rank import Given
 from deadheat.stats.power import Power, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import Look
 

@@ -20,7 +20,7 @@ from deadheat.questions.inputs import CorpusSource, open_corpora, record, unseal
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
 from deadheat.stats.intervals import check_level, percentiles, resampled_sums
-from deadheat.study.ledger import Look
+from deadheat.study.ledger.ledger import Look
 from deadheat.text import pluralize
 
 INTERVALS = ("auto", "bootstrap")

@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.questions.score import Given
+from deadheat.questions.rank import Given
 from deadheat.questions.size_counts import (
     AnyPath,
     Prediction,

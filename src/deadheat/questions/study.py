@@ -14,8 +14,10 @@ from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
-from deadheat.questions.contest import Settings, choose_test, pair_p
-from deadheat.questions.disagreement import Disagreement, disagreement
+from deadheat.study.search.space import Settings
+from deadheat.questions.pairwise import choose_test, pair_p
+from deadheat.questions.disagreement import Disagreement
+from deadheat.pages.disagreement import disagreement
 from deadheat.questions.planned import Planned
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import wilson

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.forests import grow_tree
+from deadheat.kernels.statistics import grow_tree
 from deadheat.kernels.resampling import draw_weights
 from deadheat.stats.checks import Values, check_scores
 from deadheat.text import pluralize

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
-from deadheat.kernels.likeness import nearest_like
+from deadheat.kernels.alignment import nearest_like
 
 Counts = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.randomization import swap_sums, tabulate
+from deadheat.kernels.resampling import swap_sums, tabulate
 from deadheat.stats.intervals import Counts, Value, Values, resampled_sums
 
 MCNEMAR_METHODS = ("exact", "midp", "asymptotic", "corrected")

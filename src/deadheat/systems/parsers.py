@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 import numpy as np
 from deadheat.corpus import Column, Corpus, take
-from deadheat.corpus.labels import with_labels, with_trees
+from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.jobs import Done, Order, Trainer

@@ -16,11 +16,11 @@ from deadheat.kernels.perceptron import CLOCK, USED
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
 from deadheat.kernels.perceptron import learn_sentences, tag_sentences
-from deadheat.splits.chance import generator, shuffled
+from deadheat.splits.drawing import generator, shuffled
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 

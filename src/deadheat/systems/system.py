@@ -17,9 +17,9 @@ from deadheat.neural.jobs import Together
 from deadheat.registry import Registry
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError, pluralize
 from deadheat.neural.jobs import Done, Order
-from deadheat.splits.partition import Partition
+from deadheat.splits.splitting import Partition
 
 
 class Model(Protocol):
@@ -132,7 +132,7 @@ def train_many(
     wanted = [(own, partition, seed) for own in made for partition in partitions for seed in seeds]
     for partition in partitions:
         if partition.sentences != corpus.sentences:
-            told = f"split {partition.name}: of {counted(partition.sentences, 'sentence')}"
+            told = f"split {partition.name}: of {pluralize(partition.sentences, 'sentence')}"
             raise InputError(f"{told}; the corpus {corpus.name} has {corpus.sentences:,}")
     orders = [_order(own, partition, seed, tune) for own, partition, seed in wanted]
     for number, done in made[0].together.train(corpus, orders):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from deadheat.questions.compare import Comparison
 from deadheat.questions.contest import Contest
-from deadheat.questions.disagreement import DisputedSentence
+from deadheat.results.compare import DisputedSentence
 from deadheat.stats.ranks import CriticalDifference
 from deadheat.terminal.tables import Toned, emphasis, percent, prose, quotable, table, word_rows
 

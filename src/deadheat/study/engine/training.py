@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
-from deadheat.corpus.identity import text_hash
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.corpus import text_hash
+from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
-from deadheat.neural.orders import Done, Order, Together
+from deadheat.neural.jobs import Done, Order, Together
 from deadheat.study.engine.executor import Executor, Finished
 from deadheat.study.engine.worker import described, largest_mb
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores
