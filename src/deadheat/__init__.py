@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from deadheat.corpus import Corpus, read, take, write
     from deadheat.corpus.info import info
     from deadheat.pages.report import report
-    from deadheat.questions.compare import compare
+    from deadheat.questions.compare import compare, compare_scores
     from deadheat.questions.contrast import contrast
     from deadheat.questions.power import power
     from deadheat.questions.rank import rank
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from deadheat.questions.score import score
     from deadheat.questions.seeds import seeds
     from deadheat.questions.size import size
-    from deadheat.questions.compare import compare_scores
     from deadheat.splits import Partition, split
     from deadheat.study.ledger.ledger import Ledger, Look
     from deadheat.study.store.store import open_store

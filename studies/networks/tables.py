@@ -16,7 +16,7 @@ import polars as pl
 from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import SeedBlock, seeds
 from deadheat.charts.chart import WIDE, Chart
-from deadheat.charts.violins import Sample, violins
+from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.ranking.contrasts import Contrast
 from deadheat.tables.runs import Runs, read_runs
 from studies.networks.collect import EXTREMES, RUNS
@@ -160,8 +160,8 @@ def _contrasted(found: Contrast) -> Iterator[str | int]:
 
 def figure(task: str, block: SeedBlock) -> Chart:
     """The scores of all seeds as violins, as in figure 2."""
-    samples = [Sample(name, PERCENT * block[name].scores) for name in CLASSIFIERS]
-    return violins(samples, WIDE, title=f"Seeds of one configuration, {task}", axis=AXES[task])
+    samples = tuple(Sample(name, tuple((PERCENT * block[name].scores).tolist())) for name in CLASSIFIERS)
+    return ViolinPlot(samples, title=f"Seeds of one configuration, {task}", axis=AXES[task]).draw(WIDE)
 
 
 def all_tables(folder: Path) -> str:

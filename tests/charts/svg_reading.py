@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from xml.etree import ElementTree
@@ -26,6 +26,14 @@ AWKWARD = (
     "依存構文解析",
     LONG,
 )
+
+
+@dataclass(frozen=True)
+class FunctionPlot:
+    """A plot that a function draws."""
+
+    draw: Callable[[Layout], Chart]
+    title: str = "Plot"
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ def test_every_setting_is_drawn_with_the_winner_among_them() -> None:
     assert list(charts) == ["search-tagger-dev"]  # not all were tested
     data = rows(charts["search-tagger-dev"])
     assert [row["value"] for row in data if row["name"] == "south, by dev"] == pytest.approx([85, 82, 84])
-    assert {(row["name"], row["what"]) for row in data if row["chosen"]} == {
+    assert {(row["name"], row["label"]) for row in data if row["selected"]} == {
         ("north, by tune", "epochs=2, order=2"),
         ("north, by dev", "epochs=2, order=2"),
         ("south, by tune", "epochs=3, order=3"),
@@ -169,7 +169,7 @@ def test_where_all_were_tested_test_is_drawn_and_listed_too() -> None:
     charts = drawn(made)
     assert list(charts) == ["search-tagger-dev", "search-tagger-test"]
     own = [row for row in rows(charts["search-tagger-test"]) if row["name"] == "south, by tune"]
-    assert [(row["value"], row["chosen"]) for row in own] == [
+    assert [(row["value"], row["selected"]) for row in own] == [
         (pytest.approx(70), ""), (pytest.approx(80), ""), (pytest.approx(75), "yes")
     ]  # fmt: skip
     table = section(made, "tagger: how far settings lie apart").tables[0]

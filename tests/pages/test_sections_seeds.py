@@ -72,7 +72,7 @@ def test_pairs_have_p_values_verdicts_and_the_seeds_they_need(found: Seeds) -> N
     assert wins == 2
     assert made.said[0].startswith("Of 3 pairs of systems, 2 can be told apart")
     cells = {(each["row"], each["column"]): each for each in rows(drawn([made])["seeds-pairs"])}
-    assert [cells[pair.a, pair.b]["told apart"] for pair in block.pairs] == ["yes", "no", "yes"]
+    assert [cells[pair.a, pair.b]["significant"] for pair in block.pairs] == ["yes", "no", "yes"]
     assert "3 pairs (holm)" in made.notes[0]
 
 

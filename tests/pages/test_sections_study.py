@@ -180,8 +180,8 @@ def test_pairs_say_on_how_many_splits_one_is_better(two: Ran) -> None:
     for pair in block.pairs:
         cell = cells[pair.a, pair.b]
         assert cell["difference"] == pytest.approx(100 * pair.difference)
-        assert cell["told apart"] == ("yes" if pair.significant >= 4 and not pair.reversed else "no")
-    assert {row["told apart"] for row in cells.values()} == {"yes", "no"}
+        assert cell["significant"] == ("yes" if pair.significant >= 4 and not pair.reversed else "no")
+    assert {row["significant"] for row in cells.values()} == {"yes", "no"}
     assert any("mcnemar-midp on every split, bonferroni over the splits, alpha 0.05" in note for note in made.notes)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from deadheat.questions.size import size, size_of_counts, size_of_sets
-from deadheat.questions.size_counts import SUFFIX
-from deadheat.questions.size_study import SizeStudy
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS
+from deadheat.questions.size import size, size_of_counts, size_of_sets
+from deadheat.questions.size_counts import SUFFIX
+from deadheat.questions.size_study import SizeStudy
 from deadheat.ranking.sizes_settings import AGAINST, SEEDS, SIZES, SizeSettings, parse_sizes
 from deadheat.splits.drawing import WAYS
 from deadheat.terminal.size import size_text

@@ -8,6 +8,7 @@ Find sentences that are much like another one.
 from __future__ import annotations
 
 import numpy as np
+
 from deadheat.kernels.native import helper, kernel
 
 

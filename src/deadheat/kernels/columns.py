@@ -8,6 +8,7 @@ Put the columns of a corpus back into bytes.
 from __future__ import annotations
 
 import numpy as np
+
 from deadheat.kernels.conllu import (
     COLUMNS,
     EMPTY_FORM,
@@ -24,10 +25,8 @@ from deadheat.kernels.conllu import (
     report,
     skip_line,
 )
-from deadheat.kernels.interning import NEWLINE, RETURN, intern
+from deadheat.kernels.interning import NEWLINE, RETURN, UNDERSCORE, intern
 from deadheat.kernels.native import helper, kernel
-from deadheat.kernels.interning import NEWLINE, RETURN, UNDERSCORE
-
 
 NO_TAG = 40
 DOCSTART = np.frombuffer(b"-DOCSTART-", np.uint8)

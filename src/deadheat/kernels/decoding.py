@@ -26,8 +26,8 @@ heads among themselves have a cycle.
 from __future__ import annotations
 
 import numpy as np
-from deadheat.kernels.native import helper, kernel
 
+from deadheat.kernels.native import helper, kernel
 
 SCORE_LIMIT = 1.0e300  # a sum of scores below this is a number
 LOWEST = -1.7e308

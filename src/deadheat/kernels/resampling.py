@@ -17,9 +17,8 @@ Scores are sorted once; a resample is then how often each of them was drawn, and
 from __future__ import annotations
 
 import numpy as np
-from deadheat.kernels.native import helper, kernel
-from deadheat.kernels.native import kernel
 
+from deadheat.kernels.native import helper, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -15,8 +15,8 @@ One regression tree over factors with levels, as a partition of the space of all
 
 from __future__ import annotations
 
-from deadheat.kernels.native import kernel
 import numpy as np
+
 from deadheat.kernels.native import helper, kernel
 from deadheat.kernels.resampling import GOLDEN, scramble
 

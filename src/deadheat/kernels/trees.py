@@ -13,8 +13,8 @@ further on, which has `>`.
 from __future__ import annotations
 
 import numpy as np
-from deadheat.kernels.native import helper, kernel
 
+from deadheat.kernels.native import helper, kernel
 
 # The arrays that `non_projective` needs for one sentence, each as long as the longest one and one more.
 PROJECTIVITY_ARRAYS = 6

@@ -15,14 +15,12 @@ The settings of a parser, in the form in which networks take them; nothing here 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
-from deadheat.errors import InputError, NameUnknown
-from typing import ClassVar
-from deadheat.errors import InputError
 import math
 from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from deadheat.errors import InputError, NameUnknown
 
 if TYPE_CHECKING:
     from jax import Array

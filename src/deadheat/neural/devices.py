@@ -10,21 +10,20 @@ How many networks fit: what one of them takes is reckoned before anything is put
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
+import math
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
+
 import jax
-from deadheat.kernels.native import cache_folder
-import math
 import numpy as np
 from numpy.typing import NDArray
-from deadheat.neural.batches import PREDICTED, length_of
-from deadheat.neural.config import AttentionShape
-from deadheat.neural.config import CASES, Shape
-from deadheat.neural.text import LONGEST_WORD, Text
-from deadheat.neural.config import TransitionShape
 
+from deadheat.kernels.native import cache_folder
+from deadheat.neural.batches import PREDICTED, length_of
+from deadheat.neural.config import CASES, AttentionShape, Shape, TransitionShape
+from deadheat.neural.text import LONGEST_WORD, Text
 
 # Settings of the GNU C library's allocator (malloc.h). All memory comes from one heap that never shrinks: by default
 # large pieces are mapped afresh for every program that runs, and threads have small heaps of their own.

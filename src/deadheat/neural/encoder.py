@@ -9,20 +9,17 @@ All networks begin so; taggers and parsers differ in what follows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
 import jax
 import jax.numpy as jnp
 from jax import Array
-from deadheat.neural import rng
-from deadheat.neural.rng import Key, drawn_rows
-from deadheat.neural.devices import accelerated
-from deadheat.neural.lstm import bilstm, initial_lstm
-from deadheat.neural.config import Shape
-from deadheat.neural.text import UNKNOWN, Text
-from typing import Any, NamedTuple
-from deadheat.neural.lstm import DIRECTIONS, bilstm, initial_lstm
-from deadheat.neural.config import CASES, Numbers, Shape
 
+from deadheat.neural.config import CASES, Numbers, Shape
+from deadheat.neural.devices import accelerated
+from deadheat.neural.lstm import DIRECTIONS, bilstm, initial_lstm
+from deadheat.neural.rng import Key, drawn_rows
+from deadheat.neural.text import UNKNOWN, Text
 
 NOBODY = -1  # where there is no character
 NOTHING = -1e9  # below every score: what is not there is no maximum

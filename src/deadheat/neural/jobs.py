@@ -7,10 +7,10 @@ import importlib.util
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
-
 
 PACKAGES = ("jax", "optax")  # of deadheat[neural]
 

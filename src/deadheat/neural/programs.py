@@ -7,11 +7,6 @@ The compiled programs of a stack, and the ground they stand on: text and strings
 
 from __future__ import annotations
 
-from typing import Any
-import jax
-import jax.numpy as jnp
-import optax
-from deadheat.neural.config import Numbers
 import functools
 import gc
 import importlib
@@ -19,16 +14,20 @@ import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
 import numpy as np
+import optax
 from jax import Array
 from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
+
 from deadheat.corpus.vocabulary import Indices
-from deadheat.neural import rng
-from deadheat.neural.devices import pieces_in_use
-from deadheat.neural.devices import accelerated, as_program
-from deadheat.neural.encoder import Marks, Weights, gathered
 from deadheat.neural.config import Numbers, Shape
+from deadheat.neural.devices import accelerated, as_program, pieces_in_use
+from deadheat.neural.encoder import Marks, Weights, gathered
 from deadheat.neural.text import ROOMY, Encoding, Room, Text, device_arrays, marks, rounded
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from typing import Any
+
 import jax.numpy as jnp
 from jax import Array, lax
-
 
 Key = Array  # a whole number of 32 bits
 

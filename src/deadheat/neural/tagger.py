@@ -13,20 +13,18 @@ words (Huang et al. 2015, Ma & Hovy 2016, Lample et al. 2016, with the options o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
 import jax
 import jax.numpy as jnp
-from jax import Array, lax
-from typing import Any
 import numpy as np
-from jax import Array
+from jax import Array, lax
 from numpy.typing import NDArray
-from deadheat.neural import rng
-from deadheat.neural.rng import Key, drawn_rows
-from deadheat.neural.encoder import Batch, Marks, Weights, barred, initial_encoder, layered, word_vectors
-from deadheat.neural.config import Numbers, Shape
-from deadheat.neural.text import Text
 
+from deadheat.neural.config import Numbers, Shape
+from deadheat.neural.encoder import Batch, Marks, Weights, barred, initial_encoder, layered, word_vectors
+from deadheat.neural.rng import Key, drawn_rows
+from deadheat.neural.text import Text
 
 LEAST = 1e-37  # of a sum of shifted exponentials: what is less is lost in single precision, and its logarithm none
 

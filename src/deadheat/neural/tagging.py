@@ -7,29 +7,25 @@ What taggers learn: the labels of a column, chunks in the wanted scheme.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-import numpy as np
-from numpy.typing import NDArray
-from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
-from deadheat.errors import InputError
-from deadheat.neural.config import AS_IS
-from deadheat.neural.schemes import f1_of, recode, scheme_of
-from deadheat.neural.text import codes_among, strings_of, tokens_of
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
 from deadheat.corpus import Corpus
+from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
-from deadheat.corpus.vocabulary import Indices
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
+from deadheat.errors import InputError
+from deadheat.neural.config import AS_IS, TaggerRecipe
 from deadheat.neural.jobs import Done, Order
-from deadheat.neural.config import TaggerRecipe
+from deadheat.neural.schemes import f1_of, recode, scheme_of
 from deadheat.neural.stack import Splits
-from deadheat.neural.text import Encoding, Lexicon, encoded
+from deadheat.neural.text import Encoding, Lexicon, codes_among, encoded, strings_of, tokens_of
 from deadheat.neural.training import Lesson, Model, Predicted
 from deadheat.neural.training import train_one as train_one_of
 from deadheat.neural.training import train_orders as train_orders_of
-
 
 Codes = NDArray[np.integer]
 
@@ -139,7 +135,9 @@ def lesson_of(recipe: TaggerRecipe, corpora: Sequence[Corpus], splits: Splits, l
     """What taggers of a recipe learn from some corpora."""
     labels = _labels(recipe, corpora)
     source = labels.scheme(splits.trains[0])
-    column = ColumnTask(recipe.column, labels, Labelling.of(labels, splits.learned, source=source, scheme=recipe.scheme))
+    column = ColumnTask(
+        recipe.column, labels, Labelling.of(labels, splits.learned, source=source, scheme=recipe.scheme)
+    )
     encoding = encoded(corpora, column.labelling.codes, column.labelling.names, lexicon)
     return Lesson(recipe.shape, encoding, column.judge, column.written, column.read)
 

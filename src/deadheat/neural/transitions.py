@@ -16,22 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-import numpy as np
-from numpy.typing import NDArray
-from deadheat.trees import archybrid
-from deadheat.trees.archybrid import LEFT, RIGHT, SHIFT, STAY, SWAP, States
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
-from deadheat.neural import rng
+from numpy.typing import NDArray
+
+from deadheat.neural.config import Numbers, TransitionShape
 from deadheat.neural.devices import accelerated, as_program
 from deadheat.neural.encoder import Weights, gathered
 from deadheat.neural.programs import Luck, Programs, Where
-from deadheat.neural.config import Numbers
 from deadheat.neural.text import Text
 from deadheat.neural.transition_scores import (
     Batched,
@@ -46,9 +44,8 @@ from deadheat.neural.transition_scores import (
     scorer,
     scores,
 )
-from deadheat.neural.config import TransitionShape
-from deadheat.trees.archybrid import States
-
+from deadheat.trees import archybrid
+from deadheat.trees.archybrid import LEFT, RIGHT, SHIFT, STAY, SWAP, States
 
 ARCS = 2  # codes below have no relation
 PLACES = 12  # words that a state is told by

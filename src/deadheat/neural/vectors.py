@@ -17,15 +17,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
+
 from deadheat.compression import BrokenError
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, pluralize, reason
-from deadheat.neural.vector_files import EXPECTED, blocks_of, not_text
-from collections.abc import Sequence
 from deadheat.neural.text import Lexicon, normalised
-
+from deadheat.neural.vector_files import EXPECTED, blocks_of, not_text
 
 NEWLINE, RETURN, SPACE, TAB = b"\n\r \t"
 BLANKS = b" \t"
@@ -53,7 +53,9 @@ class Vectors:
     def __str__(self) -> str:
         found = int(self.found.sum())
         share = f" ({self.coverage:.1%})" if len(self.found) else ""
-        return f"{self.name}: {self.size} numbers a word, {found:,} of {pluralize(len(self.found), 'word')} found{share}"
+        return (
+            f"{self.name}: {self.size} numbers a word, {found:,} of {pluralize(len(self.found), 'word')} found{share}"
+        )
 
     def to_dict(self) -> dict[str, object]:
         return {

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.ranks import RankRow, rank_boxes, rank_heat
+from deadheat.charts.chart import Figure
+from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
 from deadheat.documents import Document, plain
 from deadheat.pages.rank_besides import besides
 from deadheat.pages.section import Section, Table
@@ -83,8 +82,8 @@ def _ranks(document: Document) -> Section:
         "rank to the worst. In the second figure, each row says on which share of the subsets a system has each rank."
     )
     figures = (
-        Figure("rank-boxes", partial(_boxes, document=document)),
-        Figure("rank-heat", partial(_heat, document=document)),
+        Figure("rank-boxes", _boxes(document)),
+        Figure("rank-heat", _heat(document)),
     )
     table = _systems_table(document)
     return Section(
@@ -113,21 +112,21 @@ def _possible(document: Document) -> dict[str, tuple[Row, Row]]:
     return {} if exact is None else {each["system"]: (each["best"], each["worst"]) for each in exact["extremes"]}
 
 
-def _boxes(layout: Layout, *, document: Document) -> Chart:
+def _boxes(document: Document) -> RankBoxes:
     possible = _possible(document)
     rows = []
     for each in document["systems"]:
         best, worst = (end["rank"] for end in possible[each["system"]]) if possible else (None, None)
         low, middle, high = (each[name] for name in ("lower_quartile", "median", "upper_quartile"))
         rows.append(RankRow(each["system"], each["best"], low, middle, high, each["worst"], each["mean"], best, worst))
-    return rank_boxes(rows, layout, title=f"Ranks on {subsets_text(document)}")
+    return RankBoxes(tuple(rows), title=f"Ranks on {subsets_text(document)}")
 
 
-def _heat(layout: Layout, *, document: Document) -> Chart:
+def _heat(document: Document) -> RankHeatmap:
     systems = document["systems"]
     title = f"How often each system has each rank, on {subsets_text(document)}"
-    names, chances_SS = [each["system"] for each in systems], [each["chances"] for each in systems]
-    return rank_heat(names, chances_SS, layout, title=title)
+    names = tuple(each["system"] for each in systems)
+    return RankHeatmap(names, tuple(tuple(each["chances"]) for each in systems), title=title)
 
 
 def _systems_table(document: Document) -> Table:

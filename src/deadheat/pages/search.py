@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
 from statistics import median
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.strips import Strip, strips
+from deadheat.charts.chart import Figure
+from deadheat.charts.distributions import Strip, StripPlot
 from deadheat.documents import Document, plain
 from deadheat.pages.search_told import (
     Row,
@@ -180,7 +179,7 @@ def _spreads(document: Document) -> Section:
     more = ("test: least", "test: median", "test: most", "wins test", "did", "rho") if tested else ()
     header = ("data set", "epochs by", "settings", "dev: least", "dev: median", "dev: most", "wins again", *more)
     parts = (DEV, TEST) if tested else (DEV,)
-    figures = [Figure(file_name("search", document["label"], part), partial(_drawn, document, part)) for part in parts]
+    figures = [Figure(file_name("search", document["label"], part), _drawn(document, part)) for part in parts]
     said = [*READING]
     places = sum(bool(spread["dev"]) for each in document["datasets"] for spread in each["spreads"])
     if places > MOST_STRIPS:
@@ -208,7 +207,7 @@ def _ends(values: Sequence[float]) -> list[str]:
     return [shown(each, scale=100) for each in (min(values), median(values), max(values))]
 
 
-def _drawn(document: Document, part: str, layout: Layout) -> Chart:
+def _drawn(document: Document, part: str) -> StripPlot:
     rows = []
     several = len(document["setups"]) > 1
     labels = [settings_text(each["settings"]) for each in document["tried"]]
@@ -224,7 +223,7 @@ def _drawn(document: Document, part: str, layout: Layout) -> Chart:
             what = tuple(labels[number] for number in spread["settings"])
             rows.append(Strip(f"{name}, by {spread['setup']}" if several else name, values, what, chosen))
     title = f"{document['label']}: settings on {part}, and the one that was picked on {document['setting']}"
-    return strips(rows[:MOST_STRIPS], layout, title=title, axis=_measure(document))
+    return StripPlot(tuple(rows[:MOST_STRIPS]), title=title, axis=_measure(document))
 
 
 def _every(document: Document) -> list[Section]:

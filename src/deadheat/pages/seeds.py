@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.gap import Gap, gaps
-from deadheat.charts.matrix import PairCell, pair_matrix
-from deadheat.charts.violins import Sample, violins
+from deadheat.charts.chart import Figure
+from deadheat.charts.curves import Gap, GapPlot
+from deadheat.charts.distributions import Sample, ViolinPlot
+from deadheat.charts.pairs import PairCell, PairMatrix
 from deadheat.documents import Document, plain
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, known, listed, p_shown, share_scale, shown, span, whole
@@ -101,7 +100,7 @@ def _distributions(document: Document, block: Block, *, explain: bool) -> Sectio
         said.append(f"Drawn are the {MOST_VIOLINS} systems of the highest mean; the table has all.")
     figure = Figure(
         file_name("seeds", block["by"]),
-        partial(_drawn_violins, document=document, block=block, systems=systems[:MOST_VIOLINS], scale=scale),
+        _drawn_violins(document=document, block=block, systems=systems[:MOST_VIOLINS], scale=scale),
     )
     table = Table(header, rows, caption=_scale_told(document["score"], scale), folded=len(rows) > MOST_ROWS)
     agreeing = listed(document["settings"])
@@ -124,12 +123,10 @@ def _axis(score: str, scale: float) -> str:
     return f"{score} in percent" if scale == 100 else score
 
 
-def _drawn_violins(
-    layout: Layout, *, document: Document, block: Block, systems: Sequence[System], scale: float
-) -> Chart:
-    samples = [Sample(each["system"], scale * _values(each)) for each in systems]
+def _drawn_violins(*, document: Document, block: Block, systems: Sequence[System], scale: float) -> ViolinPlot:
+    samples = tuple(Sample(each["system"], tuple((scale * _values(each)).tolist())) for each in systems)
     title = _heading(f"{document['score']} over {_runs(block)}", document, block)
-    return violins(samples, layout, title=title, axis=_axis(document["score"], scale))
+    return ViolinPlot(samples, title=title, axis=_axis(document["score"], scale))
 
 
 def _values(system: System) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -160,7 +157,7 @@ def _dev_test(document: Document, block: Block, *, explain: bool) -> Section:
     told_apart = [each for each in _best_first(block) if each.get("dev_values")][:MOST_SERIES]
     figures: tuple[Figure, ...] = ()
     if told_apart:
-        drawn = partial(_drawn_gaps, document=document, block=block, systems=told_apart, scale=scale)
+        drawn = _drawn_gaps(document=document, block=block, systems=told_apart, scale=scale)
         figures = (Figure(file_name("seeds-dev-test", block["by"]), drawn),)
         left_out = len(block["systems"]) - len(told_apart)
         if left_out:
@@ -179,7 +176,7 @@ def _dev_test(document: Document, block: Block, *, explain: bool) -> Section:
     )
 
 
-def _drawn_gaps(layout: Layout, *, document: Document, block: Block, systems: Sequence[System], scale: float) -> Chart:
+def _drawn_gaps(*, document: Document, block: Block, systems: Sequence[System], scale: float) -> GapPlot:
     dev_scale = share_scale(value for each in systems for value in each["dev_values"])
     room = max(2, MOST_POINTS // len(systems))
     points = []
@@ -189,9 +186,8 @@ def _drawn_gaps(layout: Layout, *, document: Document, block: Block, systems: Se
         for test, dev in (pairs[i] for i in kept):
             x, y = dev_scale * known(dev), scale * known(test)
             points.append(Gap(each["system"], x, y))
-    return gaps(
-        points,
-        layout,
+    return GapPlot(
+        tuple(points),
         title=_heading("Development and test scores of runs", document, block),
         x_axis=_axis(document["dev"], dev_scale),
         y_axis=_axis(document["score"], scale),
@@ -223,7 +219,7 @@ def _pairs(document: Document, block: Block, *, explain: bool) -> Section:
     names = [each["system"] for each in _best_first(block)]
     figures: tuple[Figure, ...] = ()
     if 3 <= len(names) <= MOST_IN_MATRIX:
-        drawn = partial(_drawn_matrix, document=document, block=block, names=names, scale=scale)
+        drawn = _drawn_matrix(document=document, block=block, names=names, scale=scale)
         figures = (Figure(file_name("seeds-pairs", block["by"]), drawn),)
     corrected = f"All p-values are corrected for {pluralize(len(pairs), 'pair')} ({document['correction']})."
     return Section(
@@ -236,7 +232,7 @@ def _pairs(document: Document, block: Block, *, explain: bool) -> Section:
     )
 
 
-def _drawn_matrix(layout: Layout, *, document: Document, block: Block, names: Sequence[str], scale: float) -> Chart:
+def _drawn_matrix(*, document: Document, block: Block, names: Sequence[str], scale: float) -> PairMatrix:
     cells = []
     for pair in block["pairs"]:
         gap, p = scale * known(pair["difference"]), known(pair["mann_whitney"]["p_corrected"])
@@ -244,7 +240,7 @@ def _drawn_matrix(layout: Layout, *, document: Document, block: Block, names: Se
         cells.append(PairCell(pair["a"], pair["b"], gap, p, bool(pair["winner"]), told))
     title = _heading(f"Differences of mean {document['score']}", document, block)
     points = ", in points" if scale == 100 else ""
-    return pair_matrix(names, cells, layout, title=title, axis=f"{document['score']}{points}")
+    return PairMatrix(tuple(names), tuple(cells), title=title, axis=f"{document['score']}{points}")
 
 
 def _tested(document: Document, block: Block, scale: float) -> Table:

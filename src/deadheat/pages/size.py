@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.curves import Curve, curves
+from deadheat.charts.chart import Figure
+from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.documents import Document, plain
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, listed, share_scale, shown, whole
@@ -69,9 +68,9 @@ def _block(document: Document, block: Row) -> Section:
     name = file_name("size", block["set"])
     figures = []
     if any(point["tau"] is not None for way in block["ways"] for point in _points(way)):
-        figures.append(Figure(name, partial(_tau_curves, document=document, block=block)))
+        figures.append(Figure(name, _tau_curves(document, block)))
     if _is_tested(block):
-        figures.append(Figure(f"{name}-significance", partial(_aso_curves, block=block)))
+        figures.append(Figure(f"{name}-significance", _aso_curves(block)))
     tables = (_sizes_table(document, block), *_published(block))
     heading, notes = _heading(document, block), (document["signature"],)
     return Section(heading, tuple(said), tuple(figures), tables, notes, about=block["set"])
@@ -109,21 +108,22 @@ def _heading(document: Document, block: Row) -> str:
     return f"How much of {where} is enough"
 
 
-def _tau_curves(layout: Layout, *, document: Document, block: Row) -> Chart:
+def _tau_curves(document: Document, block: Row) -> CurvePlot:
     series = []
     for way in block["ways"]:
         points = [each for each in _points(way) if each["tau"] is not None]
         if not points:
             continue
         bands = all(each["low"] is not None for each in points)
-        lows, highs = ([each[end] for each in points] if bands else None for end in ("low", "high"))
+        lows, highs = (tuple(each[end] for each in points) if bands else None for end in ("low", "high"))
         series.append(
-            Curve(way["way"], [each["words"] for each in points], [each["tau"] for each in points], lows, highs)
+            Curve(
+                way["way"], tuple(each["words"] for each in points), tuple(each["tau"] for each in points), lows, highs
+            )
         )
     against = "everything" if document["against"] == "all" else "the rest"
-    return curves(
-        series,
-        layout,
+    return CurvePlot(
+        tuple(series),
         title=f"{block['set']}: tau with the ranking on {against}",
         x_axis="words of the sample",
         y_axis="weighted Kendall's tau",
@@ -137,14 +137,14 @@ def _aso(point: Row) -> float | None:
     return share
 
 
-def _aso_curves(layout: Layout, *, block: Row) -> Chart:
+def _aso_curves(block: Row) -> CurvePlot:
     series = []
     for way in block["ways"]:
         known = [(each["words"], 100 * share) for each in _points(way) if (share := _aso(each)) is not None]
         if known:
-            series.append(Curve(way["way"], [words for words, _ in known], [share for _, share in known]))
+            series.append(Curve(way["way"], *zip(*known, strict=True)))
     title = f"{block['set']}: pairs on which significance differs"
-    return curves(series, layout, title=title, x_axis="words of the sample", y_axis="% of pairs", log_x=True)
+    return CurvePlot(tuple(series), title=title, x_axis="words of the sample", y_axis="% of pairs", log_x=True)
 
 
 def _sizes_table(document: Document, block: Row) -> Table:

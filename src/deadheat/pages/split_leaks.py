@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.intervals import Reach, intervals
+from deadheat.charts.chart import Figure
+from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.documents import Document
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, listed
@@ -33,7 +32,7 @@ def leaks(document: Document) -> Section:
     if document["verified"]:
         said.insert(0, f"{pluralize(document['verified'], 'file')} of {document['folder']} are as the manifest says.")
     leaking = any(leak["identical"] or leak["near_duplicates"] for many in pairs.values() for leak in many)
-    figures = (Figure("split-leaks", partial(_drawn_leaks, pairs=pairs)),) if leaking else ()
+    figures = (Figure("split-leaks", _drawn_leaks(pairs)),) if leaking else ()
     if leaking:
         said.append(_reading(document, "share of the sentences of the one part that are in the other, too"))
     return Section(
@@ -86,21 +85,21 @@ def _number(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
-def _drawn_leaks(layout: Layout, *, pairs: Leaks) -> Chart:
+def _drawn_leaks(pairs: Leaks) -> IntervalPlot:
     rows = []
     for (within, of), many in pairs.items():
         for name, key in (("identical", "identical"), ("nearly", "near_duplicates")):
             shares = [100 * leak[key] / max(1, leak["sentences"]) for leak in many]
             rows.append(_reach(f"{of} in {within}, {name}", shares, "{:.2f} %"))
-    return intervals(rows, layout, title="Sentences that are in two parts", axis="% of the sentences")
+    return IntervalPlot(tuple(rows), title="Sentences that are in two parts", axis="% of the sentences")
 
 
-def _reach(name: str, values: Sequence[float], shape: str) -> Reach:
+def _reach(name: str, values: Sequence[float], shape: str) -> IntervalRow:
     mean = sum(values) / len(values)
     told = f"{name}: {shape.format(mean)}"
     if min(values) < max(values):
         told += f" ({shape.format(min(values))} to {shape.format(max(values))})"
-    return Reach(name, mean, min(values), max(values), told)
+    return IntervalRow(name, mean, min(values), max(values), told)
 
 
 def _leak_table(document: Document, pairs: Leaks) -> Table:
@@ -137,12 +136,12 @@ def apart(document: Document) -> Section:
         most, name = max(known)
         said.append(f"The largest is {most:.4f}, for {name}.")
         said.append(_reading(document, f"divergence in {listed(kinds)}"))
-    figures = (Figure("split-divergence", partial(_drawn_apart, rows=reaches)),) if known else ()
+    figures = (Figure("split-divergence", _drawn_apart(reaches)),) if known else ()
     return Section("How unlike the parts are", tuple(said), figures, (Table(("parts", *kinds), tuple(rows)),))
 
 
-def _drawn_apart(layout: Layout, *, rows: Sequence[Reach]) -> Chart:
-    return intervals(rows, layout, title="How unlike the parts are", axis="Jensen-Shannon divergence, bits")
+def _drawn_apart(rows: Sequence[IntervalRow]) -> IntervalPlot:
+    return IntervalPlot(tuple(rows), title="How unlike the parts are", axis="Jensen-Shannon divergence, bits")
 
 
 def mean_and_ends(values: Sequence[float | None], shape: str) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.violins import Sample, violins
+from deadheat.charts.chart import Figure
+from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_told import Family, Told, is_standard, way
 from deadheat.pages.wording import NONE, file_name, listed, shown
@@ -118,9 +117,7 @@ def overview_section(told: Told, over: Over) -> Section:
             f"(1: the same order), the corpora least like the average are {listed(_unlike_text(over))}."
         )
     said.append("A violin shows the mean scores of a system on the corpora; one corpus counts as much as another.")
-    figure = Figure(
-        file_name("study", over.part, over.measure, "corpora", over.way), partial(_violins, told=told, over=over)
-    )
+    figure = Figure(file_name("study", over.part, over.measure, "corpora", over.way), _violins(told, over))
     notes = []
     if not over.common.all():
         whole = int(np.count_nonzero(over.common))
@@ -142,11 +139,11 @@ def _unlike_text(over: Over) -> list[str]:
     return [f"{family.corpus} ({tau:.3f})" for family, tau in over.unlike()]
 
 
-def _violins(layout: Layout, *, told: Told, over: Over) -> Chart:
+def _violins(told: Told, over: Over) -> ViolinPlot:
     rows = zip(over.systems, told.scale * over.means_SD, strict=True)
-    samples = [Sample(name, row[np.isfinite(row)]) for name, row in rows]
+    samples = tuple(Sample(name, tuple(row[np.isfinite(row)].tolist())) for name, row in rows)
     title = f"{over.measure} on {over.part}: each system over {len(over.families):,} corpora"
-    return violins(samples, layout, title=title, axis=over.measure + told.in_percent)
+    return ViolinPlot(samples, title=title, axis=over.measure + told.in_percent)
 
 
 def _summary(told: Told, over: Over) -> Table:

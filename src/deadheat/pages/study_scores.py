@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 
-from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.curves import Curve, curves
-from deadheat.charts.gap import Gap, gaps
+from deadheat.charts.chart import Figure
+from deadheat.charts.curves import Curve, CurvePlot, Gap, GapPlot
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_overview import Over
 from deadheat.pages.study_told import Family, Row, Told, over, way
@@ -37,7 +35,7 @@ def gap_section(told: Told, corpora: Sequence[str]) -> Section | None:
             for dev, test in both:
                 rows += _gap_rows(told, family, dev, test, gap_sums)
             if both:
-                draw = partial(_gaps, told=told, family=family, both=both)
+                draw = _gaps(told, family, both)
                 figures.append(Figure(family.file("dev-and-test"), draw))
     if not rows:
         return None
@@ -78,7 +76,7 @@ def gap_over_corpora(told: Told, dev: Over, test: Over) -> Section | None:
             points.append(own)
     if not rows:
         return None
-    draw = partial(_gaps_over, told=told, over=test, points=[each for own in points[:MOST_NAMES] for each in own])
+    draw = _gaps_over(told, test, [each for own in points[:MOST_NAMES] for each in own])
     said = (f"Each point is the mean of a system on one corpus, on dev and on test; {READING}",)
     header = ("system", "corpora", "dev less test, mean", "least", "most")
     figure = Figure(file_name("study", test.measure, "dev-and-test"), draw)
@@ -86,10 +84,10 @@ def gap_over_corpora(told: Told, dev: Over, test: Over) -> Section | None:
     return Section("Dev against test", said, (figure,), (Table(header, tuple(rows)),), notes)
 
 
-def _gaps_over(layout: Layout, *, told: Told, over: Over, points: Sequence[Gap]) -> Chart:
+def _gaps_over(told: Told, over: Over, points: Sequence[Gap]) -> GapPlot:
     few = f", the first {MOST_NAMES} systems" if len(over.systems) > MOST_NAMES else ""
     x_axis, y_axis = (f"{over.measure} on {part}{told.in_percent}" for part in (DEV, TEST))
-    return gaps(points, layout, title=f"{over.measure} on dev and on test{few}", x_axis=x_axis, y_axis=y_axis)
+    return GapPlot(tuple(points), title=f"{over.measure} on dev and on test{few}", x_axis=x_axis, y_axis=y_axis)
 
 
 def _both(test: Family, dev: Family) -> list[tuple[Row, Row]]:
@@ -113,14 +111,14 @@ def _gap_rows(told: Told, family: Family, dev: Row, test: Row, sums: dict[str, l
     return rows
 
 
-def _gaps(layout: Layout, *, told: Told, family: Family, both: Sequence[tuple[Row, Row]]) -> Chart:
+def _gaps(told: Told, family: Family, both: Sequence[tuple[Row, Row]]) -> GapPlot:
     points = [point for dev, test in both for point in _points(told, family, dev, test)]
     names = list(dict.fromkeys(each["system"] for _, test in both for each in family.standings(test)))[:MOST_NAMES]
     few = f", the first {MOST_NAMES} systems" if len({point.name for point in points}) > MOST_NAMES else ""
     title = f"{family.corpus}: {family.measure} on dev and on test{few}"
     x_axis, y_axis = (f"{family.measure} on {part}{told.in_percent}" for part in (DEV, TEST))
     drawn = sorted((point for point in points if point.name in names), key=lambda point: names.index(point.name))
-    return gaps(drawn, layout, title=title, x_axis=x_axis, y_axis=y_axis)
+    return GapPlot(tuple(drawn), title=title, x_axis=x_axis, y_axis=y_axis)
 
 
 def _points(told: Told, family: Family, dev: Row, test: Row) -> list[Gap]:
@@ -165,7 +163,7 @@ def learning_section(told: Told, corpora: Sequence[str]) -> Section | None:
             figures.append(
                 Figure(
                     file_name("study", corpus, family.measure, "learning"),
-                    partial(_curves, told=told, family=family, sized=sized),
+                    _curves(told, family, sized),
                 )
             )
             for words, block in sized:
@@ -198,7 +196,7 @@ def _sized(family: Family) -> list[tuple[float, Row]]:
     return []
 
 
-def _curves(layout: Layout, *, told: Told, family: Family, sized: Sequence[tuple[float, Row]]) -> Chart:
+def _curves(told: Told, family: Family, sized: Sequence[tuple[float, Row]]) -> CurvePlot:
     found: dict[str, list[tuple[float, float, float, float]]] = {}
     for words, block in sized:
         for each in family.standings(block):
@@ -208,9 +206,9 @@ def _curves(layout: Layout, *, told: Told, family: Family, sized: Sequence[tuple
     best = sorted(found, key=lambda name: -found[name][-1][1])[:MOST_NAMES]
     series = []
     for name in best:
-        xs, ys, lows, highs = (list(column) for column in zip(*found[name], strict=True))
+        xs, ys, lows, highs = zip(*found[name], strict=True)
         series.append(Curve(name, xs, ys, lows, highs))
     few = f", the first {MOST_NAMES} systems" if len(found) > MOST_NAMES else ""
     title = f"{family.corpus}, {family.part}: {family.measure} by the words of train{few}"
     y_axis = family.measure + told.in_percent
-    return curves(series, layout, title=title, x_axis="words of train", y_axis=y_axis, log_x=True)
+    return CurvePlot(tuple(series), title=title, x_axis="words of train", y_axis=y_axis, log_x=True)

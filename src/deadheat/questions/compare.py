@@ -108,9 +108,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
         tuple(rows),
         tests.pairs,
         tests.tied,
-        pairwise_verdict(
-            tests.pairs, scores, metric=measure.label, source=f"{unit_name}s", units=units, alpha=alpha
-        ),
+        pairwise_verdict(tests.pairs, scores, metric=measure.label, source=f"{unit_name}s", units=units, alpha=alpha),
         align=align,
         reference=reference,
         extra_scores=_extra_scores(pairs, measure, train, reading, shared) if same_words else (),
@@ -180,7 +178,11 @@ def _open(
 ) -> tuple[Corpus, dict[str, Corpus]]:
     _check_number(len(systems))
     for name, source in systems.items():
-        if isinstance(source, str | os.PathLike) and isinstance(gold, str | os.PathLike) and _is_same_file(gold, source):
+        if (
+            isinstance(source, str | os.PathLike)
+            and isinstance(gold, str | os.PathLike)
+            and _is_same_file(gold, source)
+        ):
             raise InputError(f"{name}={os.fspath(source)}: the gold file itself; expected a prediction")
     gold_corpus, *others = open_corpora([gold, *systems.values()], reading)
     return gold_corpus, {name: replace(corpus, name=name) for name, corpus in zip(systems, others, strict=True)}
@@ -341,7 +343,5 @@ def _not_counted(_: object) -> Counts:
 
 def _mean_score(name: str, counts_NF: Counts, measure: Metric, settings: PairwiseSettings) -> Score:
     rng = np.random.default_rng(settings.seed)
-    interval = bootstrap(
-        counts_NF, measure.value, rng=rng, level=1 - settings.alpha, resamples=settings.resamples
-    )
+    interval = bootstrap(counts_NF, measure.value, rng=rng, level=1 - settings.alpha, resamples=settings.resamples)
     return score_of(name, measure, counts_NF.sum(axis=0), interval)

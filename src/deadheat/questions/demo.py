@@ -10,11 +10,11 @@ from deadheat.corpus import read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.questions.compare import Comparison, compare
-from deadheat.study.search.space import Settings
 from deadheat.questions.run import Conducted, run
 from deadheat.splits import split
 from deadheat.splits.splitting import Splits
 from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.search.space import Settings
 from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"

@@ -15,11 +15,11 @@ from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.corrections import correct, tied_with_best
 from deadheat.stats.intervals import Value, Values, difference
-from deadheat.stats.paired import mcnemar
 from deadheat.stats.paired import (
     FEW,
     check_pair,
     is_additive,
+    mcnemar,
     paired_bootstrap,
     permutation_exact,
     randomization,
@@ -70,9 +70,7 @@ def run_tests(
             raise InputError(f"{name}: no score, because there is nothing to get right; expected something to count")
     test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
     settings = replace(settings, test=test)
-    raw = [
-        _test_pair(a, b, counts[a], counts[b], value, settings) for a, b in combinations(counts, 2)
-    ]
+    raw = [_test_pair(a, b, counts[a], counts[b], value, settings) for a, b in combinations(counts, 2)]
     every = _corrected(raw, settings, counts)
     if reference:
         own = [_turned(pair) if pair.b == reference else pair for pair in raw if reference in (pair.a, pair.b)]
@@ -129,14 +127,10 @@ def _test_pair(
     p, direction = pair_p(first_NF, second_NF, value, settings)
     if direction is None:
         direction = gap
-    return PairwiseTest(
-        a, b, settings.test, gap, interval, p, p, direction, error_reduction(*sorted(scores)), odds
-    )
+    return PairwiseTest(a, b, settings.test, gap, interval, p, p, direction, error_reduction(*sorted(scores)), odds)
 
 
-def pair_p(
-    first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings
-) -> tuple[float, float | None]:
+def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings) -> tuple[float, float | None]:
     """The p-value, and which system the test favours where the difference of the scores does not tell."""
     rng = np.random.default_rng([settings.seed, 1])
     test = settings.test

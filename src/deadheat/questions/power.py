@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from deadheat.errors import InputError
 from deadheat.questions.compare import compared_counts
-from deadheat.questions.rank import Given
-from deadheat.stats.power import Power, mcnemar_power, paired_power, simulate_mcnemar_power
+from deadheat.questions.inputs import CorpusSource
+from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import Look
 
 
 def power(  # noqa: PLR0913 (the options of the command)
-    gold: Given | Sequence[Given],
-    systems: Mapping[str, Given],
+    gold: CorpusSource | Sequence[CorpusSource],
+    systems: Mapping[str, CorpusSource],
     *,
     metric: str = "",
     unit: str = "sentence",
@@ -25,7 +25,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     alpha: float = 0.05,
     target: float = 0.8,
     seed: int = 0,
-    look: Look | None = None,
+    ledger_entry: Look | None = None,
     **reading: Any,
 ) -> Power:
     """Power of a test set to show the difference between two systems, taking the observed units for the population.
@@ -36,16 +36,22 @@ def power(  # noqa: PLR0913 (the options of the command)
         Two predictions by the name of their system.
     units
         Ask for a test set of another size.
-    look
-        Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
+    ledger_entry
+        Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
     """
     if len(systems) != 2:
         raise InputError(f"{len(systems)} systems; expected two")
-    metric_made, counts, notes = compared_counts(gold, systems, metric=metric, unit=unit, reading=reading, look=look)
+    measure, counts, notes = compared_counts(
+        gold, systems, metric=metric, unit=unit, reading=reading, ledger_entry=ledger_entry
+    )
     first, second = counts.values()
     rng = np.random.default_rng(seed)
-    found = paired_power(first, second, metric_made.value, rng=rng, alpha=alpha, target=target, units=units)
-    return replace(found, systems=tuple(systems), metric=metric_made.label, unit=unit, notes=notes)
+    analysis = paired_power(first, second, measure.value, rng=rng, alpha=alpha, target=target, units=units)
+    return _result(analysis, systems=tuple(systems), metric=measure.label, unit=unit, notes=notes)
+
+
+def _result(analysis: PowerAnalysis, **more: Any) -> Power:
+    return Power(**{field.name: getattr(analysis, field.name) for field in fields(analysis)}, **more)
 
 
 def assumed_power(
@@ -58,7 +64,7 @@ def assumed_power(
     target: float = 0.8,
     seed: int = 0,
 ) -> Power:
-    """Power to tell two accuracies apart by McNemar's test, without data.
+    """Power of McNemar's test to show that two accuracies differ, without data.
 
     Parameters
     ----------
@@ -71,14 +77,14 @@ def assumed_power(
 
     Examples
     --------
-    >>> print(assumed_power(25_000, 0.970, 0.968, agreement=0.98))
-    power 0.609 to find a difference of +0.0020 with 25,000 units at alpha 0.05; 80% power needs 0.0025 or 39,243 units
+    >>> assumed_power(25_000, 0.970, 0.968, agreement=0.98)
+    <Power: If the difference is 0.20 points, a test set of 25,000 items shows it with a probability of 60.9%.>
     """
     if items < 1:
         raise InputError(f"{items} items; expected at least one")
-    for name, each in (("accuracy", first), ("accuracy", second), ("agreement", agreement)):
-        if not 0 <= each <= 1:
-            raise InputError(f"{name} {each:g}; expected between 0 and 1")
+    for name, value in (("accuracy", first), ("accuracy", second), ("agreement", agreement)):
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} {value:g}; expected between 0 and 1")
     gap, discordant = first - second, 1 - agreement
     # Both right and both wrong must remain possible: |first + second - 1| <= agreement.
     if abs(gap) > discordant + 1e-12 or abs(first + second - 1) > agreement + 1e-12:
@@ -88,6 +94,6 @@ def assumed_power(
             f"expected between {least:g} and {most:g}"
         )
     chances = max(0.0, (discordant + gap) / 2), max(0.0, (discordant - gap) / 2)
-    found = mcnemar_power(items, *chances, alpha=alpha, target=target)
-    rng = np.random.default_rng(seed)
-    return replace(found, simulated=simulate_mcnemar_power(items, *chances, rng=rng, alpha=alpha))
+    analysis = mcnemar_power(items, *chances, alpha=alpha, target=target)
+    simulated = simulate_mcnemar_power(items, *chances, rng=np.random.default_rng(seed), alpha=alpha)
+    return _result(replace(analysis, simulated=simulated), unit="item")

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from deadheat.metrics import Metric
-from deadheat.study.search.space import Settings
+from deadheat.questions.compare import compare_scores
 from deadheat.questions.pairwise import pair_p
 from deadheat.questions.search_spread import Spread, spread_of
-from deadheat.questions.compare import compare_scores
 from deadheat.stats.corrections import correct
 from deadheat.study.plan.cells import Cell
 from deadheat.study.search.search import DEV, TEST, Pick, Place, Searched, Values, mean_score
+from deadheat.study.search.space import Settings
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 

@@ -21,10 +21,10 @@ from deadheat.corpus.corpus import Part, content_hash, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import FIELDS
+from deadheat.questions.inputs import open_corpus
 from deadheat.questions.looks import recorded, unsealed
 from deadheat.questions.rank import Given
 from deadheat.questions.score import default_metric, notes_on, open_corpora
-from deadheat.questions.inputs import open_corpus
 from deadheat.ranking.sizes_sampling import CountedSet
 from deadheat.study.ledger.ledger import Look, Recorded, Scored, Watched, is_test_name
 

@@ -14,16 +14,16 @@ from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Values
-from deadheat.study.search.space import Settings
-from deadheat.questions.pairwise import choose_test, pair_p
-from deadheat.questions.disagreement import Disagreement
 from deadheat.pages.disagreement import disagreement
+from deadheat.questions.disagreement import Disagreement
+from deadheat.questions.pairwise import choose_test, pair_p
 from deadheat.questions.planned import Planned
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import wilson
 from deadheat.study.engine.running import missing_cells
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
+from deadheat.study.search.space import Settings
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 from deadheat.text import pluralize

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.statistics import grow_tree
 from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.statistics import grow_tree
 from deadheat.stats.checks import Values, check_scores
 from deadheat.text import pluralize
 

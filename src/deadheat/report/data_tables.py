@@ -18,7 +18,9 @@ def chart_data(chart: Chart) -> tuple[Table, int]:
     columns = [column_text(column) for column in zip(*rows, strict=True)]
     heads = tuple(
         Column(heading, NAME if _is_text(column) else number_format())
-        for heading, column in zip(chart.header, zip(*rows, strict=True) if rows else [()] * len(chart.header), strict=True)
+        for heading, column in zip(
+            chart.header, zip(*rows, strict=True) if rows else [()] * len(chart.header), strict=True
+        )
     )
     cells = tuple(tuple(Cell(text) for text in row) for row in zip(*columns, strict=True))
     return Table(heads, cells), len(chart.rows) - len(rows)

@@ -300,7 +300,7 @@ def _grid(table: Table, label: str, *, caption: str = "") -> str:
     """Rows and columns in a box that scrolls sideways; words stand to the left, numbers to the right."""
     textual = [i < table.labels or column.format.is_text for i, column in enumerate(table.columns)]
     head = "".join(
-        f"<th {_class('t' if i and textual[i] else '')}scope=\"col\">{words(column.heading)}</th>"
+        f'<th {_class("t" if i and textual[i] else "")}scope="col">{words(column.heading)}</th>'
         if column.heading
         else "<td></td>"
         for i, column in enumerate(table.columns)
@@ -311,7 +311,9 @@ def _grid(table: Table, label: str, *, caption: str = "") -> str:
     )
     named = f' aria-label="{escape(label)}"' if label and not caption else ""
     above = f"<caption><span>{caption}</span></caption>" if caption else ""
-    return f'<div class="scroll"><table{named}>{above}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    return (
+        f'<div class="scroll"><table{named}>{above}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    )
 
 
 def _cell(cell: Cell, column: int, *, left: bool) -> str:

@@ -69,7 +69,10 @@ def words(given: Words) -> str:
     """Sentences; the values in them are set as numbers."""
     if isinstance(given, str):
         return escape(given)
-    return "".join(_shown(piece) if isinstance(piece, Shown) else escape(piece, opening=not at) for at, piece in enumerate(given.pieces))
+    return "".join(
+        _shown(piece) if isinstance(piece, Shown) else escape(piece, opening=not at)
+        for at, piece in enumerate(given.pieces)
+    )
 
 
 def escape(text: str, *, opening: bool = True) -> str:
@@ -98,7 +101,11 @@ def one_line(latex: str) -> str:
 def _shown(shown: Shown) -> str:
     from deadheat.results.format import show
 
-    return escape(shown.prefix) + _value(show(shown.value, shown.format), shown.format) + escape(shown.suffix, opening=False)
+    return (
+        escape(shown.prefix)
+        + _value(show(shown.value, shown.format), shown.format)
+        + escape(shown.suffix, opening=False)
+    )
 
 
 def _value(text: str, form: Format) -> str:

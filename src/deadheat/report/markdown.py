@@ -6,7 +6,20 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Block, Cell, Figure, Heading, Note, Paragraph, Signature, Table, Verdict, Words, brief, cell_text
+from deadheat.report.model import (
+    Block,
+    Cell,
+    Figure,
+    Heading,
+    Note,
+    Paragraph,
+    Signature,
+    Table,
+    Verdict,
+    Words,
+    brief,
+    cell_text,
+)
 from deadheat.screen import visible
 
 if TYPE_CHECKING:
@@ -58,7 +71,9 @@ def _block(block: Block) -> str:
             return _table(block.alternative) if block.alternative is not None else ""
         case Verdict():
             claims = [_table(block.claims)] if block.claims is not None else []
-            return "\n\n".join([f"**{escape(str(block.headline))}**", *claims, *(escape(str(each)) for each in block.remarks)])
+            return "\n\n".join(
+                [f"**{escape(str(block.headline))}**", *claims, *(escape(str(each)) for each in block.remarks)]
+            )
         case Signature():
             fence = "`" * (1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
             return f"{fence} {visible(block.text)} {fence}" if "`" in block.text else f"`{visible(block.text)}`"

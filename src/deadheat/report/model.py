@@ -285,9 +285,7 @@ def cell_text(cell: Cell) -> str:
     return show(cell.value, cell.format or NAME)
 
 
-def best_cells(
-    values: Sequence[float], form: Format, *, lowest: bool = False, marks: Sequence[str] = ()
-) -> list[Cell]:
+def best_cells(values: Sequence[float], form: Format, *, lowest: bool = False, marks: Sequence[str] = ()) -> list[Cell]:
     """Cells of which the best are in bold: those that read the same are equally good; none where all do.
 
     Examples
@@ -314,4 +312,3 @@ def brief(blocks: Iterable[Block]) -> list[Block]:
 
 def _as_text(words: Words) -> Text:
     return words if isinstance(words, Text) else Text((words,))
-

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadheat.charts.chart import WIDE
-from deadheat.charts.theme import LIGHT, style
 from deadheat.report.html import fragment, printable
 from deadheat.report.model import Figure, Table, Verdict
 

@@ -8,7 +8,19 @@ from collections.abc import Iterable, Sequence
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import Block, Cell, Figure, Heading, Note, Paragraph, Signature, Table, Verdict, brief, cell_text
+from deadheat.report.model import (
+    Block,
+    Cell,
+    Figure,
+    Heading,
+    Note,
+    Paragraph,
+    Signature,
+    Table,
+    Verdict,
+    brief,
+    cell_text,
+)
 from deadheat.screen import Screen, encodable, is_drawn_on, visible
 
 if TYPE_CHECKING:

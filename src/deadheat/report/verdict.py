@@ -112,7 +112,11 @@ def pair_sentence(claim: Claim) -> Text:
     A is ahead of B by 1.00 points of LAS, but there are too few runs to tell whether it is better.
     """
     numbers = next((item for item in claim.evidence if math.isfinite(item.difference)), None)
-    gap = Text(()) if numbers is None else text(" by {}{} {}", size_of(numbers.difference, claim.scale), claim.scale.points, claim.metric)
+    gap = (
+        Text(())
+        if numbers is None
+        else text(" by {}{} {}", size_of(numbers.difference, claim.scale), claim.scale.points, claim.metric)
+    )
     where = text("On {}, ", claim.dataset) if claim.dataset else Text(())
     better, worse = name(claim.better), name(claim.worse)
     if claim.is_shown and len(claim.evidence) == 1:
@@ -125,13 +129,26 @@ def pair_sentence(claim: Claim) -> Text:
     shown, unshown, few = (claim.sources(state) for state in (State.SHOWN, State.NOT_SHOWN, State.TOO_FEW))
     opposite = claim.sources(State.OPPOSITE)
     if not shown and not opposite and not unshown:
-        return text("{}{} is ahead of {}{}, but there are too few {} to tell whether it is better.", where, better, worse, gap, _or(few))
+        return text(
+            "{}{} is ahead of {}{}, but there are too few {} to tell whether it is better.",
+            where,
+            better,
+            worse,
+            gap,
+            _or(few),
+        )
     parts: list[Words] = []
     parts += [text("shown over {}", names(shown))] if shown else []
     parts += [text("the opposite is shown over {}", names(opposite))] if opposite else []
     if unshown:
         single = len(claim.evidence) == 1
-        parts.append(text("not shown to be better over {}{}", _or(unshown), _bracket(claim, claim.evidence[0]) if single else Text(())))
+        parts.append(
+            text(
+                "not shown to be better over {}{}",
+                _or(unshown),
+                _bracket(claim, claim.evidence[0]) if single else Text(()),
+            )
+        )
     parts += [text("there are too few {} to tell", _or(few))] if few else []
     return text("{}{} is ahead of {}{}: {}.", where, better, worse, gap, join_text(parts, "; "))
 
@@ -155,7 +172,13 @@ def _same_pair(claims: Sequence[Claim]) -> Text:
     won = sum(claim.is_shown and claim.better == first.better for claim in claims)
     lost = sum(claim.is_shown and claim.better != first.better for claim in claims)
     noun = "metric" if len({claim.dataset for claim in claims}) == 1 else "data set"
-    said = text("{} is shown to be better than {} on {} of {}", first.better, first.worse, Shown(won, COUNT), count(len(claims), noun))
+    said = text(
+        "{} is shown to be better than {} on {} of {}",
+        first.better,
+        first.worse,
+        Shown(won, COUNT),
+        count(len(claims), noun),
+    )
     return said + (text(", and worse on {}.", Shown(lost, COUNT)) if lost else ".")
 
 
@@ -173,5 +196,10 @@ def _leader(verdict: Claims) -> Text:
     if not beaten:
         return text("{}{} has the best {}, but is not shown to be better than {}.", where, best, metric, names(open_))
     return text(
-        "{}{} has the best {}: shown to be better than {}, but not than {}.", where, best, metric, names(beaten), names(open_)
+        "{}{} has the best {}: shown to be better than {}, but not than {}.",
+        where,
+        best,
+        metric,
+        names(beaten),
+        names(open_),
     )

@@ -126,7 +126,9 @@ def from_document(document: Mapping[str, Any], *, source: str = "the result") ->
         raise NameUnknown(f"{source}: kind of result", str(kind), KINDS)
     wanted = result_type(kind)
     if not isinstance(schema, int) or isinstance(schema, bool):
-        raise InputError(f"{source}: field 'schema' is missing: written by Deadheat 0.1; expected it to be computed again")
+        raise InputError(
+            f"{source}: field 'schema' is missing: written by Deadheat 0.1; expected it to be computed again"
+        )
     if schema > wanted.schema:
         reads = f"this version reads {kind} results up to schema {wanted.schema}"
         raise InputError(f"{source}: schema {schema} is from a later version of Deadheat; {reads}")
@@ -135,7 +137,9 @@ def from_document(document: Mapping[str, Any], *, source: str = "the result") ->
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
         field = path.rstrip("`").lstrip(".")
-        problem = f"field {field!r}: {problem[:1].lower()}{problem[1:]}" if field else f"{problem[:1].lower()}{problem[1:]}"
+        problem = (
+            f"field {field!r}: {problem[:1].lower()}{problem[1:]}" if field else f"{problem[:1].lower()}{problem[1:]}"
+        )
         expected = f"expected a {kind} result as this version of Deadheat writes it"
         raise InputError(f"{source}: {problem}; {expected}") from None
 
@@ -156,7 +160,9 @@ def _encode(value: Any) -> Any:
 
 def _jsonable(value: Any) -> Any:
     if isinstance(value, float):
-        return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return (
+            value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        )
     if isinstance(value, dict):
         return {key: _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

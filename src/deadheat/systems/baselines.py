@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
+
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary

@@ -10,9 +10,8 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.kernels.lookahead import LANES, learn_ahead, tag_ahead
-from deadheat.systems.perceptron import PerceptronState, TaggerWeights, Weights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
-from deadheat.systems.perceptron import visiting_orders
+from deadheat.systems.perceptron import PerceptronState, TaggerWeights, Weights, visiting_orders
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 TEMPLATES = Templates(

@@ -10,27 +10,33 @@ all pick the epoch by LAS on tune, and all give trees with one root.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
+
 from deadheat.corpus import Column, Corpus, take
+from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
-from deadheat.neural.jobs import Done, Order, Trainer
-from deadheat.systems.system import SYSTEMS, Model, System
-from deadheat.trees import problems, require_trees
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-from deadheat.corpus.corpus import Corpus
-from deadheat.neural.jobs import Done, Order, Together, needed
-from deadheat.neural.config import ParserRecipe
-from deadheat.neural.config import AttentionShape, BracketShape
-from deadheat.neural.config import rate_of, share, sizes_of, threshold
-from deadheat.neural.config import Course, Numbers, Shape
-from deadheat.neural.config import TransitionShape
+from deadheat.neural.config import (
+    AttentionShape,
+    BracketShape,
+    Course,
+    Numbers,
+    ParserRecipe,
+    Shape,
+    TransitionShape,
+    rate_of,
+    share,
+    sizes_of,
+    threshold,
+)
+from deadheat.neural.jobs import Done, Order, Together, Trainer, needed
 from deadheat.systems.system import SYSTEMS, Model, System, check_at_least
-
+from deadheat.trees import problems, require_trees
 
 TAGS = ("gold", "predicted", "none")
 BAD_TREES = ("refuse", "skip")

@@ -7,23 +7,21 @@ The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
-import numpy as np
-from numpy.typing import NDArray
-from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.kernels.perceptron import CLOCK, USED
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.perceptron import learn_sentences, tag_sentences
+from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
 from deadheat.splits.drawing import generator, shuffled
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
 from deadheat.systems.system import SYSTEMS, System, check_at_least
-
 
 Weights: TypeAlias = NDArray[np.float32]
 Totals: TypeAlias = NDArray[np.float64]

@@ -7,18 +7,15 @@ Train many networks of one corpus at once: every setting with every seed on ever
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Column
-from deadheat.errors import InputError
-from deadheat.neural.jobs import Together
-from deadheat.registry import Registry
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 from deadheat.errors import InputError, pluralize
-from deadheat.neural.jobs import Done, Order
+from deadheat.neural.jobs import Done, Order, Together
+from deadheat.registry import Registry
 from deadheat.splits.splitting import Partition
 
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
-from deadheat.kernels.trees import read_brackets
-from deadheat.kernels.trees import DROPPED, CROSSING_ARRAYS, assign_planes
+from deadheat.kernels.trees import CROSSING_ARRAYS, DROPPED, assign_planes, read_brackets
 
 EMPTY = "."
 # How often a label has each bracket, in one number: `<` and `>` once at most, the others any number of times.

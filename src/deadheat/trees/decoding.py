@@ -12,17 +12,21 @@ Trees with one root from scores of arcs, by words that choose their heads from l
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, pluralize
-from deadheat.kernels.decoding import SCORE_LIMIT
-from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.kernels.decoding import CONTRACTION_ARRAYS, find_arborescences
-from deadheat.kernels.decoding import SPAN_ITEMS, SQUARES, find_projective_trees
-from deadheat.errors import InputError
-from deadheat.kernels.decoding import find_pointed_trees
 
+from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.errors import InputError, pluralize
+from deadheat.kernels.decoding import (
+    CONTRACTION_ARRAYS,
+    SCORE_LIMIT,
+    SPAN_ITEMS,
+    SQUARES,
+    find_arborescences,
+    find_pointed_trees,
+    find_projective_trees,
+)
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 

@@ -23,6 +23,7 @@ from numpy.typing import DTypeLike, NDArray
 from deadheat.documents import to_json
 from deadheat.errors import InputError, NameUnknown
 from deadheat.study.plan.cells import DONE, Outcome
+from deadheat.study.store import database
 from deadheat.study.store.counts import Packed, Wanted, decompressed, fingerprint, read_counts, unpacked
 from deadheat.study.store.database import WriterLock, refusing
 from deadheat.study.store.recording import (
@@ -33,7 +34,6 @@ from deadheat.study.store.recording import (
     read_prediction,
     write_prediction,
 )
-from deadheat.study.store import database
 from deadheat.study.store.tables import runs_frame, scores_frame
 
 if TYPE_CHECKING:
