@@ -90,7 +90,6 @@ def _blocks(result: Seeds) -> Iterator[Block]:
     for block in result.blocks:
         yield Figure(_violins(result, block))
     yield _system_table(result)
-    yield _quartile_table(result)
     if result.settings:
         yield Note(text("Runs that agree in {} differ by their seeds alone.", names(result.settings, limit=40)))
     if result.dev:
@@ -161,17 +160,6 @@ def _system_table(result: Seeds) -> Table:
     )
 
 
-def _quartile_table(result: Seeds) -> Table:
-    form = score_format(result.scale)
-    columns = (Column(result.system or "system"), Column("25% quantile", form), Column("75% quantile", form))
-    rows: list[tuple[Content, ...]] = [
-        (*_level(result, block), row.system, row.summary.lower_quartile, row.summary.upper_quartile)
-        for block in result.blocks
-        for row in block.ranked()
-    ]
-    return Table((*_levels(result), *columns), tuple(rows), labels=1 + bool(result.by), caption="Quartiles.", folded=True, detail=True)
-
-
 def _violins(result: Seeds, block: SeedBlock) -> Drawing:
     factor = result.scale.factor
     samples = tuple(
@@ -234,7 +222,10 @@ def _gaps(result: Seeds, block: SeedBlock) -> Drawing | None:
         pairs = sorted(zip(row.scores, row.dev_scores, strict=True))
         limit = max(2, POINTS // len(shown))
         selected = np.unique(np.linspace(0, len(pairs) - 1, min(limit, len(pairs))).round().astype(int)).tolist()
-        points += [Gap(row.system, result.dev_scale.factor * dev, result.scale.factor * test) for test, dev in map(pairs.__getitem__, selected)]
+        points += [
+            Gap(row.system, result.dev_scale.factor * dev, result.scale.factor * test)
+            for test, dev in map(pairs.__getitem__, selected)
+        ]
     title = _title("Development and test scores of runs", result, block)
     axes = f"{result.dev}{result.dev_scale.unit}", f"{result.metric}{result.scale.unit}"
     return Drawing(slug("seeds-dev-test", block.level), GapPlot(tuple(points), title, *axes))
@@ -245,7 +236,8 @@ def _pairs(result: Seeds) -> Iterator[Block]:
     significant = sum(bool(pair.winner) for pair in pairs)
     yield Heading("Differences between systems", detail=True)
     yield Paragraph(
-        text("{} of {} of systems differ significantly.", Shown(significant, COUNT), count(len(pairs), "pair")), detail=True
+        text("{} of {} of systems differ significantly.", Shown(significant, COUNT), count(len(pairs), "pair")),
+        detail=True,
     )
     for block in result.blocks:
         if 3 <= len(block.systems) <= MATRIX:
@@ -259,7 +251,9 @@ def _pairs(result: Seeds) -> Iterator[Block]:
     yield Heading("Seeds needed", detail=True)
     yield _power_table(result)
     if any(block.unit == "configuration" for block in result.blocks):
-        yield Note("Some systems were run with several configurations. Their pairs compare the means of configurations.")
+        yield Note(
+            "Some systems were run with several configurations. Their pairs compare the means of configurations."
+        )
 
 
 def outcome(pair: SystemPair, alpha: float) -> Cell:
@@ -294,12 +288,13 @@ def _pair_table(result: Seeds) -> Table:
         for block in result.blocks
         for pair in block.pairs
     ]
+    corrected = f", {_correction(result)}" if len(rows) > 1 else ""
     caption = text(
-        "Differences of mean {}, A minus B; P(A > B): probability that {} of A scores higher; p-values of the Mann-Whitney, "
-        "Kolmogorov-Smirnov and Brown-Forsythe tests, {}; alpha {}.",
+        "Differences of mean {}, A minus B; P(A > B): probability that {} of A scores higher. p-values of the Mann-Whitney "
+        "(MW), Kolmogorov-Smirnov (KS) and Brown-Forsythe (SD) tests{}; alpha {}.",
         result.metric,
         Text(("a run" if all(block.unit == "seed" for block in result.blocks) else "a run or configuration",)),
-        Text((_correction(result),)),
+        Text((corrected,)),
         Text((f"{result.alpha:g}",)),
     )
     return _table(result, columns, rows, name="seed-pairs", caption=caption)
