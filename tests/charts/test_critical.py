@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.charts.chart import COLUMN, FULL, LAYOUTS, NARROW, WIDE, Chart, Layout
-from deadheat.charts.critical import critical_difference
+from deadheat.stats.ranks import critical_difference
 from deadheat.charts.drawing import plain
 from tests.charts.svg_reading import AWKWARD, NAN, Box, assert_apart, assert_sound, boxes, cells, only, texts
 

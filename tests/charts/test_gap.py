@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
-from deadheat.charts.gap import EQUAL, MOST_POINTS, Gap, gaps
+from deadheat.charts.gap import EQUAL, gaps
+from deadheat.charts.curves import MOST_POINTS, Gap
 from tests.charts.axis_reading import across, upward
 from tests.charts.svg_reading import AWKWARD, NAN, Box, assert_sound, boxes, cells, only, root_of, texts
 

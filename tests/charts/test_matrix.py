@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from deadheat.charts.chart import COLUMN, LAYOUTS, NARROW, WIDE, Chart, Layout
-from deadheat.charts.matrix import MOST_WITH_NUMBERS, PairCell, pair_matrix
+from deadheat.charts.pairs import MOST_WITH_NUMBERS, PairCell
+from deadheat.charts.matrix import pair_matrix
 from deadheat.errors import NameUnknown
 from tests.charts.svg_reading import AWKWARD, NAN, Box, assert_sound, boxes, cells, only, texts
 

@@ -12,10 +12,11 @@ import numpy.typing as npt
 import pytest
 
 from deadheat.charts.chart import COLUMN, WIDE, Chart, Layout
-from deadheat.charts.critical import critical_difference
+from deadheat.stats.ranks import critical_difference
 from deadheat.charts.curves import Curve, curves
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.matrix import PairCell, pair_matrix
+from deadheat.charts.pairs import PairCell
+from deadheat.charts.matrix import pair_matrix
 
 Pixels = npt.NDArray[np.float64]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

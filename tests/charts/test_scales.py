@@ -9,23 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.charts.drawing import text_width
-from deadheat.charts.scales import (
-    Scale,
-    axis_title,
-    bottom_axis,
-    brief,
-    decimals_for,
-    extent,
-    fitting_ticks,
-    fixed,
-    left_axis,
-    left_room,
-    log_places,
-    places,
-    round_places,
-    shown,
-    spread,
-)
+from deadheat.charts.scales import Scale, axis_title, bottom_axis, brief, decimals_for, extent, fitting_ticks, fixed, left_axis, left_room, log_places, places, round_places, spread
+from deadheat.pages.wording import shown
 from deadheat.charts.theme import SMALL
 from tests.charts.svg_reading import NAN
 

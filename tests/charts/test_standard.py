@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
-from deadheat.charts.standard import MOST_POINTS, SplitRange, standard_and_random
+from deadheat.charts.curves import MOST_POINTS
+from deadheat.charts.distributions import SplitRange
+from deadheat.charts.standard import standard_and_random
 from tests.charts.axis_reading import across
 from tests.charts.svg_reading import AWKWARD, NAN, Box, assert_sound, boxes, cells, only, texts
 

@@ -3,7 +3,9 @@
 import pytest
 
 from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
-from deadheat.charts.strips import MOST_POINTS, Strip, strips
+from deadheat.charts.curves import MOST_POINTS
+from deadheat.charts.distributions import Strip
+from deadheat.charts.strips import strips
 from tests.charts.axis_reading import across
 from tests.charts.svg_reading import AWKWARD, NAN, assert_sound, boxes, cells, only, texts
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.charts.arcs import ROOT, Arc, arcs_of, levels, ports
+from deadheat.charts.sentences import ROOT
+from deadheat.charts.arcs import Arc, arcs_of, levels, ports
 from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
 from deadheat.charts.sentences import tree
 from deadheat.errors import InputError

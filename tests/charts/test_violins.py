@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from deadheat.charts.chart import COLUMN, LAYOUTS, WIDE, Chart, Layout
-from deadheat.charts.violins import FEWEST, MOST_LISTED, MOST_POINTS, MOST_SMOOTHED, Sample, violins
+from deadheat.charts.distributions import FEWEST, MOST_SMOOTHED, Sample
+from deadheat.charts.pairs import MOST_LISTED
+from deadheat.charts.curves import MOST_POINTS
+from deadheat.charts.violins import violins
 from tests.charts.axis_reading import across
 from tests.charts.svg_reading import AWKWARD, NAN, assert_sound, boxes, cells, only, root_of, texts
 

@@ -25,7 +25,7 @@ from deadheat.charts.scales import (
     place_rows,
     thin,
 )
-from deadheat.errors import counted
+from deadheat.errors import pluralize
 from deadheat.stats.distributions import summary
 
 FEWEST = 5  # values with a density; fewer are drawn as points only
@@ -136,7 +136,7 @@ def _violin_row(name: str, values: Sequence[float], scale: Scale, band: _Band, f
         for value in (stats.minimum, stats.lower_quartile, stats.median, stats.upper_quartile, stats.maximum)
     )
     tooltip = (
-        f"{name}: median {middle}, quartiles {lower} and {upper}, {low} to {high}, {counted(len(values), 'value')}"
+        f"{name}: median {middle}, quartiles {lower} and {upper}, {low} to {high}, {pluralize(len(values), 'value')}"
     )
     median = scale(stats.median)
     if len(values) < FEWEST:
@@ -204,11 +204,11 @@ def _violin_description(samples: Sequence[Sample], values: Sequence[Sequence[flo
     parts = []
     for sample, numbers in zip(samples, values, strict=True):
         median = f" (median {_written(float(np.median(numbers)), scale)})" if numbers else ""
-        parts.append(f"{counted(len(numbers), 'value')} of {sample.name}{median}")
+        parts.append(f"{pluralize(len(numbers), 'value')} of {sample.name}{median}")
     description = ", ".join(parts) + "."
     missing = sum(len(sample.values) for sample in samples) - sum(map(len, values))
     if missing:
-        description += f" {counted(missing, 'missing value')} {'is' if missing == 1 else 'are'} left out."
+        description += f" {pluralize(missing, 'missing value')} {'is' if missing == 1 else 'are'} left out."
     thinned = sum(len(numbers) > MOST_SMOOTHED for numbers in values)
     if thinned:
         description += f" The densities of {thinned} use {MOST_SMOOTHED:,} evenly spaced order statistics each."
@@ -272,7 +272,7 @@ def _strip(row: Strip, scale: Scale, y: float, font: float) -> str:
         return text(scale.start + 0.3 * font, y + 0.32 * font, "no value", kind="soft small halo")
     low, high, median = min(values), max(values), float(np.median(values))
     ends = f"from {_written(low, scale)} to {_written(high, scale)}, median {_written(median, scale)}"
-    tooltip, half = f"{row.name}: {counted(len(values), 'value')} {ends}", 0.45 * font
+    tooltip, half = f"{row.name}: {pluralize(len(values), 'value')} {ends}", 0.45 * font
     drawn = rect("band", scale(low), y - half, scale(high) - scale(low), 2 * half, tooltip)
     drawn += line("rule", scale(median), y - half, scale(median), y + half, tooltip)
     others = [i for i, value in enumerate(row.values) if math.isfinite(value) and i != row.selected]
@@ -304,7 +304,7 @@ def _strip_description(rows: Sequence[Strip]) -> str:
     counts = [len(finite(row.values)) for row in rows]
     selected = [row for row in rows if math.isfinite(row.selected_value)]
     highest = sum(row.selected_value == max(finite(row.values)) for row in selected)
-    description = f"{counted(len(rows), 'row')}, {counted(sum(counts), 'value')}"
+    description = f"{pluralize(len(rows), 'row')}, {pluralize(sum(counts), 'value')}"
     if selected:
         description += f"; the selected value is the highest of its row in {highest} of {len(selected)}"
     if max(counts) > MOST_IN_STRIP:
@@ -381,7 +381,7 @@ def _random_splits(row: SplitRange, scale: Scale, y: float, font: float) -> str:
         return ""
     left, right, height = scale(values[0]), scale(values[-1]), 0.78 * font
     low, high, mean = (_written(value, scale) for value in (values[0], values[-1], sum(values) / len(values)))
-    tooltip = f"{row.name}, {counted(len(values), 'random split')}: {low} to {high}, mean {mean}"
+    tooltip = f"{row.name}, {pluralize(len(values), 'random split')}: {low} to {high}, mean {mean}"
     drawn = rect("band", left, y - height / 2, right - left, height, tooltip)
     for value in thin(values, MOST_SPLITS):
         tooltip = f"{row.name}, random split: {_written(value, scale)}"
@@ -416,7 +416,7 @@ def _split_rows(row: SplitRange) -> list[tuple[Datum, ...]]:
 def _split_description(rows: Sequence[SplitRange]) -> str:
     both = [(finite((row.standard,)), finite(row.random)) for row in rows]
     compared = [(score[0], values) for score, values in both if score and values]
-    description = counted(len(rows), "system")
+    description = pluralize(len(rows), "system")
     if compared:
         above = sum(score > max(values) for score, values in compared)
         below = sum(score < min(values) for score, values in compared)

@@ -21,7 +21,7 @@ from deadheat.charts.scales import (
     place_rows,
 )
 from deadheat.charts.theme import SMALL
-from deadheat.errors import counted
+from deadheat.errors import pluralize
 
 HEADER = ("name", "value", "low", "high")
 WIDTH_FOR_BOUNDS = 500  # from this width on the bounds are written out
@@ -143,7 +143,7 @@ def _value_and_bounds(row: IntervalRow, decimals: int) -> str:
 
 def _description(rows: Sequence[IntervalRow], decimals: int, *, zero: bool) -> str:
     scored = [row for row in rows if math.isfinite(row.value)]
-    sentences = [f"{counted(len(rows), 'difference' if zero else 'value')} with intervals."]
+    sentences = [f"{pluralize(len(rows), 'difference' if zero else 'value')} with intervals."]
     if zero:
         sentences.append(f"{sum(row.excludes_zero for row in rows)} of {len(rows)} intervals exclude zero.")
     if scored:

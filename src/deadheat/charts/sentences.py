@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from deadheat.charts.chart import Chart, Datum, Layout, empty_chart
 from deadheat.charts.drawing import BOLD, ELLIPSIS, label, line, number, path, polygon, rect, shorten, text, text_width
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError, pluralize
 
 GOLD = "gold"
 MOST_MISTAKES = 5  # of a system that a description lists
@@ -43,7 +43,7 @@ class LabelledSentence:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row.labels) != len(self.words):
-                counts = f"{counted(len(row.labels), 'label')} for {counted(len(self.words), 'word')}"
+                counts = f"{pluralize(len(row.labels), 'label')} for {pluralize(len(self.words), 'word')}"
                 raise InputError(f"{row.name}: {counts}; expected one label per word")
 
     @property
@@ -68,7 +68,7 @@ class LabelledSentence:
 
     def description(self) -> str:
         """The mistakes of every system."""
-        sentences = [f"{counted(len(self.words), 'word')}.", *map(self._mistakes, self.systems)]
+        sentences = [f"{pluralize(len(self.words), 'word')}.", *map(self._mistakes, self.systems)]
         return " ".join([*sentences, *(["Words run from right to left."] if self.right_to_left else [])])
 
     def _mistakes(self, system: SystemLabels) -> str:
@@ -78,7 +78,7 @@ class LabelledSentence:
             return f"{system.name} makes no mistakes."
         more = [f"{len(wrong) - MOST_MISTAKES} more"] if len(wrong) > MOST_MISTAKES else []
         listed = ", ".join([*wrong[:MOST_MISTAKES], *more])
-        return f"{system.name} is wrong on {counted(len(wrong), 'word')}: {listed}."
+        return f"{system.name} is wrong on {pluralize(len(wrong), 'word')}: {listed}."
 
 
 def _direction(word: str) -> str:
@@ -407,7 +407,7 @@ def _heading(name: str, words: _Words, y: float, mistakes: int | None) -> str:
     if mistakes is None:
         return drawn
     after = start + text_width(short, font, bold=True) + 0.9 * font
-    return drawn + text(after, y, f"{mistakes} of {counted(len(words.shortened), 'word')} wrong", kind="soft small")
+    return drawn + text(after, y, f"{mistakes} of {pluralize(len(words.shortened), 'word')} wrong", kind="soft small")
 
 
 def _arc_line(

@@ -6,8 +6,10 @@ from functools import partial
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.standard import SplitRange, standard_and_random
-from deadheat.charts.violins import Sample, violins
+from deadheat.charts.distributions import SplitRange
+from deadheat.charts.standard import standard_and_random
+from deadheat.charts.distributions import Sample
+from deadheat.charts.violins import violins
 from deadheat.pages.section import Section, Table
 from deadheat.pages.study_pairs import has_matrix, matrix, pair_tables, pairs_text
 from deadheat.pages.study_told import Family, Row, Told, is_random, is_standard, over, sentence_start, way

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deadheat.charts.chart import Chart, Layout
-from deadheat.charts.matrix import PairCell, pair_matrix
+from deadheat.charts.pairs import PairCell
+from deadheat.charts.matrix import pair_matrix
 from deadheat.pages.section import Table
 from deadheat.pages.study_told import Family, Row, Told, over, sentence_start
 from deadheat.pages.wording import known, p_shown, shown

@@ -8,7 +8,8 @@ import numpy as np
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.violins import Sample, violins
+from deadheat.charts.distributions import Sample
+from deadheat.charts.violins import violins
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, share_scale, shown
 from deadheat.questions.sources import Tabled

@@ -80,7 +80,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     >>> gold = deadheat.read(text="a_X b_Y c_Z\n" * 20)
     >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
     >>> deadheat.compare(gold, {"good": good, "bad": bad})
-    <Comparison: good is better than bad by 33.33 points of Accuracy (tag) (CI [+33.33, +33.33], p = 1.9e-06).>
+    <Comparison: good is better than bad by 33.33 points of Accuracy (tag) (95% CI [+33.33, +33.33], p = 1.9e-06).>
     """
     settings = PairwiseSettings(test, correction, alpha, resamples, seed)
     labelled, sealing_notes = unseal(gold, reading, ledger_entry)

@@ -32,7 +32,7 @@ ALL_PAIRS, LEADER_PAIRS = 3, 8  # systems up to which all pairs are claims, and 
 
 
 @dataclass(frozen=True, slots=True)
-class Tests:
+class PairwiseTests:
     """Every test that was made, why this one, and which systems are not significantly different from the best."""
 
     settings: PairwiseSettings  # with the test that was chosen
@@ -61,7 +61,7 @@ def run_tests(
     settings: PairwiseSettings,
     *,
     reference: str = "",
-) -> Tests:
+) -> PairwiseTests:
     """Choose a test unless one is given, test every two systems, and say which are tied with the best."""
     if reference and reference not in counts:
         raise NameUnknown("reference", reference, list(counts))
@@ -77,7 +77,7 @@ def run_tests(
         pairs = _corrected(own, settings, counts)
     else:
         pairs = every
-    return Tests(settings, reason, pairs, _tied(scores, every, settings))
+    return PairwiseTests(settings, reason, pairs, _tied(scores, every, settings))
 
 
 def _corrected(
@@ -220,4 +220,4 @@ def _claim(  # noqa: PLR0913 (what a claim is made of)
     ahead = pair if position[pair.a] <= position[pair.b] else _turned(pair)
     low, high = ahead.interval.bounds
     evidence = Evidence(source, pair.state(alpha), ahead.difference, low, high, ahead.p_corrected, units)
-    return Claim(ahead.a, ahead.b, metric, (evidence,), dataset, scale)
+    return Claim(ahead.a, ahead.b, metric, (evidence,), dataset, scale, alpha)

@@ -11,6 +11,7 @@ import numpy as np
 from deadheat.errors import InputError
 from deadheat.questions.compare import compared_counts
 from deadheat.questions.inputs import CorpusSource
+from deadheat.results.power import Power
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import Look
 

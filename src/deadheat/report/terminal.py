@@ -80,7 +80,9 @@ def _block(block: Block, screen: Screen | None) -> str:
 
 def _table(table: Table, screen: Screen | None) -> str:
     header = [_quotable(column.heading, screen) for column in table.columns]
-    rows = [[_cell(cell, screen) for cell in row] for row in table.cells()]
+    cells = list(table.cells())
+    marked = [any(row[i].mark for row in cells) for i in range(len(table.columns))]
+    rows = [[_cell(cell, screen, pad=marked[i]) for i, cell in enumerate(row)] for row in cells]
     textual = [i < table.labels or column.format.is_text for i, column in enumerate(table.columns)]
     if screen is None:
         grid = _plain_table(header, rows, textual)
@@ -93,8 +95,9 @@ def _table(table: Table, screen: Screen | None) -> str:
     return "\n".join([*above, grid, *below])
 
 
-def _cell(cell: Cell, screen: Screen | None) -> str:
-    text = _quotable(cell_text(cell), screen).replace("\n", "\\n") + cell.mark
+def _cell(cell: Cell, screen: Screen | None, *, pad: bool) -> str:
+    """The text of a cell; in a column with marks, numbers without one keep its room free."""
+    text = _quotable(cell_text(cell), screen).replace("\n", "\\n") + (cell.mark or " " * pad)
     tone = cell.tone or ("strong" if cell.strong else "")
     if screen is None or not tone:
         return text

@@ -24,7 +24,7 @@ from deadheat.report.model import (
     size_of,
     text,
 )
-from deadheat.results.format import COUNT, MISSING
+from deadheat.results.format import COUNT, MISSING, interval_name
 from deadheat.results.verdict import Claim, Evidence, State
 from deadheat.results.verdict import Verdict as Claims
 
@@ -104,7 +104,7 @@ def pair_sentence(claim: Claim) -> Text:
     >>> from deadheat.results.verdict import Claim, Evidence, State
     >>> shown = Evidence("sentences", State.SHOWN, 0.0123, 0.004, 0.02, 0.0021)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (shown,))))
-    A is better than B by 1.23 points of LAS (CI [+0.40, +2.00], p = 0.0021).
+    A is better than B by 1.23 points of LAS (95% CI [+0.40, +2.00], p = 0.0021).
     >>> few = Evidence("runs", State.TOO_FEW, 0.01)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (shown, few), dataset="en")))
     On en, A is ahead of B by 1.23 points of LAS: shown over sentences; there are too few runs to tell.
@@ -156,7 +156,8 @@ def pair_sentence(claim: Claim) -> Text:
 def _bracket(claim: Claim, evidence: Evidence) -> Text:
     parts: list[Words] = []
     if math.isfinite(evidence.low) and math.isfinite(evidence.high):
-        parts.append(text("CI {}", interval((evidence.low, evidence.high), claim.scale, signed=True)))
+        bounds = interval((evidence.low, evidence.high), claim.scale, signed=True)
+        parts.append(text("{} {}", interval_name(claim.alpha), bounds))
     if math.isfinite(evidence.p):
         parts.append(text("{}", p_value(evidence.p)))
     return text(" ({})", join_text(parts, ", ")) if parts else Text(())

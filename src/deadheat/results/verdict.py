@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from deadheat.results.format import PERCENT, Scale
@@ -47,9 +47,7 @@ class Claim:
     evidence: tuple[Evidence, ...]
     dataset: str = ""  # named where a result covers several, or a page several results
     scale: Scale = PERCENT
-
-    def has(self, state: State) -> bool:
-        return any(evidence.state is state for evidence in self.evidence)
+    alpha: float = 0.05  # level of the tests; intervals are at 1 - alpha
 
     @property
     def is_shown(self) -> bool:
@@ -110,9 +108,7 @@ def merge_claims(claims: Iterable[Claim]) -> tuple[Claim, ...]:
             merged[key] = claim
             continue
         evidence = claim.evidence if claim.better == first.better else tuple(map(reverse, claim.evidence))
-        merged[key] = Claim(
-            first.better, first.worse, first.metric, (*first.evidence, *evidence), first.dataset, first.scale
-        )
+        merged[key] = replace(first, evidence=(*first.evidence, *evidence))
     return tuple(merged.values())
 
 
@@ -121,14 +117,11 @@ _REVERSED = {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}
 
 def reverse(evidence: Evidence) -> Evidence:
     """The same evidence about the opposite claim."""
-    ahead = None if evidence.ahead is None else evidence.count - evidence.ahead
-    return Evidence(
-        evidence.source,
-        _REVERSED.get(evidence.state, evidence.state),
-        -evidence.difference,
-        -evidence.high,
-        -evidence.low,
-        evidence.p,
-        evidence.count,
-        ahead,
+    return replace(
+        evidence,
+        state=_REVERSED.get(evidence.state, evidence.state),
+        difference=-evidence.difference,
+        low=-evidence.high,
+        high=-evidence.low,
+        ahead=None if evidence.ahead is None else evidence.count - evidence.ahead,
     )

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.charts.pairs import CriticalDifferenceDiagram, PairMatrix
-from deadheat.charts.matrix import PairCell
+from deadheat.charts.pairs import CriticalDifferenceDiagram, PairCell, PairMatrix
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 from deadheat.report.model import (
     DAGGER,
@@ -32,7 +31,7 @@ from deadheat.report.model import (
     names,
     number,
     p_value,
-    share,
+    score,
     text,
 )
 from deadheat.report.verdict import verdict_block
@@ -284,13 +283,13 @@ def agreement_blocks(agreement: Agreement, *, label: str = "compare", about: str
     """Agreement, what the systems could reach together, and the sentences they disagree on most."""
     yield Heading(text("Where the systems disagree{}", Text((f" on {about}",)) if about else Text(())))
     said = text(
-        "Agreement on {}: Krippendorff's alpha {}. At least one system is right on {} of the words",
+        "Agreement on {}: Krippendorff's alpha {}. At least one system is right on {}% of the words",
         agreement.labels,
         number(agreement.alpha, 4),
-        share(agreement.oracle),
+        score(agreement.oracle, PERCENT),
     )
     if agreement.majority == agreement.majority:
-        said = said + text(", the majority on {}", share(agreement.majority))
+        said = said + text(", the majority on {}%", score(agreement.majority, PERCENT))
     yield Paragraph(said + ".")
     sentences = agreement.sentences[:SENTENCES]
     if sentences:
