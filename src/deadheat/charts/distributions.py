@@ -159,10 +159,10 @@ def _density(values: Sequence[float], scale: Scale, band: _Band, tooltip: str) -
     from deadheat.ranking.seeds import density
 
     curve = density(thin(values, MOST_SMOOTHED))
-    if not len(curve.scores):
+    if not curve.scores:
         return ""
-    inside = (curve.scores > values[0]) & (curve.scores < values[-1])
-    scores = np.concatenate([values[:1], curve.scores[inside], values[-1:]])
+    inside = [score for score in curve.scores if values[0] < score < values[-1]]
+    scores = np.array([values[0], *inside, values[-1]])
     heights = np.interp(scores, curve.scores, curve.density)
     heights *= band.half / heights.max()
     points = list(zip([number(scale(score)) for score in scores.tolist()], heights.tolist(), strict=True))

@@ -163,7 +163,7 @@ def _claims(block: ContrastBlock, second: str, alpha: float, metric: str, scale:
             count=comparison.configurations,
             ahead=pair.a_better if pair.a == comparison.best else pair.b_better,
         )
-        yield Claim(comparison.best, row.option, metric, (evidence,), dataset, scale)
+        yield Claim(comparison.best, row.option, metric, (evidence,), dataset, scale, alpha)
 
 
 def setting_columns(

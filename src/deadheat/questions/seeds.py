@@ -134,7 +134,7 @@ def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale) -> Iterat
             p=pair.mann_whitney_p_corrected,
             count=best.compared + other.compared,
         )
-        yield Claim(best.system, other.system, metric, (evidence,), block.level, scale)
+        yield Claim(best.system, other.system, metric, (evidence,), block.level, scale, alpha)
 
 
 def _notes(block: SeedBlock, alpha: float) -> Iterator[str]:

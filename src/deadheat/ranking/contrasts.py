@@ -137,12 +137,12 @@ def contrast_options(
     wins_O = _wins(top_CO, means_O, ties)
     best = max(range(len(options)), key=lambda option: (round(float(wins_O[option]), 12), means_O[option]))
     differences_CO = rounded - rounded[:, [best]]
-    medians_O = np.median(differences_CO, axis=0)
     sds_O = means.std(axis=0, ddof=1) if len(means) > 1 else np.full(len(options), np.nan)
-    numbers = np.stack([wins_O, medians_O, means_O, np.median(scores, axis=0), sds_O], axis=1).tolist()
-    quantiles = np.quantile(differences_CO, QUANTILES, axis=0).T.tolist()
+    columns = (wins_O, np.median(differences_CO, axis=0), means_O, np.median(scores, axis=0), sds_O)
+    quantiles_OQ = np.quantile(differences_CO, QUANTILES, axis=0).T.tolist()
+    rows = zip(options, *(column.tolist() for column in columns), map(tuple, quantiles_OQ), strict=True)
     return OptionComparison(
-        tuple(Option(name, *row, tuple(q)) for name, row, q in zip(options, numbers, quantiles, strict=True)),
+        tuple(Option(*row) for row in rows),
         _pairs(rounded, paired_differences(means, np.zeros_like(means)), options, correction),
         options[best],
         brown_forsythe(*means.T),

@@ -237,8 +237,8 @@ def _forest(
         draw_weights(keys[:1], tree, 1, size, weights)
         rows, key = np.arange(size), keys[1:] + np.uint64(tree) * np.uint64(1 << 40)
         leaves = grow_tree(
-            codes, centred, weights, rows, starts, ordered_F, MIN_LEAF, CONSIDERED, key, counts, sums, line, side, stack,
-            inside, values, fitted,
+            codes, centred, weights, rows, starts, ordered_F, MIN_LEAF, CONSIDERED, key, counts, sums, line, side,
+            stack, inside, values, fitted,
         )  # fmt: skip
         parts.append((inside[: leaves * width].reshape(leaves, width).astype(bool), values[:leaves].copy()))
         unseen += np.where(weights == 0, fitted, 0)

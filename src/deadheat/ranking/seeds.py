@@ -165,12 +165,12 @@ def system_pairs(
     if len(names) < 2:
         return ()
     indices = list(combinations(range(len(names)), 2))
-    tests = {
-        "mann_whitney": [mann_whitney(values[i], values[j]) for i, j in indices],
-        "kolmogorov_smirnov": [kolmogorov_smirnov(values[i], values[j]) for i, j in indices],
-        "brown_forsythe": [brown_forsythe(values[i], values[j]) for i, j in indices],
-    }
-    corrected = {name: _corrected([test.p for test in tested], correction) for name, tested in tests.items()}
+    rank_tests = [mann_whitney(values[i], values[j]) for i, j in indices]
+    shape_tests = [kolmogorov_smirnov(values[i], values[j]) for i, j in indices]
+    spread_tests = [brown_forsythe(values[i], values[j]) for i, j in indices]
+    rank_p, shape_p, spread_p = (
+        _corrected([test.p for test in tests], correction) for tests in (rank_tests, shape_tests, spread_tests)
+    )
     smallest = _corrected([smallest_p(len(values[i]), len(values[j])) for i, j in indices], correction)
     order = aso_matrix(values, rng=rng, alpha=alpha, resamples=resamples)
     comparisons = 1 if correction == "none" else len(indices)
@@ -183,7 +183,7 @@ def system_pairs(
             power = replace(power, power_now=0.0, detectable_difference=math.inf)
         a_better = win_share(values[i], values[j])
         winner = ""
-        if corrected["mann_whitney"][k] <= alpha and a_better != 0.5:
+        if rank_p[k] <= alpha and a_better != 0.5:
             winner = names[i] if a_better > 0.5 else names[j]
         pairs.append(
             SystemPair(
@@ -191,13 +191,17 @@ def system_pairs(
                 names[j],
                 float(values[i].mean() - values[j].mean()),
                 a_better,
-                *(tested[k] for tested in tests.values()),
-                *(float(p_values[k]) for p_values in corrected.values()),
-                smallest_p=float(smallest[k]),
-                aso_a=order.pair(i, j),
-                aso_b=order.pair(j, i),
-                winner=winner,
-                power=power,
+                rank_tests[k],
+                shape_tests[k],
+                spread_tests[k],
+                float(rank_p[k]),
+                float(shape_p[k]),
+                float(spread_p[k]),
+                float(smallest[k]),
+                order.pair(i, j),
+                order.pair(j, i),
+                winner,
+                power,
             )
         )
     return tuple(pairs)

@@ -53,25 +53,17 @@ def view(result: Contrast) -> View:
 
 def _headline(result: Contrast) -> Words:
     """The setting that matters most, where no options are compared."""
-    parts: list[Words] = [
-        text(
-            "{} ({}{})",
-            found.main[0].factors[0],
-            share(found.main[0].share),
-            text(" on {}", level) if level else Text(()),
-        )
-        for level, found in result.importance.items()
-        if not found.is_chance
-    ]
+    parts: list[Words] = []
+    for level, found in result.importance.items():
+        if not found.is_chance:
+            first = found.main[0]
+            where = text(" on {}", level) if level else Text(())
+            parts.append(text("{} ({}{})", first.factors[0], share(first.share), where))
     if not parts:
         return "The shares of all settings are chance: the forest does not predict the scores of unseen runs."
     more = f" and {len(parts) - LEVELS} more" if len(parts) > LEVELS else ""
-    return text(
-        "Setting that explains most of the variance of {}: {}{}.",
-        result.score,
-        join_text(parts[:LEVELS], ", "),
-        Text((more,)),
-    )
+    said = f"Setting that explains most of the variance of {{}}: {{}}{more}."
+    return text(said, result.score, join_text(parts[:LEVELS], ", "))
 
 
 def _blocks(result: Contrast) -> Iterator[Block]:
@@ -86,146 +78,123 @@ def _blocks(result: Contrast) -> Iterator[Block]:
 def _options(result: Contrast) -> Iterator[Block]:
     yield Heading(text("Options of {}", result.factor), detail=True)
     yield Paragraph(
-        "In a configuration, the runs of all options agree in every other setting, and the option with the highest score wins. The "
-        "figure shows how much the other options differ from the one with most wins: the median over configurations, and the "
-        "range of the middle 90% of them. This range is not a confidence interval; it shows how far the difference depends on "
-        "the other settings.",
+        "In a configuration, the runs of all options agree in every other setting, and the option with the highest "
+        "score wins. The figure shows how much the other options differ from the one with most wins: the median over "
+        "configurations, and the range of the middle 90% of them. This range is not a confidence interval; it shows "
+        "how far the difference depends on the other settings.",
         detail=True,
     )
     for block in result.blocks:
         yield Figure(_difference_plot(result, block))
     yield _option_table(result)
     yield _configuration_table(result)
-    settings = names(result.settings, limit=40) if result.settings else Text(("nothing",))
+    settings = names(result.settings, limit=40) if result.settings else "no setting"
     unpaired = text("; not paired on {}", names(result.unpaired, limit=40)) if result.unpaired else Text(())
     yield Paragraph(text("Runs are paired on {}{}.", settings, unpaired))
     if result.repeats == "each":
-        yield Note(
-            "Tests use the means of configurations, because runs of one configuration are not independent.",
-            detail=False,
-        )
+        reason = "because runs of one configuration are not independent"
+        yield Note(f"Tests use the means of configurations, {reason}.", detail=False)
     yield Note(
-        "p (sign) and p (Wilcoxon): tests of the difference to the option with most wins. p (SD): Pitman-Morgan test of equal "
-        "standard deviations over configurations. The Brown-Forsythe test compares the standard deviations of all options, and "
-        "assumes that options are independent."
+        "p (sign) and p (Wilcoxon): tests of the difference to the option with most wins. p (SD): Pitman-Morgan test "
+        "of equal standard deviations over configurations. The Brown-Forsythe test compares the standard deviations of "
+        "all options, and assumes that options are independent."
     )
 
 
-def _level_columns(result: Contrast) -> tuple[Column, ...]:
-    return tuple(Column(column) for column in (result.by, result.second) if column)
-
-
-def _levels(result: Contrast, block: ContrastBlock) -> tuple[str, ...]:
-    return tuple(level for column, level in ((result.by, block.level), (result.second, block.second_level)) if column)
+def _level_columns(result: Contrast) -> tuple[Column, Column]:
+    return Column(result.by), Column(result.second)
 
 
 def _option_table(result: Contrast) -> Table:
     """Options of every block, the best first; the others are tested against it."""
-    scale = result.scale
     rows: list[tuple[Content, ...]] = []
     for block in result.blocks:
         comparison = block.comparison
         for row in comparison.ranked():
-            wins, tests = Cell(row.wins, strong=True), ("", "", "", "")
+            wins = Cell(row.wins, strong=True)
+            tests: tuple[float | None, ...] = (None, None, None)
+            difference = None if row.option == comparison.best else row.median_difference
             if row.option != comparison.best:
                 pair = comparison.pair(comparison.best, row.option)
                 wins = Cell(row.wins, mark=MARKS.get(block.state(row.option, result.alpha), ""))
-                tests = (
-                    row.median_difference,
-                    pair.sign_p_corrected,
-                    pair.wilcoxon_p_corrected,
-                    pair.pitman_morgan_p_corrected,
-                )
-            rows.append((*_levels(result, block), row.option, wins, tests[0], row.median, row.sd, *tests[1:]))
+                tests = pair.sign_p_corrected, pair.wilcoxon_p_corrected, pair.pitman_morgan_p_corrected
+            rows.append((block.level, block.second_level, row.option, wins, difference, row.median, row.sd, *tests))
+    form = score_format(result.scale)
     columns = (
+        *_level_columns(result),
         Column(result.factor),
         Column("wins", SHARE),
-        Column("median difference", points_format(scale)),
-        Column("median", score_format(scale)),
-        Column("SD", score_format(scale)),
+        Column("median difference", points_format(result.scale)),
+        Column("median", form),
+        Column("SD", form),
         *(Column(f"p ({test})", P_VALUE) for test in ("sign", "Wilcoxon", "SD")),
     )
     sizes = {len(block.comparison.pairs) for block in result.blocks}
     corrected = correction_words(result.correction, sizes.pop() if len(sizes) == 1 else None, noun="pair")
     how = f"(sign test on configurations, p-values {corrected}, alpha {result.alpha:g})"
-    levels = _level_columns(result)
+    caption = (
+        f"Share of configurations that each option of {{}} wins; scores: {{}}{result.scale.unit}. Differences and "
+    )
+    caption += f"p-values ({corrected}) are relative to the option with most wins."
     return Table(
-        (*levels, *columns),
+        columns,
         tuple(rows),
         name="contrast",
-        caption=text(
-            "Share of configurations that each option of {} wins by {}{}, and median difference to the option with most wins; "
-            "p-values {}.",
-            result.factor,
-            result.score,
-            Text((scale.unit,)),
-            Text((corrected,)),
-        ),
+        caption=text(caption, result.factor, result.score),
         marks=(
             Mark(DAGGER, f"not shown to differ from the option with most wins {how}"),
             Mark(DOUBLE_DAGGER, f"too few configurations to show any difference from it {how}"),
         ),
-        labels=1 + len(levels),
-    )
+        labels=3,
+    ).without_unnamed()
 
 
 def _configuration_table(result: Contrast) -> Table:
-    levels = _level_columns(result)
-    each = result.repeats == "each"
     columns = (
-        *levels,
+        *_level_columns(result),
         Column("configurations", COUNT),
-        *((Column("runs of each option", COUNT),) if each else ()),
+        Column("runs of each option" if result.repeats == "each" else "", COUNT),
         Column("ties for the highest score", COUNT),
         Column("p (Brown-Forsythe)", P_VALUE),
     )
     rows: list[tuple[Content, ...]] = []
     for block in result.blocks:
         found = block.comparison
-        pairings = (found.pairings,) if each else ()
-        rows.append((*_levels(result, block), found.configurations, *pairings, found.tied, found.spread.p))
-    return Table(columns, tuple(rows), labels=len(levels))
+        numbers = found.configurations, found.pairings, found.tied, found.spread.p
+        rows.append((block.level, block.second_level, *numbers))
+    return Table(columns, tuple(rows), labels=2).without_unnamed()
 
 
 def _difference_plot(result: Contrast, block: ContrastBlock) -> Drawing:
-    factor, comparison = result.scale.factor, block.comparison
+    factor, best = result.scale.factor, block.comparison.best
     rows = []
-    for row in comparison.ranked()[1:]:
-        _, low, _, _, _, high, _ = row.difference_quantiles
+    for row in block.comparison.ranked()[1:]:
+        _, low, _, median, _, high, _ = row.difference_quantiles
         note = "median and middle 90% of configurations"
-        rows.append(IntervalRow(row.option, factor * row.median_difference, factor * low, factor * high, note))
-    where = ", ".join(
-        f"{column.heading} {level}"
-        for column, level in zip(_level_columns(result), _levels(result, block), strict=True)
-    )
-    title = f"Differences to {comparison.best}, options of {result.factor}{f': {where}' if where else ''}"
+        rows.append(IntervalRow(row.option, factor * median, factor * low, factor * high, note))
+    levels = (result.by, block.level), (result.second, block.second_level)
+    where = ", ".join(f"{column} {level}" for column, level in levels if column)
+    title = f"Differences to {best}, options of {result.factor}{f': {where}' if where else ''}"
     points = ", in points" if result.scale.is_percent else ""
-    axis = f"{result.score} minus that of {comparison.best}{points}"
-    return Drawing(
-        slug("contrast", result.factor, *_levels(result, block)), IntervalPlot(tuple(rows), title, axis, zero=True)
-    )
+    plot = IntervalPlot(tuple(rows), title, f"{result.score} minus that of {best}{points}", zero=True)
+    return Drawing(slug("contrast", result.factor, block.level, block.second_level), plot)
 
 
 def _importance(result: Contrast) -> Iterator[Block]:
     yield Heading("Which settings matter", detail=True)
     yield Paragraph(
-        "The share of a setting is how much of the variance of scores, over all combinations of settings, it explains; the share of "
-        "two settings joined by x is what they explain together beyond each alone.",
+        "The share of a setting is how much of the variance of scores, over all combinations of settings, it explains; "
+        "the share of two settings joined by x is what they explain together beyond each alone.",
         detail=True,
     )
-    levels = (Column(result.by),) if result.by else ()
     rows: list[tuple[Content, ...]] = []
     for level, found in result.importance.items():
         shares = _shares(found)
         yield Figure(_share_plot(level, shares))
-        rows += [(*((level,) if levels else ()), " x ".join(row.factors), row.share) for row in shares]
-    yield Table(
-        (*levels, Column("setting"), Column("share", SHARE)),
-        tuple(rows),
-        name="importance",
-        caption=text("Variance of {} explained by each setting.", result.score),
-        labels=1 + len(levels),
-    )
+        rows += [(level, " x ".join(row.factors), row.share) for row in shares]
+    columns = Column(result.by), Column("setting"), Column("share", SHARE)
+    caption = text("Variance of {} explained by each setting.", result.score)
+    yield Table(columns, tuple(rows), name="importance", caption=caption, labels=2).without_unnamed()
     for level, found in result.importance.items():
         where = text("{}: ", level) if level else Text(())
         yield Paragraph(text("{}{}, {}.", where, count(found.runs, "run"), _method(found)))
@@ -250,16 +219,8 @@ def _share_plot(level: str, shares: list[FactorShare]) -> Drawing:
 def _method(found: Importance) -> Text:
     repeated = math.isfinite(found.noise)
     if found.method == "exact":
-        reason = (
-            "every combination was run equally often"
-            if repeated
-            else "every combination was run once, so shares include chance"
-        )
-        return Text((f"exact decomposition: {reason}",))
-    said = text(
-        "by a forest of regression trees, which explains {} of the variance of unseen runs", share(found.explained)
-    )
-    said = said + (": the shares are chance" if found.is_chance else "")
-    return said + (
-        text("; {} of the variance of runs is within configurations", share(found.noise)) if repeated else ""
-    )
+        often = "equally often" if repeated else "once, so shares include chance"
+        return Text((f"exact decomposition: every combination was run {often}",))
+    said = "by a forest of regression trees, which explains {} of the variance of unseen runs"
+    words = text(said, share(found.explained)) + (": the shares are chance" if found.is_chance else "")
+    return words + (text("; {} of the variance is within configurations", share(found.noise)) if repeated else "")

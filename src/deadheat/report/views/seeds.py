@@ -28,12 +28,10 @@ from deadheat.report.model import (
     Shown,
     Signature,
     Table,
-    Text,
     View,
     Words,
     best_cells,
     count,
-    name,
     names,
     score,
     text,
@@ -53,13 +51,13 @@ from deadheat.results.format import (
 )
 from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import State
-from deadheat.text import pluralize
 
 VIOLINS, SERIES, MATRIX = 30, 8, 40  # systems in a figure
 POINTS = 600  # in a figure of dev and test scores
 ROWS = 15  # of a table that is not folded
-COUNTS = Format(Kind.INTERVAL, Scale(1.0, 0))
-CORRELATION = number_format(2)
+STATISTIC = number_format(2)
+PROBABILITY = number_format(3)
+SEED_INTERVAL = Format(Kind.INTERVAL, Scale(1.0, 0))
 MARKS = {State.NOT_SHOWN: DAGGER, State.TOO_FEW: DOUBLE_DAGGER}
 
 
@@ -76,15 +74,15 @@ def _headline(result: Seeds) -> Words:
         return "There are no two systems to compare, and no configuration was run twice."
     low, high = score(min(medians), result.scale), score(max(medians), result.scale)
     apart = text("{}", low) if len(medians) == 1 else text("{} to {}", low, high)
-    what = text("{}{} {}", apart, Text((result.scale.points,)), result.metric)
-    return text("Two runs of the same configuration differ by a median of {}.", what)
+    said = f"Two runs of the same configuration differ by a median of {{}}{result.scale.points} {{}}."
+    return text(said, apart, result.metric)
 
 
 def _blocks(result: Seeds) -> Iterator[Block]:
-    yield Heading(text("{} over {}", result.metric, Text((_unit_noun(result),))), detail=True)
+    yield Heading(text(f"{{}} over {_over(result)}", result.metric), detail=True)
     yield Paragraph(
-        "Each shape shows the distribution of a system's scores over its runs, the box their middle half, and the line their "
-        "median. Where two distributions overlap, a single run of each may show either system ahead.",
+        "Each shape shows the distribution of a system's scores over its runs, the box their middle half, and the line "
+        "their median. Where two distributions overlap, a single run of each may show either system ahead.",
         detail=True,
     )
     for block in result.blocks:
@@ -102,26 +100,21 @@ def _blocks(result: Seeds) -> Iterator[Block]:
         yield Note(note)
 
 
-def _unit_noun(result: Seeds) -> str:
+def _over(result: Seeds) -> str:
     """What scores are over: seeds, or runs that differ in more than their seeds."""
     return "seeds" if all(block.differences and block.unit == "seed" for block in result.blocks) else "runs"
-
-
-def _levels(result: Seeds) -> tuple[Column, ...]:
-    return (Column(result.by),) if result.by else ()
-
-
-def _level(result: Seeds, block: SeedBlock) -> tuple[str, ...]:
-    return (block.level,) if result.by else ()
 
 
 def _title(words: str, result: Seeds, block: SeedBlock) -> str:
     return f"{words}: {result.by} {block.level}" if block.level else words
 
 
-def _table(result: Seeds, columns: tuple[Column, ...], rows: list[tuple[Content, ...]], **options: object) -> Table:
-    folded = len(rows) > ROWS
-    return Table((*_levels(result), *columns), tuple(rows), labels=1 + bool(result.by), folded=folded, **options)  # type: ignore[arg-type]
+def _table(
+    result: Seeds, columns: tuple[Column, ...], rows: list[tuple[Content, ...]], caption: Words, name: str = ""
+) -> Table:
+    """A table whose rows begin with the level, which is left out where there are no levels."""
+    levels = (Column(result.by), *columns)
+    return Table(levels, tuple(rows), name, caption, labels=2, folded=len(rows) > ROWS).without_unnamed()
 
 
 def _correction(result: Seeds) -> str:
@@ -140,32 +133,32 @@ def _system_table(result: Seeds) -> Table:
         for row, mean in zip(block.ranked(), means, strict=True):
             numbers = row.summary
             scores = numbers.minimum, numbers.median, numbers.maximum
-            rows.append((*_level(result, block), row.system, numbers.n, *scores, mean, numbers.sd))
+            rows.append((block.level, row.system, numbers.n, *scores, mean, numbers.sd))
     columns = (
+        Column(result.by),
         Column(result.system or "system"),
         Column("runs", COUNT),
         *(Column(heading, form) for heading in ("min", "median", "max", "mean", "SD")),
     )
     how = f"(Mann-Whitney test, p-values {_correction(result)}, alpha {result.alpha:g})"
-    return _table(
-        result,
+    return Table(
         columns,
-        rows,
+        tuple(rows),
         name="seeds",
-        caption=text("{}{} over runs; SD: standard deviation.", result.metric, Text((result.scale.unit,))),
+        caption=text(f"{{}}{result.scale.unit} over runs; SD: standard deviation.", result.metric),
         marks=(
             Mark(DAGGER, f"not shown to differ from the best {how}"),
             Mark(DOUBLE_DAGGER, f"too few runs to show any difference from the best {how}"),
         ),
-    )
+        labels=2,
+        folded=len(rows) > ROWS,
+    ).without_unnamed()
 
 
 def _violins(result: Seeds, block: SeedBlock) -> Drawing:
-    factor = result.scale.factor
-    samples = tuple(
-        Sample(row.system, tuple(factor * value for value in _all_scores(row))) for row in block.ranked()[:VIOLINS]
-    )
-    title = _title(f"{result.metric} over {_unit_noun(result)}", result, block)
+    systems, factor = block.ranked()[:VIOLINS], result.scale.factor
+    samples = tuple(Sample(row.system, tuple(factor * value for value in _all_scores(row))) for row in systems)
+    title = _title(f"{result.metric} over {_over(result)}", result, block)
     if len(block.systems) > VIOLINS:
         title += f" ({VIOLINS} systems with the highest means)"
     return Drawing(slug("seeds", block.level), ViolinPlot(samples, title, f"{result.metric}{result.scale.unit}"))
@@ -182,50 +175,47 @@ def _all_scores(row: SystemRuns) -> tuple[float, ...]:
 def _dev_test(result: Seeds) -> Iterator[Block]:
     yield Heading("Development and test scores", detail=True)
     yield Paragraph(
-        "Does the run with the best development score also do best on the test set? Where the correlation over runs is low, "
-        "the run selected on the development set is hardly better than a run drawn at random, whose expected score is the mean.",
+        "Does the run with the best development score also do best on the test set? Where the correlation over runs is "
+        "low, the run selected on the development set is hardly better than a run drawn at random, whose expected "
+        "score is the mean.",
         detail=True,
     )
     rows: list[tuple[Content, ...]] = []
     for block in result.blocks:
-        if figure := _gaps(result, block):
-            yield Figure(figure)
+        if drawing := _gaps(result, block):
+            yield Figure(drawing)
         for row in block.ranked():
             found = row.dev_test
             assert found is not None
             correlations = found.pearson.statistic, found.spearman.statistic, found.spearman_interval.bounds
             scores = found.selected, found.mean, found.best
-            rows.append((*_level(result, block), row.system, *correlations, found.spearman.p, *scores))
+            rows.append((block.level, row.system, *correlations, found.spearman.p, *scores))
     form = score_format(result.scale)
     columns = (
         Column(result.system or "system"),
-        Column("Pearson's r", CORRELATION),
-        Column("Spearman's rho", CORRELATION),
-        Column("95% CI (rho)", interval_format(CORRELATION.scale)),
+        Column("Pearson's r", STATISTIC),
+        Column("Spearman's rho", STATISTIC),
+        Column("95% CI (rho)", interval_format(STATISTIC.scale)),
         Column("p (rho)", P_VALUE),
-        Column("best on dev", form),
-        Column("mean", form),
-        Column("best", form),
+        *(Column(heading, form) for heading in ("best on dev", "mean", "best")),
     )
-    caption = text("Correlation of {} and {}; {} of the run with the best {}, of all runs on average, and of the best run.",
-                   result.dev, result.score, result.score, result.dev)  # fmt: skip
-    yield _table(result, columns, rows, caption=caption)
+    said = "Correlation of {} and {}; {} of the run with the best {}, of all runs on average, and of the best run."
+    caption = text(said, result.dev, result.score, result.score, result.dev)
+    yield _table(result, columns, rows, caption)
 
 
 def _gaps(result: Seeds, block: SeedBlock) -> Drawing | None:
-    """Dev against test score of every run; of many runs, evenly from the lowest test score to the highest."""
-    shown = [row for row in block.ranked() if row.dev_scores][:SERIES]
-    if not shown:
+    """Dev and test score of every run; of many runs, evenly from the lowest test score to the highest."""
+    systems = [row for row in block.ranked() if row.dev_scores][:SERIES]
+    if not systems:
         return None
     points = []
-    for row in shown:
-        pairs = sorted(zip(row.scores, row.dev_scores, strict=True))
-        limit = max(2, POINTS // len(shown))
-        selected = np.unique(np.linspace(0, len(pairs) - 1, min(limit, len(pairs))).round().astype(int)).tolist()
-        points += [
-            Gap(row.system, result.dev_scale.factor * dev, result.scale.factor * test)
-            for test, dev in map(pairs.__getitem__, selected)
-        ]
+    for row in systems:
+        runs = sorted(zip(row.scores, row.dev_scores, strict=True))
+        number = min(len(runs), max(2, POINTS // len(systems)))
+        selected = [runs[i] for i in np.linspace(0, len(runs) - 1, number).round().astype(int).tolist()]
+        factors = result.dev_scale.factor, result.scale.factor
+        points += [Gap(row.system, factors[0] * dev, factors[1] * test) for test, dev in selected]
     title = _title("Development and test scores of runs", result, block)
     axes = f"{result.dev}{result.dev_scale.unit}", f"{result.metric}{result.scale.unit}"
     return Drawing(slug("seeds-dev-test", block.level), GapPlot(tuple(points), title, *axes))
@@ -233,27 +223,26 @@ def _gaps(result: Seeds, block: SeedBlock) -> Drawing | None:
 
 def _pairs(result: Seeds) -> Iterator[Block]:
     pairs = [pair for block in result.blocks for pair in block.pairs]
-    significant = sum(bool(pair.winner) for pair in pairs)
+    significant = Shown(sum(bool(pair.winner) for pair in pairs), COUNT)
     yield Heading("Differences between systems", detail=True)
-    yield Paragraph(
-        text("{} of {} of systems differ significantly.", Shown(significant, COUNT), count(len(pairs), "pair")),
-        detail=True,
-    )
+    said = text("{} of {} of systems differ significantly.", significant, count(len(pairs), "pair"))
+    yield Paragraph(said, detail=True)
     for block in result.blocks:
         if 3 <= len(block.systems) <= MATRIX:
             yield Figure(_matrix(result, block))
     yield _pair_table(result)
     yield Note(
-        "Outcomes are those of the Mann-Whitney test (MW): which system tends to score higher. The Kolmogorov-Smirnov test (KS) "
-        "finds any difference between distributions, the Brown-Forsythe test (SD) a difference in spread. ASO: bound eps_min of "
-        "almost stochastic order; the closer to 0, the surer that the system is better over the whole distribution."
+        "Outcomes are those of the Mann-Whitney test (MW): which system tends to score higher. The Kolmogorov-Smirnov "
+        "test (KS) finds any difference between distributions, the Brown-Forsythe test (SD) a difference in spread. "
+        "ASO: bound eps_min of almost stochastic order; the closer to 0, the surer that the system is better over the "
+        "whole distribution."
     )
-    yield Heading("Seeds needed", detail=True)
-    yield _power_table(result)
     if any(block.unit == "configuration" for block in result.blocks):
         yield Note(
             "Some systems were run with several configurations. Their pairs compare the means of configurations."
         )
+    yield Heading("Seeds needed", detail=True)
+    yield _power_table(result)
 
 
 def outcome(pair: SystemPair, alpha: float) -> Cell:
@@ -267,14 +256,14 @@ def _pair_table(result: Seeds) -> Table:
     columns = (
         Column("pair"),
         Column("difference", points_format(result.scale)),
-        Column("P(A > B)", number_format(3)),
+        Column("P(A > B)", PROBABILITY),
         *(Column(f"p ({test})", P_VALUE) for test in ("MW", "KS", "SD")),
-        *(Column(f"ASO {side}", CORRELATION) for side in "AB"),
+        *(Column(f"ASO {side}", STATISTIC) for side in "AB"),
         Column("outcome"),
     )
     rows: list[tuple[Content, ...]] = [
         (
-            *_level(result, block),
+            block.level,
             text("{} - {}", pair.a, pair.b),
             pair.difference,
             pair.a_better,
@@ -289,33 +278,27 @@ def _pair_table(result: Seeds) -> Table:
         for pair in block.pairs
     ]
     corrected = f", {_correction(result)}" if len(rows) > 1 else ""
+    unit = "run" if all(block.unit == "seed" for block in result.blocks) else "run or configuration"
     caption = text(
-        "Differences of mean {}, A minus B; P(A > B): probability that {} of A scores higher. p-values of the Mann-Whitney "
-        "(MW), Kolmogorov-Smirnov (KS) and Brown-Forsythe (SD) tests{}; alpha {}.",
+        f"Differences of mean {{}}, A minus B; P(A > B): probability that a {unit} of A scores higher. p-values of the "
+        f"Mann-Whitney (MW), Kolmogorov-Smirnov (KS) and Brown-Forsythe (SD) tests{corrected}; alpha {result.alpha:g}.",
         result.metric,
-        Text(("a run" if all(block.unit == "seed" for block in result.blocks) else "a run or configuration",)),
-        Text((corrected,)),
-        Text((f"{result.alpha:g}",)),
     )
-    return _table(result, columns, rows, name="seed-pairs", caption=caption)
+    return _table(result, columns, rows, caption, "seed-pairs")
 
 
 def _matrix(result: Seeds, block: SeedBlock) -> Drawing:
-    cells = tuple(
-        PairCell(
-            pair.a,
-            pair.b,
-            result.scale.factor * pair.difference,
-            pair.mann_whitney_p_corrected,
-            bool(pair.winner),
-            str(outcome(pair, result.alpha).value),
-        )
-        for pair in block.pairs
-    )
+    factor, alpha = result.scale.factor, result.alpha
+    cells = []
+    for pair in block.pairs:
+        p, words = pair.mann_whitney_p_corrected, str(outcome(pair, alpha).value)
+        cells.append(PairCell(pair.a, pair.b, factor * pair.difference, p, bool(pair.winner), words))
     title = _title(f"Differences of mean {result.metric}, row minus column", result, block)
     points = ", in points" if result.scale.is_percent else ""
     systems = tuple(row.system for row in block.ranked())
-    return Drawing(slug("seeds-pairs", block.level), PairMatrix(systems, cells, title, f"{result.metric}{points}"))
+    return Drawing(
+        slug("seeds-pairs", block.level), PairMatrix(systems, tuple(cells), title, f"{result.metric}{points}")
+    )
 
 
 def _power_table(result: Seeds) -> Table:
@@ -323,64 +306,48 @@ def _power_table(result: Seeds) -> Table:
     for block in result.blocks:
         for pair in block.pairs:
             power = pair.power
-            rows.append(
-                (
-                    *_level(result, block),
-                    text("{} - {}", pair.a, pair.b),
-                    power.difference,
-                    _seeds(power.seeds),
-                    _seed_interval(power.seeds_low, power.seeds_high),
-                    power.simulated,
-                    power.power_now,
-                    power.detectable_difference,
-                )
-            )
+            seeds: Content = "too many" if math.isinf(power.seeds) else power.seeds
+            bounds: Content = (power.seeds_low, power.seeds_high)
+            if math.isinf(power.seeds_high):
+                low = Shown(power.seeds_low, COUNT)
+                bounds = "too many" if math.isinf(power.seeds_low) else text("{} or more", low)
+            numbers = power.simulated, power.power_now, power.detectable_difference
+            rows.append((block.level, text("{} - {}", pair.a, pair.b), power.difference, seeds, bounds, *numbers))
     units = {f"{block.unit}s" for block in result.blocks if block.pairs}
     unit = units.pop() if len(units) == 1 else "runs"
-    power_format = number_format(3)
     columns = (
         Column("pair"),
         Column("difference", points_format(result.scale)),
         Column(f"{unit} needed", COUNT),
-        Column("95% CI", COUNTS),
-        Column("simulated power", power_format),
-        Column("power now", power_format),
+        Column("95% CI", SEED_INTERVAL),
+        Column("simulated power", PROBABILITY),
+        Column("power now", PROBABILITY),
         Column("smallest detectable difference", score_format(result.scale)),
     )
     comparisons = {pair.power.comparisons for block in result.blocks for pair in block.pairs}
     divided = "" if comparisons == {1} else " / number of pairs" if len(comparisons) > 1 else f" / {comparisons.pop()}"
     caption = (
-        f"{unit.capitalize()} of each system needed to find the difference with power {result.target:g}, by Welch's test at alpha "
-        f"{result.alpha:g}{divided}; the interval is that of the standard deviations. Power now, and the smallest detectable "
-        f"difference, are those of the {unit} at hand."
+        f"{unit.capitalize()} of each system that find the difference with power {result.target:g} (Welch's test, "
+        f"alpha {result.alpha:g}{divided}); the interval is due to the uncertain standard deviations. Power now and "
+        f"smallest detectable difference: with the {unit} at hand."
     )
-    return _table(result, columns, rows, caption=caption)
-
-
-def _seeds(number: float) -> Content:
-    return "too many" if math.isinf(number) else number
-
-
-def _seed_interval(low: float, high: float) -> Content:
-    if math.isinf(low):
-        return "too many"
-    return text("{} or more", Shown(low, COUNT)) if math.isinf(high) else (low, high)
+    return _table(result, columns, rows, caption)
 
 
 def _differences(result: Seeds) -> Iterator[Block]:
     yield Heading("Differences between seeds", detail=True)
     yield Paragraph(
-        "Runs that agree in all settings differ by their seeds alone. A difference between two systems with one run each means "
-        "little unless it is larger than the difference between two such runs.",
+        "Runs that agree in all settings differ by their seeds alone. A difference between two systems with one run "
+        "each means little unless it is larger than the difference between two such runs.",
         detail=True,
     )
     rows: list[tuple[Content, ...]] = []
     for block in result.blocks:
         if found := block.differences:
-            two = found.median, found.p95, found.maximum
-            spread = found.range_median, found.range_p95, found.range_maximum
-            for label, numbers in (("two random seeds", two), ("all seeds, max - min", spread)):
-                rows.append((*_level(result, block), label, found.configurations, *numbers))
+            numbers = found.median, found.p95, found.maximum
+            ranges = found.range_median, found.range_p95, found.range_maximum
+            rows.append((block.level, "two random seeds", found.configurations, *numbers))
+            rows.append((block.level, "all seeds, max - min", found.configurations, *ranges))
     form = score_format(result.scale)
     columns = (
         Column("difference between"),
@@ -388,5 +355,5 @@ def _differences(result: Seeds) -> Iterator[Block]:
         *(Column(heading, form) for heading in ("median", "95% quantile", "max")),
     )
     points = ", in points" if result.scale.is_percent else ""
-    caption = text("Differences in {} between runs of the same configuration{}.", result.metric, Text((points,)))
-    yield _table(result, columns, rows, caption=caption)
+    caption = text(f"Differences in {{}} between runs of the same configuration{points}.", result.metric)
+    yield _table(result, columns, rows, caption)
