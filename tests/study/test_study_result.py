@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import read
-from deadheat.questions.contrast import Block
+from deadheat.report.model import Block
 from deadheat.questions.study import Standing, StudyResult, study_result
 from deadheat.pages.contrast import _pair
 from deadheat.stats.intervals import wilson
