@@ -15,17 +15,15 @@ from typing import cast
 
 import numpy as np
 import pytest
+from deadheat.questions.search_spread import Spread
+from deadheat.terminal.search import _between, search_text
 
 from deadheat.corpus import read, take
 from deadheat.documents import to_json
-from deadheat.questions.compare import compare
-from deadheat.study.search.space import Settings
+from deadheat.questions.compare import compare, compare_scores
 from deadheat.questions.run import Conducted, Executing, conduct
 from deadheat.questions.search import DataSet, SearchResult, Winner
-from deadheat.terminal.search import _between
-from deadheat.questions.search_spread import Spread
 from deadheat.questions.study import scores_of
-from deadheat.questions.compare import compare_scores
 from deadheat.stats.corrections import correct
 from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.training import work
@@ -33,9 +31,9 @@ from deadheat.study.ledger.ledger import Ledger, Look
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import Place, Search, searches_of
+from deadheat.study.search.space import Settings
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
-from deadheat.terminal.search import search_text
 from tests.study.search_cases import FOUR, METRIC, search_file
 from tests.study.study_cases import odd_systems
 

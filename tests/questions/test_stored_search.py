@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from deadheat.questions.stored import stored
 
 from deadheat.questions.run import KEYS, Conducted, conduct
-from deadheat.questions.stored import stored
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
 from deadheat.study.store.store import Store

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deadheat.pages.contrast import _pair
+from deadheat.terminal.study import study_text
 
 from deadheat.corpus import read
-from deadheat.report.model import Block
 from deadheat.questions.study import Standing, StudyResult, study_result
-from deadheat.pages.contrast import _pair
+from deadheat.report.model import Block
 from deadheat.stats.intervals import wilson
 from deadheat.stats.paired import mcnemar
 from deadheat.study.engine.running import run_study
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
-from deadheat.terminal.study import study_text
 from tests.study.study_cases import corpus_text, serial, study_file
 
 SYSTEMS = "majority unigram hmm"
