@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.timing import DATA, cpu
-from deadheat.analyses.contrast import contrast
+from deadheat.questions.contrast import contrast
 from deadheat.ranking.contrasts import configuration_keys, paired_scores
 from deadheat.tables.runs import Runs, read_runs
 from deadheat.terminal.tables import table

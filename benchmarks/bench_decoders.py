@@ -12,7 +12,7 @@ from deadheat.corpus import Column, Corpus, read
 from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 from deadheat.trees import archybrid, best_projective_trees, best_trees, bracketing
-from deadheat.trees.pointing import beam_trees
+from deadheat.trees.decoding import beam_trees
 
 FILE = DATA / "treebanks" / "en_ewt" / "en_ewt-ud-dev.conllu"
 BATCH = 32

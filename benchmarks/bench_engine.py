@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from deadheat.study.local import LocalExecutor
+from deadheat.study.engine.local import LocalExecutor
 from deadheat.terminal.tables import table
 
 TASKS, WORKERS = 10_000, 2

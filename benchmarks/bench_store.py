@@ -17,9 +17,9 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.timing import DATA, peak_memory
-from deadheat.study.cells import DONE, Cell, Outcome, PartScores
-from deadheat.study.packing import compressed
-from deadheat.study.store import Store
+from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
+from deadheat.study.store.counts import compressed
+from deadheat.study.store.store import Store
 from deadheat.terminal.tables import table
 
 RUNS, UNITS, SYSTEMS, COMPARED, AT_ONCE, LARGE = 100_000, 2_000, 20, 1_000, 1_000, 10**8
@@ -135,7 +135,7 @@ def main() -> None:
             (name, f"{took.wall:.3f}", f"{took.cpu:.3f}", told) for name, took, told in measured(path, runs, counts_RNF)
         ]
         print(table((f"{runs:,} runs", "seconds", "CPU", ""), rows))
-        program = f"from deadheat.study.store import Store\nwith Store.read({str(path)!r}) as s: s.scores()"
+        program = f"from deadheat.study.store.store import Store\nwith Store.read({str(path)!r}) as s: s.scores()"
         print(f"memory of scores(), the interpreter included: {peak_memory(program) / 2**20:.0f} MiB")
 
 

@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 from benchmarks.timing import DATA
-from deadheat.analyses.study import study_result
-from deadheat.study.bench import work
-from deadheat.study.plan import Plan
-from deadheat.study.store import Store
+from deadheat.questions.study import study_result
+from deadheat.study.engine.training import work
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
 from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 

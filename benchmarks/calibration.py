@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.analyses.contest import TESTS, Settings, contests
+from deadheat.questions.method_words import TESTS
+from deadheat.study.search.space import Settings
+from deadheat.questions.contest import contests
 from deadheat.stats.intervals import bootstrap, difference
 from deadheat.terminal.tables import table
 from tests.stats.worlds import WORLDS, World, accuracy, draw

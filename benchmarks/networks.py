@@ -23,10 +23,10 @@ from deadheat.corpus import read
 from deadheat.neural import batches
 from deadheat.neural.devices import accelerated
 from deadheat.neural.lstm import DIRECTIONS
-from deadheat.neural.memory import weights_of
+from deadheat.neural.devices import weights_of
 from deadheat.neural.programs import Ground
 from deadheat.neural.schemes import f1_of
-from deadheat.neural.shape import RATES, Course, Numbers, Shape
+from deadheat.neural.config import RATES, Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Stack
 from deadheat.neural.text import Encoding, encoded, tokens_of
 

@@ -18,7 +18,7 @@ import numpy as np
 from deadheat.corpus import read
 from deadheat.neural.programs import Ground
 from deadheat.neural.schemes import f1_of, recode
-from deadheat.neural.shape import Course, Numbers, Shape
+from deadheat.neural.config import Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Stack
 from deadheat.neural.text import encoded, tokens_of
 

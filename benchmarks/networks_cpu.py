@@ -81,7 +81,7 @@ def take_turns(contender: Callable[[str], Ready], rounds: int) -> None:
 
 def contend(contender: Callable[[str], Ready], name: str, line: Connection) -> None:
     """Get ready, say how many words an epoch has, and then train one whenever asked."""
-    from deadheat.neural.allocation import keep_memory
+    from deadheat.neural.devices import keep_memory
 
     keep_memory()
     words, epoch = contender(name)
@@ -97,7 +97,7 @@ def ours(data: Path, sentences: int) -> Ready:
     """One of our taggers, not stacked."""
     from deadheat.neural.devices import settle
     from deadheat.neural.programs import Ground
-    from deadheat.neural.shape import RATES, Course, Numbers, Shape
+    from deadheat.neural.config import RATES, Course, Numbers, Shape
     from deadheat.neural.stack import Job, Splits, Stack
 
     settle()
@@ -130,7 +130,7 @@ def torchs(data: Path, sentences: int, *, packed: bool) -> Ready:
 
     from benchmarks.networks_torch import train_tagger
     from deadheat.neural import batches
-    from deadheat.neural.shape import Shape
+    from deadheat.neural.config import Shape
 
     torch.set_num_threads(1)
     encoding, lengths = text(data)

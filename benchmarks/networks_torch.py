@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
-from deadheat.neural.shape import CASES, Shape
+from deadheat.neural.config import CASES, Shape
 from deadheat.neural.text import LONGEST_WORD, Encoding
 
 DROP, RATE, NORM = 0.25, 0.002, 1.0

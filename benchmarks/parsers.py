@@ -25,8 +25,8 @@ from deadheat.errors import InputError
 from deadheat.neural import batches
 from deadheat.neural.devices import accelerated, settle
 from deadheat.neural.lstm import DIRECTIONS
-from deadheat.neural.parser_recipe import ParserRecipe
-from deadheat.neural.parser_shape import AttentionShape
+from deadheat.neural.config import ParserRecipe
+from deadheat.neural.config import AttentionShape
 from deadheat.neural.parsing import lesson_of
 from deadheat.neural.programs import Ground
 from deadheat.neural.stack import Splits, Stack

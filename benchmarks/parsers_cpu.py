@@ -42,7 +42,7 @@ def contender(given: argparse.Namespace, name: str) -> Ready:
     """A parser of ours or of PyTorch's."""
     task = task_of(given)
     if name == OURS:
-        from deadheat.neural.shape import Course
+        from deadheat.neural.config import Course
         from deadheat.neural.stack import Job
 
         return task.words, epochs_of(task.stack(1), Job(task.recipe.numbers, 0, 0, Course(10**6, 10**6)))
@@ -62,9 +62,9 @@ def check(task: Task) -> None:
     import torch
 
     from benchmarks.parsers_torch import Parser, loss_and_slopes, named_weights, steps_of
-    from deadheat.neural import attention, batches, chance
+    from deadheat.neural import attention, batches, rng
     from deadheat.neural.encoder import gathered
-    from deadheat.neural.parser_shape import AttentionShape
+    from deadheat.neural.config import AttentionShape
 
     shape, encoding, ground = task.recipe.shape, task.lesson.encoding, task.stack(1).ground
     assert isinstance(shape, AttentionShape)

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from benchmarks.networks_torch import Layers, Training, batches_of, spelled_at, whole
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
-from deadheat.neural.parser_recipe import ParserRecipe
-from deadheat.neural.parser_shape import AttentionShape
-from deadheat.neural.shape import Numbers
+from deadheat.neural.config import ParserRecipe
+from deadheat.neural.config import AttentionShape
+from deadheat.neural.config import Numbers
 from deadheat.neural.text import LONGEST_WORD, UNKNOWN, Encoding
 
 FORBIDDEN, LEAK = -1e9, 0.1

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from deadheat.text import pluralize
+
 
 class DeadheatError(Exception):
     """Base of all errors that Deadheat raises on purpose."""
@@ -63,8 +65,7 @@ class CorpusError(InputError):
 
 def _not_listed(error: CorpusError) -> Fault:
     """A line for the faults of a file that are too many to list."""
-    plural = "fault" if error.unlisted == 1 else "faults"
-    return Fault(error.faults[-1].path, 0, f"{error.unlisted} more {plural} not listed")
+    return Fault(error.faults[-1].path, 0, f"{pluralize(error.unlisted, 'more fault')} not listed")
 
 
 class AlignmentError(InputError):
@@ -94,11 +95,6 @@ class NameUnknown(InputError):
 def reason(error: OSError) -> str:
     """What the system says is wrong with a file."""
     return (error.strerror or str(error)).lower()
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 word`, `2 words`."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def nearest(name: str, known: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes
-from deadheat.corpus.labels import with_trees
+from deadheat.corpus.transforms import with_trees
 from deadheat.metrics import METRICS, align
 from deadheat.trees import problems
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.corpus import read, take, write
-from deadheat.systems.parser_input import ParserInput
+from deadheat.systems.parsers import ParserInput
 
 PARTS = ("train", "dev", "test")
 PREDICTED = ParserInput("predicted", "upos", "perceptron.v1", "refuse")

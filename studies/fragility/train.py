@@ -80,7 +80,7 @@ def train(job: Job) -> str:
 
 def _train(job: Job, tags: str) -> list[Told]:
     from deadheat.corpus import read
-    from deadheat.neural.orders import Order
+    from deadheat.neural.jobs import Order
     from deadheat.systems import SYSTEMS
 
     began, times = time.time(), _clocked(job.until)
@@ -129,7 +129,7 @@ def _make_room() -> None:
 
 def _clocked(until: float) -> list[float]:
     """When each epoch ended, in seconds; after a time given, epochs that have begun are the last."""
-    from deadheat.neural.shape import Course
+    from deadheat.neural.config import Course
     from deadheat.neural.stack import Stack
 
     began, times = time.time(), []

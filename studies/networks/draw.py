@@ -19,8 +19,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from deadheat.neural.shape import OPTIMIZERS
-from deadheat.splits.chance import below, generator
+from deadheat.neural.config import OPTIMIZERS
+from deadheat.splits.drawing import below, generator
 
 FOLDER = Path(__file__).parent
 LAYERS = (1, 2, 3)

@@ -20,16 +20,16 @@ from typing import Self
 
 import numpy as np
 
-from deadheat.analyses.run import conduct
 from deadheat.corpus import Column, Corpus, Vocabulary, take
-from deadheat.corpus.labels import with_labels, with_trees
+from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.documents import to_json
-from deadheat.study.bench import Worked, scored
-from deadheat.study.cells import DONE, FAILED, Cell
-from deadheat.study.executor import Finished
-from deadheat.study.ledger import Ledger, Look
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder, write_prediction
+from deadheat.questions.run import conduct
+from deadheat.study.engine.executor import Finished
+from deadheat.study.engine.training import Worked, scored
+from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.plan.cells import DONE, FAILED, Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.systems import SYSTEMS
 from deadheat.terminal.search import search_text
 from studies.tune.orders import key_of

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.corpus import write
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
-from deadheat.study.search import Search, searches_of
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import Search, searches_of
 
 ORDERS, SPLITS = "orders.jsonl", "splits.npz"
 

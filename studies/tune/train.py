@@ -18,7 +18,7 @@ import numpy as np
 
 from deadheat.corpus import Corpus, read, take
 from deadheat.metrics import METRICS, align
-from deadheat.neural.orders import Done, Order
+from deadheat.neural.jobs import Done, Order
 from deadheat.systems import SYSTEMS
 from studies.archive import keep
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deadheat.corpus import read
-from deadheat.corpus.identity import text_hash
+from deadheat.corpus.corpus import text_hash
 from tests.cli.running import Commands
 
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from deadheat.study.ledger import Ledger
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder
-from deadheat.study.running import planned_looks
-from deadheat.study.store import Store
+from deadheat.study.engine.running import planned_looks
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder
+from deadheat.study.store.store import Store
 from tests.cli.running import Commands
 from tests.study.study_cases import corpus_text, study_file
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger
-from deadheat.study.plan import Plan
-from deadheat.study.running import planned_looks
-from deadheat.study.search import searches_of
-from deadheat.study.search import tested_cells as cells_to_look_at
-from deadheat.study.store import Store
+from deadheat.study.engine.running import planned_looks
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import searches_of
+from deadheat.study.search.search import tested_cells as cells_to_look_at
+from deadheat.study.store.store import Store
 from tests.cli.running import Commands
 from tests.study.search_cases import FOUR, METRIC, search_file
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.corpus import Column, Corpus, Vocabulary, concatenate, read
-from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.corpus import content_hash, text_hash
 
 TREE = """\
 # sent_id = one

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.corpus import Corpus, read, to_bytes
-from deadheat.corpus.selection import take
+from deadheat.corpus.transforms import take
 from deadheat.corpus.writing import stream
 from deadheat.errors import InputError
 from tests.corpus import strategies

@@ -32,8 +32,7 @@ def joined(plains: list[Plain]) -> Plain:
 
 def named(text: str, name: str) -> Corpus:
     """A corpus from a text, as if it were a file of this name."""
-    from deadheat.corpus.conllu import read_conllu
-    from deadheat.corpus.source import PADDING
+    from deadheat.corpus.formats import PADDING, read_conllu
 
     buffer = np.frombuffer(bytearray(text.encode() + bytes(PADDING)), np.uint8)
     return read_conllu(name, buffer, lenient=frozenset({"missing-heads", "final-newline"}))

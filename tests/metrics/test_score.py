@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deadheat import read, score
-from deadheat.analyses.latex import booktabs, escape
+from deadheat.questions.latex import booktabs, escape
 from deadheat.corpus import Corpus
 from deadheat.errors import CorpusError, InputError, NameUnknown
 from deadheat.metrics import METRICS, align

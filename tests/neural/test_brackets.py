@@ -12,10 +12,10 @@ from jax.test_util import check_grads
 
 from deadheat.corpus import Vocabulary
 from deadheat.errors import InputError
-from deadheat.neural import brackets, chance
-from deadheat.neural.parser_shape import BracketShape
+from deadheat.neural import brackets, rng
+from deadheat.neural.config import BracketShape
 from deadheat.neural.programs import Ground
-from deadheat.neural.shape import Numbers
+from deadheat.neural.config import Numbers
 from deadheat.trees import bracketing
 from tests.neural.parser_cases import (
     HEADS,

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from deadheat.neural import chance
+from deadheat.neural import rng
 
 NUMBERS = 1 << 16
 # Each test below is passed by true chance but for so often; there are fewer than 500 of them, and all are repeatable.

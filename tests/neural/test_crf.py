@@ -11,7 +11,7 @@ jax = pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-from deadheat.neural.crf import CRFWeights, best_sequences, log_partition, negative_log_likelihood  # noqa: E402
+from deadheat.neural.tagger import CRFWeights, best_sequences, log_partition, negative_log_likelihood  # noqa: E402
 
 
 def drawn(seed: int, sentences: int, words: int, labels: int, spread: float = 1.0) -> tuple[CRFWeights, np.ndarray]:

@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from deadheat.neural import batches, chance
-from deadheat.neural.characters import picked, rows_by_products
+from deadheat.neural import batches, rng
+from deadheat.neural.encoder import picked, rows_by_products
 from deadheat.neural.devices import settle
 from deadheat.neural.encoder import (
     Batch,
@@ -29,12 +29,12 @@ from deadheat.neural.encoder import (
     some_omitted,
     word_vectors,
 )
-from deadheat.neural.memory import weights_of
-from deadheat.neural.network import initial_weights, label_scores, loss, outputs
+from deadheat.neural.devices import weights_of
+from deadheat.neural.tagger import initial_weights, label_scores, loss, outputs
 from deadheat.neural.programs import Ground, Programs
-from deadheat.neural.shape import CASES, OPTIMIZERS, Numbers, Shape
+from deadheat.neural.config import CASES, OPTIMIZERS, Numbers, Shape
 from deadheat.neural.text import UNKNOWN, Text
-from deadheat.neural.updates import optimizer
+from deadheat.neural.programs import optimizer
 from tests.neural.test_text import encode, tagged
 
 SHAPE = Shape(units=(3,), word_size=4, case_size=2, characters="none", classifier="softmax", dropout="none", batch=3)

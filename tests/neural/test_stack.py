@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read
-from deadheat.neural import batches, characters, lstm, programs, stack
+from deadheat.neural import batches, encoder, lstm, programs, stack
 from deadheat.neural.programs import Ground
-from deadheat.neural.shape import Course, Numbers, Shape
+from deadheat.neural.config import Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Stack, Trained
 from deadheat.neural.text import Encoding, casing, encoded, normalised, tokens_of
 

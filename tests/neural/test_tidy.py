@@ -13,9 +13,9 @@ import pytest
 pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 
-from deadheat.neural import allocation, programs
+from deadheat.neural import devices, programs
 from deadheat.neural.programs import FULL, Programs, tidy
-from deadheat.neural.shape import Shape
+from deadheat.neural.config import Shape
 
 SHAPE = Shape(units=(2,), word_size=3, case_size=0, characters="none", classifier="softmax")
 
@@ -55,7 +55,7 @@ def test_compiled_programs_take_pieces_and_letting_go_gives_them_back() -> None:
     code = """
 import jax, jax.numpy as jnp
 from deadheat.neural import programs
-from deadheat.neural.allocation import pieces_in_use
+from deadheat.neural.devices import pieces_in_use
 calls = [jax.jit(lambda x, at=at: jnp.sin(x @ x.T).sum(axis=0) * at) for at in range(100)]
 for call in calls: call(jnp.ones((3, 3)))
 full = pieces_in_use()
@@ -64,7 +64,7 @@ calls.clear()
 programs.tidy()
 print(full, pieces_in_use())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     before, after = map(float, done.stdout.split())
     assert 0 < after < before
     assert before - after > 100 / 65530 / 2

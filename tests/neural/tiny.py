@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Corpus, read
-from deadheat.neural import memory
-from deadheat.splits.partition import Partition
+from deadheat.neural import devices
+from deadheat.splits.splitting import Partition
 
 # Tags, and chunks in all schemes, have four to six labels, so that the same programs serve all.
 TINY: dict[str, Any] = {

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.analyses.compare import Comparison, compare
-from deadheat.analyses.contest import Settings
-from deadheat.analyses.tables import compare_scores
+from deadheat.questions.compare import Comparison, compare
+from deadheat.study.search.space import Settings
+from deadheat.questions.compare import compare_scores
 from deadheat.corpus import Corpus, read
-from deadheat.pages.compare import in_words, sections
-from deadheat.pages.disagreement import MOST_SYSTEMS
+from deadheat.pages.ledger import in_words
+from deadheat.pages.compare import sections
+from deadheat.paper.paragraph_tests import MOST_SYSTEMS
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from deadheat.analyses.power import assumed_power, power
+from deadheat.questions.power import assumed_power, power
 from deadheat.corpus import read
 from deadheat.pages.power import ENDLESS, sections
-from deadheat.stats.power import Power
+from deadheat.results.power import Power
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, drawn, rows, texts
 

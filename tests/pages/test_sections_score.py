@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from deadheat.analyses.score import Scores, score
+from deadheat.questions.score import Scores, score
 from deadheat.corpus import Corpus, read
 from deadheat.pages.score import MOST_GROUPS, sections
 from deadheat.testbed import built_in

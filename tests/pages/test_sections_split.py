@@ -9,7 +9,7 @@ import pytest
 from deadheat.pages.split import sections
 from deadheat.splits import split
 from deadheat.splits.folder import Checked, check_folder, write_splits
-from deadheat.splits.making import Splits
+from deadheat.splits.splitting import Splits
 from deadheat.testbed import write_testbed
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -10,13 +10,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deadheat.analyses.run import run
-from deadheat.analyses.study import Block, StudyResult
 from deadheat.charts.chart import Chart
 from deadheat.documents import Document
 from deadheat.pages.section import Section
 from deadheat.pages.study import sections
-from deadheat.study.store import Store
+from deadheat.questions.run import run
+from deadheat.report.model import Block
+from deadheat.questions.study import StudyResult
+from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, shown, texts
 

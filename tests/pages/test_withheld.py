@@ -12,11 +12,11 @@ import pytest
 from deadheat.corpus import read
 from deadheat.pages.report import Report, report
 from deadheat.paper.kit import kit_files
-from deadheat.study.ledger import Ledger
-from deadheat.study.sealing import seal
-from tests.analyses.report_cases import CORPORA, Ran, comparison
-from tests.analyses.report_cases import ran as ran
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.ledger.sealing import seal
 from tests.pages.section_checks import column, section, texts
+from tests.questions.report_cases import CORPORA, Ran, comparison
+from tests.questions.report_cases import ran as ran
 
 
 @pytest.fixture(scope="module")

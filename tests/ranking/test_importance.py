@@ -7,9 +7,9 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from deadheat.errors import InputError
-from deadheat.kernels.forests import grow_tree
+from deadheat.kernels.statistics import grow_tree
 from deadheat.ranking.importance import Codes, Partition, factor_importance
-from deadheat.stats.scores import Values
+from deadheat.stats.checks import Values
 
 
 def shares(found: object) -> dict[tuple[str, ...], float]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.analyses.rank import Ranking, rank
+from deadheat.questions.rank import Ranking, rank
 
 SAMPLES = 1_000_000
 TABLES = {"las": "fragility_table3_las_rank_stats.csv", "blex": "fragility_table4_blex_rank_stats.csv"}

@@ -13,8 +13,8 @@ from scipy import stats
 from deadheat.errors import InputError
 from deadheat.ranking.seed_power import least_p, seeds_needed, simulate_welch, welch_power
 from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
+from deadheat.stats.checks import Values
 from deadheat.stats.corrections import holm
-from deadheat.stats.scores import Values
 
 
 def test_a_density_is_the_mean_of_bumps_over_the_scores() -> None:

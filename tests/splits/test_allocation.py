@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from deadheat.splits.allocation import allocate
-from deadheat.splits.chance import below, generator, shuffled
-from deadheat.splits.rounding import proportional
+from deadheat.splits.drawing import below, generator, proportional, shuffled
 
 counts = st.lists(st.integers(0, 40), min_size=1, max_size=12)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from scipy.stats import binom
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.selection import take
+from deadheat.corpus.transforms import take
 from deadheat.errors import InputError
 from deadheat.splits import split
 from tests.splits.corpora import (

@@ -10,7 +10,7 @@ import pytest
 from deadheat.corpus import read
 from deadheat.errors import InputError, SplitError
 from deadheat.splits import Partition, split
-from deadheat.splits.sizes import amounts, parse_sizes
+from deadheat.splits.strategy import amounts, parse_sizes
 from tests.splits.corpora import joined, lengths_of, tagged_text, treebank
 
 SIZES = [

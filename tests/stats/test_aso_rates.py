@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from deadheat.stats.aso import aso, null_rates
-from deadheat.stats.aso_rates import ALPHAS, NULL_RATES, TAUS, nearest_null_rates
+from deadheat.stats.aso import ALPHAS, NULL_RATES, TAUS, aso, nearest_null_rates, null_rates
 
 SIMULATIONS = 100_000  # behind every entry
 

@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deadheat.analyses.contest import Settings, contests
+from deadheat.study.search.space import Settings
+from deadheat.questions.contest import contests
 from deadheat.stats.intervals import bootstrap, difference
 from deadheat.stats.paired import TESTS
 from tests.stats.worlds import WORLDS, World, accuracy, draw, f1

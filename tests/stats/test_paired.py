@@ -13,8 +13,7 @@ from scipy.stats import permutation_test
 
 from deadheat.errors import InputError
 from deadheat.stats import paired
-from deadheat.stats.mcnemar import mcnemar
-from deadheat.stats.paired import PairedTest, lattice_p, paired_bootstrap, permutation_exact, randomization
+from deadheat.stats.paired import PairedTest, lattice_p, mcnemar, paired_bootstrap, permutation_exact, randomization
 
 Counts = NDArray[np.int64]
 

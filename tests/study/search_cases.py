@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
-from deadheat.study.search import Search, Values, searches_of
-from deadheat.study.searching import Searched, run_search
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import Search, Searched, Values, run_search, searches_of
 from tests.study.study_cases import corpus_text
 
 FOUR = "system = 'perceptron'\nepochs = [1, 2]\norder = [2, 3]\n"  # settings, in the order of a grid

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
-from deadheat.corpus.labels import with_labels
-from deadheat.study.bench import Worked
-from deadheat.study.cells import Cell
-from deadheat.study.executor import SerialExecutor
-from deadheat.study.local import LocalExecutor
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder
-from deadheat.study.running import Workplace
-from deadheat.study.store import Store
+from deadheat.corpus.transforms import with_labels
+from deadheat.study.engine.executor import SerialExecutor
+from deadheat.study.engine.local import LocalExecutor
+from deadheat.study.engine.running import Workplace
+from deadheat.study.engine.training import Worked
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder
+from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS, Model, System
 
 ROOT = Path(__file__).resolve().parents[2]

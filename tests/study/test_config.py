@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError, StudyError
-from deadheat.study.config import read_study
-from deadheat.study.places import line_of
-from deadheat.study.space import grid
+from deadheat.study.plan.study_file import line_of, read_study
+from deadheat.study.search.space import grid
 
 GOOD = """\
 name = "taggers"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from deadheat import compare, read, score
-from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger, Look, Scored, Watched, is_test_name
+from deadheat.study.ledger.ledger import Ledger, Look, Scored, Watched, is_test_name
 
 GOLD, GOOD, BAD = "the_DT heat_NN\nis_VBZ dead_JJ\n", "the_DT heat_NN\nis_VBZ dead_NN\n", "the_X heat_X\nis_X dead_X\n"
 TEST = Watched("test.txt", "ab" * 32)
@@ -171,7 +171,7 @@ def test_a_budget_can_be_raised_and_both_stay_in_the_ledger(ledger: Ledger) -> N
 SCORER = """
 import sys
 from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger, Scored, Watched
+from deadheat.study.ledger.ledger import Ledger, Scored, Watched
 allowed = 0
 for number in range(10):
     try:
@@ -187,7 +187,7 @@ def test_a_budget_holds_for_processes_at_the_same_time(ledger: Ledger) -> None:
     ledger.guard(TEST, budget=25)
     command = [sys.executable, "-c", SCORER, str(ledger.path)]
     running = [subprocess.Popen([*command, f"s{i}"], stdout=subprocess.PIPE, text=True) for i in range(5)]
-    assert sum(int(each.communicate(timeout=60)[0]) for each in running) == 25
+    assert sum(int(each.communicate(timeout=600)[0]) for each in running) == 25
     assert ledger.tally(TEST.hash).looks == 25
     assert not ledger.verify().faults
 

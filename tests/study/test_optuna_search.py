@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import StudyError
-from deadheat.study.cells import Cell
-from deadheat.study.optuna_search import optuna
-from deadheat.study.plan import Plan
-from deadheat.study.search import Search, searches_of
-from deadheat.study.searching import waiting
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import Search, optuna, searches_of, waiting
 from tests.study.search_cases import FOUR, NAMES, Killed, World, search_file, search_of
 
 pytest.importorskip("optuna")
@@ -197,7 +195,7 @@ def test_optuna_is_not_loaded_for_other_searches(tmp_path: Path, monkeypatch: py
 
 
 def test_samplers_and_pruners_are_optunas_own(tmp_path: Path) -> None:
-    from deadheat.study.optuna_search import PRUNERS, SAMPLERS
+    from deadheat.study.search.search import PRUNERS, SAMPLERS
 
     library = optuna()
     assert all(hasattr(library.samplers, name) for name in SAMPLERS.values())

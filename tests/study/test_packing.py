@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
-from deadheat.study.packing import (
+from deadheat.study.store.counts import (
     KINDS,
     Packed,
     compressed,

@@ -14,9 +14,9 @@ from deadheat.corpus import read
 from deadheat.errors import InputError, StudyError
 from deadheat.splits import STRATEGIES
 from deadheat.splits.strategy import Material
-from deadheat.study import plan as plan_module
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.plan import plan as plan_module
 from tests.study.study_cases import corpus_text, study_file
 
 

@@ -10,8 +10,7 @@ import threading
 import pytest
 
 from deadheat.screen import Screen
-from deadheat.study.progress import LAST, Progress, duration, speed, trimmed_mean
-from deadheat.study.progress_bar import SIZES, Bar
+from deadheat.study.engine.progress import LAST, SIZES, Bar, Progress, duration, speed, trimmed_mean
 from tests.terminal import pseudo_terminal
 
 
@@ -97,7 +96,7 @@ def test_drawing_starts_no_thread() -> None:
 def test_rich_is_loaded_for_a_terminal_alone(kind: str, *, loaded: bool) -> None:
     code = f"""
 import io, sys
-from deadheat.study.progress import Progress
+from deadheat.study.engine.progress import Progress
 class Terminal(io.StringIO):
     isatty = lambda self: True
 with Progress(1, workers=1, stream={kind}()) as progress:

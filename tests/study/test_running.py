@@ -10,17 +10,25 @@ from typing import Any
 import pytest
 
 from deadheat.corpus import read
-from deadheat.corpus.identity import text_hash
+from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
-from deadheat.study import running
-from deadheat.study.bench import work
-from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT, Cell, Outcome
-from deadheat.study.executor import SerialExecutor
-from deadheat.study.ledger import Ledger, Look, Watched
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder
-from deadheat.study.running import Ran, Workplace, failed_cells, missing_cells, planned_looks, ran_before, run_study
-from deadheat.study.store import Store
+from deadheat.study.engine import running
+from deadheat.study.engine.executor import SerialExecutor
+from deadheat.study.engine.running import (
+    Ran,
+    Workplace,
+    failed_cells,
+    missing_cells,
+    planned_looks,
+    ran_before,
+    run_study,
+)
+from deadheat.study.engine.training import work
+from deadheat.study.ledger.ledger import Ledger, Look, Watched
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Cell, Outcome
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder
+from deadheat.study.store.store import Store
 from tests.study.study_cases import SEEN, corpus_text, odd_systems, parallel, serial, study_file
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from deadheat import compare, read, score
 from deadheat.corpus import to_bytes
-from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.errors import CorpusError, InputError
-from deadheat.study.ledger import Ledger, Look
-from deadheat.study.sealing import is_unlabelled, seal, unlabelled
+from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.ledger.sealing import is_unlabelled, seal, unlabelled
 
 TREE = """\
 # newdoc id = web-1

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import StudyError
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
-from deadheat.study.search import Search, searches_of
-from deadheat.study.search import tested_cells as cells_to_look_at
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import Search, searches_of
+from deadheat.study.search.search import tested_cells as cells_to_look_at
 from tests.study.search_cases import FOUR, METRIC, NAMES, Score, World, by_setting, search_file, search_of
 
 BOTH = "train+tune"

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
-from deadheat.study.running import failed_cells, run_study
-from deadheat.study.search import searches_of
-from deadheat.study.searching import run_search, waiting
-from deadheat.study.store import Store
+from deadheat.study.engine.running import failed_cells, run_study
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import run_search, searches_of, waiting
+from deadheat.study.store.store import Store
 from tests.study.search_cases import FOUR, NAMES, Killed, World, by_setting, search_file, search_of
 from tests.study.study_cases import odd_systems, serial
 from tests.study.test_search import combinations

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.study.space import Range, Space, grid
+from deadheat.study.search.space import Range, Space, grid
 
 
 def test_a_grid_is_every_combination_in_the_order_of_the_file() -> None:

@@ -18,15 +18,14 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
 from deadheat.neural import tagging
-from deadheat.neural.orders import Done, Order
-from deadheat.study import running
-from deadheat.study.bench import Worked, work
-from deadheat.study.cells import DONE, FAILED, Cell
-from deadheat.study.executor import Finished, SerialExecutor
-from deadheat.study.plan import Plan
-from deadheat.study.running import missing_cells, run_study
-from deadheat.study.stacking import StackedExecutor
-from deadheat.study.store import Store
+from deadheat.neural.jobs import Done, Order
+from deadheat.study.engine import running
+from deadheat.study.engine.executor import Finished, SerialExecutor
+from deadheat.study.engine.running import missing_cells, run_study
+from deadheat.study.engine.training import StackedExecutor, Worked, work
+from deadheat.study.plan.cells import DONE, FAILED, Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
 from tests.neural.tiny import TAGS, TINY, force_stacks, rows_of
 from tests.study.study_cases import ROOT
 
@@ -313,7 +312,7 @@ def test_stacks_are_for_networks_on_an_accelerator(tmp_path: Path, monkeypatch: 
 def run_command(folder: Path, *options: str) -> tuple[dict[str, Any], str]:
     command = [sys.executable, "-m", "deadheat.cli.main", "run", "inner/study.toml", "--json", "--quiet", *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 

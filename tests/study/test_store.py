@@ -13,8 +13,8 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts
-from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT, PartScores
-from deadheat.study.store import Store, open_store, write_prediction
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, PartScores
+from deadheat.study.store.store import Store, open_store, write_prediction
 from tests.study.store_outcomes import cell, counts, outcome
 
 RUNS = "key corpus split split_seed number system seed setup status started wall_s cpu_s peak_mb error".split()

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study import provenance as module
-from deadheat.study.packing import compressed
-from deadheat.study.provenance import provenance, revision
-from deadheat.study.store import Store, write_prediction
+from deadheat.study.store.counts import compressed
+from deadheat.study.store.recording import provenance, revision
+from deadheat.study.store.store import Store, write_prediction
+from deadheat.study.store import recording as module
 from deadheat.version import __version__
 from tests.study.store_outcomes import cell, outcome
 

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.analyses.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.corpus import read
+from deadheat.report.model import Block
+from deadheat.questions.study import Standing, StudyResult, study_result
+from deadheat.pages.contrast import _pair
 from deadheat.stats.intervals import wilson
-from deadheat.stats.mcnemar import mcnemar
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder
-from deadheat.study.running import run_study
-from deadheat.study.store import Store
+from deadheat.stats.paired import mcnemar
+from deadheat.study.engine.running import run_study
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder
+from deadheat.study.store.store import Store
 from deadheat.terminal.study import study_text
 from tests.study.study_cases import corpus_text, serial, study_file
 
@@ -290,7 +292,7 @@ def test_two_systems_without_a_common_split_are_no_pair(tmp_path: Path) -> None:
 
 
 def _outcome(cell: Any, finished: Any) -> Any:
-    from deadheat.study.running import _outcome as made
+    from deadheat.study.engine.running import _outcome as made
 
     return made(cell, finished, {})
 

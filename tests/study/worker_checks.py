@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from deadheat.study.executor import Executor, Finished
+from deadheat.study.engine.executor import Executor, Finished
 
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and prctl")
 

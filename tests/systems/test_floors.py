@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.systems import SYSTEMS
-from deadheat.systems.floors import sorted_labels
+from deadheat.systems.baselines import sorted_labels
 
 
 def tagged(system: str, train: str, text: str) -> str:

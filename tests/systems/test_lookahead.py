@@ -10,7 +10,7 @@ from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.kernels import lookahead as kernels
 from deadheat.systems import lookahead as module
-from deadheat.systems.averaging import TaggerWeights
+from deadheat.systems.perceptron import TaggerWeights
 from deadheat.systems.features import Encoder, Templates, tags_to_learn
 from deadheat.systems.lookahead import LookaheadLearner, stride_of, tags_ahead
 from deadheat.systems.perceptron import visiting_orders

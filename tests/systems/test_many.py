@@ -20,7 +20,7 @@ from deadheat.metrics import METRICS, align
 from deadheat.neural import stack
 from deadheat.neural.stack import Job, Stack, Trained
 from deadheat.systems import SYSTEMS
-from deadheat.systems.many import Network
+from deadheat.systems.system import Network
 from tests.neural.tiny import SENTENCES, TINY, corpus_of, force_stacks, rows_of, split_of
 
 CORPUS = corpus_of(rows_of(rare=True))

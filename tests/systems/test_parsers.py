@@ -14,7 +14,7 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take, to_bytes
 from deadheat.errors import CorpusError, InputError, NameUnknown
 from deadheat.neural import parsing, programs
-from deadheat.neural.orders import Order
+from deadheat.neural.jobs import Order
 from deadheat.neural.text import Room
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate

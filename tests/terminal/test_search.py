@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.analyses.search import Between, DataSet, SearchResult, Winner
-from deadheat.analyses.search_spread import Spread
-from deadheat.study.search import Place
+from deadheat.questions.search import Between, DataSet, SearchResult, Winner
+from deadheat.questions.search_spread import Spread
+from deadheat.study.search.search import Place
 from deadheat.terminal.search import search_plan, search_text
 from tests.study.search_cases import FOUR, search_of
 

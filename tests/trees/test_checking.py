@@ -8,7 +8,7 @@ import pytest
 
 from deadheat.corpus import read
 from deadheat.errors import CorpusError, InputError
-from deadheat.kernels.crossings import ROOM_PER_WORD, count_crossing_arcs
+from deadheat.kernels.trees import ROOM_PER_WORD, count_crossing_arcs
 from deadheat.trees import crossing_arcs, is_projective, problems, require_trees
 from deadheat.trees.checking import Problem
 from tests.trees.enumeration import crossing_pairs, every_tree, is_single_root_tree, together

@@ -25,7 +25,7 @@ from deadheat.charts.scales import (
     thin,
 )
 from deadheat.charts.theme import SERIES, SMALL
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 CURVE_HEADER = ("series", "x", "y", "low", "high")
 MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point
@@ -246,7 +246,7 @@ def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], scale
     target = f", with a target of {brief(plot.target)}" if plot.target is not None else ""
     description = f"{plot.y_axis} over {plot.x_axis}{log} for {len(plot.curves)} series{target}. {'; '.join(parts)}."
     if len(plot.curves) > SERIES:
-        description += f" {counted(len(plot.curves) - SERIES, 'more line')} without a name; all are in the data."
+        description += f" {pluralize(len(plot.curves) - SERIES, 'more line')} without a name; all are in the data."
     return description
 
 
@@ -325,7 +325,7 @@ def _gap_mark(series: int, x: float, y: float, r: float, tooltip: str = "") -> s
 def _legend_names(names: Sequence[str]) -> list[str]:
     """At most eight names, and the number of the others."""
     others = len(names) - SERIES
-    return [*names[:SERIES], *([counted(others, "other")] if others > 0 else [])]
+    return [*names[:SERIES], *([pluralize(others, "other")] if others > 0 else [])]
 
 
 def _gap_legend(names: Sequence[str], font: float) -> list[LegendEntry]:
@@ -344,8 +344,8 @@ def _names_beside(names: Sequence[str], x: float, top: float, layout: Layout) ->
 
 def _gap_description(plot: GapPlot, points: Sequence[Gap]) -> str:
     below, above = (sum(sign * (point.y - point.x) > 0 for point in points) for sign in (-1, 1))
-    systems = counted(len({point.name for point in points}), "system")
-    description = f"{counted(len(points), 'point')} of {systems}; {below} below the diagonal "
+    systems = pluralize(len({point.name for point in points}), "system")
+    description = f"{pluralize(len(points), 'point')} of {systems}; {below} below the diagonal "
     description += f"({plot.y_axis} less than {plot.x_axis}), {above} above it."
     missing = len(plot.points) - len(points)
     if missing:

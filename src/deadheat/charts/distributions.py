@@ -15,9 +15,9 @@ import numpy as np
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, diamond, line, polygon, rect, text
 from deadheat.charts.scales import LegendEntry, Rows, Scale, finite, legend, place_rows, thin
-from deadheat.errors import counted
+from deadheat.stats.checks import Values
 from deadheat.stats.distributions import summary
-from deadheat.stats.scores import Values
+from deadheat.text import pluralize
 
 FEWEST = 5  # values with a density; fewer are drawn as points only
 MOST_DOTS = 60  # values of a violin that are drawn one by one
@@ -110,7 +110,7 @@ def _violin_row(name: str, values: Values, scale: Scale, y: float, half: float, 
     ends = f"{scale.format(stats.minimum)} to {scale.format(stats.maximum)}"
     quartiles = f"{scale.format(stats.lower_quartile)} and {scale.format(stats.upper_quartile)}"
     tooltip = f"{name}: median {scale.format(stats.median)}, quartiles {quartiles}, {ends}, "
-    tooltip += counted(len(values), "value")
+    tooltip += pluralize(len(values), "value")
     median = scale(stats.median)
     if len(values) < FEWEST:
         drawn = _dots(name, values, scale, y, 0.5 * half, font)
@@ -131,10 +131,10 @@ def _density(values: Values, scale: Scale, y: float, half: float, tooltip: str) 
     from deadheat.ranking.seeds import density
 
     curve = density(thin(values.tolist(), MOST_SMOOTHED))
-    if not len(curve.scores):
+    if not curve.scores:
         return ""
-    inside = (curve.scores > values[0]) & (curve.scores < values[-1])
-    scores = np.concatenate([values[:1], curve.scores[inside], values[-1:]])
+    grid = np.array(curve.scores)
+    scores = np.concatenate([values[:1], grid[(grid > values[0]) & (grid < values[-1])], values[-1:]])
     heights = np.interp(scores, curve.scores, curve.density)
     heights *= half / heights.max()
     xs = [scale(score) for score in scores.tolist()]
@@ -174,11 +174,11 @@ def _violin_description(samples: Sequence[Sample], values: Sequence[Values], sca
     parts = []
     for sample, numbers in zip(samples, values, strict=True):
         median = f" (median {scale.format(float(np.median(numbers)))})" if len(numbers) else ""
-        parts.append(f"{counted(len(numbers), 'value')} of {sample.name}{median}")
+        parts.append(f"{pluralize(len(numbers), 'value')} of {sample.name}{median}")
     description = ", ".join(parts) + "."
     missing = sum(len(sample.values) for sample in samples) - sum(map(len, values))
     if missing:
-        description += f" {counted(missing, 'missing value')} {'is' if missing == 1 else 'are'} left out."
+        description += f" {pluralize(missing, 'missing value')} {'is' if missing == 1 else 'are'} left out."
     thinned = sum(len(numbers) > MOST_SMOOTHED for numbers in values)
     if thinned:
         description += f" The densities of {thinned} use {MOST_SMOOTHED:,} evenly spaced order statistics each."
@@ -242,7 +242,7 @@ def _strip(row: Strip, scale: Scale, y: float, font: float) -> str:
         return text(scale.start + 0.3 * font, y + 0.32 * font, "no value", kind="soft small halo")
     low, high, median = min(values), max(values), float(np.median(values))
     ends = f"from {scale.format(low)} to {scale.format(high)}, median {scale.format(median)}"
-    tooltip, half = f"{row.name}: {counted(len(values), 'value')} {ends}", 0.45 * font
+    tooltip, half = f"{row.name}: {pluralize(len(values), 'value')} {ends}", 0.45 * font
     drawn = rect("band", scale(low), y - half, scale(high) - scale(low), 2 * half, tooltip)
     drawn += line("rule", scale(median), y - half, scale(median), y + half, tooltip)
     others = [i for i, value in enumerate(row.values) if math.isfinite(value) and i != row.selected]
@@ -274,7 +274,7 @@ def _strip_description(rows: Sequence[Strip]) -> str:
     counts = [len(finite(row.values)) for row in rows]
     selected = [row for row in rows if math.isfinite(row.selected_value)]
     highest = sum(row.selected_value == max(finite(row.values)) for row in selected)
-    description = f"{counted(len(rows), 'row')}, {counted(sum(counts), 'value')}"
+    description = f"{pluralize(len(rows), 'row')}, {pluralize(sum(counts), 'value')}"
     if selected:
         description += f"; the selected value is the highest of its row in {highest} of {len(selected)}"
     if max(counts) > MOST_IN_STRIP:
@@ -351,7 +351,7 @@ def _random_splits(row: SplitRange, scale: Scale, y: float, font: float) -> str:
         return ""
     left, right, height = scale(values[0]), scale(values[-1]), 0.78 * font
     low, high, mean = (scale.format(value) for value in (values[0], values[-1], sum(values) / len(values)))
-    tooltip = f"{row.name}, {counted(len(values), 'random split')}: {low} to {high}, mean {mean}"
+    tooltip = f"{row.name}, {pluralize(len(values), 'random split')}: {low} to {high}, mean {mean}"
     drawn = rect("band", left, y - height / 2, right - left, height, tooltip)
     for value in thin(values, MOST_SPLITS):
         tooltip = f"{row.name}, random split: {scale.format(value)}"
@@ -386,7 +386,7 @@ def _split_rows(row: SplitRange) -> list[tuple[Datum, ...]]:
 def _split_description(rows: Sequence[SplitRange]) -> str:
     both = [(finite((row.standard,)), finite(row.random)) for row in rows]
     compared = [(score[0], values) for score, values in both if score and values]
-    description = counted(len(rows), "system")
+    description = pluralize(len(rows), "system")
     if compared:
         above = sum(score > max(values) for score, values in compared)
         below = sum(score < min(values) for score, values in compared)

@@ -11,7 +11,7 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, line, text, text_width
 from deadheat.charts.scales import LegendEntry, Rows, Scale, extent, finite, legend, place_rows
 from deadheat.charts.theme import SMALL
-from deadheat.errors import counted
+from deadheat.text import pluralize
 
 HEADER = ("name", "value", "low", "high")
 WIDTH_FOR_BOUNDS = 500  # from this width on the bounds are written out
@@ -126,7 +126,7 @@ def _value_and_bounds(row: IntervalRow, scale: Scale) -> str:
 
 def _description(rows: Sequence[IntervalRow], scale: Scale, *, zero: bool) -> str:
     scored = [row for row in rows if math.isfinite(row.value)]
-    sentences = [f"{counted(len(rows), 'difference' if zero else 'value')} with intervals."]
+    sentences = [f"{pluralize(len(rows), 'difference' if zero else 'value')} with intervals."]
     if zero:
         sentences.append(f"{sum(row.excludes_zero for row in rows)} of {len(rows)} intervals exclude zero.")
     if scored:

@@ -10,7 +10,8 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import label, line, number, path, rect, shorten, text, text_width, triangle
 from deadheat.charts.scales import LegendEntry, Scale, brief, decimals_for, finite, fixed, legend
 from deadheat.charts.theme import SMALL
-from deadheat.errors import NameUnknown, counted
+from deadheat.errors import NameUnknown
+from deadheat.text import pluralize
 
 PAIR_HEADER = ("row", "column", "difference", "p", "significant")
 RANK_HEADER = ("system", "mean rank", "groups")
@@ -207,8 +208,8 @@ def _pair_description(matrix: PairMatrix, decimals: int) -> str:
     pairs = matrix.pairs
     significant = sum(pair.significant for pair in pairs)
     verb = "differs" if significant == 1 else "differ"
-    description = f"{matrix.axis}, row minus column, for {counted(len(matrix.names), 'system')}."
-    description += f" {significant} of {counted(len(pairs), 'pair')} {verb} significantly."
+    description = f"{matrix.axis}, row minus column, for {pluralize(len(matrix.names), 'system')}."
+    description += f" {significant} of {pluralize(len(pairs), 'pair')} {verb} significantly."
     differences = [pair for pair in pairs if math.isfinite(pair.difference)]
     if differences:
         largest = max(differences, key=lambda pair: abs(pair.difference))
@@ -376,7 +377,7 @@ def _rank_description(diagram: CriticalDifferenceDiagram, order: Sequence[int], 
     names, difference = diagram.names, diagram.difference
     ranks = ", ".join(f"{names[i]} {fixed(diagram.ranks[i], 2)}" for i in order[:MOST_LISTED])
     more = f", and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
-    description = f"Mean ranks of {counted(len(names), 'system')}, 1 is best: {ranks}{more}."
+    description = f"Mean ranks of {pluralize(len(names), 'system')}, 1 is best: {ranks}{more}."
     if groups:
         listed = "; ".join(_group_text(names, group) for group in groups[:MOST_LISTED])
         description += f" Not significantly different: {listed}."

@@ -10,7 +10,8 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, diamond, line, rect, text, text_width
 from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, legend, place_rows
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 STRONGEST = 0.54  # opacity of a share of 1 on which text is still readable, in light and dark themes
 STRONGEST_BARE = 0.95  # the same for cells without text
@@ -77,7 +78,7 @@ class RankBoxes:
             f"{row.name}: {_rank(row.best)} to {_rank(row.worst)}, median {_rank(row.median)}" for row in self.rows
         )
         table = tuple((row.name, *map(datum, row.numbers)) for row in self.rows)
-        description = f"{counted(count, 'system')}. Ranks of {ranges}."
+        description = f"{pluralize(count, 'system')}. Ranks of {ranges}."
         return Chart(self.title, description, layout.width, rows.end, "".join(drawn), BOX_HEADER, table)
 
 
@@ -120,7 +121,7 @@ class RankHeatmap:
         drawn.append(_opacity_legend(rows, with_text=with_text))
         header = ("name", *(f"rank {rank}" for rank in range(1, ranks + 1)))
         table = tuple((name, *map(datum, row)) for name, row in zip(self.names, self.shares, strict=True))
-        description = f"{counted(len(self.names), 'system')} by {counted(ranks, 'rank')}. "
+        description = f"{pluralize(len(self.names), 'system')} by {pluralize(ranks, 'rank')}. "
         description += f"Most frequent ranks: {', '.join(map(_most_frequent, self.names, self.shares))}."
         return Chart(self.title, description, layout.width, rows.bottom + 3.4 * font, "".join(drawn), header, table)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from deadheat.charts.chart import Chart, Datum, Layout, empty_chart
 from deadheat.charts.drawing import BOLD, ELLIPSIS, label, line, number, path, polygon, rect, shorten, text, text_width
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 GOLD = "gold"
 MOST_MISTAKES = 5  # of a system that a description lists
@@ -43,7 +44,7 @@ class LabelledSentence:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row.labels) != len(self.words):
-                counts = f"{counted(len(row.labels), 'label')} for {counted(len(self.words), 'word')}"
+                counts = f"{pluralize(len(row.labels), 'label')} for {pluralize(len(self.words), 'word')}"
                 raise InputError(f"{row.name}: {counts}; expected one label per word")
 
     @property
@@ -69,7 +70,7 @@ class LabelledSentence:
 
     def description(self) -> str:
         """The mistakes of every system."""
-        sentences = [f"{counted(len(self.words), 'word')}.", *map(self._mistakes, self.systems)]
+        sentences = [f"{pluralize(len(self.words), 'word')}.", *map(self._mistakes, self.systems)]
         return " ".join([*sentences, *(["Words run from right to left."] if self.right_to_left else [])])
 
     def _mistakes(self, system: SystemLabels) -> str:
@@ -79,7 +80,7 @@ class LabelledSentence:
             return f"{system.name} makes no mistakes."
         more = [f"{len(wrong) - MOST_MISTAKES} more"] if len(wrong) > MOST_MISTAKES else []
         listed = ", ".join([*wrong[:MOST_MISTAKES], *more])
-        return f"{system.name} is wrong on {counted(len(wrong), 'word')}: {listed}."
+        return f"{system.name} is wrong on {pluralize(len(wrong), 'word')}: {listed}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +377,7 @@ def _tree(
     drawn = [text(start, y + 1.2 * font, short, kind="strong", tooltip="" if short == name else name)]
     if not is_gold:
         start += text_width(short, font, bold=True) + 0.9 * font
-        mistakes = f"{sum(wrong)} of {counted(len(wrong), 'word')} wrong"
+        mistakes = f"{sum(wrong)} of {pluralize(len(wrong), 'word')} wrong"
         drawn.append(text(start, y + 1.2 * font, mistakes, kind="soft small"))
     order = sorted(range(len(arcs)), key=lambda i: wrong_head[i])  # strong lines over faint ones
     tooltips = [_arc_tooltip(name, arc, right, words.sentence) for arc, right in zip(arcs, gold, strict=True)]

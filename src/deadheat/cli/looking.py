@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from deadheat.errors import InputError
-from deadheat.study.ledger import Ledger, Look
+from deadheat.study.ledger.ledger import Ledger, Look
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

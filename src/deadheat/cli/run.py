@@ -19,16 +19,16 @@ import contextlib
 import sys
 from pathlib import Path
 
-from deadheat.analyses.run import conduct, left_to_run, named
 from deadheat.cli.looking import add_ledger, look
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
-from deadheat.study.cells import DONE
-from deadheat.study.executor import WorkersFailed
-from deadheat.study.local import cores
-from deadheat.study.plan import Plan
-from deadheat.study.running import planned_looks
-from deadheat.study.search import searches_of
-from deadheat.study.store import Store
+from deadheat.questions.run import conduct, left_to_run, named
+from deadheat.study.engine.executor import WorkersFailed
+from deadheat.study.engine.local import cores
+from deadheat.study.engine.running import planned_looks
+from deadheat.study.plan.cells import DONE
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import searches_of
+from deadheat.study.store.store import Store
 from deadheat.terminal.search import search_text
 from deadheat.terminal.study import plan_text, study_text
 

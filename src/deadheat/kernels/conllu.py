@@ -9,7 +9,7 @@ from deadheat.kernels.native import helper, kernel
 
 STRING_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel", "deps", "misc")
 
-# What can be wrong with a line; `deadheat.corpus.faults` has the words for each.
+# What can be wrong with a line; `deadheat.corpus.parse_errors` has the words for each.
 (
     COLUMNS,
     WORD_ID,

@@ -17,8 +17,7 @@ import numpy as np
 from jax import Array, lax
 from numpy.typing import NDArray
 
-from deadheat.neural import chance
-from deadheat.neural.chance import Key
+from deadheat.neural.config import AttentionShape, Numbers
 from deadheat.neural.encoder import (
     Batch,
     Marks,
@@ -30,8 +29,7 @@ from deadheat.neural.encoder import (
     word_vectors,
 )
 from deadheat.neural.lstm import ONWARD, initial_lstm, one_way, product
-from deadheat.neural.parser_shape import AttentionShape
-from deadheat.neural.shape import Numbers
+from deadheat.neural.rng import Key
 from deadheat.neural.text import Text
 from deadheat.trees import beam_trees, best_projective_trees, best_trees
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
-from deadheat.splits.chance import generator, shuffled
+from deadheat.splits.drawing import generator, shuffled
 
 # Each is at most a third more than the one before: of what a batch computes, about a tenth is padding.
 LENGTHS = (6, 9, 12, 16, 20, 25, 31, 39, 49, 62, 80, 104, 136, 176, 230, 300, 400, 520, 700, 1000)

@@ -18,8 +18,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
-from deadheat.neural import chance
-from deadheat.neural.chance import Key, drawn_rows
+from deadheat.neural.config import BracketShape, Numbers
 from deadheat.neural.encoder import (
     Batch,
     Marks,
@@ -30,8 +29,7 @@ from deadheat.neural.encoder import (
     layered,
     word_vectors,
 )
-from deadheat.neural.parser_shape import BracketShape
-from deadheat.neural.shape import Numbers
+from deadheat.neural.rng import Key, drawn_rows
 from deadheat.neural.text import Text
 from deadheat.trees import bracketing
 

@@ -19,9 +19,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from deadheat.neural import chance
-from deadheat.neural.chance import Key
 from deadheat.neural.devices import accelerated
+from deadheat.neural.rng import Key
 
 DIRECTIONS, GATES = 2, 4
 ONWARD, BACK = 1, -1

@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.labels import with_trees
+from deadheat.corpus.transforms import with_trees
 from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
 from deadheat.metrics.universal import main_label
 from deadheat.neural.brackets import label_names, trees_of
-from deadheat.neural.labelling import Labelling, Labels
-from deadheat.neural.orders import Done, Order
-from deadheat.neural.parser_recipe import ParserRecipe
-from deadheat.neural.parser_shape import BracketShape
+from deadheat.neural.config import AS_IS, BracketShape, ParserRecipe
+from deadheat.neural.jobs import Done, Order
 from deadheat.neural.programs import room
-from deadheat.neural.recipe import AS_IS
 from deadheat.neural.stack import Splits
+from deadheat.neural.tagging import Labelling, Labels
 from deadheat.neural.text import Encoding, Lexicon, codes_among, encoded, rounded, strings_of, tokens_of
 from deadheat.neural.training import Lesson, Model, Predicted
 from deadheat.neural.training import train_one as train_one_of

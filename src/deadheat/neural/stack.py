@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
 from deadheat.neural.batches import NONE, PREDICTED, Slot, in_order, rows_to_label
+from deadheat.neural.config import Course, Numbers
 from deadheat.neural.devices import accelerated
 from deadheat.neural.encoder import Weights
 from deadheat.neural.programs import Ground, programs
-from deadheat.neural.shape import Course, Numbers
 
 Judge = Callable[[int, NDArray[np.integer]], float]  # split, labels of tune's words in order -> score
 

@@ -18,15 +18,14 @@ from deadheat.corpus import Corpus, take
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.neural.batches import in_order, rows_to_label
-from deadheat.neural.devices import settle
+from deadheat.neural.config import Course, Numbers, Shape
+from deadheat.neural.devices import settle, stack_size
 from deadheat.neural.encoder import Weights
-from deadheat.neural.memory import stack_size
-from deadheat.neural.orders import Done, Order
-from deadheat.neural.pretrained import Pretrained
+from deadheat.neural.jobs import Done, Order
 from deadheat.neural.programs import Ground, programs, tidy
-from deadheat.neural.shape import Course, Numbers, Shape
 from deadheat.neural.stack import Job, Splits, Trained, train_all
 from deadheat.neural.text import Encoding, Lexicon, forms_of, rounded
+from deadheat.neural.vectors import Pretrained
 
 Predicted = NDArray[np.integer]  # a row a word
 

@@ -18,13 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from deadheat.neural import chance
-from deadheat.neural.chance import Key, drawn_rows
+from deadheat.neural.config import Numbers, TransitionShape
 from deadheat.neural.encoder import Batch, Marks, Weights, barred, initial_encoder, layered, word_vectors
-from deadheat.neural.shape import Numbers
+from deadheat.neural.rng import Key, drawn_rows
 from deadheat.neural.text import Text
-from deadheat.neural.transition_rollout import ARCS, NONE, PLACES, Question, Rows, kinds
-from deadheat.neural.transition_shape import TransitionShape
+from deadheat.neural.transitions import ARCS, NONE, PLACES, Question, Rows, kinds
 from deadheat.trees.archybrid import LEFT, NEVER, RIGHT, SHIFT, SWAP
 
 FORBIDDEN = -1e9

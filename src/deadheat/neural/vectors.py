@@ -1,6 +1,10 @@
-"""Word vectors from a text file: word2vec's text format, GloVe's, fastText's `.vec`; plain, gzip, xz or zstd.
+"""Word vectors
+
+Word vectors from a text file: word2vec's text format, GloVe's, fastText's `.vec`; plain, gzip, xz or zstd.
 
 The file is streamed. Of every line only the separators are counted; numbers are read for wanted words alone.
+
+Word vectors from a file for the words of a text.
 """
 
 from __future__ import annotations
@@ -19,7 +23,8 @@ from numpy.typing import NDArray
 
 from deadheat.compression import BrokenError
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, counted, reason
+from deadheat.errors import InputError, pluralize, reason
+from deadheat.neural.text import Lexicon, normalised
 from deadheat.neural.vector_files import EXPECTED, blocks_of, not_text
 
 NEWLINE, RETURN, SPACE, TAB = b"\n\r \t"
@@ -48,7 +53,9 @@ class Vectors:
     def __str__(self) -> str:
         found = int(self.found.sum())
         share = f" ({self.coverage:.1%})" if len(self.found) else ""
-        return f"{self.name}: {self.size} numbers a word, {found:,} of {counted(len(self.found), 'word')} found{share}"
+        return (
+            f"{self.name}: {self.size} numbers a word, {found:,} of {pluralize(len(self.found), 'word')} found{share}"
+        )
 
     def to_dict(self) -> dict[str, object]:
         return {
@@ -123,7 +130,7 @@ def _read(name: str, blocks: Iterator[bytes], wanted: _Wanted) -> tuple[_Layout,
         before += _take(each, before, layout, wanted)
     words = before - header
     if layout.announced is not None and layout.announced != words:
-        announced = f"{counted(layout.announced, 'word')} of {counted(layout.size, 'number')}"
+        announced = f"{pluralize(layout.announced, 'word')} of {pluralize(layout.size, 'number')}"
         raise layout.fault(1, f"the header announces {announced}; {words:,} follow")
     return layout, words
 
@@ -232,9 +239,9 @@ class _Layout:
         first = 1 if self.announced is None else 2
         if number == first and not _is_text(line):
             return not_text(self.name)
-        found = counted(columns, "column") if line.strip(b" \t\r") else "an empty line"
+        found = pluralize(columns, "column") if line.strip(b" \t\r") else "an empty line"
         told = "on line 1" if self.announced is None else "the header says"
-        numbers = counted(self.size, "number")
+        numbers = pluralize(self.size, "number")
         return self.fault(number, f"{found}; expected {self.size + 1:,}, a word and {numbers}, as {told}")
 
     def wrong_value(self, number: int, word: bytes, values: bytes) -> InputError | None:
@@ -305,3 +312,37 @@ def _is_text(line: bytes) -> bool:
         return all(letter >= " " or letter in "\t\r" for letter in line.decode())
     except UnicodeDecodeError:
         return False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pretrained:
+    """What a file has for some forms: as they stand, else in lower case, else with digits made alike."""
+
+    vectors: Vectors
+    place: dict[str, int]  # of each string that was looked up
+    keys: dict[str, str]  # forms -> the string that has a vector
+
+    @classmethod
+    def of(cls, path: str, forms: Sequence[str]) -> Pretrained:
+        """Look up forms in a file."""
+        spellings = [(form, form.lower(), normalised(form)) for form in forms]
+        place = {string: at for at, string in enumerate(dict.fromkeys(each for three in spellings for each in three))}
+        vectors = read_vectors(path, list(place))
+        keys: dict[str, str] = {}
+        for form, lower, normal in spellings:
+            # A form that is not in the file itself is found by its lower case, and has the same vector.
+            as_lower = np.array_equal(vectors.rows[place[form]], vectors.rows[place[lower]])
+            found = lower if as_lower or not vectors.found[place[form]] else form
+            keys[form] = found if vectors.found[place[found]] else normal
+        return cls(vectors, place, keys)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.place and bool(self.vectors.found[self.place[word]])
+
+    def rows(self, lexicon: Lexicon) -> NDArray[np.float32]:
+        """A row for every word of a lexicon, of NaN where the file has none."""
+        rows = np.full((len(lexicon.words), self.vectors.size), np.nan, np.float32)
+        for at, word in enumerate(lexicon.words):
+            if word in self:
+                rows[at] = self.vectors.rows[self.place[word]]
+        return rows

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from deadheat.analyses.families import first_metrics
-from deadheat.analyses.method_words import (
+from deadheat.paper import checklist_search as of_searches
+from deadheat.paper.designs import split_words
+from deadheat.paper.paragraph_study import systems_of
+from deadheat.paper.paragraph_tests import looks_sentences
+from deadheat.paper.sentences import listed, numbered
+from deadheat.questions.families import first_metrics
+from deadheat.questions.method_words import (
     corrected_over_splits,
     corrected_words,
     metric_words,
     named_on_units,
     named_tests,
 )
-from deadheat.errors import counted
-from deadheat.paper import checklist_search as of_searches
-from deadheat.paper.designs import split_words
-from deadheat.paper.paragraph_study import systems_of
-from deadheat.paper.paragraph_tests import looks_sentences
-from deadheat.paper.sentences import listed, numbered
+from deadheat.text import pluralize
 
 TRAINED_ON = "was used in training"
 HASH = 12  # characters of a hash that tell it from others
@@ -76,19 +76,19 @@ def data(evidence: Evidence) -> Answered:
     known = []
     for study in evidence.of("study"):
         for each in study.get("corpora") or []:
-            sizes = f"{counted(each['sentences'], 'sentence')}, {counted(each['words'], 'word')}"
+            sizes = f"{pluralize(each['sentences'], 'sentence')}, {pluralize(each['words'], 'word')}"
             digest = f", hash {each['hash'][:HASH]}" if each.get("hash") else ""
             known.append(f"{each['corpus']}: {sizes}{digest}")
         tests = study.get("test_sets") or []
         known += [f"test set {each['name']}: hash {each['hash'][:HASH]}" for each in tests[:10]]
-        known += [f"{counted(len(tests) - 10, 'more test set')}"] if len(tests) > 10 else []
+        known += [f"{pluralize(len(tests) - 10, 'more test set')}"] if len(tests) > 10 else []
     for document in evidence.documents:
         for each in document["looks"] if isinstance(document.get("looks"), list) else []:
             known.append(f"test set {each['name']}: hash {each['test_set'][:HASH]}")
     for signature in evidence.signatures:
         size = re.search(r"sentences (\d+) \| words (\d+)", signature)
-        known += [f"{counted(int(size[1]), 'sentence')}, {counted(int(size[2]), 'word')}"] if size else []
-    known += [f"{counted(document['data_sets'], 'data set')}" for document in evidence.of("rank")]
+        known += [f"{pluralize(int(size[1]), 'sentence')}, {pluralize(int(size[2]), 'word')}"] if size else []
+    known += [f"{pluralize(document['data_sets'], 'data set')}" for document in evidence.of("rank")]
     return known, "where the data come from, their release and their licence"
 
 
@@ -145,7 +145,7 @@ def runs(evidence: Evidence) -> Answered:
     known = []
     for study in evidence.of("study"):
         if study.get("cells"):
-            known.append(f"{counted(study['cells'], 'run')} planned, {study.get('missing') or 0:,} without a result")
+            known.append(f"{pluralize(study['cells'], 'run')} planned, {study.get('missing') or 0:,} without a result")
         for block in study["blocks"]:
             firsts = first_metrics(block)
             counts = {row["system"]: row["runs"] for row in block["systems"] if firsts[row["system"]] == row["metric"]}
@@ -157,7 +157,7 @@ def runs(evidence: Evidence) -> Answered:
             told = ", ".join(f"{row['system']} {row['n']:,}" for row in block["systems"])
             where = f"{block['by']}: " if block["by"] else ""
             known.append(f"{where}runs of {told}")
-    known += [f"{counted(each['runs'], 'run')} in all" for each in evidence.of("contrast") if "runs" in each]
+    known += [f"{pluralize(each['runs'], 'run')} in all" for each in evidence.of("contrast") if "runs" in each]
     return known, "" if known else "how many runs each number is the mean of"
 
 
@@ -231,12 +231,12 @@ def compute(evidence: Evidence) -> Answered:
     known = []
     if evidence.compute is not None:
         took = evidence.compute
-        known.append(f"{counted(took.runs, 'run')}: {duration(took.cpu_s)} of CPU time")
+        known.append(f"{pluralize(took.runs, 'run')}: {duration(took.cpu_s)} of CPU time")
         known += [f"{duration(took.wall_s)} if run one after the other"] if took.wall_s else []
         known += [f"at most {took.peak_mb:,.0f} MB of memory a run"] if took.peak_mb else []
     for each in evidence.provenance:
         machine = [str(each["platform"])] if each.get("platform") else []
-        machine += [counted(each["processors"], "processor")] if each.get("processors") else []
+        machine += [pluralize(each["processors"], "processor")] if each.get("processors") else []
         known += [", ".join(machine)] if machine else []
     return known, "" if evidence.compute is not None else "how long the systems took to train, and on what machine"
 
@@ -291,13 +291,13 @@ def left_out(evidence: Evidence) -> Answered:
         missing, failed = study.get("missing") or 0, study.get("failed") or []
         if "missing" in study and not missing and not failed:
             known.append("every run that was planned has a result")
-        known += [f"{counted(missing, 'run')} without a result"] if missing else []
+        known += [f"{pluralize(missing, 'run')} without a result"] if missing else []
         for each in failed[:20]:
             why = f" ({each['error']})" if each["error"] else ""
             known.append(f"{each['system']} on {each['corpus']}: {each['status']}{why}")
         known += [f"{len(failed) - 20:,} more failed"] if len(failed) > 20 else []
         damaged = study.get("damaged") or []
-        known += [f"{counted(len(damaged), 'run')} whose predictions could not be read"] if damaged else []
+        known += [f"{pluralize(len(damaged), 'run')} whose predictions could not be read"] if damaged else []
     told = [*evidence.documents, *(search for study in evidence.of("study") for search in study.get("searches") or [])]
     notes = [str(note) for document in told for note in document.get("notes") or []]
     known += [note for note in notes if TRAINED_ON not in note]

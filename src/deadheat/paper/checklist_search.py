@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from deadheat.analyses.method_words import corrected_words, metric_words
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.pages.search_told import failed_finals
 from deadheat.paper.designs import split_words
 from deadheat.paper.sentences import listed, numbered
+from deadheat.questions.method_words import corrected_words, metric_words
+from deadheat.text import pluralize
 
 
 def splits(search: Document) -> list[str]:
@@ -37,12 +37,12 @@ def seeds(search: Document) -> list[str]:
 def runs(search: Document) -> list[str]:
     """How many networks it took."""
     failed = f", {search['failed']:,} failed" if search["failed"] else ""
-    return [f"search of {search['label']}: {counted(search['trained'], 'network')}{failed}{failed_finals(search)}"]
+    return [f"search of {search['label']}: {pluralize(search['trained'], 'network')}{failed}{failed_finals(search)}"]
 
 
 def selection(search: Document) -> list[str]:
     """How settings and epochs were picked, and out of how many."""
-    tried = f"{counted(search['settings'], 'setting')} of {listed(search['varied'])} ({search['method']})"
+    tried = f"{pluralize(search['settings'], 'setting')} of {listed(search['varied'])} ({search['method']})"
     by = f"{metric_words(search['metric'])} on {search['setting']}"
     return [f"{search['label']}: {tried}, picked by {by}; epochs by {listed(search['setups'])}"]
 
@@ -58,4 +58,4 @@ def tests(search: Document) -> list[str]:
 
 def looks(search: Document) -> list[str]:
     """How many networks saw test."""
-    return [f"search of {search['label']}: {counted(search['looks'], 'network')} scored on test"]
+    return [f"search of {search['label']}: {pluralize(search['looks'], 'network')} scored on test"]

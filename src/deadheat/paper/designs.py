@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
 from deadheat.paper.sentences import listed
+from deadheat.text import pluralize
 
 # What to cite for a strategy.
 STRATEGY_KEYS = {
@@ -33,7 +34,7 @@ def split_words(name: str, splits: Sequence[int], *, seed: int = 0) -> str:
     >>> split_words("tune.v1(tune=300, dev=300)", [1])
     'one split in order of the text (the last 1,600 sentences are tune, dev and test: 300, 300 and 1,000)'
     """
-    many = f"{splits[0]:,} to {counted(splits[-1], 'split')}" if len(splits) > 1 else counted(splits[0], "split")
+    many = f"{splits[0]:,} to {pluralize(splits[-1], 'split')}" if len(splits) > 1 else pluralize(splits[0], "split")
     one = list(splits) == [1]
     base = name.partition(".v")[0]
     if base == "standard":
@@ -68,6 +69,6 @@ def _settings(name: str) -> Mapping[str, Any] | None:
 
 
 def _measure(settings: Mapping[str, Any]) -> str:
-    from deadheat.splits.sizes import measure_of, parse_sizes
+    from deadheat.splits.strategy import measure_of, parse_sizes
 
     return measure_of(parse_sizes(settings["sizes"]), "sentences" if settings["unit"] == "sentence" else "words")

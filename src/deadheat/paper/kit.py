@@ -12,13 +12,14 @@ from typing import Any
 from deadheat.charts.chart import COLUMN, Figure, Layout
 from deadheat.corpus.writing import write_bytes
 from deadheat.documents import Document
-from deadheat.errors import InputError, counted, reason
+from deadheat.errors import InputError, reason
 from deadheat.paper.checklist import checklist
 from deadheat.paper.checklist_answers import Compute
 from deadheat.paper.documents import checked
 from deadheat.paper.figures import FORMATS, figure_files
 from deadheat.paper.paragraph import paragraph
 from deadheat.paper.tables import latex_tables
+from deadheat.text import pluralize
 
 LIST = ".deadheat-kit.json"
 KIND = "deadheat-kit.v1"
@@ -166,5 +167,5 @@ def _check_free(place: Path, files: Mapping[str, bytes], before: Mapping[str, Se
         f"{', '.join(found[:MOST_SHOWN])}{f' and {len(found) - MOST_SHOWN} more' if len(found) > MOST_SHOWN else ''}"
     )
     what = "was changed since it was written" if changed == found else "not written by an earlier kit, or changed since"
-    many = counted(len(found), "file")
+    many = pluralize(len(found), "file")
     raise InputError(f"{place}: {many} in the way ({shown}: {what}); expected another folder, or them moved away")

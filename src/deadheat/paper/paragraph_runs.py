@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.analyses.latex import display_scale, fixed
-from deadheat.analyses.latex_runs import ALPHA, options_corrected
-from deadheat.analyses.method_words import metric_words
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.paper.sentences import Sentence, cite, corrected, listed, p_said, percent, points, scored
+from deadheat.questions.latex import display_scale, fixed
+from deadheat.questions.table_report import ALPHA
+from deadheat.questions.latex_runs import options_corrected
+from deadheat.questions.method_words import metric_words
+from deadheat.text import pluralize
 
 MOST_BLOCKS = 3
 WON, LOST = "was significantly better than", "was significantly worse than"
@@ -25,10 +26,10 @@ def seeds_sentences(document: Document) -> Iterator[Sentence]:
     metric += f" on {document['part']}" if document.get("part") else ""
     names = list(dict.fromkeys(row["system"] for row in rows))
     runs = sorted({row["n"] for row in rows})
-    many = counted(runs[0], "run") if len(runs) == 1 else f"{runs[0]:,} to {counted(runs[-1], 'run')}"
+    many = pluralize(runs[0], "run") if len(runs) == 1 else f"{runs[0]:,} to {pluralize(runs[-1], 'run')}"
     each = " each" if len(rows) > 1 else ""
     yield Sentence.of(
-        f"Over {many}{each}, we compared the distributions of {metric} of {counted(len(names), 'system')} "
+        f"Over {many}{each}, we compared the distributions of {metric} of {pluralize(len(names), 'system')} "
         f"({listed(names)})",
         cite("reimers-gurevych-2017"),
         ".",
@@ -48,7 +49,7 @@ def seeds_sentences(document: Document) -> Iterator[Sentence]:
     for block in blocks[:MOST_BLOCKS]:
         yield from _block(document, block, scale)
     if len(blocks) > MOST_BLOCKS:
-        yield Sentence.of(f"{counted(len(blocks) - MOST_BLOCKS, 'more table')}: see there.")
+        yield Sentence.of(f"{pluralize(len(blocks) - MOST_BLOCKS, 'more table')}: see there.")
 
 
 def _block(document: Document, block: Document, scale: float) -> Iterator[Sentence]:
@@ -104,7 +105,7 @@ def contrast_sentences(document: Document) -> Iterator[Sentence]:
     for block in blocks[:MOST_BLOCKS]:
         yield _options(block, scale)
     if len(blocks) > MOST_BLOCKS:
-        yield Sentence.of(f"{counted(len(blocks) - MOST_BLOCKS, 'more table')}: see there.")
+        yield Sentence.of(f"{pluralize(len(blocks) - MOST_BLOCKS, 'more table')}: see there.")
 
 
 def _options(block: Document, scale: float) -> Sentence:
@@ -121,5 +122,5 @@ def _options(block: Document, scale: float) -> Sentence:
             median = f"at the median {apart} {'higher' if gap <= 0 else 'lower'}"
             told.append(f"{clear} more than {other or '(empty)'} ({p_said(p)}; {median})")
     on = f"On {where}, " if where else ""
-    wins = f"{percent(best['wins'])} of {counted(block['configurations'], 'configuration')}"
+    wins = f"{percent(best['wins'])} of {pluralize(block['configurations'], 'configuration')}"
     return Sentence.of(f"{on}{best['option'] or '(empty)'} won {wins}, {listed(told)}.")

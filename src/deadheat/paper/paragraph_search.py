@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.analyses.latex import fixed
-from deadheat.analyses.method_words import metric_words
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.pages.search_told import between_of, failed_finals, finals_told, mean_of, significant, with_test
 from deadheat.paper.designs import STRATEGY_KEYS, split_words
 from deadheat.paper.references import OF_SYSTEMS
 from deadheat.paper.sentences import Cite, Sentence, cite, corrected, listed, p_said, scored, tested_on_units
+from deadheat.questions.latex import fixed
+from deadheat.questions.method_words import metric_words
+from deadheat.text import pluralize
 
 MOST_CORPORA = 3
 METHODS = {"grid": "all combinations", "random": "drawn at random", "optuna": "proposed by Optuna"}
@@ -26,7 +26,7 @@ def search_sentences(document: Document) -> Iterator[Sentence]:
     yield _tried(document)
     yield from _epochs(document)
     failed = f" ({document['failed']:,} more failed)" if document["failed"] else ""
-    trained, looks = counted(document["trained"], "network"), counted(document["looks"], "network")
+    trained, looks = pluralize(document["trained"], "network"), pluralize(document["looks"], "network")
     were = "was" if document["looks"] == 1 else "were"
     looked = f"{looks} of it and of its winners {were} scored on test{failed_finals(document)}"
     yield Sentence.of(f"The search trained {trained}{failed}, and {looked}.")
@@ -38,10 +38,10 @@ def search_sentences(document: Document) -> Iterator[Sentence]:
 
 def _tried(document: Document) -> Sentence:
     base = next((str(each["system"]).partition(".v")[0] for each in document["tried"]), "")
-    seeds = counted(len(document["seeds"]), "seed")
+    seeds = pluralize(len(document["seeds"]), "seed")
     metric = metric_words(document["metric"])
     return Sentence.of(
-        f"We tried {counted(document['settings'], 'setting')} of {document['label']}",
+        f"We tried {pluralize(document['settings'], 'setting')} of {document['label']}",
         cite(OF_SYSTEMS[base]) if base in OF_SYSTEMS else cite(),
         f" ({METHODS[document['method']]}, of {listed(document['varied'])}; {seeds} each) on ",
         *_places(document),
@@ -83,12 +83,12 @@ def _found(document: Document) -> Iterator[Sentence]:
     tested, before, after = significant(document)
     compared = [each["differing"] for each in document["datasets"] if each["differing"] is not None]
     if compared:
-        differ = f"{sum(value > 0 for value in compared)} of {counted(len(compared), 'data set')}"
+        differ = f"{sum(value > 0 for value in compared)} of {pluralize(len(compared), 'data set')}"
         yield Sentence.of(f"The settings that won in the two ways differ on {differ}.")
     if tested:
         yield Sentence.of(
             f"On test, with means of {' and '.join(means.values())}, the two differ significantly on "
-            f"{before or 'none'} of {counted(tested, 'data set')} by ",
+            f"{before or 'none'} of {pluralize(tested, 'data set')} by ",
             *tested_on_units("bootstrap"),
             f" at alpha {document['alpha']:g}, and on {after or 'none'} with p-values ",
             *corrected(document["correction"], tested, over="data set"),
@@ -108,7 +108,7 @@ def _alone(document: Document) -> Sentence:
     (setup,) = document["setups"]
     searched, test = (scored(mean_of(own, setup, what), scale=100) for what in ("searched", "test"))
     scores = f"{metric_words(document['metric'])} {searched} on dev in the search, and {test} on test"
-    more = f"; {counted(lacking, 'data set')} more {'has' if lacking == 1 else 'have'} no score on test"
+    more = f"; {pluralize(lacking, 'data set')} more {'has' if lacking == 1 else 'have'} no score on test"
     return Sentence.of(f"On average the winners had {scores}{more if lacking else ''}.")
 
 

@@ -7,12 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from deadheat.analyses.families import families, has_more_seeds, seed_words
-from deadheat.analyses.latex import fixed
-from deadheat.analyses.method_words import metric_words
-from deadheat.analyses.search_names import failed_systems
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.paper.designs import STRATEGY_KEYS, split_words
 from deadheat.paper.paragraph_search import search_sentences
 from deadheat.paper.references import OF_SYSTEMS
@@ -29,6 +24,12 @@ from deadheat.paper.sentences import (
     scored,
     tested_on_units,
 )
+from deadheat.report.views.study import families
+from deadheat.questions.families import has_more_seeds, seed_words
+from deadheat.questions.latex import fixed
+from deadheat.questions.method_words import metric_words
+from deadheat.questions.search_names import failed_systems
+from deadheat.text import pluralize
 
 PARTS = ("test", "dev", "tune")
 MOST_BLOCKS, MOST_PAIRS, MOST_STANDINGS = 3, 4, 5
@@ -77,7 +78,7 @@ def _trained(document: Document, blocks: Sequence[Document]) -> Sentence:
     bases = [name.partition(".v")[0] for name in systems.values()]
     keys = cite(*(OF_SYSTEMS[base] for base in bases if base in OF_SYSTEMS))
     sizes = {each["corpus"]: each for each in document.get("corpora") or []}
-    said: list[str | Cite] = [f"We trained {counted(len(systems), 'system')} ({listed(systems)})", keys, " on "]
+    said: list[str | Cite] = [f"We trained {pluralize(len(systems), 'system')} ({listed(systems)})", keys, " on "]
     for at, (names, ways) in enumerate(_ways_by_corpora(blocks).items()):
         said.append("; and on " if at else "")
         for place, (split, seed) in enumerate(ways):
@@ -106,7 +107,7 @@ def _ways_by_corpora(blocks: Sequence[Document]) -> dict[tuple[str, ...], list[t
 def _sized(name: str, size: Mapping[str, Any] | None) -> str:
     if size is None:
         return name
-    return f"{name} ({counted(size['sentences'], 'sentence')}, {counted(size['words'], 'word')})"
+    return f"{name} ({pluralize(size['sentences'], 'sentence')}, {pluralize(size['words'], 'word')})"
 
 
 def _seeds(document: Document, blocks: Sequence[Document]) -> Iterator[Sentence]:
@@ -207,7 +208,7 @@ def _standings(block: Document, *, where: str) -> Sentence:
     if len(order) == 1:
         return Sentence.of(f"{where}{order[0]} had {metric} {_score(rows[order[0]])}.")
     told = [f"{system} with {_score(rows[system])}" for system in order[1:MOST_STANDINGS]]
-    more = [counted(len(order) - MOST_STANDINGS, "other")] if len(order) > MOST_STANDINGS else []
+    more = [pluralize(len(order) - MOST_STANDINGS, "other")] if len(order) > MOST_STANDINGS else []
     what = "highest mean" if rows[order[0]]["runs"] > 1 else "highest"
     first = f"{order[0]} had the {what} {metric}, {_score(rows[order[0]])}"
     return Sentence.of(f"{where}{first}, followed by {listed([*told, *more])}.")
@@ -255,7 +256,7 @@ def _over_splits(a: str, b: str, found: Sequence[tuple[Document, int]], *, corpo
     won = sum(pair["significant"] if sign > 0 else pair["reversed"] for pair, sign in found)
     lost = sum(pair["reversed"] if sign > 0 else pair["significant"] for pair, sign in found)
     gap = sum(sign * pair["difference"] * pair["splits"] for pair, sign in found) / splits
-    of = f"{counted(splits, 'split')}{f' of {corpora} corpora' if corpora > 1 else ''}"
+    of = f"{pluralize(splits, 'split')}{f' of {corpora} corpora' if corpora > 1 else ''}"
     mean = f"{points(gap, scale=100)} {'higher' if gap >= 0 else 'lower'} on average"
     if turned:  # how often it was ahead there is not known where scores may have been level
         said = f"{a} scored {mean} than {b} over {of} and was significantly better on {won}"
@@ -271,12 +272,12 @@ def _left_out(document: Document) -> Iterator[Sentence]:
     failed = failed_systems(document)
     if missing or failed:
         number = max(missing, len(failed))
-        of = f"{number:,} of {counted(planned, 'run')}" if planned else counted(number, "run")
+        of = f"{number:,} of {pluralize(planned, 'run')}" if planned else pluralize(number, "run")
         have = "has no result and is left out" if number == 1 else "have no result and are left out"
         counts = Counter((each["system"], each["status"]) for each in failed)
         why = [f"{system}: {times:,} {status}" for (system, status), times in counts.items()]
         yield Sentence.of(f"{of} {have}{f' ({listed(why)})' if why else ''}.")
     damaged = document.get("damaged") or []
     if damaged:
-        many = counted(len(damaged), "run")
+        many = pluralize(len(damaged), "run")
         yield Sentence.of(f"The predictions of {many} could not be read and are left out of the comparisons.")

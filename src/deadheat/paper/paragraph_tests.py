@@ -7,10 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from deadheat.analyses.latex import fixed
-from deadheat.analyses.method_words import metric_words
 from deadheat.documents import Document
-from deadheat.errors import counted
 from deadheat.paper.designs import split_words
 from deadheat.paper.sentences import (
     Sentence,
@@ -23,6 +20,9 @@ from deadheat.paper.sentences import (
     scored,
     tested,
 )
+from deadheat.questions.latex import fixed
+from deadheat.questions.method_words import metric_words
+from deadheat.text import pluralize
 
 MOST_SYSTEMS, MOST_SETS = 5, 3
 
@@ -38,7 +38,7 @@ def score_sentences(document: Document) -> Iterator[Sentence]:
     told = [f"{row['file']} has {scored(row['value'], scale=100)}{_interval(row)}" for row in own[:MOST_SYSTEMS]]
     signature = document.get("signature") or ""
     size = re.search(r"sentences (\d+) \| words (\d+)", signature)
-    on = f" on {counted(int(size[1]), 'sentence')} ({counted(int(size[2]), 'word')})" if size else ""
+    on = f" on {pluralize(int(size[1]), 'sentence')} ({pluralize(int(size[2]), 'word')})" if size else ""
     keys = [key for word, key in (("wilson", "wilson-1927"), ("bootstrap", "efron-1979")) if word in signature]
     level = re.search(r"\| (0\.\d+) (wilson or bootstrap|bootstrap)", signature)
     how = {
@@ -46,7 +46,7 @@ def score_sentences(document: Document) -> Iterator[Sentence]:
         "bootstrap": "by bootstrap",
     }
     yield Sentence.of(
-        f"We scored {counted(len({row['file'] for row in rows}), 'prediction')}{on} by {listed(metrics)}."
+        f"We scored {pluralize(len({row['file'] for row in rows}), 'prediction')}{on} by {listed(metrics)}."
     )
     yield Sentence.of(f"By {main}, {listed(told)}.")
     if level:
@@ -71,12 +71,12 @@ def compare_sentences(document: Document) -> Iterator[Sentence]:
     form: dict[str, Any] = {"scale": scale, "decimals": decimals}
     part = _part(document)
     units = re.search(r"units (\d+) \(", document.get("signature") or "")
-    on = f" {'over' if part else 'on'} {counted(int(units[1]), document['unit'])}" if units else ""
+    on = f" {'over' if part else 'on'} {pluralize(int(units[1]), document['unit'])}" if units else ""
     tests = len(document["pairs"])
     metric = metric_words(document["metric"])
     names = listed(row["system"] for row in systems)
     yield Sentence.of(
-        f"We compared {counted(len(systems), 'system')} ({names}) by {metric}{part}{on} with ",
+        f"We compared {pluralize(len(systems), 'system')} ({names}) by {metric}{part}{on} with ",
         *tested(document["test"], by=document["unit"]),
         f" at alpha {document['alpha']:g}, p-values ",
         *corrected(document["correction"], tests),
@@ -131,7 +131,7 @@ def _ranks(document: Document) -> Iterator[Sentence]:
     if not ranks:
         return
     friedman = p_said(ranks["friedman"]["p"])
-    said = f"By Friedman's test the ranks over {counted(ranks['data_sets'], 'data set')} "
+    said = f"By Friedman's test the ranks over {pluralize(ranks['data_sets'], 'data set')} "
     said += "differ" if (ranks["friedman"]["p"] or 0) <= ranks["alpha"] else "are not shown to differ"
     cliques = [listed(clique) for clique in ranks["cliques"]]
     difference = ranks.get("critical_difference")
@@ -150,8 +150,8 @@ def rank_sentences(document: Document) -> Iterator[Sentence]:
     drawn = "all subsets" if document["design"] == "all" else f"{document['samples']:,} random subsets"
     by = f", {document['design']} by {document['by']}," if document.get("by") else ""
     yield Sentence.of(
-        f"We ranked {counted(len(systems), 'system')}{metric} on {counted(sets, 'data set')}, and on {drawn} of {size} "
-        f"of them{by}",
+        f"We ranked {pluralize(len(systems), 'system')}{metric} on {pluralize(sets, 'data set')}, and on {drawn} of "
+        f"{size} of them{by}",
         cite("alonso-etal-2022"),
         ".",
     )
@@ -195,14 +195,14 @@ def size_sentences(document: Document) -> Iterator[Sentence]:
                 told.append(f"by {way['way']}: {way['reason']}")
         enough = [each for each in told if not each.startswith("by ")]
         rest = [each for each in told if each.startswith("by ")]
-        size = f"{block['set']} ({counted(block['words'], 'word')})"
+        size = f"{block['set']} ({pluralize(block['words'], 'word')})"
         if enough:
             others = f" ({'; '.join(rest)})" if rest else ""
             yield Sentence.of(f"Of {size}, enough were {listed(enough)}{others}.")
         else:
             yield Sentence.of(f"Of {size}, no size can be said to be enough ({'; '.join(rest)}).")
     if len(document["sets"]) > MOST_SETS:
-        yield Sentence.of(f"{counted(len(document['sets']) - MOST_SETS, 'more test set')}: see the table.")
+        yield Sentence.of(f"{pluralize(len(document['sets']) - MOST_SETS, 'more test set')}: see the table.")
 
 
 def power_sentences(document: Document) -> Iterator[Sentence]:
@@ -213,7 +213,7 @@ def power_sentences(document: Document) -> Iterator[Sentence]:
     unit = document.get("unit") or "unit"
     gap = points(document["difference"], scale=scale)
     yield Sentence.of(
-        f"At alpha {document['alpha']:g}, {counted(document['units'], unit)} give a power of {document['power']:.2f} "
+        f"At alpha {document['alpha']:g}, {pluralize(document['units'], unit)} give a power of {document['power']:.2f} "
         f"to find a difference of {gap}{between}."
     )
 
@@ -223,7 +223,7 @@ def split_sentences(document: Document) -> Iterator[Sentence]:
     if "strategy" not in document:
         return
     way = split_words(document["strategy"], [document["times"]], seed=document.get("seed", 0))
-    sizes = f"{counted(document['sentences'], 'sentence')}, {counted(document['words'], 'word')}"
+    sizes = f"{pluralize(document['sentences'], 'sentence')}, {pluralize(document['words'], 'word')}"
     yield Sentence.of(f"We made {way} of {document['corpus']} ({sizes}).")
 
 
@@ -245,7 +245,7 @@ def looks_sentences(documents: list[dict[str, Any]]) -> Iterator[Sentence]:
     past = f", {over:,} of them past the budget" if over else ""
     if len(found) == 1:
         (each,) = found.values()
-        who = f" with {counted(len(each['systems']), 'system')}" if each.get("systems") else ""
+        who = f" with {pluralize(len(each['systems']), 'system')}" if each.get("systems") else ""
         times = "once" if looks[0] == 1 else f"{looks[0]:,} times"
         yield Sentence.of(
             f"By the ledger the test set {each['name']} was evaluated {times}{who} up to now, what is reported here "

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.splits.chance import below, shuffled
-from deadheat.splits.rounding import proportional
+from deadheat.splits.drawing import below, proportional, shuffled
 
 OF_PART, OF_STRATUM = 0.02, 0.05  # how far from what it should have a part, and a stratum in a part, may be
 PARTS_FIRST = 25.0  # so much more the amount of a part counts than its proportions, where not both can be had

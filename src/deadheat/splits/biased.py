@@ -21,11 +21,10 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.splits.allocation import allocate
-from deadheat.splits.chance import below, generator, shuffled
-from deadheat.splits.divergence import entropy
+from deadheat.splits.drawing import below, generator, shuffled
+from deadheat.splits.leaks import entropy
 from deadheat.splits.shuffled import LEFT_OUT, drawn, unit_weights
-from deadheat.splits.sizes import amounts, measure_of, parse_sizes
-from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy
+from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy, amounts, measure_of, parse_sizes
 
 WAYS = ("length", "words")
 ENDS = ("long", "short")

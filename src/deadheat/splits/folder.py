@@ -1,10 +1,12 @@
-"""Write splits to a folder, whole or not at all, and check such a folder."""
+"""Write splits to a folder with a manifest, and check such a folder."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,16 +15,87 @@ import numpy as np
 
 from deadheat.compression import without_suffix
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.grouping import PARTS, documents_by, in_order_of_parts, part_of, parts_of_sentences
-from deadheat.corpus.reading import read
-from deadheat.corpus.source import SUFFIXES, expand
+from deadheat.corpus.documents import PARTS, find_documents, part_from_name, sentence_parts, sort_by_part
+from deadheat.corpus.reading import STDIN, SUFFIXES, expand, read, reading_options
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import InputError, SplitError, reason
-from deadheat.splits import manifest
 from deadheat.splits.leaks import Leak, leaks
-from deadheat.splits.making import Splits, shared_documents
-from deadheat.splits.partition import Partition
+from deadheat.splits.splitting import Partition, Splits, shared_documents
+from deadheat.version import __version__
+
+MANIFEST = "manifest.json"
+MANIFEST_FORMAT = "deadheat splits 1"
+ANY_NAME = "surrogateescape"  # names of files need not be UTF-8
+
+
+def make_manifest(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, str]]]) -> dict[str, Any]:
+    """All that is needed to make the splits again and to see whether they were changed.
+
+    `files` has the name and the hash of the file of every set of sentences of every split.
+    """
+    corpus = splits.corpus
+    own = splits.to_dict()
+    told = {
+        "kind": own.pop("kind"),
+        "format": MANIFEST_FORMAT,
+        "deadheat": __version__,
+        **own,
+        "inputs": _inputs(corpus),
+        "reading": reading_options(corpus),
+    }
+    for one in told["splits"]:
+        for sets in (one["parts"], one["nested"]):
+            for name in sets:
+                sets[name] = {**files[one["split"]][name], **sets[name]}
+    return told | {"sha256": _own_hash(told)}
+
+
+def _manifest_bytes(manifest: dict[str, Any]) -> bytes:
+    """The manifest as it stands in its file."""
+    return (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode(errors=ANY_NAME)
+
+
+def _own_hash(manifest: dict[str, Any]) -> str:
+    text = json.dumps({key: manifest[key] for key in manifest if key != "sha256"}, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode(errors=ANY_NAME)).hexdigest()
+
+
+def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
+    """Every input file with the hash of its bytes; of what is no file, the hash of the corpus in its own format."""
+    starts = [part.first for part in corpus.parts] or [0]
+    found = []
+    for start, end, path in zip(
+        starts, [*starts[1:], corpus.sentences], [part.path for part in corpus.parts] or [corpus.name], strict=True
+    ):
+        digest = hashlib.sha256()
+        if path != STDIN and Path(path).is_file():
+            with open(path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256")
+        else:
+            for block in stream(corpus, np.arange(start, end)):
+                digest.update(block)
+        words = int(corpus.offsets[end] - corpus.offsets[start])
+        found.append({"file": path, "sha256": digest.hexdigest(), "sentences": end - start, "words": words})
+    return found
+
+
+def load_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder, if it is one and nobody changed it."""
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_bytes().decode(errors=ANY_NAME))
+    except OSError as error:
+        raise SplitError(f"{path}: cannot be read ({reason(error)})") from error
+    except ValueError as error:
+        raise SplitError(f"{path}: not a manifest ({str(error).lower()}); expected what deadheat split wrote") from None
+    # The first manifests had their format as their kind.
+    if not isinstance(found, dict) or MANIFEST_FORMAT not in (found.get("format"), found.get("kind")):
+        raise SplitError(f"{path}: not a manifest of splits; expected what deadheat split wrote")
+    if found.get("sha256") != _own_hash(found):
+        raise SplitError(f"{path}: was changed after it was written; expected the hash {found.get('sha256')}")
+    return found
+
 
 _SUFFIXES = {"conllu": ".conllu", "conllx": ".conllx"}
 
@@ -64,8 +137,8 @@ def _write(splits: Splits, scratch: Path) -> dict[str, Any]:
             file = f"{partition.name}/{name}{suffix}"
             digest = _write_part(splits.corpus, sentences, scratch / file)
             files.setdefault(partition.name, {})[name] = {"file": file, "sha256": digest}
-    made = manifest.described(splits, files)
-    (scratch / manifest.NAME).write_bytes(manifest.to_bytes(made))
+    made = make_manifest(splits, files)
+    (scratch / MANIFEST).write_bytes(_manifest_bytes(made))
     return made
 
 
@@ -89,7 +162,7 @@ def _suffix(corpus: Corpus) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class FolderCheck:
     """What was found in a folder: the leaks of every split, and whether its files are those of its manifest."""
 
     folder: str
@@ -97,20 +170,8 @@ class Checked:
     leaks: dict[str, list[Leak]]
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the command prints them under `--json`."""
-        return {
-            "kind": "split",
-            "folder": self.folder,
-            "verified": self.verified,
-            "splits": [
-                {"split": name, "leaks": [leak.to_dict() for leak in found]} for name, found in self.leaks.items()
-            ],
-            "notes": list(self.notes),
-        }
 
-
-def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
+def check_folder(folder: str | os.PathLike[str], **reading: Any) -> FolderCheck:
     """Compare a folder with its manifest, and look for what leaks between its parts.
 
     A folder without a manifest, such as a treebank with its own train, dev and test, is looked at for leaks alone;
@@ -121,9 +182,9 @@ def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
         raise SplitError(
             f"{folder}: not a folder; expected one that deadheat split wrote, or a treebank with its parts"
         )
-    if not (place / manifest.NAME).exists():
+    if not (place / MANIFEST).exists():
         return _unmarked(folder, reading)
-    found = manifest.load(place)
+    found = load_manifest(place)
     hashes = {
         each["file"]: each["sha256"]
         for one in found["splits"]
@@ -139,7 +200,7 @@ def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
         parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(one["parts"])}
         shared = one["shared_documents"] or None
         results[one["split"]] = leaks(corpus, Partition(one["split"], parts, corpus.sentences).parts, shared)
-    return Checked(str(folder), len(hashes), results, notes)
+    return FolderCheck(str(folder), len(hashes), results, notes)
 
 
 def _verify(place: Path, files: dict[str, str]) -> None:
@@ -160,22 +221,23 @@ def _verify(place: Path, files: dict[str, str]) -> None:
 
 def _strangers(place: Path, known: set[str]) -> tuple[str, ...]:
     names = (each.relative_to(place).as_posix() for each in sorted(place.rglob("*")) if each.is_file())
-    return tuple(f"{place / name}: not in the manifest" for name in names if name not in {*known, manifest.NAME})
+    return tuple(f"{place / name}: not in the manifest" for name in names if name not in {*known, MANIFEST})
 
 
-def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> Checked:
-    files = in_order_of_parts(expand(folder))
-    if not all(map(part_of, files)):
+def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> FolderCheck:
+    files = sort_by_part(expand(folder))
+    if not all(map(part_from_name, files)):
         expected = "either, as en-train.conllu and en-test.conllu"
-        raise InputError(f"{folder}: no {manifest.NAME}, and files without a part in their name; expected {expected}")
+        raise InputError(f"{folder}: no {MANIFEST}, and files without a part in their name; expected {expected}")
     corpus = read(files, **reading)
-    codes = parts_of_sentences(corpus)
+    codes = sentence_parts(corpus)
     assert codes is not None
-    parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if part in set(map(part_of, files))}
+    present = set(map(part_from_name, files))
+    parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if part in present}
     if len(parts) < 2:
         raise SplitError(f"{folder}: {next(iter(parts))} alone; expected another part to compare it with")
     partition = Partition("0", parts, corpus.sentences)
-    documents = documents_by(corpus)
+    documents = find_documents(corpus)
     shared = None if documents is None else shared_documents(documents, partition)
-    note = f"{folder}: no {manifest.NAME}; looked for leaks, verified nothing"
-    return Checked(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))
+    note = f"{folder}: no {MANIFEST}; looked for leaks, verified nothing"
+    return FolderCheck(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))

@@ -1,9 +1,9 @@
-"""What leaks between two parts of a split, and how far apart they lie."""
+"""How much of one part of a split is in another, and how far their distributions differ."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -13,8 +13,38 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
-from deadheat.kernels.likeness import nearest_like
-from deadheat.splits.divergence import jensen_shannon
+from deadheat.kernels.alignment import nearest_like
+
+Counts = NDArray[np.int64]
+
+
+def entropy(counts: Counts) -> float:
+    """The bits of the distribution that counts give; 0 for no counts."""
+    seen = counts[counts > 0].astype(float)
+    shares = seen / seen.sum() if len(seen) else seen
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def jensen_shannon(first: Counts, second: Counts) -> float:
+    """The Jensen-Shannon divergence of two distributions in bits, each counting the same: 0 if alike, 1 if disjoint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> jensen_shannon(np.array([2, 2]), np.array([5, 5])), jensen_shannon(np.array([3, 0]), np.array([0, 4]))
+    (0.0, 1.0)
+    """
+    if not first.sum() or not second.sum():
+        return float("nan")
+    p, q = first / first.sum(), second / second.sum()
+    middle = (p + q) / 2
+    return float(max(0.0, (_relative(p, middle) + _relative(q, middle)) / 2))
+
+
+def _relative(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
+    seen = p > 0
+    return float((p[seen] * np.log2(p[seen] / q[seen])).sum())
+
 
 LONG = 5  # words: shorter sentences ("Thank you !") repeat without being a leak
 ALIKE = 60  # percent of the word pairs of two sentences that both have, for near-duplicates
@@ -42,9 +72,6 @@ class Leak:
     unknown_words: float
     shared_types: float
     divergence: Mapping[str, float] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"divergence": dict(self.divergence)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deadheat.corpus.grouping import PARTS
+from deadheat.corpus.documents import PARTS
 from deadheat.errors import InputError, NameUnknown
-from deadheat.splits.chance import generator
-from deadheat.splits.sampling import in_order_of, reaching
+from deadheat.splits.drawing import generator, in_order_of, reaching
 from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
 from deadheat.splits.allocation import allocate
-from deadheat.splits.chance import generator, shuffled
-from deadheat.splits.sizes import amounts, measure_of, parse_sizes
-from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy
+from deadheat.splits.drawing import generator, shuffled
+from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy, amounts, measure_of, parse_sizes
 
 UD_SMALL, UD_LARGE = 20_000, 110_000  # words of treebanks below which all is test, above which shares count
 UD_TEST = 10_000  # words of test, at least

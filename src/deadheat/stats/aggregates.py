@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.quantiles import resampled_interquartile_means
-from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.resampling import draw_weights, resampled_interquartile_means
+from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_number, check_score_lists
 from deadheat.stats.intervals import Interval, percentiles
-from deadheat.stats.scores import BLOCK, ScoreLists, Values, check_number, check_score_lists
 
 ONE_RUN = "a data set with one run has nothing to resample"
 

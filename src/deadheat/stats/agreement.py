@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.agreement import agreement_sums
+from deadheat.kernels.statistics import agreement_sums
 from deadheat.stats.intervals import Values
 
 MISSING = -1

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError
-from deadheat.kernels.walsh import pair_mass
-from deadheat.stats.scores import BLOCK, Values, check_number, check_scores
+from deadheat.kernels.statistics import pair_mass
+from deadheat.stats.checks import BLOCK, Values, check_number, check_scores
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
 ONE_DATA_SET = "one data set says nothing of others"

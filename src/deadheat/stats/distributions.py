@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.paths import crossing_probability
+from deadheat.kernels.statistics import crossing_probability
 from deadheat.stats.aggregates import (
     Improvement,
     InterquartileMean,
@@ -21,8 +21,8 @@ from deadheat.stats.aggregates import (
     probability_of_improvement,
     win_share,
 )
+from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.rankings import doubled_ranks
-from deadheat.stats.scores import Values, check_scores
 
 __all__ = [
     "DistributionTest",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from deadheat.errors import InputError
 from deadheat.stats.intervals import Counts, Value, normal_cdf, normal_quantile
-from deadheat.stats.mcnemar import mcnemar
-from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, observed_difference
+from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, mcnemar, observed_difference
 
 BLOCK = 1 << 20  # units drawn at a time
 POINTS = 25  # of a curve
@@ -20,7 +19,7 @@ Curve: TypeAlias = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
+class PowerAnalysis:
     """The chance that a test finds a difference of this size, and what would be needed to find it."""
 
     difference: float
@@ -33,26 +32,18 @@ class Power:
     target: float = 0.8
     by_units: Curve = ()  # sizes of a test set, and the power of each to find this difference
     by_difference: Curve = ()  # differences, and the power of this test set to find each
-    systems: tuple[str, ...] = ()
-    metric: str = ""
-    unit: str = ""
-    notes: tuple[str, ...] = ()  # what a person should be told besides
 
     def __str__(self) -> str:
-        told = f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units"
+        summary = f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units"
         if math.isnan(self.smallest) or math.isinf(self.needed):
-            return f"{told} at alpha {self.alpha:g}"
+            return f"{summary} at alpha {self.alpha:g}"
         needs = f"{self.target:.0%} power needs {self.smallest:.4f} or {self.needed:,.0f} units"
-        return f"{told} at alpha {self.alpha:g}; {needs}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the command prints them under `--json`."""
-        return {"kind": "power"} | {name: getattr(self, name) for name in self.__slots__}
+        return f"{summary} at alpha {self.alpha:g}; {needs}"
 
 
 def mcnemar_power(
     items: int, only_first: float, only_second: float, *, alpha: float = 0.05, target: float = 0.8
-) -> Power:
+) -> PowerAnalysis:
     """Power of McNemar's test in closed form.
 
     Parameters
@@ -86,11 +77,13 @@ def mcnemar_power(
     if gap:
         needed = ((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2
     needed = math.ceil(needed) if gap else needed
-    found = Power(gap, items, alpha, power, math.nan, smallest, needed, target)
+    found = PowerAnalysis(gap, items, alpha, power, math.nan, smallest, needed, target)
     return _with_curves(found, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
 
 
-def _with_curves(found: Power, power_of: Callable[[int, float], float], *, most: float = math.inf) -> Power:
+def _with_curves(
+    found: PowerAnalysis, power_of: Callable[[int, float], float], *, most: float = math.inf
+) -> PowerAnalysis:
     """The same with power over other sizes, and over other differences up to the greatest possible."""
     if math.isinf(found.needed):
         by_units: Curve = ()
@@ -151,7 +144,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     target: float = 0.8,
     simulations: int = 500,
     units: int | None = None,
-) -> Power:
+) -> PowerAnalysis:
     """Power of a paired test on units like these, for any metric.
 
     Parameters
@@ -186,7 +179,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     if deviation == 0:
         found = float(difference != 0)
-        return Power(difference, size, alpha, found, found, math.nan, 2.0 if difference else math.inf, target)
+        return PowerAnalysis(difference, size, alpha, found, found, math.nan, 2.0 if difference else math.inf, target)
 
     def power_of(size: int, gap: float) -> float:
         shift = gap * math.sqrt(size) / deviation
@@ -199,7 +192,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     else:
         simulated = _simulated(difference, influence, size, alpha, simulations, rng)
     power, smallest = power_of(size, abs(difference)), (reach + wanted) * deviation / math.sqrt(size)
-    return _with_curves(Power(difference, size, alpha, power, simulated, smallest, needed, target), power_of)
+    return _with_curves(PowerAnalysis(difference, size, alpha, power, simulated, smallest, needed, target), power_of)
 
 
 def _influence(counts_NF: Counts, value: Value) -> np.ndarray:

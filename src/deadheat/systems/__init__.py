@@ -1,6 +1,6 @@
 """Systems to compare: taggers, and any program by its command line. Importing this registers all of them."""
 
-from deadheat.systems import bilstm, command, floors, hmm, loglinear, lookahead, parsers, perceptron
+from deadheat.systems import baselines, bilstm, command, hmm, loglinear, lookahead, parsers, perceptron
 from deadheat.systems.system import SYSTEMS, Model, System
 
 __all__ = [

@@ -7,9 +7,18 @@ from typing import Any
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
-from deadheat.neural.orders import Done, Order, Together, needed
-from deadheat.neural.recipe import TaggerRecipe, rate_of, scheme_named, share, sizes_of, threshold
-from deadheat.neural.shape import Course, Numbers, Shape
+from deadheat.neural.config import (
+    Course,
+    Numbers,
+    Shape,
+    TaggerRecipe,
+    rate_of,
+    scheme_named,
+    share,
+    sizes_of,
+    threshold,
+)
+from deadheat.neural.jobs import Done, Order, Together, needed
 from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, checked_training
 
 NAME = "bilstm.v1"

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.writing import write
 from deadheat.errors import InputError, NameUnknown
+from deadheat.systems.baselines import sorted_labels
 from deadheat.systems.command_files import (
     FORMATS,
     blank_in,
@@ -30,7 +31,6 @@ from deadheat.systems.command_files import (
     read_back,
     suffix_of,
 )
-from deadheat.systems.floors import sorted_labels
 from deadheat.systems.system import SYSTEMS, System, checked_training
 
 TRAIN, PREDICT = ("train", "tune", "model", "seed"), ("input", "output", "train", "tune", "model", "seed")

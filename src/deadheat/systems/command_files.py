@@ -10,8 +10,9 @@ import numpy as np
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
 from deadheat.corpus.reading import LENIENT_MODES, read
 from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
-from deadheat.errors import AlignmentError, InputError, NameUnknown, counted
+from deadheat.errors import AlignmentError, InputError, NameUnknown
 from deadheat.kernels.conllu import STRING_COLUMNS
+from deadheat.text import pluralize
 
 FORMATS = ("auto", "conllu", "columns", "tagged")
 _SUFFIXES = {"columns": ".tsv", "tagged": ".tagged"}
@@ -114,9 +115,9 @@ def check_same_words(given: Corpus, found: Corpus) -> None:
         path, line = found.line_of_word(int(found.offsets[sentence]))
         has, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (found, given))
         raise AlignmentError(
-            f"{path}:{line}: sentence {sentence + 1} has {counted(has, 'word')}; expected {expected} as in the input"
+            f"{path}:{line}: sentence {sentence + 1} has {pluralize(has, 'word')}; expected {expected} as in the input"
         )
     if given.sentences != found.sentences:
         raise AlignmentError(
-            f"{found.name}: {counted(found.sentences, 'sentence')}; expected {given.sentences:,} as in the input"
+            f"{found.name}: {pluralize(found.sentences, 'sentence')}; expected {given.sentences:,} as in the input"
         )

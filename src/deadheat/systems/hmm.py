@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
 from deadheat.kernels.hmm import best_states, count_trigrams, count_words, file_keys, grow_suffixes, guess_labels
-from deadheat.systems.floors import sorted_labels
+from deadheat.systems.baselines import sorted_labels
 from deadheat.systems.system import SYSTEMS, System, checked_training
 
 Numbers = NDArray[np.float64]
@@ -65,14 +65,14 @@ def hmm(
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Trigrams:
         labels, codes = sorted_labels(checked_training(train, column, "hmm.v1"))
         states = States.of(train.column("form"), codes, capitals=capitals)
-        words = Words.counted(train.column("form"), states)
+        words = Words.pluralize(train.column("form"), states)
         return Trigrams(
             column=column,
             labels=labels,
             states=states,
-            sequences=Sequences.counted(states.of_word, train.offsets, states.size),
+            sequences=Sequences.pluralize(states.of_word, train.offsets, states.size),
             words=words,
-            suffixes=Suffixes.counted(words, states, rare=rare, longest=suffix_length),
+            suffixes=Suffixes.pluralize(words, states, rare=rare, longest=suffix_length),
             beam=beam,
         )
 
@@ -137,7 +137,7 @@ class Sequences:
     bigrams: Numbers
 
     @classmethod
-    def counted(cls, states: Codes, offsets: Indices, boundary: int) -> Sequences:
+    def pluralize(cls, states: Codes, offsets: Indices, boundary: int) -> Sequences:
         """Count the sequences of a corpus and interpolate."""
         base = boundary + 1
         keys = empty_table(min(len(states) + len(offsets), base**3))
@@ -195,7 +195,7 @@ class Words:
     chances: Numbers  # the logarithm of P(word | state)
 
     @classmethod
-    def counted(cls, forms: Column, states: States) -> Words:
+    def pluralize(cls, forms: Column, states: States) -> Words:
         size, words = len(forms.vocabulary), len(forms)
         starts = np.empty(size + 1, np.int64)
         links, link_counts, following, found, counts = (np.empty(words, np.int32) for _ in range(5))
@@ -218,7 +218,7 @@ class Suffixes:
     chains: tuple[Codes, Codes, Codes, Codes]
 
     @classmethod
-    def counted(cls, words: Words, states: States, *, rare: int, longest: int) -> Suffixes:
+    def pluralize(cls, words: Words, states: States, *, rare: int, longest: int) -> Suffixes:
         frequencies = np.diff(np.concatenate([[0], np.cumsum(words.counts)])[words.starts])
         chosen = np.flatnonzero((frequencies > 0) & (frequencies <= rare))
         lengths = np.minimum(np.diff(words.forms.offsets)[chosen], longest)  # in bytes, so no less than in characters

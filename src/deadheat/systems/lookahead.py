@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.kernels.lookahead import LANES, learn_ahead, tag_ahead
-from deadheat.systems.averaging import Course, TaggerWeights, Weights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
-from deadheat.systems.perceptron import visiting_orders
+from deadheat.systems.perceptron import PerceptronState, TaggerWeights, Weights, visiting_orders
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 TEMPLATES = Templates(
@@ -48,11 +47,11 @@ class LookaheadLearner:
     gold: Codes
     depth: int
     margin: int
-    course: Course = field(init=False)
+    course: PerceptronState = field(init=False)
 
     def __post_init__(self) -> None:
         tags = len(self.encoder.tags)
-        self.course = Course.of(self.encoder.index.size, stride_of(tags), (tags + 1) * tags * stride_of(tags))
+        self.course = PerceptronState.of(self.encoder.index.size, stride_of(tags), (tags + 1) * tags * stride_of(tags))
 
     def learn(self, sentences: Indices) -> None:
         """Visit these sentences once, in this order."""

@@ -1,22 +1,78 @@
-"""The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterbi, weights averaged."""
+"""The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterbi, averaged weights.
+
+Weights of a perceptron in the course of training, averaged over all visits without being summed at each.
+
+The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterbi, weights averaged.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.perceptron import learn_sentences, tag_sentences
-from deadheat.splits.chance import generator, shuffled
-from deadheat.systems.averaging import Course, TaggerWeights, Weights
+from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
+from deadheat.splits.drawing import generator, shuffled
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
 from deadheat.systems.system import SYSTEMS, System, check_at_least
+
+Weights: TypeAlias = NDArray[np.float32]
+Totals: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaggerWeights:
+    """Weights of features, found through the slots of their rows, and of tag pairs and triples."""
+
+    slots: Codes
+    features: Weights
+    moves: Weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PerceptronState:
+    """What training changes: weights, what each was moved by times the visit it happened at, and what was counted.
+
+    A row of features gets its place among the weights, `stride` numbers, with its first update.
+    """
+
+    stride: int
+    slots: Codes
+    features: Weights
+    totals: Totals
+    moves: Weights
+    move_totals: Totals
+    state: Indices
+
+    @classmethod
+    def of(cls, rows: int, stride: int, moves: int) -> PerceptronState:
+        """The start: all weights 0."""
+        size = rows * stride
+        return cls(
+            stride,
+            np.zeros(rows, np.int32),
+            np.zeros(size, np.float32),
+            np.zeros(size),
+            np.zeros(moves, np.float32),
+            np.zeros(moves),
+            np.zeros(2, np.int64),
+        )
+
+    def averaged(self) -> TaggerWeights:
+        """The average of the weights over all visits so far."""
+        visits = max(1, int(self.state[CLOCK]))
+        used = (int(self.state[USED]) + 1) * self.stride
+        features = self.features[:used] - self.totals[:used] / visits
+        moves = self.moves - self.move_totals / visits
+        return TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
+
 
 MOST_TAGS = {2: 500, 3: 150}  # by order: a triple of tags has a weight each
 
@@ -43,11 +99,11 @@ class Learner:
     text: Encoded
     gold: Codes
     order: int
-    course: Course = field(init=False)
+    course: PerceptronState = field(init=False)
 
     def __post_init__(self) -> None:
         tags = len(self.encoder.tags)
-        self.course = Course.of(self.encoder.index.size, tags, n_moves(tags, self.order))
+        self.course = PerceptronState.of(self.encoder.index.size, tags, n_moves(tags, self.order))
 
     def learn(self, sentences: Indices) -> None:
         """Visit these sentences once, in this order."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError, NameUnknown, counted
+from deadheat.errors import InputError, NameUnknown
+from deadheat.text import pluralize
 
 Numbers = NDArray[np.float64]
 MISSING = ("refuse", "drop")
@@ -25,7 +26,7 @@ class ScoreTable:
     dropped: tuple[str, ...] = ()  # data sets left out because a system has no score on them
 
     def __str__(self) -> str:
-        shape = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
+        shape = f"{pluralize(len(self.systems), 'system')} on {pluralize(len(self.datasets), 'data set')}"
         return f"{self.metric or 'scores'}: {shape}"
 
 

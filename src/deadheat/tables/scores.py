@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.tables.matrix import ScoreTable, complete
-from deadheat.tables.names import DATASETS, METRICS, SCORES, SUBSETS, SYSTEMS
-from deadheat.tables.table import Numbers, Path, Table, read_table
+from deadheat.tables.table import DATASETS, METRICS, SCORES, SUBSETS, SYSTEMS, Numbers, Path, Table, read_table
 
 __all__ = ["ScoreTable", "read_attributes", "read_score_table", "read_score_tables", "read_subsets"]
 

@@ -1,4 +1,4 @@
-"""A table as it stands in its file: columns of text or numbers, and the line of every row."""
+"""Tables in CSV, TSV, JSONL or Parquet: columns of text or numbers, and the line of every row."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+import pathlib
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,8 +15,32 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError, NameUnknown
-from deadheat.tables.source import table_bytes
+from deadheat.compression import BrokenError, decompress
+from deadheat.errors import InputError, NameUnknown, reason
+
+SYSTEMS = ("system", "model", "parser", "tagger", "team", "method", "classifier")
+DATASETS = ("dataset", "data set", "data_set", "treebank", "corpus", "task")
+SCORES = ("score", "value")
+METRICS = ("metric", "measure")
+SUBSETS = ("subset", "sample", "selection", "paper", "study")
+
+
+STDIN = "-"
+
+
+def table_bytes(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file or of standard input, decompressed."""
+    name = os.fspath(path)
+    try:
+        raw = sys.stdin.buffer.read() if name == STDIN else pathlib.Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
+    try:
+        found = decompress(raw)
+    except BrokenError as error:
+        raise InputError(f"{name}: {error}") from error
+    return raw if found is None else found
+
 
 Path = str | os.PathLike[str]
 Numbers = NDArray[np.float64]

@@ -8,8 +8,7 @@ whose accuracies are settings. Everything is the same on every machine.
 from deadheat.testbed.conllu import Sentence, Token, Word
 from deadheat.testbed.corpus import Document, Treebank, documents, generate, treebank
 from deadheat.testbed.files import BUILT_IN_SYSTEMS, DEFAULT_SYSTEMS, BuiltIn, built_in, write_testbed
-from deadheat.testbed.language import Genre, Language
-from deadheat.testbed.languages import LANGUAGES
+from deadheat.testbed.language import LANGUAGES, Genre, Language
 from deadheat.testbed.simulation import simulate
 from deadheat.testbed.systems import SimulatedSystem, Truth, truth
 

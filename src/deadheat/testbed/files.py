@@ -10,8 +10,7 @@ from pathlib import Path
 
 from deadheat.errors import InputError, reason
 from deadheat.testbed.corpus import generate, treebank
-from deadheat.testbed.language import Language
-from deadheat.testbed.languages import LANGUAGES, language_named
+from deadheat.testbed.language import LANGUAGES, Language, language_named
 from deadheat.testbed.simulation import simulate
 from deadheat.testbed.systems import SimulatedSystem, Truth, truth
 

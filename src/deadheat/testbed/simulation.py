@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deadheat.testbed.attachment import error_rate, possible_errors, reattached
 from deadheat.testbed.chance import Chance
-from deadheat.testbed.confusion import (
+from deadheat.testbed.conllu import Sentence, Word, parse, render
+from deadheat.testbed.mistakes import (
     Inventory,
+    error_rate,
     inventory,
+    possible_errors,
+    reattached,
     wrong_feats,
     wrong_lemma,
     wrong_relation,
     wrong_upos,
     wrong_xpos,
 )
-from deadheat.testbed.conllu import Sentence, Word, parse, render
-from deadheat.testbed.difficulty import Latents, document_numbers, latents, threshold
 from deadheat.testbed.segmentation import resegmented
-from deadheat.testbed.systems import SimulatedSystem, Truth, truth
+from deadheat.testbed.systems import Latents, SimulatedSystem, Truth, document_numbers, latents, threshold, truth
 
 # A word with a wrong head has the right relation as often as this.
 LABEL_DESPITE_HEAD = 0.6

@@ -6,10 +6,8 @@ bracket labels in `bracketing`.
 """
 
 from deadheat.trees import archybrid, bracketing
-from deadheat.trees.arborescence import best_trees
 from deadheat.trees.checking import Problem, crossing_arcs, is_projective, problems, require_trees
-from deadheat.trees.eisner import best_projective_trees
-from deadheat.trees.pointing import beam_trees
+from deadheat.trees.decoding import beam_trees, best_projective_trees, best_trees
 
 __all__ = [
     "Problem", "archybrid", "beam_trees", "best_projective_trees", "best_trees", "bracketing", "crossing_arcs",

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
-from deadheat.kernels.brackets import read_brackets
-from deadheat.kernels.crossings import DROPPED, ROOM_PER_WORD, assign_planes
+from deadheat.kernels.trees import CROSSING_ARRAYS, DROPPED, assign_planes, read_brackets
 
 EMPTY = "."
 # How often a label has each bracket, in one number: `<` and `>` once at most, the others any number of times.
@@ -59,7 +58,7 @@ def planes_of(heads: Codes, offsets: Indices) -> NDArray[np.uint8]:
     """
     longest = int(np.diff(offsets).max(initial=0))
     planes = np.empty(len(heads), np.uint8)
-    assign_planes(heads, offsets, np.empty(ROOM_PER_WORD * longest, np.int32), planes)
+    assign_planes(heads, offsets, np.empty(CROSSING_ARRAYS * longest, np.int32), planes)
     return planes
 
 

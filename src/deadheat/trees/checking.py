@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import CorpusError, Fault, InputError, counted
-from deadheat.kernels import crossings
-from deadheat.kernels import trees as projectivity
+from deadheat.errors import CorpusError, Fault, InputError, pluralize
+from deadheat.kernels import trees as kernels
 
 MOST = 20  # problems listed of one corpus
 
@@ -75,7 +74,7 @@ def _out_of_range(sentence: int, heads: Codes) -> Iterator[Problem]:
     for place in np.flatnonzero((heads < 0) | (heads > len(heads))).tolist():
         head = int(heads[place])
         has = "has no head" if head < 0 else f"has head {head}"
-        what = f"word {place + 1} {has}; the sentence has {counted(len(heads), 'word')}"
+        what = f"word {place + 1} {has}; the sentence has {pluralize(len(heads), 'word')}"
         yield Problem(sentence, (place + 1,), what)
 
 
@@ -130,8 +129,8 @@ def is_projective(heads: Codes, offsets: Indices) -> NDArray[np.bool_]:
     """
     longest = int(np.diff(offsets).max(initial=0))
     arcs = np.zeros(len(offsets) - 1, np.int32)
-    room = np.empty(projectivity.ROOM_PER_WORD * (longest + 1), np.int32)
-    projectivity.non_projective(heads, offsets, room, arcs)
+    room = np.empty(kernels.PROJECTIVITY_ARRAYS * (longest + 1), np.int32)
+    kernels.non_projective(heads, offsets, room, arcs)
     return np.asarray(arcs == 0)
 
 
@@ -145,5 +144,5 @@ def crossing_arcs(heads: Codes, offsets: Indices) -> Codes:
     """
     longest = int(np.diff(offsets).max(initial=0))
     counts = np.zeros(len(offsets) - 1, np.int32)
-    crossings.count_crossing_arcs(heads, offsets, np.empty(crossings.ROOM_PER_WORD * longest, np.int32), counts)
+    kernels.count_crossing_arcs(heads, offsets, np.empty(kernels.CROSSING_ARRAYS * longest, np.int32), counts)
     return counts

@@ -1,0 +1,321 @@
+"""`deadheat.split`: a corpus and a strategy give partitions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.documents import PARTS, Documents, sort_by_part
+from deadheat.corpus.reading import STDIN, expand, read
+from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.errors import InputError, NameUnknown, SplitError
+from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Size, Strategy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """Numbers of sentences by part: small to store, easy to check, and right if it exists.
+
+    `nested` holds smaller sets that lie within a part, each inside the next larger one of its part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Partition("0", {"train": np.array([0, 2]), "test": np.array([1])}, sentences=4)
+    <Partition 0: train 2, test 1, left out 1>
+    >>> Partition("0", {"train": np.array([0, 1]), "test": np.array([1])}, sentences=4)
+    Traceback (most recent call last):
+        ...
+    deadheat.errors.SplitError: split 0: sentence 1 is in two parts; expected each sentence in one at most
+    """
+
+    name: str
+    parts: Mapping[str, Indices]
+    sentences: int
+    nested: Mapping[str, Mapping[str, Indices]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        parts = {name: _frozen(numbers) for name, numbers in self.parts.items()}
+        nested = {
+            part: MappingProxyType({name: _frozen(numbers) for name, numbers in sets.items()})
+            for part, sets in self.nested.items()
+        }
+        object.__setattr__(self, "parts", MappingProxyType(parts))
+        object.__setattr__(self, "nested", MappingProxyType(nested))
+        self._check_parts()
+        for part in nested:
+            self._check_nested(part)
+
+    def _check_parts(self) -> None:
+        if not self.parts:
+            raise SplitError(f"split {self.name}: no parts; expected at least one")
+        taken = np.zeros(self.sentences, bool)
+        for part, numbers in self.parts.items():
+            if not len(numbers):
+                raise SplitError(f"split {self.name}: part {part} is empty; expected at least one sentence")
+            if numbers[0] < 0 or numbers[-1] >= self.sentences:
+                worst = int(numbers[0] if numbers[0] < 0 else numbers[-1])
+                raise SplitError(
+                    f"split {self.name}: part {part} has sentence {worst}; expected 0 to {self.sentences - 1}"
+                )
+            repeated = numbers[1:][numbers[1:] == numbers[:-1]]
+            if len(repeated):
+                raise SplitError(f"split {self.name}: part {part} has sentence {repeated[0]} twice; expected it once")
+            if taken[numbers].any():
+                twice = int(numbers[np.argmax(taken[numbers])])
+                raise SplitError(
+                    f"split {self.name}: sentence {twice} is in two parts; expected each sentence in one at most"
+                )
+            taken[numbers] = True
+
+    def _check_nested(self, part: str) -> None:
+        if part not in self.parts:
+            raise SplitError(
+                f"split {self.name}: sets within {part}, which is no part; expected {', '.join(self.parts)}"
+            )
+        chain = sorted(self.nested[part].items(), key=lambda each: len(each[1]))
+        outer = [*chain[1:], (part, self.parts[part])]
+        for (name, numbers), (around, larger) in zip(chain, outer, strict=True):
+            if not len(numbers):
+                raise SplitError(f"split {self.name}: {name} is empty; expected at least one sentence")
+            if not np.isin(numbers, larger, assume_unique=True).all():
+                raise SplitError(f"split {self.name}: {name} is not inside {around}; expected nested sets")
+
+    @property
+    def sets(self) -> dict[str, Indices]:
+        """The parts, and the sets nested in them, by name."""
+        return dict(self.parts) | {name: each for sets in self.nested.values() for name, each in sets.items()}
+
+    @property
+    def left_out(self) -> Indices:
+        """Sentences in no part."""
+        return np.setdiff1d(np.arange(self.sentences), np.concatenate(list(self.parts.values())), assume_unique=True)
+
+    def __repr__(self) -> str:
+        shown = [f"{part} {len(numbers):,}" for part, numbers in self.parts.items()]
+        out = len(self.left_out)
+        return f"<Partition {self.name}: {', '.join([*shown, *([f'left out {out:,}'] if out else [])])}>"
+
+
+def _frozen(numbers: Indices) -> Indices:
+    ordered = np.sort(np.asarray(numbers, np.int64))
+    ordered.flags.writeable = False
+    return ordered
+
+
+NESTED_GRAMMAR = "as test=100,200,500 words, or train=10%,50%"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splits:
+    """Partitions of a corpus, and all that they depend on."""
+
+    corpus: Corpus
+    strategy: Strategy
+    seed: int
+    partitions: tuple[Partition, ...]
+    documents: Documents | None
+    document_rule: str = "auto"
+    nested: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self.partitions)
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    def __getitem__(self, number: int) -> Partition:
+        return self.partitions[number]
+
+    def __str__(self) -> str:
+        return f"{len(self)} x {self.strategy}, seed {self.seed}, of {self.corpus.name}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: what the splits depend on, and the sizes of their parts."""
+        return {
+            "kind": "split",
+            "corpus": self.corpus.name,
+            "sentences": self.corpus.sentences,
+            "words": self.corpus.words,
+            "strategy": self.strategy.name,
+            "settings": dict(self.strategy.settings),
+            "seed": self.seed,
+            "times": len(self),
+            "documents": {
+                "asked": self.document_rule,
+                "rule": self.documents.rule if self.documents else "none",
+                "count": len(self.documents) if self.documents else 0,
+            },
+            "nested": list(self.nested),
+            "splits": [
+                {
+                    "split": partition.name,
+                    "parts": {part: self.sizes_of(sentences) for part, sentences in partition.parts.items()},
+                    "nested": {
+                        name: self.sizes_of(sentences)
+                        for sets in partition.nested.values()
+                        for name, sentences in sets.items()
+                    },
+                    "shared_documents": self.shared_documents(partition),
+                }
+                for partition in self
+            ],
+            "notes": list(self.notes),
+        }
+
+    def sizes_of(self, sentences: Indices) -> dict[str, int]:
+        """How many sentences, words and, where they are known, documents."""
+        found = {"sentences": len(sentences), "words": self.words_of(sentences)}
+        if self.documents is not None:
+            found["documents"] = len(np.unique(self.documents.codes[sentences]))
+        return found
+
+    def words_of(self, sentences: Indices) -> int:
+        """How many words some sentences have."""
+        return int(np.diff(self.corpus.offsets)[sentences].sum())
+
+    def shared_documents(self, partition: Partition) -> dict[str, int]:
+        """How many documents any two parts have in common, by their names; empty where documents are not known."""
+        return {} if self.documents is None else shared_documents(self.documents, partition)
+
+
+def shared_documents(documents: Documents, partition: Partition) -> dict[str, int]:
+    """How many documents any two parts have in common, as `train/test`."""
+    present = {part: np.zeros(len(documents), bool) for part in partition.parts}
+    for part, sentences in partition.parts.items():
+        present[part][documents.codes[sentences]] = True
+    return {
+        f"{one}/{other}": int(np.count_nonzero(present[one] & present[other]))
+        for one, other in combinations(partition.parts, 2)
+    }
+
+
+def split(
+    corpus: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Corpus,
+    strategy: str = "random",
+    *,
+    times: int = 1,
+    seed: int = 0,
+    documents: str = "auto",
+    nested: Sequence[str] = (),
+    settings: Mapping[str, object] | None = None,
+    **reading: Any,
+) -> Splits:
+    r"""Split a corpus.
+
+    Parameters
+    ----------
+    corpus
+        Files or folders, read as one corpus, those of train first where all names tell a part; or a corpus.
+    strategy
+        A name with settings, as `random(unit='document', stratify='genre')`.
+    times
+        How many splits. Split i depends on the seed and i alone, so asking for more keeps the old ones.
+    documents
+        How documents are found: `newdoc`, `sent_id`, `sent_id:REGEX`, `none` or `auto`.
+    nested
+        Smaller sets within a part, each inside the next, as `test=100,200,500 words` or `train=10%,50%`.
+    settings
+        Settings of the strategy, besides those in its name.
+    reading
+        Passed on to `deadheat.read`.
+
+    Examples
+    --------
+    >>> import deadheat
+    >>> corpus = deadheat.read(text="".join(f"word{i}_TAG\n" for i in range(10)))
+    >>> for each in split(corpus, "random(sizes='60/20/20')", times=2):
+    ...     print(each, each.parts["test"])
+    <Partition 0: train 6, dev 2, test 2> [0 7]
+    <Partition 1: train 6, dev 2, test 2> [4 9]
+    """
+    made = STRATEGIES.make(strategy, **(settings or {}))
+    if times < 1:
+        raise InputError(f"{times} splits; expected at least 1")
+    if seed < 0:
+        raise InputError(f"seed {seed}; expected 0 or more")
+    if made.once and times > 1:
+        raise InputError(f"{times} splits by {made}, which gives but one; expected 1")
+    within = dict(_parse_nested(text) for text in nested)
+    if len(within) < len(nested):
+        raise InputError(
+            f"nested {' and '.join(map(repr, nested))}: a part twice; expected all sizes of a part together"
+        )
+    if not isinstance(corpus, Corpus):
+        corpus = read(_once_each(sort_by_part(expand(corpus))), **reading)
+    if not corpus.sentences:
+        raise InputError(f"{corpus.name}: no sentences; expected some to split")
+    material = Material(corpus, documents)
+    partitions: list[Partition] = []
+    notes: list[str] = []
+    for number in range(times):
+        drawn = made.draw(material, seed, number)
+        smaller = {part: _smaller(material, drawn, part, sizes) for part, sizes in within.items()}
+        partitions.append(Partition(str(number), drawn.parts, corpus.sentences, smaller))
+        notes += drawn.notes
+    told = tuple(dict.fromkeys(notes))
+    return Splits(corpus, made, seed, tuple(partitions), material.documents, documents, tuple(nested), told)
+
+
+def _once_each(files: list[str]) -> list[str]:
+    """The files, if none is there twice: its sentences would be in two parts."""
+    seen: set[str] = set()
+    for file in files:
+        place = os.path.realpath(file)
+        if place in seen and file != STDIN:
+            raise SplitError(f"{file}: given twice; expected every file once")
+        seen.add(place)
+    return files
+
+
+def _parse_nested(text: str) -> tuple[str, list[Size]]:
+    part, mark, listed = text.partition("=")
+    where = f"nested {text!r}"
+    if not mark:
+        raise InputError(f"{where}; expected {NESTED_GRAMMAR}")
+    if part.strip() not in PARTS:
+        raise NameUnknown(f"{where}: part", part.strip(), PARTS)
+    pieces = [piece.strip() for piece in listed.split(",")]
+    kind = re.search(r"[^\d\s._]*\Z", pieces[-1])
+    behind = kind[0] if kind else ""
+    sizes = [Size.parse(piece if piece.endswith(behind) else f"{piece} {behind}", where) for piece in pieces]
+    if any(size.kind == "rest" or size.amount <= 0 or (size.kind == "share" and size.amount > 1) for size in sizes):
+        raise InputError(f"{where}; expected sizes {NESTED_GRAMMAR}")
+    if len({size.kind for size in sizes}) > 1 or any(a.amount >= b.amount for a, b in pairwise(sizes)):
+        raise InputError(f"{where}; expected sizes of one kind, each larger than the one before")
+    return part.strip(), sizes
+
+
+def _smaller(material: Material, drawn: Drawn, part: str, sizes: Sequence[Size]) -> dict[str, Indices]:
+    """Sets of the first sentences of a part, each of the least number of whole units that reach a size."""
+    if part not in drawn.parts:
+        raise NameUnknown("nested: part", part, drawn.parts)
+    order = drawn.parts[part]
+    weights = np.ones(len(order), np.int64) if sizes[0].kind == "sentences" else material.lengths[order]
+    reached, total = np.cumsum(weights), int(weights.sum())
+    ends = _unit_ends(order, drawn.units)
+    found = {}
+    for size in sizes:
+        amount = size.amount * total if size.kind == "share" else size.amount
+        if amount > total:
+            raise InputError(f"nested: {size} asked; {part} has {total:,} {size.kind}")
+        end = int(ends[np.searchsorted(reached[ends - 1], amount - 1e-9)])
+        shown = f"{100 * size.amount:.12g}-percent" if size.kind == "share" else f"{size.amount:.0f}-{size.kind}"
+        found[f"{part}-{shown}"] = order[:end]
+    return found
+
+
+def _unit_ends(order: Indices, units: Codes | None) -> Indices:
+    """After how many sentences a unit is complete."""
+    if units is None:
+        return np.arange(1, len(order) + 1)
+    return np.append(np.flatnonzero(np.diff(units[order])) + 1, len(order))

@@ -1,0 +1,246 @@
+"""Plausible mistakes: wrong labels, and wrong heads that leave a tree a tree."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from deadheat.testbed.chance import Chance, Weighted, weighted
+from deadheat.testbed.conllu import Word
+
+
+def _confusable(table: Mapping[str, str]) -> Mapping[str, Weighted[str]]:
+    """Weighted mistakes from lines such as `NOUN 5, VERB 2`."""
+    pairs = {name: [part.split() for part in line.split(",")] for name, line in table.items()}
+    return {
+        name: weighted([value for value, _ in parts], [float(weight) for _, weight in parts])
+        for name, parts in pairs.items()
+    }
+
+
+CONFUSABLE_UPOS = _confusable(
+    {
+        "ADJ": "NOUN 4, VERB 3, ADV 2, PROPN 1",
+        "ADP": "SCONJ 3, ADV 3, PART 2",
+        "ADV": "ADJ 3, ADP 3, NOUN 1, SCONJ 1",
+        "AUX": "VERB 9, PART 1",
+        "CCONJ": "ADV 2, SCONJ 1, DET 1",
+        "DET": "PRON 6, ADV 1, ADJ 1",
+        "INTJ": "NOUN 2, PROPN 2, ADV 2",
+        "NOUN": "PROPN 5, VERB 3, ADJ 3",
+        "NUM": "NOUN 3, PROPN 2, X 1",
+        "PART": "ADP 3, ADV 3, SCONJ 1",
+        "PRON": "DET 5, SCONJ 3, NOUN 1",
+        "PROPN": "NOUN 6, ADJ 2, X 1",
+        "PUNCT": "SYM 3, X 1",
+        "SCONJ": "ADP 4, PRON 3, ADV 2",
+        "SYM": "PUNCT 3, NOUN 1",
+        "VERB": "NOUN 4, AUX 3, ADJ 3",
+        "X": "PROPN 4, NOUN 3",
+    }
+)
+
+CONFUSABLE_RELATIONS = _confusable(
+    {
+        "acl": "advcl 4, amod 2, nmod 1",
+        "advcl": "acl 3, ccomp 3, conj 2, parataxis 2",
+        "advmod": "obl 2, amod 2, mark 2, discourse 1",
+        "amod": "nmod 3, compound 3, advmod 2, nummod 1",
+        "appos": "nmod 2, conj 2, flat 2, parataxis 1",
+        "aux": "cop 5, mark 1",
+        "case": "mark 4, advmod 3, fixed 1",
+        "cc": "advmod 2, mark 1",
+        "ccomp": "advcl 3, parataxis 3, xcomp 2",
+        "compound": "amod 3, nmod 3, flat 3",
+        "conj": "parataxis 2, nmod 2, appos 2, obj 1",
+        "cop": "aux 6, advmod 1",
+        "det": "nmod 2, amod 1, nsubj 1",
+        "discourse": "advmod 3, vocative 1",
+        "flat": "compound 4, appos 2, nmod 1",
+        "iobj": "obj 5, obl 2",
+        "mark": "case 3, advmod 3, nsubj 1",
+        "nmod": "obl 5, appos 1, compound 1, amod 1",
+        "nsubj": "obj 5, obl 1, nmod 1",
+        "nummod": "nmod 2, amod 2, compound 1",
+        "obj": "nsubj 4, obl 4, iobj 1, xcomp 1",
+        "obl": "nmod 5, obj 3, advmod 1",
+        "orphan": "obj 2, nmod 1, appos 1",
+        "parataxis": "conj 3, ccomp 2, advcl 2",
+        "punct": "dep 1, discourse 1",
+        "root": "conj 3, ccomp 2, parataxis 2, advcl 1",
+        "vocative": "nsubj 2, discourse 1, parataxis 1",
+        "xcomp": "ccomp 3, advcl 2, obj 2",
+    }
+)
+
+UNFORESEEN_UPOS = weighted(["X"], [1.0])
+UNFORESEEN_RELATION = weighted(["dep"], [1.0])
+
+# The features that the official evaluation compares.
+COMPARED_FEATURES = frozenset(
+    {
+        *("PronType", "NumType", "Poss", "Reflex", "Foreign", "Abbr", "Gender", "Animacy", "Number", "Case"),
+        *("Definite", "Degree", "VerbForm", "Mood", "Tense", "Aspect", "Voice", "Evident", "Polarity"),
+        *("Person", "Polite"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What there is to be mistaken for: the tags of each class and the values of each feature in a text."""
+
+    xpos: Mapping[str, Weighted[str]]
+    values: Mapping[str, tuple[str, ...]]
+
+
+def inventory(words: Iterable[Word]) -> Inventory:
+    """The tags and feature values of some words."""
+    xpos: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for (upos, tag, feats), count in Counter((word.upos, word.xpos, word.feats) for word in words).items():
+        xpos[upos][tag] += count
+        for feature in _split(feats):
+            name, _, value = feature.partition("=")
+            values[name][value] += count
+    return Inventory(
+        {upos: weighted(tags.keys(), tags.values()) for upos, tags in xpos.items()},
+        {name: tuple(sorted(found)) for name, found in values.items()},
+    )
+
+
+def wrong_upos(chance: Chance, upos: str) -> str:
+    """Another part of speech."""
+    return chance.draw(CONFUSABLE_UPOS.get(upos, UNFORESEEN_UPOS))
+
+
+def wrong_relation(chance: Chance, relation: str) -> str:
+    """Another relation, different in its main part."""
+    return chance.draw(CONFUSABLE_RELATIONS.get(relation.split(":")[0], UNFORESEEN_RELATION))
+
+
+def wrong_xpos(chance: Chance, word: Word, known: Inventory) -> str:
+    """Another tag of the same class, by how frequent it is, or else of a class it is confused with."""
+    for upos in (word.upos, word.upos, wrong_upos(chance, word.upos)):
+        tags = known.xpos.get(upos)
+        if tags:
+            tag = chance.draw(tags)
+            if tag != word.xpos:
+                return tag
+    return "X" if word.xpos != "X" else "Y"
+
+
+def wrong_feats(chance: Chance, word: Word, known: Inventory) -> str:
+    """The features with one of them changed or left out, or with one too many."""
+    features = _split(word.feats)
+    compared = [place for place, feature in enumerate(features) if feature.split("=")[0] in COMPARED_FEATURES]
+    if not compared:
+        return "|".join(sorted([*features, chance.choose(("Number=Sing", "Degree=Pos", "Foreign=Yes"))]))
+    place = chance.choose(compared)
+    name, _, value = features[place].partition("=")
+    others = [other for other in known.values.get(name, ()) if other != value]
+    if others and chance.happens(0.75):
+        features[place] = f"{name}={chance.choose(others)}"
+    else:
+        del features[place]
+    return "|".join(features) or "_"
+
+
+def wrong_lemma(chance: Chance, word: Word) -> str:
+    """The form as it stands, or a lemma with an ending too few or too many."""
+    lemma = word.lemma
+    guesses = [word.form, lemma[:-1], lemma + lemma[-1:], lemma.lower()]
+    return chance.choose([guess for guess in guesses if guess not in ("", "_", lemma)])
+
+
+def _split(feats: str) -> list[str]:
+    return [] if feats == "_" else feats.split("|")
+
+
+# Words look for a wrong head nearby; after so many vain tries they take the one that is always free.
+TRIES = 8
+
+# Where several roots are allowed, this share of the wrong heads is a root.
+ROOTS_AMONG_ERRORS = 0.15
+
+
+def error_rate(sizes: Sequence[int], uas: float) -> float:
+    """The share of errors in sentences of two words or more that gives this UAS over all sentences."""
+    movable = sum(size for size in sizes if size > 1)
+    return min(1.0, (1 - uas) * sum(sizes) / movable) if movable else 0.0
+
+
+def possible_errors(
+    heads: Sequence[int], hardness: Sequence[float], threshold: float, chance: Chance
+) -> frozenset[int]:
+    """The numbers of the words that are wrong: those below the threshold, or one more or fewer."""
+    if len(heads) == 1:
+        return frozenset()
+    drawn = frozenset(number for number, latent in enumerate(hardness, start=1) if latent < threshold)
+    root = heads.index(0) + 1
+    children = frozenset(number for number, head in enumerate(heads, start=1) if head == root)
+    if drawn == {root}:
+        others = [number for number in range(1, len(heads) + 1) if number != root]
+        hardest = min(others, key=lambda number: hardness[number - 1])
+        return drawn | {hardest} if chance.happens(0.5) else frozenset()
+    if drawn == children:
+        easiest = max(sorted(children), key=lambda number: hardness[number - 1])
+        return drawn | {root} if chance.happens(0.5) else drawn - {easiest}
+    return drawn
+
+
+def reattached(
+    heads: Sequence[int], wrong: frozenset[int], chance: Chance, *, multiple_roots: bool = False
+) -> list[int]:
+    """Heads of a tree in which just these words have another head than before.
+
+    Examples
+    --------
+    >>> reattached([2, 0, 2, 3], frozenset({1, 2}), Chance("example"))
+    [0, 1, 2, 3]
+    """
+    found = list(heads)
+    if not wrong:
+        return found
+    old_root = heads.index(0) + 1
+    if old_root in wrong:
+        # Another wrong word becomes the root, and the old root hangs on it.
+        candidates = sorted(wrong - {old_root})
+        near = [number for number in candidates if heads[number - 1] == old_root]
+        root, anchor = chance.choose(near or candidates), old_root
+        found[root - 1], found[anchor - 1] = 0, root
+    else:
+        root = old_root
+        kept = [number for number, head in enumerate(heads, start=1) if head == root and number not in wrong]
+        deeper = [number for number in sorted(wrong) if heads[number - 1] != root]
+        anchor = kept[0] if kept else chance.choose(deeper)
+        found[anchor - 1] = root
+    for number in sorted(wrong - {root, anchor}):
+        if multiple_roots and chance.happens(ROOTS_AMONG_ERRORS):
+            found[number - 1] = 0
+        else:
+            # The root is above every word, and the anchor stays right below the root: one of them is free.
+            free = root if heads[number - 1] != root else anchor
+            found[number - 1] = _wrong_head(found, heads[number - 1], number, chance) or free
+    return found
+
+
+def _wrong_head(found: Sequence[int], right: int, number: int, chance: Chance) -> int:
+    """A word near a word or near its right head that may become its head, or 0 where luck finds none."""
+    for _ in range(TRIES):
+        around = number if chance.happens(0.5) else right
+        distance = 1
+        while chance.happens(0.5):
+            distance += 1
+        head = around + distance if chance.happens(0.5) else around - distance
+        if 1 <= head <= len(found) and head not in (number, right) and not _above(found, number, head):
+            return head
+    return 0
+
+
+def _above(heads: Sequence[int], upper: int, lower: int) -> bool:
+    """Whether a word is above another in the tree."""
+    while lower and lower != upper:
+        lower = heads[lower - 1]
+    return lower == upper

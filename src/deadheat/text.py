@@ -1,0 +1,24 @@
+"""Wording shared by error messages and reports: plurals and lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def pluralize(number: int, noun: str) -> str:
+    """Return `1 word`, `2 words`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def join_names(names: Iterable[str], limit: int = 8) -> str:
+    """Return `A, B and C`; beyond the limit, `A, B and 12 more`.
+
+    Examples
+    --------
+    >>> join_names(["A", "B", "C"]), join_names("ABCDE", limit=3)
+    ('A, B and C', 'A, B, C and 2 more')
+    """
+    items = list(names)
+    if len(items) > limit:
+        items[limit:] = [f"{len(items) - limit:,} more"]
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
