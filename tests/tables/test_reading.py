@@ -59,8 +59,8 @@ def test_zstd_frames_may_follow_each_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.compress])
 def test_compressed_tables_that_are_cut_off_are_refused(pack: type[bytes], tmp_path: Path) -> None:
-    assert refusal(tmp_path, pack(CSV)[:-2]).startswith(": compressed, but broken (")
-    assert refusal(tmp_path, pack(CSV) + pack(CSV)[:-2]).startswith(": compressed, but broken (")
+    assert refusal(tmp_path, pack(CSV)[:-2]).startswith(": corrupt compressed data (")
+    assert refusal(tmp_path, pack(CSV) + pack(CSV)[:-2]).startswith(": corrupt compressed data (")
 
 
 @pytest.mark.parametrize(

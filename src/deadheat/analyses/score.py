@@ -243,7 +243,7 @@ def open_corpora(given: Sequence[Given | Sequence[Given]], reading: dict[str, An
         except CorpusError as error:
             errors.append(error)
     if errors:
-        raise CorpusError.gathered(errors)
+        raise CorpusError.combine(errors)
     return corpora
 
 

@@ -13,7 +13,7 @@ from deadheat.cli.options import Parser, add_reading, print_json, reading, say, 
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS
 from deadheat.ranking.sizes_settings import AGAINST, SEEDS, SIZES, SizeSettings, parse_sizes
-from deadheat.splits.drawing import WAYS
+from deadheat.splits.drawing import SAMPLING_METHODS
 from deadheat.terminal.size import size_text
 
 DEFAULTS = SizeSettings()
@@ -33,7 +33,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("-m", "--metric", default="", metavar="NAME", help="what ranks (default: LAS for trees)")
     sizes = ",".join(map(str, SIZES))
     made.add_argument("--sizes", default=f"{sizes},all", metavar="WORDS", help=f"sizes (default: {sizes},all)")
-    made.add_argument("--ways", default=",".join(WAYS), metavar="NAMES", help=f"of {', '.join(WAYS)} (default: all)")
+    methods = ",".join(SAMPLING_METHODS)
+    made.add_argument(
+        "--ways", default=methods, metavar="NAMES", help=f"of {', '.join(SAMPLING_METHODS)} (default: all)"
+    )
     made.add_argument("--draws", type=whole_number, default=DEFAULTS.draws, help="random samples a size (default: 100)")
     made.add_argument(
         "--threshold", type=float, default=DEFAULTS.threshold, metavar="TAU", help="tau that is enough (default: 0.9)"

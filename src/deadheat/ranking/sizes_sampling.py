@@ -17,7 +17,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.ranking.sizes_settings import SizeSettings
-from deadheat.splits.drawing import generator, in_order_of, reaching
+from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
 from deadheat.stats.intervals import Values
 
 BLOCK = 1 << 22  # weights at a time, so that memory stays small
@@ -137,11 +137,11 @@ def sample_weights(lengths_N: Indices, way: str, sizes: Sequence[int], *, draw: 
            [0., 1., 1.]])
     """
     weights_MN = np.zeros((len(sizes), len(lengths_N)))
-    order = in_order_of(way, lengths_N, sizes[-1], rng=generator(seed, draw))
+    order = sampling_order(way, lengths_N, sizes[-1], rng=generator(seed, draw))
     for size, weights_N in zip(sizes, weights_MN, strict=True):
         if way == "rand-seq":
-            order = in_order_of(way, lengths_N, size, rng=generator(seed, draw))
-        weights_N[order[: reaching(lengths_N[order], size)]] = 1.0
+            order = sampling_order(way, lengths_N, size, rng=generator(seed, draw))
+        weights_N[order[: sentences_reaching(lengths_N[order], size)]] = 1.0
     return weights_MN
 
 

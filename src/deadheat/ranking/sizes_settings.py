@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.splits.drawing import WAYS
+from deadheat.splits.drawing import SAMPLING_METHODS
 from deadheat.stats.checks import check_number
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024), before everything
@@ -20,7 +20,7 @@ class SizeSettings:
 
     sizes: tuple[int, ...] = SIZES
     whole: bool = True  # everything is shown as a size too, except against the rest
-    ways: tuple[str, ...] = WAYS
+    ways: tuple[str, ...] = SAMPLING_METHODS
     draws: int = 100
     seeds: str = "average"  # runs of a system: their mean, or each as a system of its own
     against: str = "all"  # the ranking on everything, or on what is not in the sample
@@ -34,10 +34,10 @@ class SizeSettings:
             shown = ",".join(map(str, self.sizes))
             raise InputError(f"sizes {shown!r}; expected {EXPECTED_SIZES}")
         for way in self.ways:
-            if way not in WAYS:
-                raise NameUnknown("way to sample", way, WAYS)
+            if way not in SAMPLING_METHODS:
+                raise NameUnknown("way to sample", way, SAMPLING_METHODS)
         if not self.ways or len(set(self.ways)) < len(self.ways):
-            raise InputError(f"ways {','.join(self.ways)!r}; expected some of {', '.join(WAYS)}, each once")
+            raise InputError(f"ways {','.join(self.ways)!r}; expected some of {', '.join(SAMPLING_METHODS)}, each once")
         for kind, value, known in (("seeds", self.seeds, SEEDS), ("against", self.against, AGAINST)):
             if value not in known:
                 raise NameUnknown(kind, value, known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from deadheat.splits.folder import Checked
+from deadheat.splits.folder import FolderCheck
 from deadheat.splits.leaks import Leak
 from deadheat.splits.splitting import Splits
 from deadheat.terminal.tables import paragraph, percent, prose, table
@@ -47,7 +47,7 @@ def _span(values: Sequence[int]) -> str:
     return f"{min(values):,} - {max(values):,}"
 
 
-def leak_table(checked: Checked) -> str:
+def leak_table(checked: FolderCheck) -> str:
     """A row for every pair of parts: of several splits the mean, with the least and the most."""
     pairs: dict[tuple[str, str], list[Leak]] = {}
     for found in checked.leaks.values():
