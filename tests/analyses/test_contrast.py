@@ -165,7 +165,7 @@ def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
         ({"ties": "first"}, r"way with ties 'first' is unknown; expected one of most, share"),
         ({"correction": "home"}, r"correction 'home' is unknown; did you mean"),
         ({"by": "decoder"}, r"column decoder is given as factor and as by; expected different ones"),
-        ({"factor": "test_f1"}, r"column test_f1 is given as score and as factor"),
+        ({"factor": "test_f1"}, r"column test_f1 is both score and factor"),
         ({"second": "Decoder"}, r"column decoder is given as factor and as second"),
         ({"by": "follows"}, r"one option of decoder in every level; expected two or more in some"),
         ({"factor": ""}, r"no factor; expected the column"),

@@ -333,7 +333,7 @@ def test_folders_that_are_no_splits_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no corpus files in this folder"):
         check_folder(tmp_path)
     (tmp_path / "x.conllu").write_text(CONLLU, encoding="utf-8")
-    with pytest.raises(InputError, match=r"no manifest.json, and file names without a part; expected either"):
+    with pytest.raises(InputError, match=r"no manifest.json, and file names without a part; expected one of the two"):
         check_folder(tmp_path)
 
 

@@ -131,6 +131,6 @@ def test_ud_tune_refuses_what_has_no_third() -> None:
 def test_files_must_name_their_parts_where_these_are_used() -> None:
     for name in ("standard", "ud-tune"):
         with pytest.raises(
-            InputError, match=rf"text: not all file names tell a part; strategy {name} expected names as"
+            InputError, match=rf"text: not all file names tell a part; strategy {name} expected names such as"
         ):
             split(TEN, name)

@@ -10,7 +10,7 @@ import pytest
 from deadheat.corpus import read
 from deadheat.errors import InputError, SplitError
 from deadheat.splits import Partition, split
-from deadheat.splits.strategy import target_amounts, parse_sizes
+from deadheat.splits.strategy import parse_sizes, target_amounts
 from tests.splits.corpora import joined, lengths_of, tagged_text, treebank
 
 SIZES = [
