@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from deadheat.documents import Document
-from deadheat.pages.search_told import between_of, mean_of, names_of, settings_text, winner_of
+from deadheat.pages.search_told import between_of, mean_of, names_of, winner_of
+from deadheat.report.views.search import settings_text
 from deadheat.questions.latex import NONE, Cell, Tabular, escape, fixed, numbers, p_fixed, slug
 from deadheat.questions.method_words import metric_words
 
