@@ -133,3 +133,12 @@ def test_options_of_any_name_are_text(tmp_path: Path) -> None:
     (latex,) = check(found.to_latex()).tables
     assert {row[0] for row in latex[1:]} == {*names[:-1], EMPTY}
     assert "<script>" not in fragment(view(found))
+
+
+def test_published_runs_are_shown(shared_data: Path) -> None:
+    path = shared_data / "scores" / "reimers2017_runs.tsv.gz"
+    where = ["Dataset=ace.pkl", "Dataset=conll2003_ner.pkl", "Decoder=CRF", "Decoder=Softmax"]
+    result = contrast(path, score="Test_F1", factor="Decoder", by="Dataset", where=where)
+    assert all(len(rows) > 2 for rows in check(result.to_latex()).tables)
+    assert fragment(view(result)).count("<svg") >= 4
+    assert from_json(result.to_json()) == result

@@ -123,3 +123,12 @@ def test_levels_are_a_column_and_names_are_text(tmp_path: Path) -> None:
     page = fragment(view(result))
     assert "<script>" not in page
     assert "a_b &amp; 50%" in page
+
+
+def test_published_runs_are_shown(shared_data: Path) -> None:
+    path = shared_data / "scores" / "reimers2017_runs.tsv.gz"
+    where = ["Dataset=ace.pkl", "Dataset=conll2003_ner.pkl", "Decoder=CRF", "Decoder=Softmax"]
+    result = seeds(path, score="Test_F1", dev="Dev_F1", by="Dataset", system="Decoder", where=where, resamples=2)
+    assert all(len(rows) > 2 for rows in check(result.to_latex()).tables)
+    assert fragment(view(result)).count("<svg") >= 4
+    assert from_json(result.to_json()) == result
