@@ -70,7 +70,7 @@ def test_too_few_configurations_are_marked_otherwise_than_no_difference(tmp_path
     assert "not shown to be better over settings" in headline(even)
     for found, mark in ((few, DOUBLE_DAGGER), (even, DAGGER)):
         assert [as_cell(row[1]).mark for row in tables(found)[0].rows] == ["", mark]
-        assert f"alpha {found.alpha:g}" in str(found).split(f"{mark} ")[1].split("\n")[0]
+        assert f"alpha {found.alpha:g}" in str(found).split(f"\n{mark} ")[1].split("\n")[0]
 
 
 def test_the_figure_has_the_median_and_the_middle_of_the_differences(tmp_path: Path) -> None:
