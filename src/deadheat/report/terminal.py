@@ -37,8 +37,15 @@ def result_text(result: Result, *, screen: Screen | None = None) -> str:
 
 
 def print_result(result: Result) -> None:
-    """Print a result on standard output, as that can show it."""
-    print(result_text(result, screen=Screen.of(sys.stdout) if is_drawn_on(sys.stdout) else None))  # noqa: T201
+    """Print a result on standard output."""
+    from deadheat.report.views import view
+
+    print_blocks(view(result))
+
+
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Print blocks on standard output, as that can show them."""
+    print(render(blocks, screen=Screen.of(sys.stdout) if is_drawn_on(sys.stdout) else None))  # noqa: T201
 
 
 def render(blocks: Iterable[Block], *, screen: Screen | None = None) -> str:
