@@ -180,7 +180,7 @@ WRONG = [
     (["--strategy", "random", "--sizes", "99/1/0"], "sizes '99/1/0': nothing for test; expected more than 0"),
     (["--strategy", "random", "--sizes", "98/1/1"], "split 0: part test is empty; expected at least one sentence"),
     (["--strategy", "random", "--unit", "documnt"], "unit 'documnt' is unknown; did you mean 'document'?"),
-    (["--strategy", "random", "--stratify", "genr"], "nothing to stratify by is called 'genr'; expected genre, file, "),
+    (["--strategy", "random", "--stratify", "genr"], "cannot stratify by 'genr'; expected genre, file, "),
     (["--strategy", "random", "--unit", "document", "--documents", "none"], "no documents; expected '# newdoc' marks"),
     (["--strategy", "random", "--documents", "sent_id:["], "documents 'sent_id:[': unterminated character set"),
     (["--strategy", "random", "--documents", "newdcs"], "documents 'newdcs'; expected newdoc, sent_id, "),

@@ -153,7 +153,7 @@ def test_text_and_licence_beside_treebank_files_are_left_alone(tmp_path: Path) -
 
 def test_a_folder_without_corpus_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("x")
-    said = f"{tmp_path}: a folder without corpus files; expected names ending in .conllu, "
+    said = f"{tmp_path}: no corpus files in this folder; expected names ending in .conllu, "
     with pytest.raises(InputError, match=re.escape(said)):
         read(tmp_path)
 
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_listed_is_refused(tmp_path: Path, monkeypatch: 
 
 
 def test_no_file_at_all_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^no file was given; expected at least one$"):
+    with pytest.raises(InputError, match=r"^no files; expected at least one$"):
         read([])
 
 
@@ -198,4 +198,5 @@ def test_a_file_that_shrinks_while_it_is_read_is_refused(
     found = os.stat(path)
     grown = os.stat_result((*found[:6], found.st_size + 1, *found[7:10]))
     monkeypatch.setattr(os, "fstat", lambda _: grown)
-    assert refusal(path) == (f"cannot be read (it shrank while it was read, from {len(TEXT) + 1} bytes to {len(TEXT)})")
+    shrunk = f"file shrank while being read, from {len(TEXT) + 1} bytes to {len(TEXT)}"
+    assert refusal(path) == f"cannot be read ({shrunk})"

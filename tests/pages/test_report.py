@@ -17,8 +17,10 @@ import deadheat
 from deadheat.charts.chart import LAYOUTS
 from deadheat.errors import InputError
 from deadheat.pages.demo import demo_report
-from deadheat.pages.opening import KINDS, is_page
-from deadheat.pages.report import CHAPTERS, Report, Took, report
+from deadheat.pages.opening import KINDS
+from deadheat.report.sources import is_page
+from deadheat.report.report import CHAPTERS
+from deadheat.pages.report import Report, Took, report
 from deadheat.pages.section import Section
 from deadheat.questions.demo import Demo
 from deadheat.questions.rank import rank

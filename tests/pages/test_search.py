@@ -12,7 +12,8 @@ import pytest
 
 from deadheat.documents import to_json
 from deadheat.errors import InputError
-from deadheat.pages.report import CHAPTERS, Report, report
+from deadheat.report.report import CHAPTERS
+from deadheat.pages.report import Report, report
 from deadheat.pages.search import MOST_LISTED, sections
 from deadheat.pages.search_told import names_of, verdict
 from deadheat.questions.run import KEYS, conduct

@@ -15,7 +15,8 @@ from deadheat.documents import Document
 from deadheat.pages.section import Section
 from deadheat.pages.study import sections
 from deadheat.questions.run import run
-from deadheat.questions.study import Block, StudyResult
+from deadheat.questions.contrast import Block
+from deadheat.questions.study import StudyResult
 from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, shown, texts

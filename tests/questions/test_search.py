@@ -21,7 +21,8 @@ from deadheat.documents import to_json
 from deadheat.questions.compare import compare
 from deadheat.study.search.space import Settings
 from deadheat.questions.run import Conducted, Executing, conduct
-from deadheat.questions.search import DataSet, SearchResult, Winner, _between
+from deadheat.questions.search import DataSet, SearchResult, Winner
+from deadheat.terminal.search import _between
 from deadheat.questions.search_spread import Spread
 from deadheat.questions.study import scores_of
 from deadheat.questions.compare import compare_scores

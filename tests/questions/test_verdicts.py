@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from deadheat.questions.verdicts import ranking, study_verdicts, verdicts
+from deadheat.results.study import ranking
+from deadheat.questions.verdicts import study_verdicts, verdicts
 
 
 def standing(system: str, mean: float | None) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def changed(result: Result, seed: int, floats: list[float]) -> Result:
             return {field: change(item, field) for field, item in value.items()}
         return [change(item, key) for item in value] if isinstance(value, list) else value
 
-    kept = ("settings", "alpha", "kind", "schema")
+    kept = ("settings", "alpha", "target", "kind", "schema")
     return from_document({key: item if key in kept else change(item, key) for key, item in document.items()})
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.documents import PARTS, documents_by, parts_of_sentences
+from deadheat.corpus.documents import PARTS, find_documents, sentence_parts
 from deadheat.errors import InputError, NameUnknown
 from deadheat.splits import STRATEGIES, Partition, split
 from deadheat.testbed import generate
@@ -97,7 +97,7 @@ def test_parts_are_disjoint_and_whole(name: str, documents: Lengths, seed: int) 
 @given(lengths, seeds)
 def test_what_follows_the_text_leaves_the_files_own_test_alone(name: str, documents: Lengths, seed: int) -> None:
     corpus = treebank(documents)
-    own = parts_of_sentences(corpus)
+    own = sentence_parts(corpus)
     assert own is not None
     partition = split(corpus, name, seed=seed)[0]
     assert not (own[joined(partition.parts.values())] == PARTS.index("test")).any()
@@ -185,7 +185,7 @@ WRONG: list[tuple[str, str]] = [
     ("random.v9", "strategy 'random.v9' is unknown; did you mean 'random.v1'?"),
     ("random(unit='documents')", "unit 'documents' is unknown; did you mean 'document'?"),
     ("random(unit='block', block=0)", "blocks of 0 sentences; expected at least 1"),
-    ("random(stratify='gener')", "nothing to stratify by is called 'gener'; expected genre, file, form, "),
+    ("random(stratify='gener')", "cannot stratify by 'gener'; expected genre, file, form, "),
     ("random(sizes=80)", "sizes=80; expected a value like '80/10/10'"),
     ("kfold(folds=2)", "kfold: 2 folds; expected at least 3"),
     ("kfold(folds=1, dev_fold=False)", "kfold: 1 folds; expected at least 2"),
@@ -262,7 +262,7 @@ def test_wrong_times_and_seeds_are_refused() -> None:
 
 def test_documents_of_a_corpus_can_be_asked_for_by_rule() -> None:
     corpus = treebank([[3, 4]] * 6)
-    assert documents_by(corpus) is not None
+    assert find_documents(corpus) is not None
     made = split(corpus, "random(unit='document', sizes='50/50')", documents="sent_id:^[a-z]+")
     assert made.documents is not None
     assert sorted(made.documents.names) == ["news", "talk", "web"]

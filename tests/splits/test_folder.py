@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import deadheat
-from deadheat.corpus.documents import documents_by
+from deadheat.corpus.documents import find_documents
 from deadheat.errors import InputError, SplitError
 from deadheat.splits import folder as folder_module
 from deadheat.splits import split
@@ -121,7 +121,7 @@ def test_the_manifest_says_what_was_made_from_what(tmp_path: Path) -> None:
             path = target / each["file"]
             assert each["sha256"] == sha(path)
             corpus = deadheat.read(path)
-            documents = documents_by(corpus)
+            documents = find_documents(corpus)
             assert documents is not None
             assert (each["sentences"], each["words"], each["documents"]) == (
                 corpus.sentences,
@@ -331,7 +331,7 @@ def test_a_treebank_without_a_manifest_is_looked_at_by_its_own_parts(tmp_path: P
 def test_folders_that_are_no_splits_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SplitError, match=r"nowhere: not a folder; expected one that deadheat split wrote"):
         check_folder(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="a folder without corpus files"):
+    with pytest.raises(InputError, match="no corpus files in this folder"):
         check_folder(tmp_path)
     (tmp_path / "x.conllu").write_text(CONLLU, encoding="utf-8")
     with pytest.raises(InputError, match=r"no manifest.json, and files without a part in their name; expected either"):

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import read
-from deadheat.questions.study import Block, Standing, StudyResult, _pair, study_result
+from deadheat.questions.contrast import Block
+from deadheat.questions.study import Standing, StudyResult, study_result
+from deadheat.pages.contrast import _pair
 from deadheat.stats.intervals import wilson
 from deadheat.stats.paired import mcnemar
 from deadheat.study.engine.running import run_study

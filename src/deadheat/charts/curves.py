@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
+import numpy as np
+
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
 from deadheat.charts.drawing import BOLD, circle, label, line, polygon, polyline, shape, shorten, text, text_width
 from deadheat.charts.scales import (
@@ -227,19 +229,10 @@ def _crosses(points: Sequence[_Point], plane: _Plane, box: tuple[float, float, f
     left, right, top, bottom = box
     for run in _runs(points, "has_value"):
         xs, ys = [plane.across(p.x) for p in run], [plane.up(p.y) for p in run]
-        for i in range(17):
-            x = left + (right - left) * i / 16
-            if xs[0] <= x <= xs[-1] and top <= _interpolate(xs, ys, x) <= bottom:
-                return True
+        levels = np.interp(np.linspace(left, right, 17), xs, ys, left=np.nan, right=np.nan)
+        if ((top <= levels) & (levels <= bottom)).any():
+            return True
     return False
-
-
-def _interpolate(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
-    after = next(i for i, value in enumerate(xs) if value >= x)
-    if after == 0 or xs[after] == xs[after - 1]:
-        return ys[after]
-    share = (x - xs[after - 1]) / (xs[after] - xs[after - 1])
-    return ys[after - 1] + share * (ys[after] - ys[after - 1])
 
 
 def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], decimals: int) -> str:

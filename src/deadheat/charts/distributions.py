@@ -25,8 +25,9 @@ from deadheat.charts.scales import (
     place_rows,
     thin,
 )
-from deadheat.errors import pluralize
+from deadheat.text import pluralize
 from deadheat.stats.distributions import summary
+from deadheat.stats.checks import Values
 
 FEWEST = 5  # values with a density; fewer are drawn as points only
 MOST_DOTS = 60  # values of a violin that are drawn one by one
@@ -70,14 +71,14 @@ class ViolinPlot:
 
     def draw(self, layout: Layout) -> Chart:
         names = [sample.name for sample in self.samples]
-        samples = [sorted(finite(sample.values)) for sample in self.samples]
+        samples = [_sorted(sample.values) for sample in self.samples]
         header, table = _violin_table(self.samples, samples)
-        if not any(samples):
+        if not any(map(len, samples)):
             return empty_chart(self.title, layout, header)
         key, top = legend(_violin_legend(samples, layout.font), layout)
         height = 5.0 if len(names) <= 3 else 4.2 if len(names) <= 8 else 3.2 if len(names) <= 16 else 2.6
         rows = place_rows(names, layout, top=top, height=height * layout.font)
-        scale = rows.scale(value for values in samples for value in values)
+        scale = rows.scale(end for values in samples if len(values) for end in (values[0], values[-1]))
         drawn = [key, rows.axis(scale, self.axis), rows.labels()]
         crowded = all(len(values) >= MOST_DOTS for values in samples)
         for i, (name, values) in enumerate(zip(names, samples, strict=True)):
@@ -105,11 +106,16 @@ def _band(rows: Rows, row: int, count: int, *, half: float) -> _Band:
     return _Band(middle, half * height, middle, half * height)
 
 
+def _sorted(values: Sequence[float]) -> Values:
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.sort(numbers[np.isfinite(numbers)])
+
+
 def _written(value: float, scale: Scale) -> str:
     return fixed(value, decimals_for(scale.low, scale.high))
 
 
-def _violin_legend(samples: Sequence[Sequence[float]], font: float) -> list[LegendEntry]:
+def _violin_legend(samples: Sequence[Values], font: float) -> list[LegendEntry]:
     width = 2.4 * font
 
     def violin(x: float, y: float) -> str:
@@ -127,8 +133,8 @@ def _violin_legend(samples: Sequence[Sequence[float]], font: float) -> list[Lege
     return entries
 
 
-def _violin_row(name: str, values: Sequence[float], scale: Scale, band: _Band, font: float) -> str:
-    if not values:
+def _violin_row(name: str, values: Values, scale: Scale, band: _Band, font: float) -> str:
+    if not len(values):
         return text(scale.start + 0.6 * font, band.violin + 0.32 * font, "no values", kind="soft small halo")
     stats = summary(values)
     low, lower, middle, upper, high = (
@@ -154,11 +160,11 @@ def _violin_row(name: str, values: Sequence[float], scale: Scale, band: _Band, f
     return drawn
 
 
-def _density(values: Sequence[float], scale: Scale, band: _Band, tooltip: str) -> str:
+def _density(values: Values, scale: Scale, band: _Band, tooltip: str) -> str:
     """The outline of a density, mirrored; nothing if all values are equal."""
     from deadheat.ranking.seeds import density
 
-    curve = density(thin(values, MOST_SMOOTHED))
+    curve = density(thin(values.tolist(), MOST_SMOOTHED))
     if not len(curve.scores):
         return ""
     inside = (curve.scores > values[0]) & (curve.scores < values[-1])
@@ -171,7 +177,7 @@ def _density(values: Sequence[float], scale: Scale, band: _Band, tooltip: str) -
     return path("band", f"M{'L'.join([*upper, *lower])}Z", tooltip)
 
 
-def _dots(name: str, values: Sequence[float], scale: Scale, level: float, half: float, font: float) -> str:
+def _dots(name: str, values: Values, scale: Scale, level: float, half: float, font: float) -> str:
     """Dots on a few lines one above the other, so that few overlap."""
     r = min(0.17 * font, max(half, 1.2))
     step = 1.8 * r
@@ -179,7 +185,7 @@ def _dots(name: str, values: Sequence[float], scale: Scale, level: float, half: 
     order = sorted(range(lanes), key=lambda i: abs(i - (lanes - 1) / 2))  # the middle first
     ends = [-math.inf] * lanes
     drawn = []
-    for value in values:
+    for value in values.tolist():
         x = scale(value)
         lane = next((i for i in order if ends[i] + 2 * r <= x), min(order, key=ends.__getitem__))
         ends[lane] = x
@@ -189,21 +195,21 @@ def _dots(name: str, values: Sequence[float], scale: Scale, level: float, half: 
 
 
 def _violin_table(
-    samples: Sequence[Sample], values: Sequence[Sequence[float]]
+    samples: Sequence[Sample], values: Sequence[Values]
 ) -> tuple[tuple[str, ...], tuple[tuple[Datum, ...], ...]]:
     if sum(len(sample.values) for sample in samples) <= MOST_IN_TABLE:
         return ("name", "value"), tuple((sample.name, datum(value)) for sample in samples for value in sample.values)
     rows: list[tuple[Datum, ...]] = []
     for sample, numbers in zip(samples, values, strict=True):
-        cells = summary(numbers).to_dict().values() if numbers else (0, *[None] * 7)
+        cells = summary(numbers).to_dict().values() if len(numbers) else (0, *[None] * 7)
         rows.append((sample.name, *map(datum, cells)))
     return SUMMARY_HEADER, tuple(rows)
 
 
-def _violin_description(samples: Sequence[Sample], values: Sequence[Sequence[float]], scale: Scale) -> str:
+def _violin_description(samples: Sequence[Sample], values: Sequence[Values], scale: Scale) -> str:
     parts = []
     for sample, numbers in zip(samples, values, strict=True):
-        median = f" (median {_written(float(np.median(numbers)), scale)})" if numbers else ""
+        median = f" (median {_written(float(np.median(numbers)), scale)})" if len(numbers) else ""
         parts.append(f"{pluralize(len(numbers), 'value')} of {sample.name}{median}")
     description = ", ".join(parts) + "."
     missing = sum(len(sample.values) for sample in samples) - sum(map(len, values))

@@ -109,7 +109,7 @@ def _pair_legend(font: float) -> list[LegendEntry]:
     return [
         LegendEntry(swatch("gain"), font, "row above column"),
         LegendEntry(swatch("loss"), font, "row below column"),
-        LegendEntry(triangles, 1.5 * font, "significant difference"),
+        LegendEntry(triangles, 1.5 * font, "significant"),
     ]
 
 

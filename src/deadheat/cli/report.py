@@ -16,7 +16,7 @@ from deadheat.charts.chart import COLUMN, FULL
 from deadheat.cli.looking import add_ledger_file
 from deadheat.cli.options import Parser, announce_compiling, print_json
 from deadheat.errors import InputError
-from deadheat.pages.opening import is_page
+from deadheat.report.sources import is_page
 from deadheat.pages.report import Report, report
 from deadheat.pages.writing import check_place, write_whole
 from deadheat.study.ledger.ledger import Ledger

@@ -18,11 +18,10 @@ from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD
 from deadheat.questions.score_selection import PARTS, ScoreSelection, SourceReport
-from deadheat.questions.size import study as size_study
+from deadheat.questions.size import study_sizes
 from deadheat.questions.size_counts import TestSet
 from deadheat.questions.stored_study import StoredStudy, read_study
-from deadheat.ranking.sizes_sampling import CountedSet
-from deadheat.ranking.sizes_settings import SIZES, SizeSettings
+from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings
 from deadheat.results.ledger import LedgerReport
 from deadheat.results.study import StudyResult
 from deadheat.study.ledger.ledger import Ledger
@@ -101,7 +100,7 @@ def _sizes(selection: ScoreSelection, store: Store) -> SourceReport:
         notes.append(
             f"almost stochastic order by size of the test set is left out: more than {ORDERED_SYSTEMS} systems"
         )
-    return SourceReport(results=(size_study([TestSet(each) for each in sets], settings),), notes=tuple(notes))
+    return SourceReport(results=(study_sizes([TestSet(each) for each in sets], settings),), notes=tuple(notes))
 
 
 def _counts(selection: ScoreSelection, store: Store, rows: pl.DataFrame) -> CountedSet | None:

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from deadheat.corpus import Corpus, read, take
-from deadheat.corpus.reading import as_read
+from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED
@@ -239,7 +239,7 @@ class _PairTests:
         aligned: dict[str, Pair] = {}
         for label, cell in systems.items():
             try:
-                prediction = read(text=self._store.prediction(cell.key, self._part).decode(), **as_read(corpus))
+                prediction = read(text=self._store.prediction(cell.key, self._part).decode(), **reading_options(corpus))
                 aligned[label] = align(gold, prediction, training=train, unit=unit)
                 predicted[label] = prediction
             except InputError:

@@ -183,7 +183,12 @@ def _same_pair(claims: Sequence[Claim]) -> Text:
         Shown(won, COUNT),
         count(len(claims), noun),
     )
-    return said + (text(", and worse on {}.", Shown(lost, COUNT)) if lost else ".")
+    said = said + (text(", and worse on {}", Shown(lost, COUNT)) if lost else "")
+    few = [claim for claim in claims if claim.evidence and len(claim.sources(State.TOO_FEW)) == len(claim.evidence)]
+    if few:
+        sources = list(dict.fromkeys(source for claim in few for source in claim.sources(State.TOO_FEW)))
+        said = said + text("; there are too few {} to tell on {}", _or(sources), Shown(len(few), COUNT))
+    return said + "."
 
 
 def _leader(verdict: Claims) -> Text:

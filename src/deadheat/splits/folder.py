@@ -15,8 +15,8 @@ import numpy as np
 
 from deadheat.compression import without_suffix
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.documents import PARTS, documents_by, in_order_of_parts, part_of, parts_of_sentences
-from deadheat.corpus.reading import STDIN, SUFFIXES, as_read, expand, read
+from deadheat.corpus.documents import PARTS, find_documents, part_from_name, sentence_parts, sort_by_part
+from deadheat.corpus.reading import STDIN, SUFFIXES, expand, read, reading_options
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import InputError, SplitError, reason
@@ -42,7 +42,7 @@ def make_manifest(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, 
         "deadheat": __version__,
         **own,
         "inputs": _inputs(corpus),
-        "reading": as_read(corpus),
+        "reading": reading_options(corpus),
     }
     for one in told["splits"]:
         for sets in (one["parts"], one["nested"]):
@@ -162,7 +162,7 @@ def _suffix(corpus: Corpus) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class FolderCheck:
     """What was found in a folder: the leaks of every split, and whether its files are those of its manifest."""
 
     folder: str
@@ -170,20 +170,8 @@ class Checked:
     leaks: dict[str, list[Leak]]
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the command prints them under `--json`."""
-        return {
-            "kind": "split",
-            "folder": self.folder,
-            "verified": self.verified,
-            "splits": [
-                {"split": name, "leaks": [leak.to_dict() for leak in found]} for name, found in self.leaks.items()
-            ],
-            "notes": list(self.notes),
-        }
 
-
-def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
+def check_folder(folder: str | os.PathLike[str], **reading: Any) -> FolderCheck:
     """Compare a folder with its manifest, and look for what leaks between its parts.
 
     A folder without a manifest, such as a treebank with its own train, dev and test, is looked at for leaks alone;
@@ -212,7 +200,7 @@ def check_folder(folder: str | os.PathLike[str], **reading: Any) -> Checked:
         parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(one["parts"])}
         shared = one["shared_documents"] or None
         results[one["split"]] = leaks(corpus, Partition(one["split"], parts, corpus.sentences).parts, shared)
-    return Checked(str(folder), len(hashes), results, notes)
+    return FolderCheck(str(folder), len(hashes), results, notes)
 
 
 def _verify(place: Path, files: dict[str, str]) -> None:
@@ -236,19 +224,20 @@ def _strangers(place: Path, known: set[str]) -> tuple[str, ...]:
     return tuple(f"{place / name}: not in the manifest" for name in names if name not in {*known, MANIFEST})
 
 
-def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> Checked:
-    files = in_order_of_parts(expand(folder))
-    if not all(map(part_of, files)):
+def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> FolderCheck:
+    files = sort_by_part(expand(folder))
+    if not all(map(part_from_name, files)):
         expected = "either, as en-train.conllu and en-test.conllu"
         raise InputError(f"{folder}: no {MANIFEST}, and files without a part in their name; expected {expected}")
     corpus = read(files, **reading)
-    codes = parts_of_sentences(corpus)
+    codes = sentence_parts(corpus)
     assert codes is not None
-    parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if part in set(map(part_of, files))}
+    present = set(map(part_from_name, files))
+    parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if part in present}
     if len(parts) < 2:
         raise SplitError(f"{folder}: {next(iter(parts))} alone; expected another part to compare it with")
     partition = Partition("0", parts, corpus.sentences)
-    documents = documents_by(corpus)
+    documents = find_documents(corpus)
     shared = None if documents is None else shared_documents(documents, partition)
     note = f"{folder}: no {MANIFEST}; looked for leaks, verified nothing"
-    return Checked(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))
+    return FolderCheck(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))

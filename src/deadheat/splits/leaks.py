@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -72,9 +72,6 @@ class Leak:
     unknown_words: float
     shared_types: float
     divergence: Mapping[str, float] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"divergence": dict(self.divergence)}
 
 
 @dataclass(frozen=True, eq=False)

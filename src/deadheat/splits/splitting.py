@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.documents import PARTS, Documents, in_order_of_parts
+from deadheat.corpus.documents import PARTS, Documents, sort_by_part
 from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError, NameUnknown, SplitError
@@ -251,7 +251,7 @@ def split(
             f"nested {' and '.join(map(repr, nested))}: a part twice; expected all sizes of a part together"
         )
     if not isinstance(corpus, Corpus):
-        corpus = read(_once_each(in_order_of_parts(expand(corpus))), **reading)
+        corpus = read(_once_each(sort_by_part(expand(corpus))), **reading)
     if not corpus.sentences:
         raise InputError(f"{corpus.name}: no sentences; expected some to split")
     material = Material(corpus, documents)

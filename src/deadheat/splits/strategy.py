@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.documents import PARTS, Documents, documents_by, parts_of_sentences, strata_by
+from deadheat.corpus.documents import PARTS, Documents, find_documents, find_strata, sentence_parts
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.registry import Registry
@@ -175,12 +175,12 @@ class Material:
 
     @cached_property
     def documents(self) -> Documents | None:
-        return documents_by(self.corpus, self.document_rule)
+        return find_documents(self.corpus, self.document_rule)
 
     @cached_property
     def file_parts(self) -> Codes | None:
         """The number in `PARTS` of every sentence's file, if every file's name tells one."""
-        return parts_of_sentences(self.corpus)
+        return sentence_parts(self.corpus)
 
     @cached_property
     def _strata(self) -> dict[str, Codes]:
@@ -240,7 +240,7 @@ class Material:
         if not name:
             return np.zeros(count, np.int32)
         if name not in self._strata:
-            self._strata[name] = strata_by(self.corpus, name)[0]
+            self._strata[name] = find_strata(self.corpus, name)[0]
         of_sentences = self._strata[name]
         if units is None:
             return of_sentences
