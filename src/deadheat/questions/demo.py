@@ -10,7 +10,7 @@ from deadheat.corpus import read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.questions.compare import Comparison, compare
-from deadheat.questions.run import Conducted, run
+from deadheat.questions.run import StudyRun, run
 from deadheat.splits import split
 from deadheat.splits.splitting import Splits
 from deadheat.study.ledger.ledger import Ledger, Look
@@ -58,7 +58,7 @@ class Demo:
     """What the demo ran, and where it is."""
 
     folder: Path
-    study: Conducted
+    study: StudyRun
     splits: Splits
     parsers: Comparison  # simulated ones, of which the truth is known
     truth: Mapping[str, float]  # the true LAS of each

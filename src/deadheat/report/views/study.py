@@ -115,11 +115,12 @@ def view(result: StudyResult) -> View:
         blocks.append(_verdict(result))
     blocks += map(search_verdict, result.searches)
     searched = [block for search in result.searches for block in search_blocks(search)]
+    signatures = [Signature(each.signature) for each in (result, *result.searches)]
     if not result.blocks:
-        return (*blocks, *searched, *run_blocks(result), Signature(result.signature))
+        return (*blocks, *searched, *run_blocks(result), *signatures)
     blocks += [*evidence_blocks(result), *agreement_blocks(result), *run_blocks(result)]
     blocks += [Heading("Settings searched", level=1), *searched] if searched else []
-    return (*blocks, Signature(result.signature))
+    return (*blocks, *signatures)
 
 
 def _verdict(result: StudyResult) -> Verdict:
