@@ -1,11 +1,19 @@
 """One small real result of every kind."""
 
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import deadheat
 from deadheat.corpus import Corpus
 from deadheat.questions.power import assumed_power
+from deadheat.questions.run import run_plan
+from deadheat.questions.stored_study import read_study
 from deadheat.results.base import Result
+from deadheat.results.study import StudyResult
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
+from tests.study.study_cases import corpus_text, in_this_process
 
 
 def tagged(*rows: str) -> Corpus:
@@ -41,6 +49,51 @@ def sample_compare_scores() -> Result:
 
 def sample_power() -> Result:
     return assumed_power(25_000, 0.970, 0.968, agreement=0.98)
+
+
+STUDY = """
+[corpora.small]
+files = "small.conllu"
+[[splits]]
+strategy = "random"
+times = 3
+sizes = "40/20/20/20"
+[[splits]]
+strategy = "random"
+seed = 1
+sizes = "40/20/20/20"
+[[systems]]
+name = "majority"
+[[systems]]
+name = "unigram"
+[[systems]]
+name = "perceptron"
+seeds = 2
+[search]
+system = "perceptron"
+epochs = [1, 2]
+order = [2, 3]
+epoch = ["tune", "dev"]
+"""
+
+
+@cache
+def study_with_search() -> StudyResult:
+    with TemporaryDirectory() as folder:
+        Path(folder, "small.conllu").write_text(corpus_text(100))
+        Path(folder, "study.toml").write_text(STUDY)
+        plan = Plan.of(Path(folder, "study.toml"))
+        store = run_plan(plan, executor=in_this_process).store
+        with Store.read(store) as opened:
+            return read_study(opened).result
+
+
+def sample_study() -> Result:
+    return study_with_search()
+
+
+def sample_search() -> Result:
+    return study_with_search().searches[0]
 
 
 @cache
