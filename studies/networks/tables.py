@@ -17,7 +17,7 @@ from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import SeedBlock, seeds
 from deadheat.charts.chart import WIDE, Chart
 from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.ranking.contrasts import Contrast
+from deadheat.results.contrast import Contrast
 from deadheat.tables.runs import Runs, read_runs
 from studies.networks.collect import EXTREMES, RUNS
 from studies.networks.draw import CLASSIFIERS, FOLDER, TASKS

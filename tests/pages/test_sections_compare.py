@@ -12,7 +12,7 @@ from deadheat.questions.compare import compare_scores
 from deadheat.corpus import Corpus, read
 from deadheat.pages.ledger import in_words
 from deadheat.pages.compare import sections
-from deadheat.pages.disagreement import MOST_SYSTEMS
+from deadheat.paper.paragraph_tests import MOST_SYSTEMS
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -9,10 +9,10 @@ import deadheat
 from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import seeds
 from deadheat.questions.size import size
-from deadheat.questions.contrast import Block
+from deadheat.report.model import Block
 from deadheat.questions.study import PairOverSplits, Standing, StudyResult
 from deadheat.paper.tables import latex_tables
-from deadheat.ranking.sizes_settings import SizeSettings
+from deadheat.ranking.size_samples import SizeSettings
 from tests.paper.checker import check
 
 

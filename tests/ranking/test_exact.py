@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
-from deadheat.ranking.design import every_subset, free
+from deadheat.ranking.subsets import every_subset, free
 from deadheat.ranking.exact import count_sums, exact_pairs
-from deadheat.ranking.extremes import extreme_rank, extreme_ranks, rank_on
+from deadheat.ranking.exact import extreme_rank, extreme_ranks, rank_on
 from deadheat.ranking.integers import WholeScores, whole_scores
 from deadheat.ranking.solving import ahead_in_most
 from deadheat.ranking.subsets import rank_over_subsets

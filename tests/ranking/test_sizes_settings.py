@@ -10,7 +10,7 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.ranking.sizes_settings import SizeSettings, parse_sizes
+from deadheat.ranking.size_samples import SizeSettings, parse_sizes
 from tests.ranking.counts import counted_set, curve_of, made_up
 
 

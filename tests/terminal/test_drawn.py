@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from deadheat.screen import Screen
-from deadheat.terminal.drawn import GAP, NAME, Column, drawn_table, fitted, shortened, wrapped
-from deadheat.terminal.tables import Toned
+from deadheat.terminal.drawn import GAP, NAME, Column, drawn_table
+from deadheat.report.rich_tables import fitted, shortened, wrapped
+from deadheat.report.rich_tables import Toned
 
 HEADER = ["system", "LAS", "95 % interval", "errors saved", "verdict"]
 ROWS = [

@@ -167,8 +167,9 @@ def _density(values: Values, scale: Scale, band: _Band, tooltip: str) -> str:
     curve = density(thin(values.tolist(), MOST_SMOOTHED))
     if not len(curve.scores):
         return ""
-    inside = (curve.scores > values[0]) & (curve.scores < values[-1])
-    scores = np.concatenate([values[:1], curve.scores[inside], values[-1:]])
+    grid = np.array(curve.scores)
+    inside = (grid > values[0]) & (grid < values[-1])
+    scores = np.concatenate([values[:1], grid[inside], values[-1:]])
     heights = np.interp(scores, curve.scores, curve.density)
     heights *= band.half / heights.max()
     points = list(zip([number(scale(score)) for score in scores.tolist()], heights.tolist(), strict=True))

@@ -198,7 +198,7 @@ def _claims(result: Result) -> tuple[Claim, ...]:
     if result.kind != "compare":
         return verdict.claims
     return tuple(
-        replace(claim, dataset=f"all {evidence.count:,}")
+        replace(claim, dataset=f"all {evidence.count:,} data sets")
         if (evidence := claim.evidence[0]).source == "data sets" and not claim.dataset
         else claim
         for claim in verdict.claims

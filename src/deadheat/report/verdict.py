@@ -200,9 +200,9 @@ def _leader(verdict: Claims) -> Text:
     open_ = [claim.worse for claim in own if not claim.is_shown]
     metric = own[0].metric
     if not open_:
-        others = "the other" if len(own) == 1 else f"all {len(own)} others"
         if len(own) < verdict.systems - 1:  # only neighbours in the ranking are claims
             return text("{}{} has the best {} and is shown to be better than the next, {}.", where, best, metric, beaten[0])
+        others = {1: "the other", 2: "both others"}.get(len(own), f"all {len(own)} others")
         return text("{}{} has the best {} and is shown to be better than {}.", where, best, metric, others)
     if not beaten:
         return text("{}{} has the best {}, but is not shown to be better than {}.", where, best, metric, names(open_))

@@ -294,7 +294,7 @@ def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
 
 def value_range(row: SystemScores, scale: Scale) -> Text | None:
     """The lowest and the highest score of a system."""
-    return text("{}-{}", score(row.min, scale), score(row.max, scale)) if row.runs else None
+    return text("{} to {}", score(row.min, scale), score(row.max, scale)) if row.runs else None
 
 
 def _only_metric(family: Family) -> str:
