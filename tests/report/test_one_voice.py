@@ -32,6 +32,7 @@ HOSTILE = [
     "=1+2",
     "[x] -- 'y'",
 ]
+NAMES = ("system", "a", "b", "better", "worse", "tied", "dataset", "winner", "option", "best", "level")
 FLOATS = st.one_of(
     st.floats(0, 1),
     st.floats(-1, 1),
@@ -52,7 +53,7 @@ def changed(result: Result, seed: int, floats: list[float]) -> Result:
         if isinstance(value, float) or value == "NaN":
             number = chance.choice(floats)
             return "NaN" if number != number else number
-        if isinstance(value, str) and key in ("system", "a", "b", "better", "worse", "tied", "dataset"):
+        if isinstance(value, str) and key in NAMES:
             return names.setdefault(value, f"{chance.choice(HOSTILE)}{len(names)}") if value else value
         if isinstance(value, dict):
             if key == "scale" or key == "dev_scale":
@@ -81,7 +82,7 @@ def check_tables(result: Result) -> int:
             for i, cell in enumerate(row):
                 if isinstance(cell.value, Text):
                     expected = numbers_in(
-                        "".join(str(piece) for piece in cell.value.pieces if not isinstance(piece, str))
+                        " ".join(str(piece) for piece in cell.value.pieces if not isinstance(piece, str))
                     )
                     shown = {
                         name: numbers_in(grid[at][i])

@@ -175,7 +175,7 @@ def _box_legend(rows: Sequence[RankRow], font: float) -> list[LegendEntry]:
 
 def _ticks(rows: Rows, ranks: int) -> list[int]:
     """The ranks that are labelled: all of them, or the first and round ones."""
-    for step in (1, 5, 10, 20, 50, 100):
+    for step in (1, 5, *(digit * 10**power for power in range(1, 18) for digit in (1, 2, 5))):
         if ranks / step * 1.9 * rows.layout.font <= rows.right - rows.left:
             break
     return [1, *range(step if step > 1 else 2, ranks + 1, step)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -158,7 +159,7 @@ def _claims(block: ContrastBlock, second: str, alpha: float, metric: str, scale:
         evidence = Evidence(
             "settings",
             block.state(row.option, alpha),
-            difference=-row.median_difference,
+            difference=-row.median_difference or math.nan,  # a median of 0 does not mean equal scores
             p=pair.sign_p_corrected,
             count=comparison.configurations,
             ahead=pair.a_better if pair.a == comparison.best else pair.b_better,
