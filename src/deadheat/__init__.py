@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from deadheat.questions.size import size
     from deadheat.questions.tables import compare_scores
     from deadheat.splits import Partition, split
-    from deadheat.study.ledger.ledger import Ledger, Look
+    from deadheat.study.ledger.ledger import Ledger, LedgerEntry
     from deadheat.study.store.store import open_store
     from deadheat.systems.many import train_many
 
 __all__ = [
     "Corpus",
     "Ledger",
-    "Look",
+    "LedgerEntry",
     "Partition",
     "__version__",
     "compare",
@@ -54,7 +54,7 @@ __all__ = [
 _HOMES = {
     "Corpus": "deadheat.corpus",
     "Ledger": "deadheat.study.ledger.ledger",
-    "Look": "deadheat.study.ledger.ledger",
+    "LedgerEntry": "deadheat.study.ledger.ledger",
     "Partition": "deadheat.splits",
     "compare": "deadheat.questions.compare",
     "compare_scores": "deadheat.questions.tables",

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import polars as pl
 
-from deadheat.questions.contrast import contrast
-from deadheat.questions.seeds import SeedBlock, seeds
 from deadheat.charts.chart import WIDE, Chart
 from deadheat.charts.violins import Sample, violins
+from deadheat.questions.contrast import contrast
+from deadheat.questions.seeds import SeedBlock, seeds
 from deadheat.ranking.contrasts import Contrast
 from deadheat.tables.runs import Runs, read_runs
 from studies.networks.collect import EXTREMES, RUNS

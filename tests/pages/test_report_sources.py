@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from deadheat.questions.rank import rank
-from deadheat.questions.seeds import seeds
 from deadheat.errors import InputError
 from deadheat.pages.report import Report, report
+from deadheat.questions.rank import rank
+from deadheat.questions.seeds import seeds
+from tests.pages.section_checks import column
 from tests.questions.report_cases import Ran, comparison
 from tests.questions.report_cases import ran as ran
-from tests.pages.section_checks import column
 
 SCORES = {"A": {"en": 90, "de": 80, "fi": 70, "ta": 60}, "B": {"en": 80, "de": 81, "fi": 69, "ta": 50}}
 
@@ -101,7 +101,7 @@ def test_a_study_file_stands_for_its_store_also_without_its_corpora(ran: Ran, tm
     (tmp_path / "small.sqlite").rename(tmp_path / "elsewhere.sqlite")
     assert report(study).page.title == "small study"
     study.write_text("store = [")
-    with pytest.raises(InputError, match="not TOML"):
+    with pytest.raises(InputError, match="not valid TOML"):
         report(study)
 
 

@@ -15,7 +15,7 @@ from deadheat.errors import InputError
 from deadheat.pages.report import CHAPTERS, Report, report
 from deadheat.pages.search import MOST_LISTED, sections
 from deadheat.pages.search_told import names_of, verdict
-from deadheat.questions.run import KEYS, conduct
+from deadheat.questions.run import KEYS, run_plan
 from deadheat.questions.stored import stored
 from deadheat.questions.stored_search import setups_of
 from deadheat.study.engine.running import run_study
@@ -300,7 +300,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The store of a study of two systems and a search."""
     path = search_file(tmp_path_factory.mktemp("ran"), f"{FOUR}epoch = ['tune', 'dev']\n{BOTH}", times=2)
     plan = Plan.of(path)
-    conduct(plan, executor=lambda own, place: serial_at(own, place))
+    run_plan(plan, executor=lambda own, place: serial_at(own, place))
     return plan.store_path
 
 
@@ -343,7 +343,7 @@ def unfinished(folder: Path, text: str, cells: int) -> Path:
     """A store in which only the first networks of a search are."""
     plan = Plan.of(search_file(folder, text))
     (search_now,) = searches_of(plan)
-    some = replace(plan, chosen=(*plan.cells, *search_now.first_cells()[:cells]))
+    some = replace(plan, selection=(*plan.cells, *search_now.first_cells()[:cells]))
     with Store.open(plan.store_path, create=True) as store:
         store.set_study(plan.text)
         run_study(some, store, executor=serial(some, store))

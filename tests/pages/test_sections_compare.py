@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.compare import Comparison, compare
-from deadheat.questions.contest import Settings
-from deadheat.questions.tables import compare_scores
 from deadheat.corpus import Corpus, read
 from deadheat.pages.compare import in_words, sections
 from deadheat.pages.disagreement import MOST_SYSTEMS
+from deadheat.questions.compare import Comparison, compare
+from deadheat.questions.contest import Settings
+from deadheat.questions.tables import compare_scores
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.contrast import Contrasts, contrast
 from deadheat.pages.contrast import sections
+from deadheat.questions.contrast import Contrasts, contrast
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 
 SINGLE = "Setting=SingleTask"

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from deadheat.questions.power import assumed_power, power
 from deadheat.corpus import read
 from deadheat.pages.power import ENDLESS, sections
+from deadheat.questions.power import assumed_power, power
 from deadheat.stats.power import Power
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, drawn, rows, texts

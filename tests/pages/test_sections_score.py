@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from deadheat.questions.score import Scores, score
 from deadheat.corpus import Corpus, read
 from deadheat.pages.score import MOST_GROUPS, sections
+from deadheat.questions.score import Scores, score
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.seeds import MOST_VALUES, Seeds, seeds
 from deadheat.pages.seeds import MOST_POINTS, sections
+from deadheat.questions.seeds import MOST_VALUES, Seeds, seeds
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.questions.size import size, size_of_sets, study
-from deadheat.questions.size_counts import TestSet
-from deadheat.questions.size_study import SizeStudy
 from deadheat.corpus import Corpus, read
 from deadheat.metrics import METRICS
 from deadheat.pages.size import MOST_SETS, sections
+from deadheat.questions.size import size, size_of_sets, study
+from deadheat.questions.size_counts import TestSet
+from deadheat.questions.size_study import SizeStudy
 from deadheat.ranking.sizes_sampling import CountedSet
 from deadheat.ranking.sizes_settings import SizeSettings
 from deadheat.testbed import DEFAULT_SYSTEMS, generate, simulate

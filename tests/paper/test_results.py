@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import deadheat
+from deadheat.paper.tables import latex_tables
 from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import seeds
 from deadheat.questions.size import size
 from deadheat.questions.study import Block, PairOverSplits, Standing, StudyResult
-from deadheat.paper.tables import latex_tables
 from deadheat.ranking.sizes_settings import SizeSettings
 from tests.paper.checker import check
 

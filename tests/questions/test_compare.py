@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deadheat.corpus import Corpus, read
+from deadheat.errors import InputError, NameUnknown
 from deadheat.questions.compare import compare
 from deadheat.questions.contest import Settings
 from deadheat.questions.power import assumed_power, power
-from deadheat.corpus import Corpus, read
-from deadheat.errors import InputError, NameUnknown
 from deadheat.stats.paired import TESTS
 from deadheat.testbed import BUILT_IN_SYSTEMS, built_in
 

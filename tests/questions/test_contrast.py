@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.questions.contrast import Contrasts, contrast
 from deadheat.errors import InputError
+from deadheat.questions.contrast import Contrasts, contrast
 from deadheat.tables.runs import Runs, read_runs
 
 # Two tasks, two sizes, two options; one configuration of `ner` lacks CRF, one has two seeds.

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.rank import Ranking, rank
 from deadheat.errors import InputError, NameUnknown
+from deadheat.questions.rank import Ranking, rank
 from deadheat.ranking.anomalies import Attributes
 from deadheat.terminal.rank import ranking_text
 

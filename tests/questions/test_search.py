@@ -20,18 +20,18 @@ from deadheat.corpus import read, take
 from deadheat.documents import to_json
 from deadheat.questions.compare import compare
 from deadheat.questions.contest import Settings
-from deadheat.questions.run import Conducted, Executing, conduct
+from deadheat.questions.run import Executing, StudyRun, run_plan
 from deadheat.questions.search import DataSet, SearchResult, Winner, _between
 from deadheat.questions.search_spread import Spread
 from deadheat.questions.study import scores_of
 from deadheat.questions.tables import compare_scores
 from deadheat.stats.corrections import correct
 from deadheat.study.engine.executor import SerialExecutor
-from deadheat.study.engine.training import work
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.engine.training import train_cell
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import Place, Search, searches_of
+from deadheat.study.search.search import CorpusSplit, Search, searches_of
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.terminal.search import search_text
@@ -46,28 +46,30 @@ def here(plan: Plan, store: Path) -> SerialExecutor[Cell, object]:
     """Cells one by one in this process, which knows the systems of the tests."""
 
     def run(cell: Cell) -> object:
-        return work(plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data))
+        return train_cell(
+            plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data)
+        )
 
     return SerialExecutor(run)
 
 
-def searched(path: Path, look: Look | None = None) -> Conducted:
+def searched(path: Path, ledger_entry: LedgerEntry | None = None) -> StudyRun:
     executor: Executing = here  # type: ignore[assignment]
-    return conduct(Plan.of(path), look=look, executor=executor)
+    return run_plan(Plan.of(path), ledger_entry=ledger_entry, executor=executor)
 
 
 @pytest.fixture(scope="module")
-def six(tmp_path_factory: pytest.TempPathFactory) -> Conducted:
+def six(tmp_path_factory: pytest.TempPathFactory) -> StudyRun:
     """Four settings with two seeds on six splits, in both setups, all of them tested."""
     return searched(search_file(tmp_path_factory.mktemp("six"), EVERYTHING, times=6, sentences=100))
 
 
-def found_of(done: Conducted) -> tuple[Search, SearchResult]:
+def found_of(done: StudyRun) -> tuple[Search, SearchResult]:
     (search,), (result,) = searches_of(done.plan), done.searches
     return search, result
 
 
-def test_winners_have_the_means_of_their_seeds_in_the_store(six: Conducted) -> None:
+def test_winners_have_the_means_of_their_seeds_in_the_store(six: StudyRun) -> None:
     search, result = found_of(six)
     with Store.read(six.store) as store:
         values = scores_of(store)
@@ -90,7 +92,7 @@ def test_winners_have_the_means_of_their_seeds_in_the_store(six: Conducted) -> N
             assert winner.optimism == pytest.approx(best - winner.test)
 
 
-def test_settings_that_differ_are_counted_one_by_one(six: Conducted) -> None:
+def test_settings_that_differ_are_counted_one_by_one(six: StudyRun) -> None:
     _, result = found_of(six)
     for each in result.datasets:
         first, second = (winner.settings for winner in each.winners)
@@ -99,7 +101,7 @@ def test_settings_that_differ_are_counted_one_by_one(six: Conducted) -> None:
     assert len({each.differing for each in result.datasets}) > 1
 
 
-def test_p_values_are_those_of_comparing_the_predictions(six: Conducted) -> None:
+def test_p_values_are_those_of_comparing_the_predictions(six: StudyRun) -> None:
     search, result = found_of(six)
     with Store.read(six.store) as store:
         for each in result.datasets[:3]:
@@ -111,12 +113,12 @@ def test_p_values_are_those_of_comparing_the_predictions(six: Conducted) -> None
             assert each.p == compared.pairs[0].p
 
 
-def test_p_values_are_corrected_for_the_data_sets_that_have_one(six: Conducted) -> None:
+def test_p_values_are_corrected_for_the_data_sets_that_have_one(six: StudyRun) -> None:
     _, result = found_of(six)
     assert [each.p_corrected for each in result.datasets] == [min(1.0, 6 * each.p) for each in result.datasets]
 
 
-def test_setups_are_compared_over_data_sets_as_compare_scores_does(six: Conducted) -> None:
+def test_setups_are_compared_over_data_sets_as_compare_scores_does(six: StudyRun) -> None:
     _, result = found_of(six)
     assert [each.what for each in result.between] == ["test", "gap", "optimism"]
     for each in result.between:
@@ -160,7 +162,7 @@ def slow_chances(
     return again / times, kept / times
 
 
-def counts_of(store: Store, search: Search, place: Place, setup: str, part: str) -> list[list[list[list[int]]]]:
+def counts_of(store: Store, search: Search, place: CorpusSplit, setup: str, part: str) -> list[list[list[list[int]]]]:
     names = list(search.candidates)
     keys = [[cell.key for cell in search.cells(place, setup, name)] for name in names]
     return [store.counts(own, part=part, metric=METRIC).tolist() for own in keys]
@@ -179,7 +181,7 @@ def check_spread(search: Search, store: Store, each: DataSet, spread: Spread, pi
     assert spread.same == (by_test[winner.system] == max(spread.test))
 
 
-def test_how_sure_the_winner_is_is_what_plain_resampling_says(six: Conducted) -> None:
+def test_how_sure_the_winner_is_is_what_plain_resampling_says(six: StudyRun) -> None:
     search, result = found_of(six)
     with Store.read(six.store) as store:
         for each in result.datasets[:2]:
@@ -209,7 +211,7 @@ def test_where_tune_picks_the_winner_tune_is_what_is_sampled_anew(tmp_path: Path
 
 def test_a_winner_that_is_one_network_has_p_1_and_is_looked_at_once(tmp_path: Path, ledger_path: Path) -> None:
     text = "system = 'hmm'\nbeam = [2, 1000]\nepoch = ['tune', 'dev']\n"
-    done = searched(search_file(tmp_path, text, times=2), Look(Ledger(ledger_path)))
+    done = searched(search_file(tmp_path, text, times=2), LedgerEntry(Ledger(ledger_path)))
     search, result = found_of(done)
     same = [each for each in result.datasets if each.differing == 0]
     assert same, "beams that differ nowhere were expected to win"
@@ -266,11 +268,11 @@ def failing(path: Path, fails: Callable[[Cell], bool]) -> SearchResult:
         def run(cell: Cell) -> object:
             if fails(cell):
                 raise MemoryError("too large")
-            return work(plan, cell, partial(write_prediction, predictions_folder(store), cell.key))
+            return train_cell(plan, cell, partial(write_prediction, predictions_folder(store), cell.key))
 
         return SerialExecutor(run)
 
-    (result,) = conduct(Plan.of(path), executor=cast("Executing", executor)).searches
+    (result,) = run_plan(Plan.of(path), executor=cast("Executing", executor)).searches
     return result
 
 
@@ -309,9 +311,9 @@ def test_a_network_of_the_search_that_failed_is_told_where_it_was_to_be_final(tm
     assert "1 final network failed: 1 data set lacks a score on test" in result.notes
 
 
-def test_a_second_run_gives_the_same_result_and_runs_nothing(six: Conducted) -> None:
+def test_a_second_run_gives_the_same_result_and_runs_nothing(six: StudyRun) -> None:
     again = searched(six.plan.path)
-    assert again.ran.done == 0
+    assert again.summary.done == 0
     assert to_json(again.to_dict()) == to_json(six.to_dict())
 
 
@@ -319,7 +321,7 @@ def of_winners(*scores: tuple[float, float]) -> list[DataSet]:
     """Data sets whose winners have these scores on test, by tune and by dev, and half of it on dev."""
     return [
         DataSet(
-            Place("made", "random.v1", 0, at),
+            CorpusSplit("made", "random.v1", 0, at),
             tuple(Winner(name, "", {}, 1, x / 2, x / 2, x) for name, x in zip(("tune", "dev"), own, strict=True)),
             (),
         )

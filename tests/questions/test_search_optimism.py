@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deadheat.questions.run import conduct
+from deadheat.questions.run import run_plan
 from deadheat.questions.study import scores_of
 from deadheat.study.engine.executor import SerialExecutor
-from deadheat.study.engine.training import Worked, work
+from deadheat.study.engine.training import CellResult, train_cell
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
@@ -59,9 +59,9 @@ def lucky() -> Iterator[None]:
     SYSTEMS._makers.pop("lucky.v1")
 
 
-def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, Worked]:
+def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, CellResult]:
     """Where the system is known."""
-    return SerialExecutor(lambda cell: work(plan, cell))
+    return SerialExecutor(lambda cell: train_cell(plan, cell))
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +72,13 @@ def scores(lucky: None, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[
     (folder / "study.toml").write_text(STUDY)
     plan = Plan.of(folder / "study.toml")
     store = folder / "study.sqlite"
-    conduct(plan, store, executor=in_this_process)
+    run_plan(plan, store, executor=in_this_process)
     (search,) = searches_of(plan)
     with open_store(store) as there:
         values = scores_of(there)
     return {
         (setup, part): np.array(
-            [list(search.scores(values, place, setup, part).values()) for place in search.places], float
+            [list(search.scores(values, place, setup, part).values()) for place in search.corpus_splits], float
         )
         for setup, part in (("tune", "tune"), ("tune", "dev"), ("tune", "test"), ("dev", "dev"), ("dev", "test"))
     }

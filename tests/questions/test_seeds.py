@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.seeds import seeds
 from deadheat.errors import InputError
+from deadheat.questions.seeds import seeds
 from deadheat.tables.runs import read_runs
 
 RUNS = """\

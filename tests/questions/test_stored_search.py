@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.questions.run import KEYS, Conducted, conduct
+from deadheat.questions.run import KEYS, StudyRun, run_plan
 from deadheat.questions.stored import stored
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
@@ -19,18 +19,18 @@ SEARCHED = "perceptron, searched"
 NOTE = "the store has {} cells more: of another study, or run since this one's end; nothing here is about them"
 
 
-def searched(path: Path) -> Conducted:
+def searched(path: Path) -> StudyRun:
     """A search whose networks are trained in this process."""
 
     def executor(plan: Plan, place: Path):  # type: ignore[no-untyped-def]
         with Store.read(place) as store:
             return serial(plan, store)
 
-    return conduct(Plan.of(path), executor=executor)
+    return run_plan(Plan.of(path), executor=executor)
 
 
 @pytest.fixture(scope="module")
-def changed(tmp_path_factory: pytest.TempPathFactory) -> Conducted:
+def changed(tmp_path_factory: pytest.TempPathFactory) -> StudyRun:
     """A search that was run, and run again with another text of the corpus: other keys under the same names."""
     path = search_file(tmp_path_factory.mktemp("changed"))
     searched(path)
@@ -45,17 +45,17 @@ def kept(store: Path) -> dict[str, object]:
     return dict(search)
 
 
-def test_only_runs_of_the_search_itself_are_counted(changed: Conducted) -> None:
+def test_only_runs_of_the_search_itself_are_counted(changed: StudyRun) -> None:
     found = stored(changed.store)
     (search,) = searches_of(changed.plan)
     (winner,) = changed.searches[0].datasets[0].winners
-    own = [*search.first_cells(), *search.final_cells(search.places[0], "tune", winner.system)]
+    own = [*search.first_cells(), *search.final_cells(search.corpus_splits[0], "tune", winner.system)]
     assert found.runs["system"].to_list() == [SEARCHED] * 5
     assert set(found.runs["key"].to_list()) == {cell.key for cell in own}
     assert found.notes == (NOTE.format(5),)  # four settings and a winner, of the text as it was
 
 
-def test_keys_are_kept_in_the_store_and_shown_nowhere(changed: Conducted) -> None:
+def test_keys_are_kept_in_the_store_and_shown_nowhere(changed: StudyRun) -> None:
     keys = kept(changed.store)[KEYS]
     assert keys == list(changed.searches[0].keys)
     assert isinstance(keys, list)
@@ -64,7 +64,7 @@ def test_keys_are_kept_in_the_store_and_shown_nowhere(changed: Conducted) -> Non
     assert not [key for key in keys if key in shown]
 
 
-def test_results_without_keys_are_known_by_what_runs_are_called(changed: Conducted, tmp_path: Path) -> None:
+def test_results_without_keys_are_known_by_what_runs_are_called(changed: StudyRun, tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite"
     copy.write_bytes(changed.store.read_bytes())
     with Store.open(copy) as store:

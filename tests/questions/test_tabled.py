@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from deadheat.documents import plain
+from deadheat.errors import InputError
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
 from deadheat.questions.sources import Tabled
 from deadheat.questions.tabled import tabled
 from deadheat.questions.tables import compare_scores
-from deadheat.documents import plain
-from deadheat.errors import InputError
 
 TREEBANKS = ("en", "de", "fi", "ta", "kk", "mt")
 VALUES = {"A": (90.5, 85.0, 80.0, 60.0, 55.0, 49.0), "B": (89.0, 86.0, 78.0, 61.0, 50.5, 40.0)}

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from deadheat.errors import InputError
 from deadheat.questions.contest import Settings
 from deadheat.questions.tables import compare_scores
-from deadheat.errors import InputError
 from deadheat.tables.scores import read_score_table
 
 TABLE = {

@@ -8,7 +8,7 @@ import pytest
 
 from deadheat.questions.search import Between, DataSet, SearchResult, Winner
 from deadheat.questions.search_spread import Spread
-from deadheat.study.search.search import Place
+from deadheat.study.search.search import CorpusSplit
 from deadheat.terminal.search import search_plan, search_text
 from tests.study.search_cases import FOUR, search_of
 
@@ -33,8 +33,8 @@ def result(datasets: tuple[DataSet, ...], *setups: str, between: tuple[Between, 
 def test_winners_setups_and_spreads_are_told_in_tables() -> None:
     tune, dev = Winner("tune", "a", FIRST, 2, 0.9, 0.92, 0.91), Winner("dev", "b", SECOND, 2, 0.93, 0.93, 0.9)
     sets = (
-        DataSet(Place("north", "random.v1", 0, 0), (tune, dev), (spread("tune", 0.9, 0.88),), 1, 0.03, 0.06),
-        DataSet(Place("south", "random.v1", 0, 0), (tune,), (spread("tune", 0.9, 0.5),)),
+        DataSet(CorpusSplit("north", "random.v1", 0, 0), (tune, dev), (spread("tune", 0.9, 0.88),), 1, 0.03, 0.06),
+        DataSet(CorpusSplit("south", "random.v1", 0, 0), (tune,), (spread("tune", 0.9, 0.5),)),
     )
     between = (Between("test", 91.0, 90.0, 1.0, 0.0312, 0.0123), Between("gap", NONE, NONE, NONE, NONE, NONE))
     assert search_text(result(sets, "tune", "dev", between=between)).split("\n") == [
@@ -55,7 +55,7 @@ def test_winners_setups_and_spreads_are_told_in_tables() -> None:
 
 def test_setups_without_scores_on_test_cannot_be_compared() -> None:
     tune, dev = Winner("tune", "a", FIRST, 2, 0.9, 0.92, 0.91), Winner("dev", "b", SECOND, 2, 0.93, NONE, NONE)
-    sets = (DataSet(Place("north", "random.v1", 0, 0), (tune, dev), (), 1),)
+    sets = (DataSet(CorpusSplit("north", "random.v1", 0, 0), (tune, dev), (), 1),)
     between = (Between("test", NONE, NONE, NONE, NONE, NONE),)
     told = search_text(result(sets, "tune", "dev", between=between))
     assert "setups cannot be compared on test: no data set has scores of both" in told
@@ -65,7 +65,7 @@ def test_setups_without_scores_on_test_cannot_be_compared() -> None:
 def test_one_setup_has_nothing_to_compare_and_splits_are_told_apart() -> None:
     own = Winner("tune", "a", FIRST, 2, 0.9, 0.92, NONE)
     spreads = (spread("tune", 0.9, 0.88, test=(0.7, 0.8)),)
-    sets = tuple(DataSet(Place("north", "random.v1", 0, at), (own,), spreads) for at in (0, 1))
+    sets = tuple(DataSet(CorpusSplit("north", "random.v1", 0, at), (own,), spreads) for at in (0, 1))
     lines = search_text(result(sets, "tune")).split("\n")
     assert lines[1:3] == [
         "data set  epoch by  winner              dev  final dev  test  test - dev  optimism",
@@ -82,14 +82,14 @@ def test_data_sets_are_named_by_what_tells_them_apart() -> None:
     places = [("a", "random.v1", 0, 0), ("b", "random.v1", 0, 0), ("b", "random.v1", 0, 1)]
     places += [("c", "random.v1", 0, 0), ("c", "random.v1", 3, 0), ("c", "tune.v1(tune=5)", 0, 0)]
     own = Winner("tune", "a", FIRST, 2, 0.9, 0.92, 0.91)
-    text = search_text(result(tuple(DataSet(Place(*place), (own,), ()) for place in places), "tune"))
+    text = search_text(result(tuple(DataSet(CorpusSplit(*place), (own,), ()) for place in places), "tune"))
     names = [line.partition("  ")[0] for line in text.split("\n")[2:8]]
     assert names == ["a", "b 0", "b 1", "c random 0", "c random seed 3 0", "c tune 0"]
 
 
 def test_a_search_without_winners_has_no_rows() -> None:
     nothing = Spread("tune", (), (), (), NONE, NONE, None, NONE)
-    sets = (DataSet(Place("north", "random.v1", 0, 0), (), (nothing,)),)
+    sets = (DataSet(CorpusSplit("north", "random.v1", 0, 0), (), (nothing,)),)
     assert len(search_text(result(sets, "tune")).split("\n")) == 3  # what it is, and two headings
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from deadheat.questions.compare import compare
-from deadheat.questions.contest import Settings
-from deadheat.questions.tables import compare_scores
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
+from deadheat.questions.compare import compare
+from deadheat.questions.contest import Settings
+from deadheat.questions.tables import compare_scores
 from deadheat.stats.paired import TESTS
 from deadheat.terminal.comparison import comparison_text
 
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
             reference=arguments.reference,
             training=arguments.train,
             align_by=arguments.align,
-            look=look(arguments),
+            ledger_entry=ledger_entry(arguments),
             **reading(arguments),
         )
     if arguments.json:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.questions.contrast import contrast
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
 from deadheat.errors import InputError
+from deadheat.questions.contrast import contrast
 from deadheat.ranking.contrasts import REPEATS, TIES
 from deadheat.terminal.contrast import contrast_text
 

@@ -12,7 +12,7 @@ from deadheat.errors import InputError
 from deadheat.pages.demo import demo_report
 from deadheat.pages.writing import check_place, write_whole
 from deadheat.questions.demo import LARGE, demo
-from deadheat.study.engine.executor import WorkersFailed
+from deadheat.study.engine.worker import WorkerError
 from deadheat.terminal.demo import demo_text
 from deadheat.terminal.tables import quotable
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     target = folder / "index.html"
     check_place(target)
 
-    def told(step: str) -> None:
+    def on_message(step: str) -> None:
         if not arguments.quiet:
             print(quotable(step), file=sys.stderr, flush=True)
 
@@ -59,12 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
             seeds=arguments.seeds,
             seed=arguments.seed,
             quiet=arguments.quiet,
-            told=told,
+            on_message=on_message,
         )
-    except WorkersFailed as error:
+    except WorkerError as error:
         print(f"deadheat demo: {str(error).strip()}", file=sys.stderr)
         return 1
-    told("writing the page")
+    on_message("writing the page")
     made = demo_report(result)
     write_whole(target, made.html())
     if arguments.json:

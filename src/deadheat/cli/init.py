@@ -12,7 +12,7 @@ from deadheat.corpus.reading import read
 from deadheat.corpus.source import STDIN, expand
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
-from deadheat.study.plan.starter import starting_study
+from deadheat.study.plan.starter import starter_study
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,6 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("standard input cannot be read again by a study; expected files or folders")
     options = reading(arguments)
     corpora = [(path, read(in_order_of_parts(expand(path)), **options)) for path in arguments.corpora]
-    write_bytes(arguments.out, starting_study(corpora, arguments.out, options).encode())
+    write_bytes(arguments.out, starter_study(corpora, arguments.out, options).encode())
     print(f"{arguments.out}: look at it, then deadheat run {shlex.quote(str(arguments.out))} --plan")
     return 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.questions.power import assumed_power, power
 from deadheat.cli.compare import named
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
+from deadheat.questions.power import assumed_power, power
 from deadheat.terminal.power import power_text
 
 EXAMPLES = """\
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             unit=arguments.unit,
             units=arguments.size,
             align_by=arguments.align,
-            look=look(arguments),
+            ledger_entry=ledger_entry(arguments),
             **shared,
             **reading(arguments),
         )

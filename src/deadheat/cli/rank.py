@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.questions.rank import SAMPLES, rank
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
 from deadheat.errors import InputError
+from deadheat.questions.rank import SAMPLES, rank
 from deadheat.ranking.extremes import TIME_LIMIT
 from deadheat.tables.matrix import MISSING
 from deadheat.terminal.rank import ranking_text

@@ -19,12 +19,12 @@ import contextlib
 import sys
 from pathlib import Path
 
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, announce_compiling, print_json, say
-from deadheat.questions.run import conduct, left_to_run, named
-from deadheat.study.engine.executor import WorkersFailed
+from deadheat.questions.run import left_to_run, named, run_plan
 from deadheat.study.engine.local import cores
-from deadheat.study.engine.running import planned_looks
+from deadheat.study.engine.running import planned_evaluations
+from deadheat.study.engine.worker import WorkerError
 from deadheat.study.plan.cells import DONE
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     announce_compiling()
     try:
         return _study(arguments)
-    except WorkersFailed as error:  # nothing that the study file could change
+    except WorkerError as error:  # nothing that the study file could change
         print(f"deadheat run: {str(error).strip()}", file=sys.stderr)
         return 1
 
@@ -73,13 +73,13 @@ def _study(arguments: argparse.Namespace) -> int:
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
-    done = conduct(
+    done = run_plan(
         plan,
         path,
         retry_failed=arguments.retry_failed,
-        look=look(arguments),
+        ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
-        told=lambda note: say([note]),
+        on_message=lambda note: say([note]),
     )
     if arguments.json:
         print_json(done.to_dict())
@@ -89,7 +89,7 @@ def _study(arguments: argparse.Namespace) -> int:
     failed = [f"{named(plan, cell)}: {status} ({error})" for cell, status, error in done.failures[:MOST_SHOWN]]
     more = [f"{len(done.failures) - MOST_SHOWN:,} more failed"] if len(done.failures) > MOST_SHOWN else []
     found = [note for search in done.searches for note in search.notes]
-    say([*done.result.notes, *found, *done.ran.notes, *failed, *more, f"{done.ran}; results in {path}"])
+    say([*done.result.notes, *found, *done.summary.notes, *failed, *more, f"{done.summary}; results in {path}"])
     return 0
 
 
@@ -98,7 +98,7 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if there else contextlib.nullcontext() as store:
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
-    looks = planned_looks(plan, [*cells, *finals])
+    looks = planned_evaluations(plan, [*cells, *finals])
     if arguments.json:
         print_json(
             {

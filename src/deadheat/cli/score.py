@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.questions.groups import KINDS
-from deadheat.questions.score import INTERVALS, score
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
+from deadheat.questions.groups import KINDS
+from deadheat.questions.score import INTERVALS, score
 from deadheat.terminal.tables import score_table
 
 EXAMPLES = """\
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         level=arguments.level,
         resamples=arguments.resamples,
         seed=arguments.seed,
-        look=look(arguments),
+        ledger_entry=ledger_entry(arguments),
         **reading(arguments),
     )
     if arguments.json:

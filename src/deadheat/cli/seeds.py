@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.questions.seeds import seeds
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
+from deadheat.questions.seeds import seeds
 from deadheat.terminal.seeds import seeds_text
 
 EXAMPLES = """\

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from deadheat.questions.size import size, size_of_counts, size_of_sets
-from deadheat.questions.size_counts import SUFFIX
-from deadheat.questions.size_study import SizeStudy
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS
+from deadheat.questions.size import size, size_of_counts, size_of_sets
+from deadheat.questions.size_counts import SUFFIX
+from deadheat.questions.size_study import SizeStudy
 from deadheat.ranking.sizes_settings import AGAINST, SEEDS, SIZES, SizeSettings, parse_sizes
 from deadheat.splits.sampling import WAYS
 from deadheat.terminal.size import size_text
@@ -97,7 +97,7 @@ def _study(arguments: argparse.Namespace, settings: SizeSettings) -> SizeStudy:
             metric=arguments.metric,
             settings=settings,
             align_by=arguments.align,
-            look=look(arguments),
+            ledger_entry=ledger_entry(arguments),
             **reading(arguments),
         )
     if saved:
@@ -105,7 +105,7 @@ def _study(arguments: argparse.Namespace, settings: SizeSettings) -> SizeStudy:
         if other is not None:
             told = f"{other} beside saved counts; expected one or the other"
             raise InputError(f"deadheat size: {told}")
-        return size_of_counts(saved, metric=arguments.metric, settings=settings, look=look(arguments))
+        return size_of_counts(saved, metric=arguments.metric, settings=settings, ledger_entry=ledger_entry(arguments))
     if len(files) < 2:
         shown = f"{files[0]} alone" if files else "no files"
         told = f"expected GOLD NAME=PRED NAME=PRED ..., counts that were saved ({SUFFIX}), or --sets FILE"
@@ -117,7 +117,7 @@ def _study(arguments: argparse.Namespace, settings: SizeSettings) -> SizeStudy:
         settings=settings,
         align_by=arguments.align,
         save=arguments.save,
-        look=look(arguments),
+        ledger_entry=ledger_entry(arguments),
         **reading(arguments),
     )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from deadheat.questions.demo import Demo
 from deadheat.pages.report import CHAPTERS, Report, report
 from deadheat.pages.section import Section, Table
+from deadheat.questions.demo import Demo
 from deadheat.terminal.tables import percent
 
 

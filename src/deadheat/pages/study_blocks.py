@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from deadheat.questions.verdicts import MOST_SPLITS
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.charts.standard import SplitRange, standard_and_random
@@ -13,6 +12,7 @@ from deadheat.pages.section import Section, Table
 from deadheat.pages.study_pairs import has_matrix, matrix, pair_tables, pairs_text
 from deadheat.pages.study_told import Family, Row, Told, is_random, is_standard, over, sentence_start, way
 from deadheat.pages.wording import NONE, known, shown, span
+from deadheat.questions.verdicts import MOST_SPLITS
 from deadheat.terminal.study import short
 from deadheat.text import pluralize
 

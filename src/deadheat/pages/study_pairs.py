@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deadheat.questions.verdicts import MOST_SPLITS
 from deadheat.charts.chart import Chart, Layout
 from deadheat.charts.matrix import PairCell, pair_matrix
 from deadheat.pages.section import Table
 from deadheat.pages.study_told import Family, Row, Told, over, sentence_start
 from deadheat.pages.wording import known, p_shown, shown
+from deadheat.questions.verdicts import MOST_SPLITS
 from deadheat.text import pluralize
 
 MOST_SYSTEMS = 40  # in a matrix

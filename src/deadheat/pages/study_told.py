@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from deadheat.questions.families import first_metrics as first_metrics
 from deadheat.documents import Document, plain
 from deadheat.pages.wording import file_name, share_scale
+from deadheat.questions.families import first_metrics as first_metrics
 from deadheat.terminal.study import short
 
 if TYPE_CHECKING:

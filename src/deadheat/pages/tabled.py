@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.questions.sources import Tabled
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.intervals import Reach, intervals
 from deadheat.charts.violins import Sample, violins
 from deadheat.pages.section import Section, Table
 from deadheat.pages.wording import NONE, file_name, share_scale, shown
+from deadheat.questions.sources import Tabled
 from deadheat.text import pluralize
 
 MOST_DRAWN = 40  # systems in a figure

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from deadheat.questions.latex import NONE, Cell, Tabular, escape, fixed, numbers, p_fixed, slug
-from deadheat.questions.method_words import metric_words
 from deadheat.documents import Document
 from deadheat.pages.search_told import between_of, mean_of, names_of, settings_text, winner_of
+from deadheat.questions.latex import NONE, Cell, Tabular, escape, fixed, numbers, p_fixed, slug
+from deadheat.questions.method_words import metric_words
 
 
 def search_tables(document: Document) -> list[Tabular]:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 
+from deadheat.documents import Document
+from deadheat.paper.documents import checked
+from deadheat.paper.search_tables import search_tables
 from deadheat.questions.latex import Tabular
 from deadheat.questions.latex_runs import contrast_tables, seeds_tables
 from deadheat.questions.latex_study import study_tables
 from deadheat.questions.latex_tables import compare_tables, rank_tables, score_tables, size_tables
-from deadheat.documents import Document
-from deadheat.paper.documents import checked
-from deadheat.paper.search_tables import search_tables
 
 PAGE_CHARACTERS = 100  # of small text that fit into the width of a page
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from deadheat.documents import Document
+from deadheat.errors import InputError
 from deadheat.questions.contest import Settings
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
 from deadheat.questions.tables import compare_scores
-from deadheat.documents import Document
-from deadheat.errors import InputError
 from deadheat.tables.runs import Runs
 from deadheat.text import pluralize
 

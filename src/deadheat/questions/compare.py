@@ -20,7 +20,7 @@ from deadheat.questions.groups import grouped
 from deadheat.questions.looks import recorded, unsealed
 from deadheat.questions.score import Given, Score, default_metric, notes_on, open_corpora, open_corpus, scored
 from deadheat.stats.ranks import CriticalDifference
-from deadheat.study.ledger.ledger import Look, Tally
+from deadheat.study.ledger.ledger import LedgerEntry, Tally
 from deadheat.text import pluralize
 from deadheat.version import __version__
 
@@ -120,7 +120,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     reference: str = "",
     training: Given | Sequence[Given] | None = None,
     align_by: str = "text",
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Comparison:
     r"""Compare systems on one test set.
@@ -139,7 +139,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
         Test every system against this one alone.
     training
         The training file: accuracy on unknown words is shown besides, for metrics of tags.
-    look
+    ledger_entry
         Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
 
     Examples
@@ -152,7 +152,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     permutation-exact 1.9073486328125e-06 ('good',)
     """
     settings = settings or Settings()
-    labelled, sealed = unsealed(gold, reading, look, open_corpus)
+    labelled, sealed = unsealed(gold, reading, ledger_entry, open_corpus)
     gold_corpus, named = _opened(labelled, systems, reading)
     everyone = list(named.values())
     chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
@@ -176,7 +176,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
         disagreement=_disagreement(gold_corpus, named, chosen, sealed=bool(sealed)) if same_words else None,
         notes=tuple(dict.fromkeys([*sealed, *notes])),
     )
-    done = recorded(look, gold_corpus, everyone, [chosen.name], comparison.signature)
+    done = recorded(ledger_entry, gold_corpus, everyone, [chosen.name], comparison.signature)
     return replace(comparison, notes=tuple(dict.fromkeys([*done.notes, *comparison.notes])), looks=done.tallies)
 
 
@@ -193,16 +193,18 @@ def compared_counts(
     metric: str,
     unit: str,
     reading: dict[str, Any],
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
 ) -> tuple[Metric, dict[str, Counts], tuple[str, ...]]:
     """The metric, the counts of every system over the same units, and what a person should be told."""
     align_by = reading.pop("align_by", "text")
-    labelled, sealed = unsealed(gold, reading, look, open_corpus)
+    labelled, sealed = unsealed(gold, reading, ledger_entry, open_corpus)
     gold_corpus, named = _opened(labelled, systems, reading)
     everyone = list(named.values())
     chosen, pairs = _aligned(gold_corpus, everyone, metric, unit, align_by)
     counts, _ = _common_counts({pair.predicted.name: chosen.counts(pair)[:, :3] for pair in pairs}, pairs)
-    done = recorded(look, gold_corpus, everyone, [chosen.name], f"{chosen.name} | align {align_by} | unit {unit}")
+    done = recorded(
+        ledger_entry, gold_corpus, everyone, [chosen.name], f"{chosen.name} | align {align_by} | unit {unit}"
+    )
     return chosen, counts, (*done.notes, *sealed)
 
 

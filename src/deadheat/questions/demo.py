@@ -11,10 +11,10 @@ from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.questions.compare import Comparison, compare
 from deadheat.questions.contest import Settings
-from deadheat.questions.run import Conducted, run
+from deadheat.questions.run import StudyRun, run
 from deadheat.splits import split
 from deadheat.splits.making import Splits
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"
@@ -58,7 +58,7 @@ class Demo:
     """What the demo ran, and where it is."""
 
     folder: Path
-    study: Conducted
+    study: StudyRun
     splits: Splits
     parsers: Comparison  # simulated ones, of which the truth is known
     truth: Mapping[str, float]  # the true LAS of each
@@ -73,7 +73,7 @@ def demo(
     seeds: int = 5,
     seed: int = 0,
     quiet: bool = True,
-    told: Callable[[str], None] = lambda _: None,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> Demo:
     """Make corpora and a study of them in a folder, run it, and compare simulated parsers.
 
@@ -85,13 +85,13 @@ def demo(
     entries = "\n".join(f'[corpora.{name}]\nfiles = "{name}"\n' for name in LANGUAGES)
     text = STUDY.format(file=study.name, seeds=seeds, corpora=entries, times=times, first=first)
     write_bytes(study, text.encode())  # before all else: by it the folder is known to be the demo's
-    told(f"making six treebanks of invented languages in {folder}")
+    on_message(f"making six treebanks of invented languages in {folder}")
     _write_treebanks(folder, {first: sentences, **dict.fromkeys(others, min(SMALL, sentences))}, seed)
     splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
-    told("training four taggers on standard and random splits, with several seeds")
+    on_message("training four taggers on standard and random splits, with several seeds")
     ledger = Ledger.at(folder / "ledger.jsonl")
-    conducted = run(study, look=Look(ledger), quiet=quiet)
-    told("comparing three simulated parsers whose truth is known")
+    conducted = run(study, ledger_entry=LedgerEntry(ledger), quiet=quiet)
+    on_message("comparing three simulated parsers whose truth is known")
     parsers, truth = _parsers(sentences, seed)
     return Demo(folder, conducted, splits, parsers, truth, ledger)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.questions.labels import Labels, labels_of
 from deadheat.corpus import Corpus
 from deadheat.metrics import Metric
+from deadheat.questions.labels import Labels, labels_of
 from deadheat.stats.agreement import alpha, lowest_agreement, majority, oracle
 
 SHOWN = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deadheat.documents import Document
 from deadheat.questions.latex import (
     DAGGER,
     STAR,
@@ -16,7 +17,6 @@ from deadheat.questions.latex import (
     p_fixed,
 )
 from deadheat.questions.method_words import corrected_words, metric_words
-from deadheat.documents import Document
 
 ALPHA = 0.05  # of contrasts, which are told without a level
 

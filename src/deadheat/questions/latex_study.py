@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from deadheat.documents import Document
 from deadheat.questions.families import families, has_more_seeds, seed_words
 from deadheat.questions.latex import (
     DAGGER,
@@ -21,7 +22,6 @@ from deadheat.questions.latex import (
     spanned,
 )
 from deadheat.questions.method_words import corrected_over_splits, metric_words, named_on_units
-from deadheat.documents import Document
 from deadheat.text import pluralize
 
 AGAINST, UNTESTED = r"\ddagger", r"\circ"

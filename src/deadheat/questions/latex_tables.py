@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deadheat.documents import Document
 from deadheat.questions.latex import (
     DAGGER,
     NONE,
@@ -21,7 +22,6 @@ from deadheat.questions.latex import (
     spanned,
 )
 from deadheat.questions.method_words import corrected_words, level_words, metric_words, named_tests
-from deadheat.documents import Document
 from deadheat.text import pluralize
 
 AGAINST = r"\ddagger"

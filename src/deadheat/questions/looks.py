@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deadheat.corpus import Corpus
 from deadheat.corpus.identity import content_hash
 from deadheat.errors import CorpusError, InputError
-from deadheat.study.ledger.ledger import Look, Recorded, Scored
+from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, RecordedEvaluations
 from deadheat.study.ledger.sealing import has_sealed, sealed_labels
 
 if TYPE_CHECKING:
@@ -19,35 +19,37 @@ if TYPE_CHECKING:
 def unsealed(
     gold: Given | Sequence[Given],
     reading: dict[str, Any],
-    look: Look | None,
+    ledger_entry: LedgerEntry | None,
     opening: Callable[[Given | Sequence[Given], dict[str, Any]], Corpus],
 ) -> tuple[Given | Sequence[Given], tuple[str, ...]]:
     """Gold as it was given, or its sealed labels where it is a text without labels; and a note on that."""
-    if look is None or not has_sealed(look.ledger) or _is_stdin(gold):
+    if ledger_entry is None or not has_sealed(ledger_entry.ledger) or _is_stdin(gold):
         return gold, ()
     lenient = {*reading.get("lenient", ()), "missing-heads"}
     try:
         text = opening(gold, {**reading, "lenient": lenient})
     except CorpusError:  # told when gold is read as strictly as was asked for
         return gold, ()
-    found = sealed_labels(look.ledger, text)
+    found = sealed_labels(ledger_entry.ledger, text)
     return (gold, ()) if found is None else (found[0], (found[1],))
 
 
 def recorded(
-    look: Look | None, gold: Corpus, predictions: Sequence[Corpus], metrics: Sequence[str], settings: str
-) -> Recorded:
+    ledger_entry: LedgerEntry | None, gold: Corpus, predictions: Sequence[Corpus], metrics: Sequence[str], settings: str
+) -> RecordedEvaluations:
     """Write a look for every prediction, if gold is a test set; a prediction's name is that of its system."""
-    if look is None:
-        return Recorded()
+    if ledger_entry is None:
+        return RecordedEvaluations()
     try:
-        watched = look.ledger.watched(gold)
+        watched = ledger_entry.ledger.test_sets_in(gold)
     except InputError as error:
-        return Recorded(notes=(f"{error}; this look was not recorded",))
+        return RecordedEvaluations(notes=(f"{error}; this look was not recorded",))
     if not watched:
-        return Recorded()
-    scored = [Scored(each.name, content_hash(each), tuple(metrics), settings) for each in predictions]
-    return look.ledger.record(watched, scored, purpose=look.purpose, over_budget=look.over_budget)
+        return RecordedEvaluations()
+    scored = [Evaluation(each.name, content_hash(each), tuple(metrics), settings) for each in predictions]
+    return ledger_entry.ledger.record(
+        watched, scored, purpose=ledger_entry.purpose, over_budget=ledger_entry.over_budget
+    )
 
 
 def _is_stdin(gold: Given | Sequence[Given]) -> bool:

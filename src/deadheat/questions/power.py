@@ -12,7 +12,7 @@ from deadheat.errors import InputError
 from deadheat.questions.compare import compared_counts
 from deadheat.questions.score import Given
 from deadheat.stats.power import Power, mcnemar_power, paired_power, simulate_mcnemar_power
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.ledger.ledger import LedgerEntry
 
 
 def power(  # noqa: PLR0913 (the options of the command)
@@ -25,7 +25,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     alpha: float = 0.05,
     target: float = 0.8,
     seed: int = 0,
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Power:
     """Power of a test set to show the difference between two systems, taking the observed units for the population.
@@ -36,12 +36,14 @@ def power(  # noqa: PLR0913 (the options of the command)
         Two predictions by the name of their system.
     units
         Ask for a test set of another size.
-    look
+    ledger_entry
         Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
     """
     if len(systems) != 2:
         raise InputError(f"{len(systems)} systems; expected two")
-    metric_made, counts, notes = compared_counts(gold, systems, metric=metric, unit=unit, reading=reading, look=look)
+    metric_made, counts, notes = compared_counts(
+        gold, systems, metric=metric, unit=unit, reading=reading, ledger_entry=ledger_entry
+    )
     first, second = counts.values()
     rng = np.random.default_rng(seed)
     found = paired_power(first, second, metric_made.value, rng=rng, alpha=alpha, target=target, units=units)

@@ -14,35 +14,35 @@ from deadheat.study.engine.executor import Executor
 from deadheat.study.engine.local import cores
 from deadheat.study.engine.progress import Progress
 from deadheat.study.engine.running import (
-    Ran,
+    RunSummary,
     check_budgets,
     failed_cells,
     local_executor,
     missing_cells,
-    planned_looks,
-    ran_before,
+    planned_evaluations,
     run_study,
+    summary_before,
 )
-from deadheat.study.engine.training import Worked
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.engine.training import CellResult
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import run_search, searches_of, tested_cells, waiting
+from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
 
-Executing = Callable[[Plan, Path], Executor[Cell, Worked]]  # of a plan and the place of its store
+Executing = Callable[[Plan, Path], Executor[Cell, CellResult]]  # of a plan and the place of its store
 KEYS = "keys"  # of the study's cells, and of each search's, in what the store keeps: it may hold cells of other studies
 Failure = tuple[Cell, str, str]  # a cell, how it ended, and why
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conducted:
+class StudyRun:
     """A study that was run: what it found, how the run went, what failed, and where the results are."""
 
     plan: Plan
     store: Path
     result: StudyResult
-    ran: Ran
+    summary: RunSummary
     failures: tuple[Failure, ...]
     searches: tuple[SearchResult, ...] = ()
 
@@ -51,7 +51,7 @@ class Conducted:
 
     def to_dict(self) -> dict[str, Any]:
         """All that the study found, what failed, and which test sets were looked at for it."""
-        looked = planned_looks(self.plan, [*self.plan.cells, *tested_cells(searches_of(self.plan))])
+        looked = planned_evaluations(self.plan, [*self.plan.cells, *tested_cells(searches_of(self.plan))])
         test_sets = [{"name": each.name, "hash": each.hash} for each in looked]
         failed = [
             {
@@ -77,10 +77,10 @@ def run(
     overrides: Sequence[str] = (),
     store: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
-    told: Callable[[str], None] | None = None,
-) -> Conducted:
+    on_message: Callable[[str], None] | None = None,
+) -> StudyRun:
     """Train and test all of a study; what is in its store is not run again.
 
     Parameters
@@ -93,75 +93,75 @@ def run(
         Where results go; beside the study file by default.
     retry_failed
         Run failed cells once more.
-    look
+    ledger_entry
         Where looks at test sets are recorded, and why they are taken.
     quiet
         Show no progress.
-    told
+    on_message
         What hears of things that a person should know before the end.
     """
-    return conduct(
+    return run_plan(
         Plan.of(Path(study), overrides),
         Path(store) if store is not None else None,
         retry_failed=retry_failed,
-        look=look,
+        ledger_entry=ledger_entry,
         quiet=quiet,
-        told=told,
+        on_message=on_message,
     )
 
 
-def conduct(
+def run_plan(
     plan: Plan,
     path: Path | None = None,
     *,
     retry_failed: bool = False,
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
-    told: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
     executor: Executing = local_executor,
-) -> Conducted:
+) -> StudyRun:
     """Run a plan; see `run`. Cells run where `executor` says: in processes of this machine, if nothing else."""
     path = path or plan.store_path
     searches, there = searches_of(plan), path.exists()
-    if look is not None and not there:  # nothing is made of a study that is refused
-        check_budgets(plan, _left(plan, None), look)
+    if ledger_entry is not None and not there:  # nothing is made of a study that is refused
+        check_budgets(plan, _left(plan, None), ledger_entry)
     with Store.open(path, create=True) as store:
-        if look is not None and there and searches:
-            check_budgets(plan, _left(plan, store, retry_failed=retry_failed), look)
+        if ledger_entry is not None and there and searches:
+            check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
         store.set_study(plan.text)
-        ran = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
+        summary = _run(plan, store, executor, ledger_entry=ledger_entry, retry_failed=retry_failed, quiet=quiet)
         result = study_result(plan, store)
         if result.damaged:
             for cell in result.damaged:
-                if told is not None:
-                    told(f"{named(plan, cell)}: its predictions are not what they were; it runs again")
-            ran = _run(plan, store, executor, look=look, quiet=quiet, again=result.damaged)
+                if on_message is not None:
+                    on_message(f"{named(plan, cell)}: its predictions are not what they were; it runs again")
+            summary = _run(plan, store, executor, ledger_entry=ledger_entry, quiet=quiet, again=result.damaged)
             result = study_result(plan, store)
         failures = failed_cells(plan, store)
         found = []
         for search in searches:
-            once = _Once(plan, store, executor, look, quiet, retry_failed)
+            once = _Once(plan, store, executor, ledger_entry, quiet, retry_failed)
             searched = run_search(search, once.run, lambda: scores_of(store))
             found.append(search_result(searched, store, scores_of(store)))
-            ran = ran + once.ran
+            summary = summary + once.summary
             failures += once.failures
-        conducted = Conducted(plan, path, result, ran, tuple(failures), tuple(found))
+        study_run = StudyRun(plan, path, result, summary, tuple(failures), tuple(found))
         kept = [{**each.to_dict(), KEYS: list(each.keys)} for each in found]
-        store.set_result({**conducted.to_dict(), "searches": kept, KEYS: [cell.key for cell in plan.cells]})
-    return conducted
+        store.set_result({**study_run.to_dict(), "searches": kept, KEYS: [cell.key for cell in plan.cells]})
+    return study_run
 
 
 def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:
     """What a run would train now, and final networks of searches: as many as there may be while winners are unknown."""
 
     def missing(cells: Sequence[Cell]) -> list[Cell]:
-        return missing_cells(replace(plan, chosen=tuple(cells)), store, retry_failed=retry_failed)
+        return missing_cells(replace(plan, selection=tuple(cells)), store, retry_failed=retry_failed)
 
     found, finals = missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
     searches = searches_of(plan)
     values = scores_of(store) if store is not None and searches else {}
     for search in searches:
-        first, last = waiting(search, missing, lambda: values)
+        first, last = pending_cells(search, missing, lambda: values)
         found, finals = [*found, *first], [*finals, *last]
     return found, finals
 
@@ -184,19 +184,24 @@ class _Once:
     plan: Plan
     store: Store
     executor: Executing
-    look: Look | None
+    ledger_entry: LedgerEntry | None
     quiet: bool
     retry_failed: bool
-    ran: Ran = field(default_factory=lambda: Ran(0))
+    summary: RunSummary = field(default_factory=lambda: RunSummary(0))
     failures: list[Failure] = field(default_factory=list)
 
     def run(self, cells: Sequence[Cell]) -> None:
         """Train what is not there yet."""
         if not cells:
             return
-        own = replace(self.plan, chosen=tuple(cells))
-        self.ran += _run(
-            own, self.store, self.executor, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed
+        own = replace(self.plan, selection=tuple(cells))
+        self.summary += _run(
+            own,
+            self.store,
+            self.executor,
+            ledger_entry=self.ledger_entry,
+            quiet=self.quiet,
+            retry_failed=self.retry_failed,
         )
         self.failures += failed_cells(own, self.store)
 
@@ -206,15 +211,15 @@ def _run(
     store: Store,
     executing: Executing,
     *,
-    look: Look | None,
+    ledger_entry: LedgerEntry | None,
     quiet: bool,
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
-) -> Ran:
+) -> RunSummary:
     """Run the cells that wait, and some again."""
     lacking = missing_cells(plan, store, retry_failed=retry_failed)
     if not lacking and not again:
-        return ran_before(plan, store)
+        return summary_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
         executing(plan, store.path) as executor,
@@ -225,5 +230,11 @@ def _run(
             progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
 
         return run_study(
-            plan, store, executor=executor, look=look, retry_failed=retry_failed, again=again, told=finished
+            plan,
+            store,
+            executor=executor,
+            ledger_entry=ledger_entry,
+            retry_failed=retry_failed,
+            again=again,
+            on_outcome=finished,
         )

@@ -18,7 +18,7 @@ from deadheat.questions.groups import Group, grouped
 from deadheat.questions.looks import recorded, unsealed
 from deadheat.stats import Interval, wilson
 from deadheat.stats.intervals import check_level, percentiles, resampled_sums
-from deadheat.study.ledger.ledger import Look, Tally
+from deadheat.study.ledger.ledger import LedgerEntry, Tally
 from deadheat.text import pluralize
 from deadheat.version import __version__
 
@@ -126,7 +126,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Scores:
     r"""Score predictions against gold.
@@ -149,7 +149,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     interval
         `auto`: Wilson's where the score is a proportion, else by bootstrap. `bootstrap`: for all. Wilson's takes words
         for independent; the bootstrap over sentences does not, and is wider where errors cluster.
-    look
+    ledger_entry
         Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
     reading
         Passed on to `deadheat.read` for files.
@@ -170,7 +170,7 @@ def score(  # noqa: PLR0913 (the options of the command)
         raise InputError(f"{resamples} resamples; expected at least 1")
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     given = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
-    labelled, sealed = unsealed(gold, reading, look, open_corpus)
+    labelled, sealed = unsealed(gold, reading, ledger_entry, open_corpus)
     wanted: list[Given | Sequence[Given]] = [labelled, *given, *([] if training is None else [training])]
     gold_corpus, *predicted_corpora = open_corpora(wanted, reading)
     train_corpus = predicted_corpora.pop() if training is not None else None
@@ -199,7 +199,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     method = f"wilson or bootstrap {resamples}" if interval == "auto" else f"bootstrap {resamples}"
     settings = f"unit {shared} | {level:.4g} {method} | seed {seed}"
     signature = _signature(gold_corpus, pair, chosen, by, settings)
-    done = recorded(look, gold_corpus, predicted_corpora, [metric.name for metric in chosen], signature)
+    done = recorded(ledger_entry, gold_corpus, predicted_corpora, [metric.name for metric in chosen], signature)
     return Scores(tuple(rows), signature, tuple(dict.fromkeys([*done.notes, *notes])), by, done.tallies)
 
 

@@ -14,7 +14,7 @@ from deadheat.questions.search_spread import Spread, spread_of
 from deadheat.questions.tables import compare_scores
 from deadheat.stats.corrections import correct
 from deadheat.study.plan.cells import Cell
-from deadheat.study.search.search import DEV, TEST, Pick, Place, Searched, Values, mean_score
+from deadheat.study.search.search import DEV, TEST, CorpusSplit, Pick, SearchOutcome, Values, mean_score
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 
@@ -57,7 +57,7 @@ class Winner:
 class DataSet:
     """One split of a corpus: the winner of every setup, and what tells the first two apart on test."""
 
-    place: Place
+    place: CorpusSplit
     winners: tuple[Winner, ...]
     spreads: tuple[Spread, ...]
     differing: int | None = None  # settings in which the winners differ; None of a single setup
@@ -156,13 +156,13 @@ class SearchResult:
         }
 
 
-def search_result(searched: Searched, store: Store, values: Values) -> SearchResult:
+def search_result(searched: SearchOutcome, store: Store, values: Values) -> SearchResult:
     """Read what a store holds of a search, and compare its setups."""
     search, entry = searched.search, searched.search.entry
     compared = search.plan.study.compare
-    picks = {(pick.place, pick.setup): pick for pick in searched.picks}
+    picks = {(pick.corpus_split, pick.setup): pick for pick in searched.picks}
     datasets = []
-    for place in search.places:
+    for place in search.corpus_splits:
         own = [picks[place, setup] for setup in entry.setups if (place, setup) in picks]
         winners = tuple(_winner(pick, values, search.metric) for pick in own)
         spreads = tuple(spread_of(search, store, values, place, setup) for setup in entry.setups)
@@ -196,7 +196,7 @@ def _winner(pick: Pick, values: Values, metric: Metric) -> Winner:
     return Winner(pick.setup, pick.system, pick.settings, pick.among, *scores)
 
 
-def _p(store: Store, first: Cell, second: Cell, searched: Searched) -> float:
+def _p(store: Store, first: Cell, second: Cell, searched: SearchOutcome) -> float:
     """A paired bootstrap over the sentences of test; 1 if it is one network."""
     metric = searched.search.metric
     if first.key == second.key:
@@ -237,7 +237,7 @@ def _over_datasets(known_D2: np.ndarray[Any, Any]) -> tuple[float, float]:
     return by_swaps, by_draws
 
 
-def _notes(searched: Searched, datasets: Sequence[DataSet], failed: int, failed_finals: int) -> list[str]:
+def _notes(searched: SearchOutcome, datasets: Sequence[DataSet], failed: int, failed_finals: int) -> list[str]:
     entry = searched.search.entry
     notes = []
     if failed:

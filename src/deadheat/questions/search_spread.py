@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from deadheat.stats.intervals import resampled_sums
 from deadheat.stats.rankings import spearman
-from deadheat.study.search.search import DEV, TEST, Place, Search, Values
+from deadheat.study.search.search import DEV, TEST, CorpusSplit, Search, Values
 from deadheat.study.store.store import Store
 
 RESAMPLES = 2000
@@ -44,7 +44,7 @@ class Spread:
         }  # fmt: skip
 
 
-def spread_of(search: Search, store: Store, values: Values, place: Place, setup: str) -> Spread:
+def spread_of(search: Search, store: Store, values: Values, place: CorpusSplit, setup: str) -> Spread:
     """The spread of a search on one data set."""
     tested, picking = search.entry.tested == "all", search.entry.setting
     parts = dict.fromkeys((picking, DEV, *([TEST] if tested else [])))

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.questions.contrast import setting_columns
 from deadheat.errors import InputError, NameUnknown
+from deadheat.questions.contrast import setting_columns
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seed_power import SeedPower, seeds_needed
 from deadheat.ranking.seeds import (

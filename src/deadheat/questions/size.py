@@ -28,7 +28,7 @@ from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
 from deadheat.stats.intervals import Values
 from deadheat.stats.rankings import weighted_kendall_rows
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 
 BY_CONSTRUCTION = (
@@ -45,7 +45,7 @@ def size(
     settings: SizeSettings | None = None,
     align_by: str = "text",
     save: AnyPath = "",
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> SizeStudy:
     r"""How much of a test set is enough to rank systems as all of it does.
@@ -60,7 +60,7 @@ def size(
         Sizes in words, ways of sampling, draws, what is done with runs, the threshold and the confidence.
     save
         A file that the counts are saved to, for `size_of_counts`.
-    look
+    ledger_entry
         Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
 
     Notes
@@ -83,8 +83,8 @@ def size(
         check_target(save)
     given = [Prediction(name, gold, each) for name, runs in systems.items() for each in _runs(runs)]
     _check_systems(given, settings or SizeSettings())
-    made = count_test_set("", given, metric=metric, align_by=align_by, look=look, reading=reading)
-    found = study([made], settings, look=look, alignment=align_by)
+    made = count_test_set("", given, metric=metric, align_by=align_by, ledger_entry=ledger_entry, reading=reading)
+    found = study([made], settings, ledger_entry=ledger_entry, alignment=align_by)
     if save:
         save_counts(made, save)
     return found
@@ -96,7 +96,7 @@ def size_of_sets(
     metric: str = "",
     settings: SizeSettings | None = None,
     align_by: str = "text",
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> SizeStudy:
     """How much is enough on several test sets, from a table with the columns set, gold, system and prediction."""
@@ -104,8 +104,12 @@ def size_of_sets(
     for name, predictions in listed_sets(listing).items():
         _check_systems(predictions, settings or SizeSettings(), name)
         chosen = made[0].counted.metric.name if made else metric
-        made.append(count_test_set(name, predictions, metric=chosen, align_by=align_by, look=look, reading=reading))
-    return study(made, settings, look=look, alignment=align_by)
+        made.append(
+            count_test_set(
+                name, predictions, metric=chosen, align_by=align_by, ledger_entry=ledger_entry, reading=reading
+            )
+        )
+    return study(made, settings, ledger_entry=ledger_entry, alignment=align_by)
 
 
 def size_of_counts(
@@ -113,7 +117,7 @@ def size_of_counts(
     *,
     metric: str = "",
     settings: SizeSettings | None = None,
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
 ) -> SizeStudy:
     """How much is enough, from counts that were saved: a test set a file."""
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -122,11 +126,15 @@ def size_of_counts(
         stored = each.counted.metric.name
         if metric and METRICS.make(metric).name != stored:
             raise InputError(f"{os.fspath(path)}: counts of {stored}; expected {METRICS.make(metric).name}")
-    return study(made, settings, look=look)
+    return study(made, settings, ledger_entry=ledger_entry)
 
 
 def study(
-    test_sets: Sequence[TestSet], settings: SizeSettings | None, *, look: Look | None = None, alignment: str = ""
+    test_sets: Sequence[TestSet],
+    settings: SizeSettings | None,
+    *,
+    ledger_entry: LedgerEntry | None = None,
+    alignment: str = "",
 ) -> SizeStudy:
     """Work out the curves, and record the looks before anybody sees them."""
     own = settings or SizeSettings()
@@ -146,7 +154,7 @@ def study(
     alike = len(found) > 1 and len({each.systems for each in found}) == 1
     between = np.array([_taus(each.scores_S, found) for each in found]) if alike else None
     made = SizeStudy(sets[0].metric, own, found, overall, between, runs, alignment)
-    done = [each for test_set in test_sets for each in test_set.record(look, made.signature)]
+    done = [each for test_set in test_sets for each in test_set.record(ledger_entry, made.signature)]
     told = [note for each in done for note in each.notes]
     looks = tuple(tally for each in done for tally in each.tallies)
     return replace(made, notes=tuple(dict.fromkeys([*told, *notes])), looks=looks)

@@ -25,7 +25,7 @@ from deadheat.metrics.metric import FIELDS
 from deadheat.questions.looks import recorded, unsealed
 from deadheat.questions.score import Given, default_metric, notes_on, open_corpora, open_corpus
 from deadheat.ranking.sizes_sampling import CountedSet
-from deadheat.study.ledger.ledger import Look, Recorded, Scored, Watched, is_test_name
+from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet, RecordedEvaluations, is_test_name
 
 SAVED_AS = "deadheat-counts.v1"
 SUFFIX = ".npz"
@@ -50,27 +50,31 @@ class TestSet:
 
     counted: CountedSet
     golds: tuple[tuple[Corpus, tuple[Corpus, ...]], ...] = ()  # each with the predictions that it was held against
-    files: tuple[Watched, ...] = ()  # saved: the gold files
+    files: tuple[LedgerTestSet, ...] = ()  # saved: the gold files
     predictions: tuple[str, ...] = ()  # saved: the hash of each run
     notes: tuple[str, ...] = ()
 
-    def record(self, look: Look | None, settings: str) -> list[Recorded]:
+    def record(self, ledger_entry: LedgerEntry | None, settings: str) -> list[RecordedEvaluations]:
         """Write a look a run to the ledger, where the gold file is a test set."""
         metric = self.counted.metric.name
         if self.golds:
-            return [recorded(look, gold, own, [metric], settings) for gold, own in self.golds]
-        if look is None:
+            return [recorded(ledger_entry, gold, own, [metric], settings) for gold, own in self.golds]
+        if ledger_entry is None:
             return []
         try:
-            known = look.ledger.read()
+            known = ledger_entry.ledger.read()
         except InputError as error:
-            return [Recorded(notes=(f"{error}; this look was not recorded",))]
+            return [RecordedEvaluations(notes=(f"{error}; this look was not recorded",))]
         watched = [each for each in self.files if is_test_name(each.name) or each.hash.encode() in known]
         if not watched:
             return []
         runs = zip(self.counted.systems, self.predictions, strict=True)
-        scored = [Scored(system, prediction, (metric,), settings) for system, prediction in runs]
-        return [look.ledger.record(watched, scored, purpose=look.purpose, over_budget=look.over_budget)]
+        scored = [Evaluation(system, prediction, (metric,), settings) for system, prediction in runs]
+        return [
+            ledger_entry.ledger.record(
+                watched, scored, purpose=ledger_entry.purpose, over_budget=ledger_entry.over_budget
+            )
+        ]
 
 
 def count_test_set(
@@ -79,7 +83,7 @@ def count_test_set(
     *,
     metric: str,
     align_by: str,
-    look: Look | None,
+    ledger_entry: LedgerEntry | None,
     reading: dict[str, Any],
 ) -> TestSet:
     """Count every run over the units that all share.
@@ -90,7 +94,7 @@ def count_test_set(
     for each in predictions:
         _check_other_file(each)
     given = {_key(each.gold): each.gold for each in predictions}
-    found = [unsealed(gold, reading, look, open_corpus) for gold in given.values()]
+    found = [unsealed(gold, reading, ledger_entry, open_corpus) for gold in given.values()]
     corpora = open_corpora([*(gold for gold, _ in found), *(each.predicted for each in predictions)], reading)
     golds = dict(zip(given, corpora, strict=False))
     runs = [replace(corpus, name=each.system) for each, corpus in zip(predictions, corpora[len(golds) :], strict=True)]
@@ -212,7 +216,7 @@ def saved_counts(path: AnyPath) -> TestSet:
         lengths, counts = arrays["lengths"].astype(np.int64), arrays["counts"]
         counted = CountedSet(str(arrays["name"]), systems, lengths, counts, metric, str(arrays["unit"]))
         pairs = zip(arrays["files"].tolist(), arrays["hashes"].tolist(), strict=True)
-        files = tuple(Watched(str(file), str(text)) for file, text in pairs)
+        files = tuple(LedgerTestSet(str(file), str(text)) for file, text in pairs)
         predictions = tuple(map(str, arrays["predictions"].tolist()))
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{name}: broken counts ({str(error).lower()}); {_expected()}") from None

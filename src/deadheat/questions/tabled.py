@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from deadheat.questions.chosen_scores import Answers, Chosen
-from deadheat.questions.sources import Tabled
 from deadheat.documents import plain
 from deadheat.errors import InputError, NameUnknown
+from deadheat.questions.chosen_scores import Answers, Chosen
+from deadheat.questions.sources import Tabled
 from deadheat.tables.names import DATASETS, METRICS, SCORES, SYSTEMS
 from deadheat.tables.table import Table, read_table
 

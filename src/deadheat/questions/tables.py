@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.errors import InputError
+from deadheat.metrics.metric import FIELDS, Counts, Metric, Sums, Values, ratio
 from deadheat.questions.compare import Comparison
 from deadheat.questions.contest import Settings, verdict
 from deadheat.questions.score import Score
-from deadheat.errors import InputError
-from deadheat.metrics.metric import FIELDS, Counts, Metric, Sums, Values, ratio
 from deadheat.stats.intervals import bootstrap
 from deadheat.stats.ranks import critical_difference
 from deadheat.tables.matrix import ScoreTable, score_table

@@ -23,7 +23,7 @@ def ledger_table(tallies: Sequence[Tally]) -> str:
             minute(each.last) or "-",
             ", ".join(each.users) or "-",
             "yes" if each.sealed else "no",
-            f"{each.looks:,}",
+            f"{each.evaluations:,}",
             f"{len(each.systems):,}",
             f"{each.predictions:,}",
             _left(each),

@@ -21,11 +21,11 @@ WHAT = {
 
 def search_plan(search: Search) -> str:
     """How many trainings and looks at test a search will cost."""
-    entry, places, seeds = search.entry, len(search.places), len(search.seeds)
+    entry, places, seeds = search.entry, len(search.corpus_splits), len(search.seeds)
     tried = len(search.candidates)
     setups = " and ".join(entry.setups)
     first = tried * len(entry.setups) * places * seeds
-    last = len(search.stand_ins())
+    last = len(search.possible_finals())
     told = (
         f"search of {search.label}: {pluralize(tried, 'setting')} of {', '.join(entry.space.varied)} ({entry.method})"
     )
