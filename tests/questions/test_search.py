@@ -26,7 +26,6 @@ from deadheat.questions.search_spread import Spread
 from deadheat.questions.study import scores_of
 from deadheat.questions.tables import compare_scores
 from deadheat.stats.corrections import correct
-from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.training import train_cell
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import Cell
@@ -36,6 +35,7 @@ from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.terminal.search import search_text
 from tests.study.search_cases import FOUR, METRIC, search_file
+from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import odd_systems
 
 EVERYTHING = f"{FOUR}epoch = ['tune', 'dev']\ntested = 'all'\nseeds = 2\nfinal = 'train'\n"

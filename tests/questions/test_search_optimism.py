@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from deadheat.questions.run import run_plan
 from deadheat.questions.study import scores_of
-from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.training import CellResult, train_cell
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
@@ -23,6 +22,7 @@ from deadheat.study.search.search import searches_of
 from deadheat.study.store.store import open_store
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate
+from tests.study.serial_executor import SerialExecutor
 
 SETTINGS, SPLITS, SENTENCES = 16, 20, 2000
 STUDY = f"""

@@ -16,7 +16,6 @@ import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
 from deadheat.corpus.labels import with_labels
-from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.local import LocalExecutor
 from deadheat.study.engine.running import CellRunner
 from deadheat.study.engine.training import CellResult
@@ -25,6 +24,7 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS, Model, System
+from tests.study.serial_executor import SerialExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = [

@@ -13,11 +13,11 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.study.engine import local
-from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.local import LocalExecutor, cores
 from deadheat.study.engine.worker import LOG_BYTES, WorkerError
 from deadheat.study.plan.cells import DONE, FAILED, TIMED_OUT
 from tests.study import worker_tasks
+from tests.study.serial_executor import SerialExecutor
 from tests.study.worker_checks import PATIENCE_S, goes_on, on_linux, run, run_one
 from tests.study.worker_tasks import Loader, behave
 

@@ -293,7 +293,7 @@ def test_no_worker_outlives_its_template_even_if_the_study_hangs(tmp_path: Path)
 
 def test_a_worker_that_has_begun_to_send_its_result_is_not_late() -> None:
     ours, theirs = socket.socketpair()
-    with ours, theirs, log_file(None) as log:
+    with ours, theirs, log_file() as log:
         worker = Worker(0, Inbox(ours), log)
         assert worker.begin(Task("x", b""))
         assert worker.busy

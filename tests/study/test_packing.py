@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from deadheat.errors import InputError
 from deadheat.study.store.counts import (
     KINDS,
-    PackedColumn,
     column_bytes,
     compress,
     decompress,
@@ -19,10 +18,12 @@ from deadheat.study.store.counts import (
     unpack,
 )
 
+Column = tuple[str, int, bytes]  # integer type, length, compressed bytes
 
-def pack(column: NDArray[np.integer]) -> PackedColumn:
+
+def pack(column: NDArray[np.integer]) -> Column:
     kind, raw = column_bytes(column)
-    return PackedColumn(kind, len(column), compress(raw))
+    return kind, len(column), compress(raw)
 
 
 LIMITS = sorted({edge for kind in KINDS for edge in (int(np.iinfo(kind).min), int(np.iinfo(kind).max))})
@@ -31,7 +32,7 @@ LIMITS = sorted({edge for kind in KINDS for edge in (int(np.iinfo(kind).min), in
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.sampled_from(LIMITS) | st.integers(0, 300)))
 def test_whole_numbers_come_back(numbers: list[int]) -> None:
     column = np.array(numbers, np.int64)
-    found = unpack(pack(column))
+    found = unpack(*pack(column))
     assert found.tolist() == numbers
     for kind in KINDS[: KINDS.index(found.dtype.str)]:
         assert min(numbers) < np.iinfo(kind).min or max(numbers) > np.iinfo(kind).max
@@ -67,35 +68,35 @@ def test_bytes_are_little_endian_whatever_the_array_is() -> None:
 
 def test_what_is_unpacked_cannot_be_written_to() -> None:
     with pytest.raises(ValueError, match="read-only"):
-        unpack(pack(np.array([1, 2])))[0] = 3
+        unpack(*pack(np.array([1, 2])))[0] = 3
 
 
 def test_a_fingerprint_tells_kinds_apart() -> None:
     assert fingerprint("|u1", b"\1\0") != fingerprint("<u2", b"\1\0")
 
 
-GOOD = pack(np.arange(2000) % 250)
-BROKEN = {
-    "cut off": PackedColumn(GOOD.kind, GOOD.units, GOOD.data[:-1]),
-    "without its checksum": PackedColumn(GOOD.kind, GOOD.units, GOOD.data[:-4]),
-    "followed by more": PackedColumn(GOOD.kind, GOOD.units, GOOD.data + b"x"),
-    "two frames": PackedColumn(GOOD.kind, GOOD.units, GOOD.data * 2),
-    "empty": PackedColumn(GOOD.kind, GOOD.units, b""),
-    "too few": PackedColumn(GOOD.kind, GOOD.units + 1, GOOD.data),
-    "too many": PackedColumn(GOOD.kind, GOOD.units - 1, GOOD.data),
-    "another width": PackedColumn("<u2", GOOD.units, GOOD.data),
-    "Python objects": PackedColumn("|O", GOOD.units, GOOD.data),
-    "floats": PackedColumn("<f8", GOOD.units // 8, GOOD.data),
-    "no kind at all": PackedColumn("", GOOD.units, GOOD.data),
-    "negative": PackedColumn(GOOD.kind, -1, GOOD.data),
-    "length not said": PackedColumn(GOOD.kind, 1, zstandard.ZstdCompressor(write_content_size=False).compress(b"1")),
+KIND, UNITS, DATA = pack(np.arange(2000) % 250)
+BROKEN: dict[str, Column] = {
+    "cut off": (KIND, UNITS, DATA[:-1]),
+    "without its checksum": (KIND, UNITS, DATA[:-4]),
+    "followed by more": (KIND, UNITS, DATA + b"x"),
+    "two frames": (KIND, UNITS, DATA * 2),
+    "empty": (KIND, UNITS, b""),
+    "too few": (KIND, UNITS + 1, DATA),
+    "too many": (KIND, UNITS - 1, DATA),
+    "another width": ("<u2", UNITS, DATA),
+    "Python objects": ("|O", UNITS, DATA),
+    "floats": ("<f8", UNITS // 8, DATA),
+    "no kind at all": ("", UNITS, DATA),
+    "negative": (KIND, -1, DATA),
+    "length not said": (KIND, 1, zstandard.ZstdCompressor(write_content_size=False).compress(b"1")),
 }
 
 
 @pytest.mark.parametrize("column", BROKEN.values(), ids=BROKEN)
-def test_what_is_not_what_it_says_is_refused(column: PackedColumn) -> None:
+def test_what_is_not_what_it_says_is_refused(column: Column) -> None:
     with pytest.raises(ValueError, match=r"."):
-        unpack(column)
+        unpack(*column)
 
 
 def test_every_changed_bit_is_detected() -> None:

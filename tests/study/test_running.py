@@ -13,7 +13,6 @@ from deadheat.corpus import read
 from deadheat.corpus.identity import text_hash
 from deadheat.errors import InputError
 from deadheat.study.engine import running
-from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.running import (
     CellRunner,
     RunSummary,
@@ -29,6 +28,7 @@ from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Cell, Out
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
+from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import SEEN, corpus_text, odd_systems, parallel, serial, study_file
 
 

@@ -20,13 +20,14 @@ from deadheat.errors import StudyError
 from deadheat.neural import tagging
 from deadheat.neural.orders import Done, Order
 from deadheat.study.engine import running
-from deadheat.study.engine.executor import SerialExecutor, TaskResult
+from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.running import missing_cells, run_study
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from tests.neural.tiny import TAGS, TINY, force_stacks, rows_of
+from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import ROOT
 
 HEAD = """\

@@ -48,7 +48,7 @@ def looks_table(tally: Tally, events: Sequence[Mapping[str, Any]]) -> str:
         for event in events
     ]
     header = ["time", "user", "event", "system", "prediction", "metrics", "remark"]
-    told = f"{tally.name} {tally.test_set[:SHORT]}: {tally}"
+    told = f"{tally.name} {tally.test_set[:SHORT]}: {tally.describe()}"
     return f"{table(header, rows, left=len(header))}\n\n{prose(told)}"
 
 

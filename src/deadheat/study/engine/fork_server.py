@@ -42,21 +42,9 @@ from deadheat.study.engine.worker import (
 )
 
 # One process per core: libraries that start as many threads in each would slow each other down.
-ONE_THREAD = dict.fromkeys(
-    (
-        "BLIS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NPROC",  # of jax
-        "NUMBA_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "POLARS_MAX_THREADS",
-        "RAYON_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-    ),
-    "1",
-)
+_LIBRARIES = ("BLIS", "MKL", "NUMBA", "NUMEXPR", "OMP", "OPENBLAS", "RAYON")
+ONE_THREAD = dict.fromkeys((f"{name}_NUM_THREADS" for name in _LIBRARIES), "1")
+ONE_THREAD |= {"NPROC": "1", "POLARS_MAX_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}  # NPROC is for jax
 # The same for compiled networks, unless the user has set these flags.
 XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 GRACE_S = 2.0  # between asking a worker to end and killing it
@@ -111,9 +99,9 @@ class Died:
     peak_mb: float
 
 
-def log_file(folder: str | None) -> IO[bytes]:
+def log_file() -> IO[bytes]:
     """An append-only file without a name; it is gone with the last process that has it open."""
-    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (the caller closes it)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
     fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
     return file
 
@@ -121,8 +109,8 @@ def log_file(folder: str | None) -> IO[bytes]:
 class ForkServer:
     """A running fork server. It loads the job itself, unless every worker is to load it (`load_in_workers`)."""
 
-    def __init__(self, job: bytes, *, load_in_workers: bool, log_folder: str | None) -> None:
-        self._log = log_file(log_folder)
+    def __init__(self, job: bytes, *, load_in_workers: bool) -> None:
+        self._log = log_file()
         control, remote = socket.socketpair()
         self._control = control
         self.inbox = Inbox(control)

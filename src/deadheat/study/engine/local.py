@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import IO, Any, Generic, Self, TypeVar
 
 from deadheat.errors import InputError
@@ -165,15 +164,7 @@ class LocalExecutor(Generic[T, R]):
         Seconds after which a task is ended.
     prepare
         Called once before any task; or once in each worker if it starts threads, since then nothing can be forked.
-    log_folder
-        Where the output of running tasks is kept, in files without names; by default the temporary folder.
-
-    Raises
-    ------
-    InputError
-        If `prepare` raises one, or `work` cannot be sent.
-    WorkerError
-        If `prepare` fails otherwise, or workers die again and again while they start.
+        If it raises InputError, so does the executor; after other errors, or if workers keep dying, WorkerError.
 
     Examples
     --------
@@ -191,7 +182,6 @@ class LocalExecutor(Generic[T, R]):
         workers: int = 0,
         limit_s: float | None = None,
         prepare: Callable[[], None] | None = None,
-        log_folder: str | os.PathLike[str] | None = None,
     ) -> None:
         if workers < 0:
             raise InputError(f"workers: {workers}; expected 1 or more, or 0 for one per core")
@@ -207,7 +197,6 @@ class LocalExecutor(Generic[T, R]):
         self.workers = workers or cores()  # tasks that can run at once
         self.shared = True  # whether workers share what `prepare` has loaded
         self._limit_s = limit_s
-        self._log_folder = None if log_folder is None else os.fspath(log_folder)
         self._queue: deque[Task] = deque()
         self._finished: deque[TaskResult[R]] = deque()
         self._closed = False
@@ -228,16 +217,11 @@ class LocalExecutor(Generic[T, R]):
         return tuple(worker.pid for worker in self._workers.values() if worker.pid)
 
     def submit(self, name: str, task: T) -> None:
-        """Append a task to the queue; it starts when results are requested."""
         if self._closed:
             raise ValueError("submit: the executor is closed")
         self._queue.append(Task(name, pickled(task)))
 
     def results(self) -> Iterator[TaskResult[R]]:
-        """Each submitted task once, in the order in which they finish; ends when none is left.
-
-        Tasks may be submitted between two results. Workers go on while the caller handles one.
-        """
         while self._finished or self._queue or self.running:
             self._assign_tasks()
             self._finished.extend(self._step(wait=not self._finished))
@@ -246,7 +230,6 @@ class LocalExecutor(Generic[T, R]):
                 yield self._finished.popleft()
 
     def cancel(self) -> None:
-        """Drop queued tasks and stop running ones. Running tasks are reported as killed, queued ones not at all."""
         self._queue.clear()
         for worker in self._workers.values():
             if worker.busy:
@@ -254,7 +237,6 @@ class LocalExecutor(Generic[T, R]):
                 self._server.end(worker.number, at_once=False)
 
     def close(self) -> None:
-        """End all workers, also busy ones, and the processes of their tasks."""
         if self._closed:
             return
         self._closed = True
@@ -274,17 +256,15 @@ class LocalExecutor(Generic[T, R]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
     def _start_server(self) -> None:
-        self._server = ForkServer(self._job, load_in_workers=not self.shared, log_folder=self._log_folder)
+        self._server = ForkServer(self._job, load_in_workers=not self.shared)
         if self._server.threaded:
             self._server.kill()
             self.shared = False
-            self._server = ForkServer(self._job, load_in_workers=True, log_folder=self._log_folder)
+            self._server = ForkServer(self._job, load_in_workers=True)
         self._selector.register(self._server, selectors.EVENT_READ)
 
     def _assign_tasks(self) -> None:
@@ -294,7 +274,7 @@ class LocalExecutor(Generic[T, R]):
         staying = sum(not worker.retiring for worker in self._workers.values())
         for _ in range(staying, min(self.running + len(self._queue), self.workers)):
             local, remote = socket.socketpair()
-            worker = Worker(self._started, Inbox(local), log_file(self._log_folder))
+            worker = Worker(self._started, Inbox(local), log_file())
             self._started += 1
             self._workers[worker.number] = worker
             self._selector.register(local, selectors.EVENT_READ, worker)

@@ -12,8 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from deadheat.screen import Screen, is_terminal
 
@@ -29,26 +28,14 @@ _CLEAR = "\r\x1b[K"
 
 
 def trimmed_mean(values: Sequence[float]) -> float:
-    """The mean without a tenth of the values at each end, so that one odd cell does not count.
-
-    Examples
-    --------
-    >>> trimmed_mean([1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0, 5000.0])
-    2.125
-    """
+    """The mean without a tenth of the values at each end, so that one odd cell does not count."""
     cut = int(TRIMMED * len(values))
     kept = sorted(values)[cut : len(values) - cut]
     return math.fsum(kept) / len(kept)
 
 
 def duration(seconds: float) -> str:
-    """A time in its two largest units.
-
-    Examples
-    --------
-    >>> duration(0.4), duration(59.6), duration(3599.0), duration(90000.0)
-    ('0 s', '1 min 0 s', '59 min 59 s', '1 d 1 h')
-    """
+    """A time in its two largest units."""
     whole = round(seconds)
     for unit, name, smaller, small_name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
         if whole >= unit:
@@ -57,13 +44,7 @@ def duration(seconds: float) -> str:
 
 
 def speed(per_second: float) -> str:
-    """Cells per second, minute or hour.
-
-    Examples
-    --------
-    >>> speed(12.0), speed(0.5), speed(0.001)
-    ('12/s', '30/min', '3.6/h')
-    """
+    """Cells per second, minute or hour."""
     for seconds, name in ((1, "s"), (60, "min")):
         if (rate := per_second * seconds) >= 1:
             return f"{rate:,.0f}/{name}" if rate >= 100 else f"{rate:.3g}/{name}"
@@ -71,30 +52,7 @@ def speed(per_second: float) -> str:
 
 
 class Progress:
-    """Counts finished cells and shows the progress on stderr.
-
-    Parameters
-    ----------
-    total
-        How many cells there are to run.
-    workers
-        How many run at once.
-    quiet
-        Show nothing.
-    stream
-        Where to write; stderr by default.
-    clock
-        A clock in seconds.
-
-    Examples
-    --------
-    >>> import sys
-    >>> with Progress(3, workers=1, stream=sys.stdout, clock=lambda: 0.0) as progress:
-    ...     progress.finished(4.0, running=1)
-    ...     progress.finished(2.0, running=1, failed=True)
-    1 of 3 done, 1 running, 15/min, 8 s left
-    2 of 3 done, 1 failed, 1 running, 20/min, 3 s left
-    """
+    """Counts finished cells, of `total` with `workers` at once, and shows the progress on stderr or another stream."""
 
     def __init__(
         self,
@@ -147,9 +105,7 @@ class Progress:
             self._update()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
     def _parts(self) -> dict[str, str]:
@@ -196,19 +152,7 @@ class Progress:
 
 
 class ProgressBar:
-    """Draws the line; the bar becomes shorter when the numbers beside it grow, and stays so.
-
-    Examples
-    --------
-    >>> bar = ProgressBar()
-    >>> parts = {"done": "3 of 4 done", "failed": "1 failed", "so far": "9 s so far", "left": "3 s left"}
-    >>> for columns in (80, 50, 42, 25):
-    ...     print(bar.line(0.75, parts, Screen(columns, color=False)))
-    ━━━━━━━━━━━━━━━━━━──────  3 of 4 done, 1 failed, 9 s so far, 3 s left
-    ━━━━━━━━━───  3 of 4 done, 1 failed, 3 s left
-    ━━━━╸─  3 of 4 done, 1 failed, 3 s left
-    3 of 4 done, 1 failed
-    """
+    """Draws the line; the bar becomes shorter when the numbers beside it grow, and stays so."""
 
     def __init__(self) -> None:
         self._sizes: tuple[int, ...] = BAR_SIZES

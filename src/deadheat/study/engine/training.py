@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -148,11 +147,9 @@ class StackedExecutor:
         self._rest.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._clear()
-        self._rest.__exit__(kind, error, trace)
+        self._rest.__exit__(*error)
 
     def _clear(self) -> None:
         for group in self._groups.values():

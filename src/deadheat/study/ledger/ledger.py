@@ -13,7 +13,7 @@ import pwd
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -77,27 +77,15 @@ class Tally:
         """The evaluations so far, in a line."""
         so_far = f"{pluralize(self.evaluations, 'evaluation')} of {name} so far"
         left = "" if self.left is None else f"; {max(self.left, 0):,} left of a budget of {self.budget:,}"
-        return f"ledger: {so_far}, {pluralize(len(self.systems), 'system')}{left}"
+        return f"{so_far}, {pluralize(len(self.systems), 'system')}{left}"
 
     def __str__(self) -> str:
-        return self.describe()
+        return f"ledger: {self.describe()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the commands print them under `--json`."""
-        return {
-            "name": self.name,
-            "test_set": self.test_set,
-            "looks": self.evaluations,
-            "systems": list(self.systems),
-            "predictions": self.predictions,
-            "users": list(self.users),
-            "first": self.first,
-            "last": self.last,
-            "guarded": self.guarded,
-            "budget": self.budget,
-            "over_budget": self.over_budget,
-            "sealed": self.sealed,
-        }
+        values = asdict(self) | {"systems": list(self.systems), "users": list(self.users)}
+        return {"looks" if name == "evaluations" else name: value for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +223,7 @@ class Ledger:
                 raise InputError(f"{problem}; expected to, because the test set is guarded") from error
             return RecordedEvaluations(notes=(f"{problem}; this evaluation was not recorded",))
         tallies = tuple(_tally(test_set.hash, events[test_set.hash]) for test_set in test_sets)
-        counts = [str(tally) if len(tallies) == 1 else tally.describe(tally.name) for tally in tallies]
+        counts = [str(tally) if len(tallies) == 1 else f"ledger: {tally.describe(tally.name)}" for tally in tallies]
         return RecordedEvaluations(tallies, (*repairs, *counts))
 
     def _is_beyond_budget(self, test_set: LedgerTestSet, before: Tally, more: int, over_budget: str) -> bool:

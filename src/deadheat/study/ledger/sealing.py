@@ -148,13 +148,7 @@ def is_unlabelled(corpus: Corpus) -> bool:
 
 
 def copy_name(path: str) -> Path:
-    """The name of the copy beside a file: `test.conllu.gz` gives `test.unlabelled.conllu.gz`.
-
-    Examples
-    --------
-    >>> str(copy_name("data/en-test.conllu")), str(copy_name("plain")), str(copy_name("a.txt.gz"))
-    ('data/en-test.unlabelled.conllu', 'plain.unlabelled', 'a.unlabelled.txt.gz')
-    """
+    """The name of the copy beside a file: `test.conllu.gz` gives `test.unlabelled.conllu.gz`."""
     folder, name = os.path.split(path)
     plain = without_suffix(name)
     stem, suffix = os.path.splitext(plain)

@@ -94,13 +94,7 @@ def _base_names(names: Iterable[str]) -> str:
 
 
 def quote_toml(value: str | Sequence[str]) -> str:
-    r"""Write a string, or a list of strings, as TOML.
-
-    Examples
-    --------
-    >>> print(quote_toml('a "b" \\ c'), quote_toml(["form", "tag"]))
-    "a \"b\" \\ c" ["form", "tag"]
-    """
+    r"""Write a string, or a list of strings, as TOML."""
     if not isinstance(value, str):
         return f"[{', '.join(map(quote_toml, value))}]"
     try:

@@ -61,13 +61,7 @@ class Range:
         return isinstance(self.low, int) and isinstance(self.high, int)
 
     def quantile(self, share: float) -> float:
-        """The number that this share of the range lies below.
-
-        Examples
-        --------
-        >>> Range(0.001, 0.1, log=True).quantile(0.5), Range(1, 3).quantile(0.99), Range(0.0, 1.0).quantile(0.25)
-        (0.01, 3, 0.25)
-        """
+        """The number that this share of the range lies below."""
         low, high = (self.low, self.high + 1) if self.is_integer else (self.low, self.high)
         if self.log:
             value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
@@ -112,13 +106,7 @@ class Space:
         return grid(self.settings)
 
     def sample(self, samples: int, seed: int) -> list[Settings]:
-        """Distinct random combinations; fewer if there are no more.
-
-        Examples
-        --------
-        >>> Space({"drop": [0.1, 0.2], "column": "upos"}).sample(5, 0)
-        [{'drop': 0.2, 'column': 'upos'}, {'drop': 0.1, 'column': 'upos'}]
-        """
+        """Distinct random combinations; fewer if there are no more."""
         rng = generator(seed, 0)
         distinct: dict[str, Settings] = {}
         for _ in range(MAX_DRAWS * samples):

@@ -34,23 +34,8 @@ KINDS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8")  # from small to large
 QUERY_VALUES = 500  # in one query; older builds of SQLite take 999
 
 
-@dataclass(frozen=True, slots=True)
-class PackedColumn:
-    """One column of counts: its integer type, length, and compressed bytes."""
-
-    kind: str
-    units: int
-    data: bytes
-
-
 def kind_of(column_N: NDArray[np.integer]) -> str:
-    """The smallest integer type that holds a column.
-
-    Examples
-    --------
-    >>> [kind_of(np.array(column, int)) for column in ([0, 255], [0, 256], [-1, 127], [])]
-    ['|u1', '<u2', '|i1', '|u1']
-    """
+    """The smallest integer type that holds a column."""
     low, high = (int(column_N.min()), int(column_N.max())) if len(column_N) else (0, 0)
     for kind in KINDS:
         limits = np.iinfo(kind)
@@ -75,12 +60,12 @@ def compress(raw: bytes, *, level: int = COUNTS) -> bytes:
     return _ZSTD.compressors[level].compress(raw)
 
 
-def unpack(column: PackedColumn) -> NDArray[np.integer]:
-    """The integers of a column, read-only; raises ValueError if they are not what the column says."""
-    if column.kind not in KINDS:
-        raise ValueError(f"integers of kind {column.kind!r}; expected one of {', '.join(KINDS)}")
-    kind = np.dtype(column.kind)
-    return np.frombuffer(decompress(column.data, column.units * kind.itemsize), kind)
+def unpack(kind: str, units: int, data: bytes) -> NDArray[np.integer]:
+    """The integers of a stored column, read-only; raises ValueError if type or length are wrong."""
+    if kind not in KINDS:
+        raise ValueError(f"integers of kind {kind!r}; expected one of {', '.join(KINDS)}")
+    dtype = np.dtype(kind)
+    return np.frombuffer(decompress(data, units * dtype.itemsize), dtype)
 
 
 def decompress(data: bytes, size: int) -> bytes:
@@ -166,7 +151,7 @@ def _read_columns(connection: sqlite3.Connection, ids: set[int]) -> dict[int, ND
         sql = f"SELECT id, kind, units, data FROM columns WHERE id IN ({_placeholders(block)})"
         for number, *stored in connection.execute(sql, tuple(block)):
             try:
-                columns[number] = unpack(PackedColumn(*stored))
+                columns[number] = unpack(*stored)
             except (TypeError, ValueError) as error:
                 raise CorruptStore(f"column {number} of counts: {error}") from None
     if missing := ids - set(columns):

@@ -191,13 +191,7 @@ def predictions_folder(store: str | os.PathLike[str]) -> Path:
 
 
 def prediction_file(key: str, part: str) -> str:
-    """The file of a prediction, relative to the folder; names that could lead out of it are refused.
-
-    Examples
-    --------
-    >>> prediction_file("ab12", "test")
-    'ab/ab12.test.zst'
-    """
+    """The file of a prediction, relative to the folder; names that could lead out of it are refused."""
     for what, name in (("key", key), ("part", part)):
         if not _NAME.fullmatch(name):
             raise InputError(f"prediction: {what} {name!r}; expected only letters, digits, _ and -")
@@ -211,15 +205,6 @@ def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: 
     ------
     InputError
         If it cannot be written; then there is no file, or the one from before.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> folder = tempfile.mkdtemp()
-    >>> record = write_prediction(folder, "ab12", "test", b"1\tHi\n")
-    >>> record["file"], record["bytes"], read_prediction(Path(folder), record)
-    ('ab/ab12.test.zst', 5, b'1\tHi\n')
     """
     file = prediction_file(key, part)
     target = Path(folder) / file
@@ -277,14 +262,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
-    """Versions, machine and user of a run, and the git revision of `folder`.
-
-    Examples
-    --------
-    >>> record = provenance()
-    >>> record["deadheat"] == __version__, "host" in record
-    (True, True)
-    """
+    """Versions, machine and user of a run, and the git revision of `folder`."""
     return {
         "deadheat": __version__,
         "python": platform.python_version(),

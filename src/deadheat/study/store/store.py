@@ -14,7 +14,6 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from deadheat.documents import to_json
 from deadheat.errors import InputError, NameUnknown
 from deadheat.study.plan.cells import DONE, Outcome
 from deadheat.study.store import database
-from deadheat.study.store.counts import CountsQuery, PackedColumn, decompress, fingerprint, read_counts, unpack
+from deadheat.study.store.counts import CountsQuery, decompress, fingerprint, read_counts, unpack
 from deadheat.study.store.recording import (
     OutcomeWriter,
     clear_unfinished,
@@ -94,9 +93,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
     def close(self) -> None:
@@ -313,7 +310,7 @@ def _count_errors(connection: sqlite3.Connection) -> Iterator[str]:
     for number, expected, kind, units, data in connection.execute(sql):
         ids.add(str(number))
         try:
-            same = fingerprint(kind, unpack(PackedColumn(kind, units, data)).tobytes()) == expected
+            same = fingerprint(kind, unpack(kind, units, data).tobytes()) == expected
         except (AttributeError, TypeError, ValueError):
             same = False
         if not same:

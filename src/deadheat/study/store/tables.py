@@ -110,13 +110,7 @@ def _replace_ids(connection: sqlite3.Connection, frame: pl.DataFrame, columns: S
 
 
 def format_of(path: str, chosen: str = "") -> str:
-    """The chosen format, or else the one of the file name.
-
-    Examples
-    --------
-    >>> format_of("runs.parquet"), format_of("runs.txt", "jsonl"), format_of("")
-    ('parquet', 'jsonl', 'csv')
-    """
+    """The chosen format, or else the one of the file name."""
     if chosen or not path:
         return chosen or FORMATS[0]
     suffix = Path(path).suffix.lower()
