@@ -18,7 +18,7 @@ from deadheat.questions.size import size, size_of_counts, size_of_sets
 from deadheat.questions.size_counts import Prediction, count_test_set, saved_counts
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.stats.intervals import normal_cdf
-from deadheat.study.ledger.ledger import Ledger, Look, Watched
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
 from deadheat.testbed import SimulatedSystem, generate, simulate
 
 FAST = SizeSettings((50, 500), draws=5, aso_draws=2)
@@ -63,7 +63,7 @@ def read_all(runs: dict[str, list[str]]) -> dict[str, list[Corpus]]:
 def test_counts_are_those_of_a_comparison_and_lengths_those_of_gold(text: str, runs: dict[str, list[str]]) -> None:
     gold, corpora = deadheat.read(text=text), read_all(runs)
     given = [Prediction(name, gold, each) for name, several in corpora.items() for each in several]
-    made = count_test_set("", given, metric="", align_by="text", look=None, reading={}).counted
+    made = count_test_set("", given, metric="", align_by="text", ledger_entry=None, reading={}).counted
     assert made.systems == ("good", "good", "fair", "fair", "poor")
     assert (made.metric.name, made.unit, made.words) == ("las.v1", "sentence", gold.words)
     assert np.array_equal(made.lengths_N, np.diff(gold.offsets))
@@ -223,30 +223,36 @@ def test_saved_counts_that_do_not_fit_together_are_told(folder: Path) -> None:
 def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(folder: Path, ledger_path: Path) -> None:
     for save, told in ((folder / "counts.txt", "expected such a name"), (folder / "no" / "counts.npz", "no folder")):
         with pytest.raises(InputError, match=told):
-            size(folder / "my-test.conllu", files(folder), settings=FAST, save=save, look=Look(Ledger.at()))
+            size(
+                folder / "my-test.conllu",
+                files(folder),
+                settings=FAST,
+                save=save,
+                ledger_entry=LedgerEntry(Ledger.at()),
+            )
     assert not ledger_path.exists()
 
 
 def test_every_run_is_a_look_at_the_test_set_also_from_saved_counts(folder: Path) -> None:
     ledger, path = Ledger.at(), folder / "counts.npz"
-    look = Look(ledger, purpose="how much is enough")
-    found = size(folder / "my-test.conllu", files(folder), settings=FAST, save=path, look=look)
+    ledger_entry = LedgerEntry(ledger, purpose="how much is enough")
+    found = size(folder / "my-test.conllu", files(folder), settings=FAST, save=path, ledger_entry=ledger_entry)
     (tally,) = found.looks
-    assert (tally.looks, tally.systems, tally.predictions) == (5, ("good", "fair", "poor"), 5)
+    assert (tally.evaluations, tally.systems, tally.predictions) == (5, ("good", "fair", "poor"), 5)
     assert found.to_dict()["looks"][0]["looks"] == 5
-    (again,) = size_of_counts(path, settings=FAST, look=look).looks
-    assert (again.looks, again.systems, again.predictions) == (10, ("good", "fair", "poor"), 5)
-    ledger.guard(ledger.watched(deadheat.read(folder / "my-test.conllu"))[0], budget=12)
-    with pytest.raises(InputError, match="5 looks asked for, 2 left of a budget of 12"):
-        size_of_counts(path, settings=FAST, look=look)
+    (again,) = size_of_counts(path, settings=FAST, ledger_entry=ledger_entry).looks
+    assert (again.evaluations, again.systems, again.predictions) == (10, ("good", "fair", "poor"), 5)
+    ledger.guard(ledger.test_sets_in(deadheat.read(folder / "my-test.conllu"))[0], budget=12)
+    with pytest.raises(InputError, match="5 evaluations requested, 2 left of a budget of 12"):
+        size_of_counts(path, settings=FAST, ledger_entry=ledger_entry)
 
 
 def test_a_file_that_is_no_test_set_is_not_counted(folder: Path, ledger_path: Path) -> None:
     dev = folder / "my-dev.conllu"
     dev.write_bytes((folder / "my-test.conllu").read_bytes())
     path = folder / "counts.npz"
-    assert size(dev, files(folder), settings=FAST, save=path, look=Look(Ledger.at())).looks == ()
-    assert size_of_counts(path, settings=FAST, look=Look(Ledger.at())).looks == ()
+    assert size(dev, files(folder), settings=FAST, save=path, ledger_entry=LedgerEntry(Ledger.at())).looks == ()
+    assert size_of_counts(path, settings=FAST, ledger_entry=LedgerEntry(Ledger.at())).looks == ()
     assert not ledger_path.exists()
 
 
@@ -255,11 +261,11 @@ def test_saved_counts_of_a_test_set_are_known_by_its_name_or_by_its_text(folder:
     dev.write_bytes((folder / "my-test.conllu").read_bytes())
     for gold, path in zip((folder / "my-test.conllu", dev), paths, strict=True):
         size(gold, files(folder), settings=FAST, save=path)  # no look is asked for
-    by_name = Look(Ledger.at(tmp_path / "first.jsonl"))
-    assert size_of_counts(paths[0], settings=FAST, look=by_name).looks[0].looks == 5
-    by_text = Look(Ledger.at(tmp_path / "second.jsonl"))
-    by_text.ledger.guard(Watched.of(deadheat.read(dev)))
-    assert size_of_counts(paths[1], settings=FAST, look=by_text).looks[0].looks == 5
+    by_name = LedgerEntry(Ledger.at(tmp_path / "first.jsonl"))
+    assert size_of_counts(paths[0], settings=FAST, ledger_entry=by_name).looks[0].evaluations == 5
+    by_text = LedgerEntry(Ledger.at(tmp_path / "second.jsonl"))
+    by_text.ledger.guard(LedgerTestSet.of(deadheat.read(dev)))
+    assert size_of_counts(paths[1], settings=FAST, ledger_entry=by_text).looks[0].evaluations == 5
 
 
 def listing(folder: Path, rows: list[str]) -> Path:

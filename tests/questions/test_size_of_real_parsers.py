@@ -19,7 +19,7 @@ def test_real_parsers_on_a_real_treebank(shared_data: Path) -> None:
         for run in (1, 2, 3)
     ]
     made = count_test_set(
-        "wo", rows, metric="las", align_by="position", look=None, reading={"lenient": lenient}
+        "wo", rows, metric="las", align_by="position", ledger_entry=None, reading={"lenient": lenient}
     ).counted
     assert (len(made.lengths_N), made.words) == (470, 10403)
     scores = made.metric.value(made.counts_RNF.sum(axis=1))
