@@ -1,13 +1,9 @@
-"""Align the words of two tokenizations, as the official UD evaluation does, and find near-duplicate sentences.
-
-Align the words of two tokenizations of one text, as the official Universal Dependencies evaluation does.
-
-Find sentences that are much like another one.
-"""
+"""Align the words of two tokenizations, as the official UD evaluation does, and find near-duplicate sentences."""
 
 from __future__ import annotations
 
 import numpy as np
+
 from deadheat.kernels.native import helper, kernel
 
 
@@ -124,7 +120,7 @@ def nearest_like(left, left_offsets, right, right_offsets, percent, first_of, ne
 
     Items are numbered by how rare they are, rarest first, and ascend within a set. `first_of` has a place for every
     item and `next_of` for every item of the right: the right sets that have the item in their prefix, chained; `seen`
-    a place for every right set. All three are room for the work.
+    a place for every right set. All three are workspace for the work.
     """
     for item in range(len(first_of)):
         first_of[item] = -1

@@ -225,7 +225,7 @@ def describe(counts, width, stack, buffer, lefts, rights, features):
 def rank_words(counts, width, gold, child, sibling, ranks):
     """Fill the projective order: a word comes after what hangs from it on its left, and before what does on its right.
 
-    The root comes last. `gold` has trees with one root; `child` and `sibling` are room for a row.
+    The root comes last. `gold` has trees with one root; `child` and `sibling` are workspace for a row.
     """
     for row in range(len(counts) // COUNTS):
         base = row * width

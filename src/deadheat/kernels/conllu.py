@@ -44,7 +44,7 @@ ZERO, NINE, HASH, MINUS, DOT = 48, 57, 35, 45, 46
 
 @helper
 def report(kind, line, start, detail, more, faults, out):
-    """Note a fault; past the room for them only their number is kept."""
+    """Note a fault; past the end of the array only their number is kept."""
     at = out[FAULTS] * FAULT_SIZE
     out[FAULTS] += 1
     out[SPOILED] = 1
@@ -261,7 +261,7 @@ def end_sentence(at, lenient, heads, marks, extra_at, faults, out):
 
 
 @helper
-def read_fields(data, at, row, span, rows, lenient, codes, heads, table, room, masks, sizes, starts,
+def read_fields(data, at, row, span, rows, lenient, codes, heads, table, capacity, masks, sizes, starts,
                 lengths, hashes):  # fmt: skip
     """Columns 2 to 10 of a line from `at` on: where they end, and a fault or 0."""
     column = 0
@@ -277,7 +277,7 @@ def read_fields(data, at, row, span, rows, lenient, codes, heads, table, room, m
             at = find_end(data, at)
             if field == 1 and only_spaces(data, begin, at):
                 fault = np.int64(EMPTY_FORM)
-            code = intern(data, begin, at, column, table, room, masks, sizes, starts, lengths, hashes, rows)
+            code = intern(data, begin, at, column, table, capacity, masks, sizes, starts, lengths, hashes, rows)
             codes[column * rows + row] = code
             column += 1
         if field < 9:
@@ -294,7 +294,7 @@ def read_fields(data, at, row, span, rows, lenient, codes, heads, table, room, m
 
 
 @kernel("u1 int i4 i4 int i4 int i8 i8 i8 i4 u4 i8 i4 i8 i8 i8 u1 i4 i8 i8")
-def scan(data, lenient, codes, heads, rows, table, room, masks, sizes, starts, lengths, hashes,
+def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, starts, lengths, hashes,
          extra_at, extra_span, extra_ends, ends, comments, newdoc, marks, faults, out):  # fmt: skip
     """Fill the columns from a file whose last byte is a newline.
 
@@ -349,7 +349,7 @@ def scan(data, lenient, codes, heads, rows, table, room, masks, sizes, starts, l
         at, fault, span = read_id(data, at, extra_at, extra_span, out)
         row = out[WORDS] if span == 0 else rows - 1 - out[EXTRAS]
         if fault == 0:
-            at, fault = read_fields(data, at + 1, row, span, rows, lenient, codes, heads, table, room, masks,
+            at, fault = read_fields(data, at + 1, row, span, rows, lenient, codes, heads, table, capacity, masks,
                                     sizes, starts, lengths, hashes)  # fmt: skip
             if span == 0:
                 out[WORDS] += 1

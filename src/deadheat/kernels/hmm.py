@@ -30,7 +30,7 @@ def find_slot(key, keys, mask):
 def count_trigrams(states, offsets, boundary, keys, counts):
     """Count the trigrams of sentences, each with two boundaries before it and one behind; how many kinds there are.
 
-    `keys` is filled with -1, `counts` with 0; both are a power of two long, with more room than there are trigrams.
+    `keys` is filled with -1, `counts` with 0; both are a power of two long, longer than there are trigrams.
     """
     base = boundary + 1
     mask = len(keys) - 1
@@ -82,7 +82,7 @@ def count_words(forms, labels, firsts, links, link_counts, following, starts, st
     """Count the states of every form; how many pairs of the two there are.
 
     Form f has the pairs `starts[f]` to `starts[f + 1]`, in the order of its states. `firsts` is filled with -1; it
-    and the three arrays after it are room to work in.
+    and the three arrays after it are workspace.
     """
     size = np.int64(0)
     for word in range(len(forms)):
@@ -217,12 +217,12 @@ def best_states(rows, starts, states, emissions, offsets, sentence, boundary, ke
     Word w can have the states of row `rows[w]`, each with the logarithm of its chance. `keys` and `values` hold the
     trigrams that were seen, `shorter` what stands for the others. After each word the pairs of states are dropped
     that are worse than the best by more than `margin[0]`. Pairs lie in `current`, `previous` and `scores`, those of
-    one state side by side, and `origins` tells where each came from. A sentence for which there is no room there is
-    the first not done.
+    one state side by side, and `origins` tells where each came from. A sentence that does not fit is the first not
+    done.
     """
     base = boundary + 1
     mask = len(keys) - 1
-    room = len(current)
+    capacity = len(current)
     while sentence < len(offsets) - 1:
         current[0] = boundary
         previous[0] = boundary
@@ -233,7 +233,7 @@ def best_states(rows, starts, states, emissions, offsets, sentence, boundary, ke
         for word in range(offsets[sentence], offsets[sentence + 1]):
             row = rows[word]
             at = end
-            if at + groups * (starts[row + 1] - starts[row]) > room:
+            if at + groups * (starts[row + 1] - starts[row]) > capacity:
                 return sentence
             best = -np.inf
             for r in range(starts[row], starts[row + 1]):

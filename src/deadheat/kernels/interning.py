@@ -77,11 +77,11 @@ def find_end(data, at):
 
 
 @helper
-def grow(column, table, room, masks, hashes, entries, size):
+def grow(column, table, capacity, masks, hashes, entries, size):
     """Double a column's table, in place, and put its entries back in."""
     mask = masks[column] * 2 + 1
     masks[column] = mask
-    base = column * room
+    base = column * capacity
     for i in range(base, base + mask + 1):
         table[i] = 0
     for code in range(1, size):
@@ -93,14 +93,14 @@ def grow(column, table, room, masks, hashes, entries, size):
 
 
 @helper
-def intern(data, start, end, column, table, room, masks, sizes, starts, lengths, hashes, entries):
+def intern(data, start, end, column, table, capacity, masks, sizes, starts, lengths, hashes, entries):
     """Return the code of `data[start:end]` in a column, giving it the next one if it is new."""
     length = end - start
     if length == 1 and data[start] == UNDERSCORE:
         return np.int64(0)
     short = np.uint32(hash_bytes(data, start, end))
     mask = masks[column]
-    base, first = column * room, column * entries
+    base, first = column * capacity, column * entries
     slot = np.int64(short) & mask
     while True:
         code = np.int64(table[base + slot])
@@ -116,8 +116,8 @@ def intern(data, start, end, column, table, room, masks, sizes, starts, lengths,
     lengths[first + code] = length
     hashes[first + code] = short
     table[base + slot] = code
-    if (code + 1) * 2 > mask and (mask + 1) * 2 <= room:
-        grow(column, table, room, masks, hashes, entries, code + 1)
+    if (code + 1) * 2 > mask and (mask + 1) * 2 <= capacity:
+        grow(column, table, capacity, masks, hashes, entries, code + 1)
     return code
 
 

@@ -33,14 +33,6 @@ def exponential(x, powers):
     return series * powers[n]
 
 
-@kernel("f8 f8 f8")
-def exponentials(values, powers, out):
-    """Fill `out` with the exponentials of numbers that are not above 0."""
-    for i in range(len(values)):
-        out[i] = exponential(values[i], powers)
-    return 0
-
-
 @kernel("i4 int int i4 i4 int i8 i4")
 def list_weights(rows, width, tags, starts, weight_tags, fill, ends, places):
     """List the weights that each case adds up, in the order of the rows.

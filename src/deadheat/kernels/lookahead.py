@@ -157,8 +157,9 @@ def score_first(word, ahead, x, y, depth, tags, stride, moves, future, spare, fi
 def score_window(word, scored, last, rows, width, slots, weights, depth, stride, future):
     """Score the words up to `last` that have not been; returns up to where they have been now."""
     start = max(scored, word)
-    for each in range(start, last + 1):
-        score_all(rows, each * width, width, slots, weights, stride, future, place_of_scores(each, depth, stride))
+    for ahead in range(start, last + 1):
+        to = place_of_scores(ahead, depth, stride)
+        score_all(rows, ahead * width, width, slots, weights, stride, future, to)
     return max(start, last + 1)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, counted
-from deadheat.kernels.statistics import grow_tree
 from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.statistics import grow_tree
 from deadheat.stats.scores import Values, check_scores
 
 Codes = NDArray[np.int64]

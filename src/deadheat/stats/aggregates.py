@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.resampling import resampled_interquartile_means
-from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.resampling import draw_weights, resampled_interquartile_means
 from deadheat.stats.intervals import Interval, percentiles
 from deadheat.stats.scores import BLOCK, ScoreLists, Values, check_number, check_score_lists
 

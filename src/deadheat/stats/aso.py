@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.resampling import violation_sums
-from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.resampling import draw_weights, violation_sums
 from deadheat.stats.aso_rates import ALPHAS, TAUS, NullRate, nearest_null_rates
 from deadheat.stats.intervals import normal_quantile
 from deadheat.stats.scores import BLOCK, ScoreLists, Values, check_number, check_score_lists, check_scores

@@ -13,7 +13,7 @@ from deadheat.corpus.identity import text_hash
 from deadheat.corpus.labels import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
-from deadheat.neural.jobs import Done, Order, Together
+from deadheat.neural.jobs import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.cells import Cell, PartScores
 from deadheat.study.plan import Plan
 from deadheat.systems import SYSTEMS, System
@@ -37,9 +37,9 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
     """
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
     system = SYSTEMS.make(cell.system)
-    if system.together is not None:
+    if system.batch_trainer is not None:
         # By the numbers of sentences, so that programs that were compiled for one split serve the others.
-        ((_, done),) = system.together.train(corpus, [order_of(plan, cell, system.together)])
+        ((_, done),) = system.batch_trainer.train(corpus, [order_of(plan, cell, system.batch_trainer)])
         return examined(plan, cell, done, keep)
     tune_part = plan.tune_part(partition, cell)
     train = take(corpus, plan.learned(cell))
@@ -50,16 +50,16 @@ def work(plan: Plan, cell: Cell, keep: Keep | None = None) -> Worked:
     return scored(plan, cell, predictions, keep)
 
 
-def order_of(plan: Plan, cell: Cell, together: Together) -> Order:
+def order_of(plan: Plan, cell: Cell, batch_trainer: BatchTrainer) -> TrainJob:
     """A cell as a training among many."""
     partition = plan.partition(cell)
     tune_part = plan.tune_part(partition, cell)
     tune = partition.parts[tune_part] if tune_part else None
     parts = {part: partition.parts[part] for part in plan.scored_parts(cell)}
-    return Order(together.recipe, cell.seed, plan.learned(cell), tune, parts)
+    return TrainJob(batch_trainer.config, cell.seed, plan.learned(cell), tune, parts)
 
 
-def examined(plan: Plan, cell: Cell, done: Done, keep: Keep | None = None) -> Worked:
+def examined(plan: Plan, cell: Cell, done: TrainResult, keep: Keep | None = None) -> Worked:
     """The scores of one training among many, if something came of it."""
     if done.failed:
         raise InputError(f"{cell.system}, seed {cell.seed}: the network came to nothing, {done.failed}")

@@ -18,7 +18,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest
 from deadheat.metrics import METRICS, Metric
-from deadheat.neural.jobs import lacking
+from deadheat.neural.jobs import missing_package
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.cells import Cell
@@ -227,7 +227,7 @@ class Plan:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
         for where, i, name, settings in self._asked:
             made = SYSTEMS.make(name, **settings)
-            if made.together is not None and (told := lacking(made.name.partition("(")[0])):
+            if made.batch_trainer is not None and (told := missing_package(made.name.partition("(")[0])):
                 yield (where, i), told
         yield from self._vector_problems()
         yield from self._split_problems()

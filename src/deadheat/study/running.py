@@ -218,14 +218,14 @@ def local_executor(plan: Plan, store: Path) -> Executor[Cell, Worked]:
 def stacks_pay(plan: Plan) -> bool:
     """Whether the study has networks that can train together, and this machine an accelerator to train them on."""
     if plan.study.engine.device == "cpu" or all(
-        SYSTEMS.make(name).together is None for name in {cell.system for cell in plan.cells}
+        SYSTEMS.make(name).batch_trainer is None for name in {cell.system for cell in plan.cells}
     ):
         return False
     try:
-        from deadheat.neural.devices import accelerated
+        from deadheat.neural.devices import on_accelerator
     except ModuleNotFoundError:  # each network says by itself what is missing
         return False
-    return accelerated()
+    return on_accelerator()
 
 
 def check_budgets(plan: Plan, cells: Iterable[Cell], look: Look) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from deadheat.neural.jobs import Together
+from deadheat.neural.jobs import BatchTrainer
 from deadheat.study.bench import Worked, examined, order_of
 from deadheat.study.cells import DONE, FAILED, Cell
 from deadheat.study.executor import Executor, Finished
@@ -19,7 +19,7 @@ from deadheat.study.worker import described, largest_mb
 from deadheat.systems import SYSTEMS
 
 Keep = Callable[[Cell, str, bytes], dict[str, Any]]
-Group = dict[str, tuple[Cell, Together]]  # cells that train together, by name; those that are finished leave it
+Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train together, by name; those that are finished leave it
 
 
 class StackedExecutor:
@@ -36,11 +36,11 @@ class StackedExecutor:
 
     def submit(self, name: str, task: Cell) -> None:
         """Put a cell where it belongs."""
-        together = SYSTEMS.make(task.system).together
-        if together is None:
+        batch_trainer = SYSTEMS.make(task.system).batch_trainer
+        if batch_trainer is None:
             self._rest.submit(name, task)
         else:
-            self._groups.setdefault((task.corpus, together.group), {})[name] = (task, together)
+            self._groups.setdefault((task.corpus, batch_trainer.group), {})[name] = (task, batch_trainer)
 
     def results(self) -> Iterator[Finished[Worked]]:
         """Each cell once: networks as they leave their stack, then the rest."""
@@ -76,7 +76,7 @@ class StackedExecutor:
 
     def _trained(self, group: Group) -> Iterator[Finished[Worked]]:
         all_of_it = list(group.items())
-        first, together = all_of_it[0][1]
+        first, batch_trainer = all_of_it[0][1]
         corpus = self._plan.materials[first.corpus].corpus
         started, clock, cpu = time.time(), time.perf_counter(), time.process_time()
 
@@ -90,7 +90,7 @@ class StackedExecutor:
             for cell, _ in group.values():
                 self._plan.check_unchanged(cell)
             orders = [order_of(self._plan, cell, own) for _, (cell, own) in all_of_it]
-            arriving = together.train(corpus, orders)
+            arriving = batch_trainer.train(corpus, orders)
             while group and (each := _next(arriving, self._plan.path.parent)) is not None:
                 at, done = each
                 name, (cell, _) = all_of_it[at]

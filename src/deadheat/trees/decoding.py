@@ -1,28 +1,23 @@
-"""Trees with one root from arc scores.
-
-Scores of all arcs of many sentences, as decoders read them.
-
-The best tree with one root, from scores of arcs.
-
-The best projective tree with one root, from scores of arcs.
-
-Trees with one root from scores of arcs, by words that choose their heads from left to right.
-"""
+"""Trees with one root from arc scores: the best ones, the best projective ones, and by beam search."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, counted
-from deadheat.kernels.decoding import SCORE_LIMIT
-from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.kernels.decoding import CONTRACTION_ARRAYS, find_arborescences
-from deadheat.kernels.decoding import SPAN_ITEMS, SQUARES, find_projective_trees
-from deadheat.errors import InputError
-from deadheat.kernels.decoding import find_pointed_trees
 
+from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.errors import InputError, counted
+from deadheat.kernels.decoding import (
+    CONTRACTION_ARRAYS,
+    SCORE_LIMIT,
+    SPAN_ITEMS,
+    SQUARES,
+    find_arborescences,
+    find_pointed_trees,
+    find_projective_trees,
+)
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 
@@ -117,9 +112,9 @@ def best_trees(scores: Scores, offsets: Indices) -> Codes:
     size = arcs.longest + 1
     heads = np.empty(arcs.words, np.int32)
     rows, entries = np.empty(size * size), np.empty(size * size, np.int32)
-    weights, room = np.empty(2 * size), np.empty(CONTRACTION_ARRAYS * size, np.int32)
+    weights, workspace = np.empty(2 * size), np.empty(CONTRACTION_ARRAYS * size, np.int32)
     unfit = find_arborescences(
-        arcs.flat, arcs.starts, arcs.widths, arcs.offsets, rows, entries, weights, room, heads
+        arcs.flat, arcs.starts, arcs.widths, arcs.offsets, rows, entries, weights, workspace, heads
     )  # fmt: skip
     if unfit >= 0:
         raise arcs.refuse(unfit)
@@ -185,9 +180,9 @@ def beam_trees(scores: Scores, offsets: Indices, *, beam: int) -> Codes:
         raise InputError(f"beam={beam}; expected at least 1")
     arcs = arc_scores(scores, offsets)
     heads = np.empty(arcs.words, np.int32)
-    room = np.empty(2 * beam * (arcs.longest + 1), np.int32)
+    workspace = np.empty(2 * beam * (arcs.longest + 1), np.int32)
     sums, choices = np.empty(2 * beam), np.empty(2 * beam, np.int64)
-    unfit = find_pointed_trees(arcs.flat, arcs.starts, arcs.widths, arcs.offsets, beam, room, sums, choices, heads)
+    unfit = find_pointed_trees(arcs.flat, arcs.starts, arcs.widths, arcs.offsets, beam, workspace, sums, choices, heads)
     if unfit >= 0:
         raise arcs.refuse(unfit)
     return heads
