@@ -172,6 +172,12 @@ def test_a_network_has_its_steps_in_one_order_whatever_trains_beside_it() -> Non
     assert set(batches.epoch_batches(mine, 8, 0, 0)) == set(own)
 
 
+def test_sentences_are_padded_to_the_next_length_and_what_does_not_fill_a_batch_joins_longer_ones() -> None:
+    assert [batches.padded_length(words) for words in (1, 6, 7, 80, 81, 1500)] == [6, 6, 9, 80, 104, 2000]
+    groups = {6: np.arange(70), 9: np.arange(20), 12: np.arange(3)}
+    assert batches.batch_counts(groups, 32) == {6: 2, 12: 1}
+
+
 def test_little_of_what_is_computed_is_padding() -> None:
     lengths = np.random.default_rng(2).geometric(0.05, size=8000).clip(1, 120)
     assert batches.padding(batches.group_by_length(lengths, np.arange(8000), 31), lengths, 31) < 0.15

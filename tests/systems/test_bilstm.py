@@ -51,7 +51,7 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"dropout": "naive"}, {"shape.dropout"}),
     ({"dropped": "outputs"}, {"shape.dropped"}),
     ({"batch": 16}, {"shape.batch"}),
-    ({"optimizer": "adam"}, {"shape.optimizer", "hyper.rate"}),  # which has another usual rate
+    ({"optimizer": "adam"}, {"shape.optimizer", "hyper.rate"}),  # which has another default rate
     ({"drop": 0.5}, {"hyper.drop"}),
     ({"rate": 0.01}, {"hyper.rate"}),
     ({"clip": 3.0}, {"hyper.clip"}),
@@ -86,7 +86,7 @@ def test_every_setting_is_tried_above() -> None:
     assert {name for settings, _ in CHANGES for name in settings} == set(inspect.signature(bilstm).parameters)
 
 
-def test_a_rate_of_0_is_the_usual_one_and_thresholds_of_0_are_off() -> None:
+def test_a_rate_of_0_is_the_default_and_thresholds_of_0_are_off() -> None:
     assert {name: config(optimizer=name).hyper.rate for name in RATES} == RATES
     assert config(norm=0.0).hyper.norm == config(clip=0.0).hyper.clip == math.inf
 
@@ -106,8 +106,8 @@ def test_a_rate_of_0_is_the_usual_one_and_thresholds_of_0_are_off() -> None:
         ({"units": "5,0"}, "units (5, 0); expected one to three layers of at least one unit"),
         ({"drop": 1.0}, "drop=1; expected a share from 0 to less than 1"),
         ({"replaced": -0.1}, "replaced=-0.1; expected a share from 0 to less than 1"),
-        ({"rate": -1.0}, "rate=-1; expected a number above 0, or 0 for the optimizer's usual"),
-        ({"rate": math.inf}, "rate=inf; expected a number above 0, or 0 for the optimizer's usual"),
+        ({"rate": -1.0}, "rate=-1; expected a number above 0, or 0 for the optimizer's default"),
+        ({"rate": math.inf}, "rate=inf; expected a number above 0, or 0 for the optimizer's default"),
         ({"clip": math.nan}, "clip=nan; expected a number above 0, or 0 for none"),
         ({"norm": -1.0}, "norm=-1; expected a number above 0, or 0 for none"),
         ({"casing": -1}, "casing=-1; expected a size, or 0 for none"),

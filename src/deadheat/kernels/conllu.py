@@ -196,7 +196,7 @@ def read_head(data, at, span, lenient):
 
 
 @helper
-def check_tree(first, words, heads, marks, place):
+def check_tree(first, words, heads, marks, position):
     """Return 0 if heads make a tree over words first..words-1, else the fault; `place` gets the word and a detail."""
     size = words - first
     roots = 0
@@ -205,8 +205,8 @@ def check_tree(first, words, heads, marks, place):
     for i in range(first, words):
         head = heads[i]
         if head > size:
-            place[0] = i
-            place[1] = head
+            position[0] = i
+            position[1] = head
             return HEAD_RANGE
         if head == 0:
             roots += 1
@@ -215,8 +215,8 @@ def check_tree(first, words, heads, marks, place):
         missing += head < 0
         marks[i] = -1
     if missing:
-        place[0] = first
-        place[1] = missing
+        position[0] = first
+        position[1] = missing
         return SOME_HEADS if missing < size else 0
     for i in range(first, words):
         at = i
@@ -226,12 +226,12 @@ def check_tree(first, words, heads, marks, place):
                 break
             at = first + heads[at] - 1
         if marks[at] == i and heads[at] != 0:
-            place[0] = at
-            place[1] = heads[at]
+            position[0] = at
+            position[1] = heads[at]
             return CYCLE
     if roots > 1:
-        place[0] = second
-        place[1] = roots
+        position[0] = second
+        position[1] = roots
         return ROOTS
     return 0
 
@@ -246,14 +246,14 @@ def end_sentence(at, lenient, heads, marks, extra_at, faults, out):
     elif out[RANGE_END] > size:
         report(RANGE_UNFINISHED, line, at, out[RANGE_END], size, faults, out)
     else:
-        place = marks[len(marks) - 2 :]
-        kind = check_tree(first, words, heads, marks, place)
+        position = marks[len(marks) - 2 :]
+        kind = check_tree(first, words, heads, marks, position)
         if kind != 0 and not (kind == ROOTS and lenient & MULTIPLE_ROOTS):
-            word = place[0]
+            word = position[0]
             line = out[FIRST_LINE] + word - first
             for i in range(out[FIRST_EXTRA], out[EXTRAS]):
                 line += extra_at[i] <= word
-            detail = np.int64(place[1])
+            detail = np.int64(position[1])
             if kind == HEAD_RANGE:
                 detail = detail * 1000000000 + size
             report(kind, line, at, word - first + 1, detail, faults, out)

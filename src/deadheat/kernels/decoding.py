@@ -100,12 +100,12 @@ def merge(size, path, low, high, node, parent, row_of, weights, top, rows, entri
 
 
 @helper
-def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, place, path, top):
+def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, position, path, top):
     """Contract cycles until one node is left; for every node keep the arc that entered it. The last node's number."""
     size = words + 1
     for node in range(2 * words):
         parent[node] = 0
-        place[node] = -1
+        position[node] = -1
         row_of[node] = node
     for word in range(size):
         top[word] = word
@@ -114,7 +114,7 @@ def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_
     left = words
     end = np.int64(0)
     path[0] = 1
-    place[1] = 0
+    position[1] = 0
     while left > 1:
         base = np.int64(row_of[node]) * size
         best = np.int64(1)
@@ -125,18 +125,18 @@ def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_
         words_in[node] = entries[base + best]
         weights[node] = rows[base + best]
         source = np.int64(top[best])
-        if place[source] < 0:
+        if position[source] < 0:
             end += 1
             node = source
         else:
             last += 1
-            low = np.int64(place[source])
+            low = np.int64(position[source])
             merge(size, path, low, end, last, parent, row_of, weights, top, rows, entries)
             left -= end - low
             end = low
             node = last
         path[end] = node
-        place[node] = end
+        position[node] = end
     return last
 
 
@@ -148,11 +148,11 @@ def contract(scores, start, width, words, rows, entries, weights, workspace, fir
     heads_in = workspace[2 * size : 4 * size]
     words_in = workspace[4 * size : 6 * size]
     row_of = workspace[6 * size : 8 * size]
-    place = workspace[8 * size : 10 * size]
+    position = workspace[8 * size : 10 * size]
     path = workspace[10 * size : 12 * size]
     top = workspace[12 * size : 14 * size]
     copy_arcs(scores, start, width, words, rows, entries)
-    last = contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, place, path, top)
+    last = contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, position, path, top)
     heads_in[last] = 0
     words_in[last] = entries[np.int64(row_of[last]) * size]
     for node in range(last, words, -1):  # the arc into a node takes the place of the one into a member of its cycle
@@ -336,15 +336,15 @@ def offer(total, parent, head, most, kept, sums, parents, picked):
     """Put a continuation where it belongs among the best; how many there are then. Of equal ones, earlier ones win."""
     if kept == most and not total > sums[kept - 1]:
         return kept
-    place = kept if kept < most else kept - 1
-    while place > 0 and total > sums[place - 1]:
-        sums[place] = sums[place - 1]
-        parents[place] = parents[place - 1]
-        picked[place] = picked[place - 1]
-        place -= 1
-    sums[place] = total
-    parents[place] = parent
-    picked[place] = head
+    position = kept if kept < most else kept - 1
+    while position > 0 and total > sums[position - 1]:
+        sums[position] = sums[position - 1]
+        parents[position] = parents[position - 1]
+        picked[position] = picked[position - 1]
+        position -= 1
+    sums[position] = total
+    parents[position] = parent
+    picked[position] = head
     return kept + 1 if kept < most else kept
 
 
@@ -373,8 +373,8 @@ def follow(words, word, kept, old, new, workspace, before, sums, parents, picked
     for k in range(kept):
         source = old + parents[k] * size
         target = new + k * size
-        for place in range(word):
-            workspace[target + place] = workspace[source + place]
+        for position in range(word):
+            workspace[target + position] = workspace[source + position]
         workspace[target + word] = picked[k]
         if picked[k] == 0:
             workspace[target] = 1

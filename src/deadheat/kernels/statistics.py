@@ -27,27 +27,27 @@ def agreement_sums(labels, raters, offsets, workspace, agreeing, counts):
         kinds = 0
         agreed = 0.0
         for item in range(offsets[group], offsets[group + 1]):
-            given = 0
+            count = 0
             equal = 0
             for rater in range(raters):
                 label = labels[rater * items + item]
                 if label >= 0:
-                    given += 1
+                    count += 1
                     equal += 2 * workspace[label]
                     workspace[label] += 1
             for rater in range(raters):
                 label = labels[rater * items + item]
                 if label >= 0:
                     workspace[label] = 0
-                    if given > 1:
+                    if count > 1:
                         pairs += 2 * workspace[codes + label]
                         kinds += workspace[codes + label] == 0
                         workspace[codes + label] += 1
-            if given > 1:
-                total += given
+            if count > 1:
+                total += count
                 pairable += 1
-                disagreeing += equal < given * (given - 1)
-                agreed += equal / (given - 1)
+                disagreeing += equal < count * (count - 1)
+                agreed += equal / (count - 1)
         for item in range(offsets[group], offsets[group + 1]):
             for rater in range(raters):
                 label = labels[rater * items + item]
@@ -206,8 +206,8 @@ def level_sums(codes, scores, weights, rows, begin, end, column, first, levels, 
     for level in range(first, first + levels):
         counts[level] = 0.0
         sums[level] = 0.0
-    for place in range(begin, end):
-        row = rows[place]
+    for position in range(begin, end):
+        row = rows[position]
         level = first + codes[column + row]
         counts[level] += weights[row]
         sums[level] += weights[row] * scores[row]
@@ -220,13 +220,13 @@ def line_up(first, levels, by_number, counts, sums, line):
     present = 0
     for level in range(first, first + levels):
         if counts[level] > 0.0:
-            place = present
+            position = present
             if by_number == 0:
                 mean = sums[level] / counts[level]
-                while place > 0 and sums[line[place - 1]] > mean * counts[line[place - 1]]:
-                    line[place] = line[place - 1]
-                    place -= 1
-            line[place] = level
+                while position > 0 and sums[line[position - 1]] > mean * counts[line[position - 1]]:
+                    line[position] = line[position - 1]
+                    position -= 1
+            line[position] = level
             present += 1
     return present
 
@@ -262,9 +262,9 @@ def grow_tree(
         begin, end, leaf = stack[3 * depth], stack[3 * depth + 1], stack[3 * depth + 2]
         weight = 0.0
         total = 0.0
-        for place in range(begin, end):
-            weight += weights[rows[place]]
-            total += weights[rows[place]] * scores[rows[place]]
+        for position in range(begin, end):
+            weight += weights[rows[position]]
+            total += weights[rows[position]] * scores[rows[position]]
         best = total * total / weight + 1e-10 * scatter
         chosen = -1
         cut = 0
@@ -281,9 +281,9 @@ def grow_tree(
                 present = line_up(first, levels, ordered[factor], counts, sums, line)
                 left_weight = 0.0
                 left_total = 0.0
-                for place in range(present - 1):
-                    left_weight += counts[line[place]]
-                    left_total += sums[line[place]]
+                for position in range(present - 1):
+                    left_weight += counts[line[position]]
+                    left_total += sums[line[position]]
                     right_weight = weight - left_weight
                     right_total = total - left_total
                     if left_weight < least or right_weight < least:
@@ -292,11 +292,11 @@ def grow_tree(
                     if gain > best:
                         best = gain
                         chosen = factor
-                        cut = place
+                        cut = position
         if chosen < 0:
             values[leaf] = total / weight
-            for place in range(begin, end):
-                fitted[rows[place]] = values[leaf]
+            for position in range(begin, end):
+                fitted[rows[position]] = values[leaf]
             continue
         first = starts[chosen]
         levels = starts[chosen + 1] - first
@@ -304,13 +304,13 @@ def grow_tree(
         level_sums(codes, scores, weights, rows, begin, end, column, first, levels, counts, sums)
         present = line_up(first, levels, ordered[chosen], counts, sums, line)
         left_weight = 0.0
-        for place in range(cut + 1):
-            left_weight += counts[line[place]]
+        for position in range(cut + 1):
+            left_weight += counts[line[position]]
         heavier = np.int64(2.0 * left_weight >= weight)
         for level in range(levels):  # levels without a row here go to the heavier side, or where their number belongs
             side[level] = np.int64(first + level <= line[cut]) if ordered[chosen] else heavier
-        for place in range(present):
-            side[line[place] - first] = np.int64(place <= cut)
+        for position in range(present):
+            side[line[position] - first] = np.int64(position <= cut)
         other = leaves
         leaves += 1
         for level in range(width):
@@ -321,10 +321,10 @@ def grow_tree(
             else:
                 inside[leaf * width + first + level] = 0
         middle = begin
-        for place in range(begin, end):
-            row = rows[place]
+        for position in range(begin, end):
+            row = rows[position]
             if side[codes[column + row]]:
-                rows[place] = rows[middle]
+                rows[position] = rows[middle]
                 rows[middle] = row
                 middle += 1
         stack[3 * depth], stack[3 * depth + 1], stack[3 * depth + 2] = begin, middle, leaf

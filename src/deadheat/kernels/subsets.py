@@ -66,18 +66,18 @@ def draw_subset(key, number, kind, size, starts, pool, groups, binomials, touche
             groups[at] = group
         filled = np.int64(0)
         passed = np.int64(0)
-        for place in range(len(groups)):
-            start, end = starts[groups[place]], starts[groups[place] + 1]
+        for position in range(len(groups)):
+            start, end = starts[groups[position]], starts[groups[position] + 1]
             passed += end - start
             until = (size * passed + offset) // total
             state = take(state, pool, start, end, until - filled, touched, chosen, filled)
             filled = until
     elif kind == ONE_PER_GROUP:
         state = take(state, groups, 0, len(groups), size, touched, chosen, 0)
-        for place in range(size):
-            group = chosen[place]
+        for position in range(size):
+            group = chosen[position]
             state += GOLDEN
-            chosen[place] = pool[starts[group] + below(state, starts[group + 1] - starts[group])]
+            chosen[position] = pool[starts[group] + below(state, starts[group + 1] - starts[group])]
     else:
         rest = np.int64(number)
         highest = total
@@ -96,8 +96,8 @@ def add_scores(scores, systems, size, chosen, row):
     """Fill `row` with the summed scores of every system on the chosen data sets."""
     for system in range(systems):
         row[system] = 0
-    for place in range(size):
-        base = chosen[place] * systems
+    for position in range(size):
+        base = chosen[position] * systems
         for system in range(systems):
             row[system] += scores[base + system]
 
@@ -110,8 +110,8 @@ def compare_block(sums, ranks, signs, wins, agreed, ordered, systems, start, row
     are not done eight samples at a time.
     """
     size, offset = np.uint64(rows), np.uint64(start)
-    for place in range(np.uint64(systems) * np.uint64(BLOCK)):
-        ranks[place] = 0
+    for position in range(np.uint64(systems) * np.uint64(BLOCK)):
+        ranks[position] = 0
     for row in range(size):
         agreed[offset + row] = 0
         ordered[offset + row] = 0
@@ -183,12 +183,12 @@ def draw_samples(key, numbers, kind, size, starts, pool, groups, binomials, touc
     for row in range(len(numbers)):
         draw_subset(key, numbers[row], kind, size, starts, pool, groups, binomials, touched, chosen)
         base = row * size
-        for place in range(size):
-            at = base + place
-            while at > base and drawn[at - 1] > chosen[place]:
+        for position in range(size):
+            at = base + position
+            while at > base and drawn[at - 1] > chosen[position]:
                 drawn[at] = drawn[at - 1]
                 at -= 1
-            drawn[at] = chosen[place]
+            drawn[at] = chosen[position]
     return 0
 
 
@@ -208,10 +208,10 @@ def find_samples(
     while number < first + samples and filled < len(wanted):
         draw_subset(key, number, kind, size, starts, pool, groups, binomials, touched, chosen)
         add_scores(scores, systems, size, chosen, row_sums)
-        own = row_sums[system]
+        score = row_sums[system]
         ahead = 0
         for other in range(systems):
-            ahead += np.int64(row_sums[other] > own)
+            ahead += np.int64(row_sums[other] > score)
         if ahead == rank:
             if hits == wanted[filled]:
                 numbers[filled] = number

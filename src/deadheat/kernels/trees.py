@@ -95,13 +95,13 @@ def non_projective(heads, offsets, workspace, arcs):
         number_descendants(heads, first, words, child, sibling, enter, leave)
         reach(words, 1, enter, leave, right)
         reach(words, -1, enter, leave, left)
-        found = np.int64(0)
+        count = np.int64(0)
         for word in range(1, words + 1):
             head = heads[first + word - 1]
             if head > 0 and head <= words:
-                found += right[head] < word if word > head else left[head] > word
-        arcs[sentence] = found
-        total += found
+                count += right[head] < word if word > head else left[head] > word
+        arcs[sentence] = count
+        total += count
     return total
 
 
@@ -189,7 +189,7 @@ def assign_planes(heads, offsets, workspace, planes):
     dependents = workspace[:size]
     lefts = workspace[size : 2 * size]
     rights = workspace[2 * size : 3 * size]
-    places = workspace[3 * size : 4 * size]
+    plane_of_arc = workspace[3 * size : 4 * size]
     queue = workspace[4 * size : 5 * size]
     dropped = np.int64(0)
     for sentence in range(len(offsets) - 1):
@@ -197,17 +197,17 @@ def assign_planes(heads, offsets, workspace, planes):
         words = offsets[sentence + 1] - first
         count = list_arcs(heads, first, words, dependents, lefts, rights)
         for arc in range(count):
-            places[arc] = NO_PLANE
+            plane_of_arc[arc] = NO_PLANE
         for arc in range(count):
-            if places[arc] == NO_PLANE:
-                found = colour(count, lefts, rights, arc, places, queue)
-                if found < 0:
-                    place_greedily(count, lefts, rights, places, queue, -found)
+            if plane_of_arc[arc] == NO_PLANE:
+                component = colour(count, lefts, rights, arc, plane_of_arc, queue)
+                if component < 0:
+                    place_greedily(count, lefts, rights, plane_of_arc, queue, -component)
         for word in range(words):
             planes[first + word] = NO_PLANE
         for arc in range(count):
-            planes[first + dependents[arc] - 1] = places[arc]
-            dropped += places[arc] == DROPPED
+            planes[first + dependents[arc] - 1] = plane_of_arc[arc]
+            dropped += plane_of_arc[arc] == DROPPED
     return dropped
 
 

@@ -34,13 +34,7 @@ class BatchKey:
 
 
 def padded_length(words: int, lengths: Sequence[int] = LENGTHS) -> int:
-    """The length that a sentence is padded to.
-
-    Examples
-    --------
-    >>> [padded_length(words) for words in (1, 6, 7, 80, 81, 1500)]
-    [6, 6, 9, 80, 104, 2000]
-    """
+    """The length that a sentence is padded to."""
     for length in lengths:
         if words <= length:
             return length
@@ -67,11 +61,6 @@ def batch_counts(groups: dict[int, Indices], batch: int) -> dict[int, int]:
     """The number of batches of each length.
 
     What does not fill a batch joins the next longer sentences; only the longest batch may have empty rows.
-
-    Examples
-    --------
-    >>> batch_counts({6: np.arange(70), 9: np.arange(20), 12: np.arange(3)}, 32)
-    {6: 2, 12: 1}
     """
     counts: dict[int, int] = {}
     left = 0

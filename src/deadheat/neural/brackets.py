@@ -129,12 +129,6 @@ def decode_brackets(
         Relations that mark a root.
     offsets
         The first word of every sentence, and the number of words.
-
-    Examples
-    --------
-    >>> planes = Vocabulary.of([".", "<\\"]), Vocabulary.of(["."])
-    >>> decode_brackets(np.array([[0, 0, 0], [1, 0, 1]]), planes, [1], np.array([0, 2])).tolist()
-    [[2, 0], [0, 1]]
     """
     first, second = (Column(np.ascontiguousarray(codes[:, plane], np.int32), planes[plane]) for plane in (0, 1))
     is_root = np.isin(codes[:, 2], roots)

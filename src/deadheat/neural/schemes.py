@@ -92,14 +92,6 @@ def scheme_of(names: Sequence[str], codes: Codes, offsets: ArrayLike) -> str | N
     Labels of chunks are `O` and a prefix with a type after a hyphen; without types they are at least `O`, `B` and `I`.
     Letters identify `iobes` and `bilou`. Labels with `B` and `I` only are in the scheme that would write the same
     chunks with fewer changes, and `bio` if both need equally many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scheme_of(["O", "B-NP", "I-NP"], np.array([2, 2, 0, 2, 1]), [0, 5])
-    'iob1'
-    >>> scheme_of(["NN", "VB", "O"], np.array([0, 1, 2]), [0, 3]) is None
-    True
     """
     _check_codes(codes, names)
     used = [names[code] for code in np.flatnonzero(np.bincount(codes)).tolist()]
@@ -122,15 +114,7 @@ def scheme_of(names: Sequence[str], codes: Codes, offsets: ArrayLike) -> str | N
 
 
 def f1_of(gold: Codes, predicted: Codes, names: Sequence[str], offsets: ArrayLike) -> float:
-    """Chunk F1 of conlleval, as in `chunks.v1`, from codes of labels in any scheme; 0 where there are no chunks.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> names = ["O", "B-X", "I-X"]
-    >>> round(f1_of(np.array([1, 2, 0, 1]), np.array([1, 2, 0, 0]), names, [0, 4]), 4)  # precision 1, recall 1/2
-    0.6667
-    """
+    """Chunk F1 of conlleval, as in `chunks.v1`, from codes of labels in any scheme; 0 where there are no chunks."""
     if len(gold) != len(predicted):
         raise InputError(f"{len(predicted):,} predicted labels; expected {len(gold):,} as in gold")
     bounds = _bounds(offsets, len(gold))

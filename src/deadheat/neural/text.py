@@ -192,13 +192,7 @@ def encode_columns(columns: Sequence[Column], strings: Sequence[str]) -> NDArray
 
 
 def round_up(size: int, least: int = SMALL) -> int:
-    """A size that many texts share: at most an eighth more, from 16 on.
-
-    Examples
-    --------
-    >>> [round_up(size, 1) for size in (0, 1, 5, 17, 1000, 43_000)], round_up(5)
-    ([2, 2, 6, 18, 1024, 45056], 64)
-    """
+    """A size that many texts share: at most an eighth more, from 16 on."""
     size = max(size, least)
     step = 1 << max(1, (size - 1).bit_length() - 4)
     return -(-size // step) * step
@@ -225,13 +219,7 @@ def normalize_form(form: str) -> str:
 
 
 def casing(form: str) -> int:
-    """What a word looks like, in the seven kinds of Reimers & Gurevych; 0 is for padding.
-
-    Examples
-    --------
-    >>> [casing(form) for form in ("12", "a12345", "dog", "USA", "Dog", "B2B", "!")]
-    [1, 2, 3, 4, 5, 6, 7]
-    """
+    """What a word looks like, in the seven kinds of Reimers & Gurevych; 0 is for padding."""
     digits = sum(letter.isdigit() for letter in form)
     if digits == len(form):
         return 1

@@ -66,13 +66,7 @@ class MarginStates(NamedTuple):
 
 
 def transition_kinds(relations: int) -> Rows:
-    """The transition of each code, and STAY for NONE.
-
-    Examples
-    --------
-    >>> transition_kinds(2).tolist()
-    [0, 3, 1, 1, 2, 2, -1]
-    """
+    """The transition of each code, and STAY for NONE."""
     return np.concatenate([[SHIFT, SWAP], np.repeat([LEFT, RIGHT], relations), [STAY]]).astype(np.int32)
 
 

@@ -41,13 +41,7 @@ class Templates:
         return self.prefixes + self.suffixes + len(self.shapes) + self.normal
 
     def of_form(self, form: str) -> list[str]:
-        """The features that a word has by itself; empty where it has none.
-
-        Examples
-        --------
-        >>> Templates(prefixes=2, suffixes=2).of_form("A-4")
-        ['<A', '<A-', '>4', '>-4', 'digit', 'hyphen', 'upper']
-        """
+        """The features that a word has by itself; empty where it has none."""
         length, lowered = len(form), form.lower()
         features = ["<" + form[:size] if size <= length else "" for size in range(1, self.prefixes + 1)]
         features += [">" + form[-size:] if size <= length else "" for size in range(1, self.suffixes + 1)]

@@ -28,11 +28,6 @@ def planes_of(heads: Codes, offsets: Indices) -> NDArray[np.uint8]:
     A connected component of crossing arcs has at most one assignment. Its first arc (by right end, then the shorter
     one) goes to plane 1, so that plane 2 is used only for arcs that cross others; this is the assignment with
     propagation of Strzyz et al. If there is none, each arc takes the first plane in which it crosses nothing.
-
-    Examples
-    --------
-    >>> planes_of(np.array([3, 4, 0, 3], np.int32), np.array([0, 4])).tolist()
-    [1, 2, 0, 1]
     """
     longest = int(np.diff(offsets).max(initial=0))
     planes = np.empty(len(heads), np.uint8)

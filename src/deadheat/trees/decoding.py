@@ -128,14 +128,6 @@ def best_projective_trees(scores: Scores, offsets: Indices) -> Codes:
     -----
     Eisner's algorithm (1996) over the words, and the best word to hang from the root last; cubic in the length of
     a sentence. Of equal trees the same one is found everywhere.
-
-    Examples
-    --------
-    >>> scores = np.zeros((5, 5))
-    >>> scores[[1, 2, 3, 4], [3, 4, 0, 3]] = 9      # arcs 3 -> 1 and 4 -> 2 cross
-    >>> scores[2, 3] = 5
-    >>> best_projective_trees(scores.ravel(), np.array([0, 4]))
-    array([3, 3, 0, 3], dtype=int32)
     """
     arcs = arc_scores(scores, offsets)
     heads = np.empty(arcs.words, np.int32)
@@ -167,14 +159,6 @@ def beam_trees(scores: Scores, offsets: Indices, *, beam: int) -> Codes:
 
     Of equal sums the one whose words before this one did better is taken, then the one with the lower head. Time is
     quadratic in the length of a sentence, times the beam, but for walks from heads upwards.
-
-    Examples
-    --------
-    >>> scores = np.zeros((3, 3))
-    >>> scores[1] = [5, 0, 4]            # word 1: the root, or word 2
-    >>> scores[2] = [6, 1, 0]            # word 2: the root, or word 1
-    >>> [beam_trees(scores.ravel(), np.array([0, 2]), beam=beam).tolist() for beam in (1, 2)]
-    [[0, 1], [2, 0]]
     """
     if beam < 1:
         raise InputError(f"beam={beam}; expected at least 1")
