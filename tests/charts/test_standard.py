@@ -41,7 +41,7 @@ def test_scores_intervals_and_ranges_are_in_their_places(layout: Layout) -> None
     place = across(chart, layout)
     for row in TAGGERS:
         standard = about(chart, layout, f"{row.name}, standard split: {row.standard}")
-        diamond = only(box for box in standard if box.tag == "path")
+        diamond = only(box for box in standard if box.tag == "polygon")
         assert diamond.middle[0] == pytest.approx(place(row.standard or NAN), abs=0.1)
         interval = only(box for box in standard if box.tag == "line")
         assert (interval.left, interval.right) == pytest.approx(

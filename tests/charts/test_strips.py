@@ -27,7 +27,7 @@ def test_dots_the_median_and_the_chosen_one_are_in_their_places(layout: Layout) 
     chart = drawn(ROWS, layout)
     place = across(chart, layout)
     own = [box for box in boxes(chart, layout) if box.tooltip.startswith("first")]
-    chosen = only(box for box in own if box.tag == "path")
+    chosen = only(box for box in own if box.tag == "polygon")
     assert chosen.tooltip == "first, selected, b: 92.00"
     assert chosen.middle[0] == pytest.approx(place(92), abs=0.1)
     dots = {box.tooltip: box.middle[0] for box in own if box.tag == "circle"}

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deadheat.pages.rank import per_cent, sections
 
 from deadheat.questions.rank import Ranking, rank
-from deadheat.pages.rank import per_cent, sections
 from deadheat.report.views.rank import subsets_text
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from deadheat.questions.verdicts import study_verdicts, verdicts
 
 from deadheat.results.study import ranking
-from deadheat.questions.verdicts import study_verdicts, verdicts
 
 
 def standing(system: str, mean: float | None) -> dict[str, Any]:

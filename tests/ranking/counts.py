@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics import METRICS
-from deadheat.results.size import SizeCurve
+from deadheat.ranking.size_samples import CountedSet, SizeSettings
 from deadheat.ranking.sizes import size_curves
-from deadheat.ranking.size_samples import CountedSet
-from deadheat.ranking.size_samples import SizeSettings
+from deadheat.results.size import SizeCurve
 
 
 def counted_set(

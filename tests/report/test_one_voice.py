@@ -82,7 +82,7 @@ def check_tables(result: Result) -> int:
             for i, cell in enumerate(row):
                 if isinstance(cell.value, Text):
                     expected = numbers_in(
-                        "".join(str(piece) for piece in cell.value.pieces if not isinstance(piece, str))
+                        " ".join(str(piece) for piece in cell.value.pieces if not isinstance(piece, str))
                     )
                     shown = {
                         name: numbers_in(grid[at][i])

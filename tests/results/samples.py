@@ -9,6 +9,8 @@ import numpy as np
 import deadheat
 from deadheat.corpus import Corpus
 from deadheat.questions.power import assumed_power
+from deadheat.questions.size import size
+from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
 
 
@@ -25,6 +27,7 @@ TABLE = {
     "B": {"en": 0.89, "de": 0.84, "fi": 0.78, "ta": 0.61, "tr": 0.70, "eu": 0.61, "hu": 0.60, "et": 0.71},
     "C": {"en": 0.85, "de": 0.84, "fi": 0.74, "ta": 0.56, "tr": 0.66, "eu": 0.62, "hu": 0.61, "et": 0.70},
 }
+FOUR = TABLE | {"D": TABLE["C"] | {"en": 0.91, "hu": 0.66}}
 
 
 def sample_score() -> Result:
@@ -45,6 +48,28 @@ def sample_compare_scores() -> Result:
 
 def sample_power() -> Result:
     return assumed_power(25_000, 0.970, 0.968, agreement=0.98)
+
+
+def sample_rank() -> Result:
+    return deadheat.rank(TABLE, subset_size=3, samples=20)
+
+
+def sample_rank_with_everything() -> Result:
+    return deadheat.rank(
+        FOUR,
+        subset_size=3,
+        exact=True,
+        attributes={"family": tuple("ggudtsuu")},
+        anomalous=["B"],
+        subsets={"large": ["en", "de"], "small": ["ta", "hu", "xx"]},
+        left_out=True,
+        representative_size=2,
+    )
+
+
+def sample_size() -> Result:
+    settings = SizeSettings((4, 20, 40), draws=10, aso_draws=2)
+    return size(GOLD, {"good": [GOOD, FAIR], "fair": [FAIR, POOR], "poor": POOR}, settings=settings)
 
 
 @cache

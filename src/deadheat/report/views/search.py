@@ -336,7 +336,9 @@ def _gaps(result: SearchResult) -> Iterator[Block]:
         "Differences of {} for winners of {}{}.", result.metric_name, result.system, Text((_in_points(result),))
     )
     table = (Column("data set"), *(Column(heading, form) for heading in headings))
-    yield Table(table, tuple(rows), name, caption, folded=len(rows) > ROWS)
+    if several:
+        yield _winner_scores(result)
+    yield Table(table, tuple(rows), name, caption, folded=len(rows) > ROWS, detail=several)
     if several:
         yield Note(
             "p of the difference: exact permutation test over data sets, in which the two setups are swapped. The paired "
@@ -347,6 +349,21 @@ def _gaps(result: SearchResult) -> Iterator[Block]:
             "Final networks of setup tune learned from train and tune, and dev picked their epoch: they saw more text than "
             "the networks of the search, and their dev score is no longer independent."
         )
+
+
+def _winner_scores(result: SearchResult) -> Table:
+    """The scores of every winner, one row per setup."""
+    quantities = ("search_dev", "dev", TEST, *QUANTITIES)
+    rows: tuple[tuple[Content, ...], ...] = tuple(
+        (dataset.name, setup, *(dataset.value(setup, quantity) for quantity in quantities))
+        for dataset in result.datasets
+        for setup in result.setups
+    )
+    form, points_form = score_format(result.scale), points_format(result.scale)
+    columns = [Column("data set"), Column("epochs by")]
+    columns += [Column(heading, form) for heading in ("dev of search", "dev of final network", "test")]
+    columns += [Column(heading, points_form) for heading in QUANTITIES.values()]
+    return Table(tuple(columns), rows, labels=2, folded=len(rows) > ROWS)
 
 
 def _in_points(result: SearchResult) -> str:

@@ -44,6 +44,7 @@ from deadheat.report.words import correction_words, name_of_test
 from deadheat.results.format import (
     COUNT,
     P_VALUE,
+    Scale,
     interval_format,
     interval_name,
     points_format,
@@ -113,12 +114,13 @@ def view(result: StudyResult) -> View:
     if result.blocks or not result.searches:
         blocks.append(_verdict(result))
     blocks += map(search_verdict, result.searches)
-    blocks += evidence_blocks(result)
-    blocks += agreement_blocks(result)
-    for search in result.searches:
-        blocks += search_blocks(search)
-    blocks += run_blocks(result)
-    return (*blocks, Signature(result.signature))
+    searched = [block for search in result.searches for block in search_blocks(search)]
+    signatures = [Signature(each.signature) for each in (result, *result.searches)]
+    if not result.blocks:
+        return (*blocks, *searched, *run_blocks(result), *signatures)
+    blocks += [*evidence_blocks(result), *agreement_blocks(result), *run_blocks(result)]
+    blocks += [Heading("Settings searched", level=1), *searched] if searched else []
+    return (*blocks, *signatures)
 
 
 def _verdict(result: StudyResult) -> Verdict:
@@ -258,7 +260,7 @@ def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
     best = best_cells([row.mean for row in ranked], form, marks=_marks(block, result.alpha))
     rows: list[tuple[Content, ...]] = []
     for row, cell in zip(ranked, best, strict=True):
-        spread = row.interval if single else (row.min, row.max) if row.runs else None
+        spread = row.interval if single else value_range(row, scale)
         besides = [block.scores(row.system, metric) for metric in others]
         rows.append(
             (
@@ -276,7 +278,8 @@ def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
         *((Column("SD", form), Column("runs", COUNT)) if several else ()),
         *(Column(result.metric_name(metric), form) for metric in others),
     )
-    what = "means over splits and seeds" if several else "scores"
+    means = [*(["splits"] if block.splits > 1 else []), *(["seeds"] if block.has_more_seeds else [])]
+    what = f"means over {' and '.join(means)}" if means else "scores"
     caption = f"{family.corpus}, {family.part}, {over(block)}: {what}{scale.unit}."
     tested = f" ({test_words(result, block)})" if block.pairs else ""
     marks = (
@@ -287,6 +290,11 @@ def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
     )
     name = slug("study", block.corpus, block.strategy, block.part, _only_metric(family))
     return Table(columns, tuple(rows), name, caption, marks, detail=detail)
+
+
+def value_range(row: SystemScores, scale: Scale) -> Text | None:
+    """The lowest and the highest score of a system."""
+    return text("{} to {}", score(row.min, scale), score(row.max, scale)) if row.runs else None
 
 
 def _only_metric(family: Family) -> str:
@@ -383,7 +391,7 @@ def _other_metrics(family: Family, block: StudyBlock) -> Iterator[Table]:
     for row in block.ranked:
         cells: list[Content] = [row.system]
         for scores in (block.scores(row.system, metric) for metric in others):
-            cells += [None, None] if scores is None or not scores.runs else [scores.mean, (scores.min, scores.max)]
+            cells += [None, None] if scores is None else [scores.mean, value_range(scores, family.result.scale)]
         rows.append(tuple(cells))
     scale = family.result.scale
     columns = [Column("system")]
