@@ -138,7 +138,7 @@ def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> 
         ({"dev": "dve"}, r"column 'dve' is unknown; did you mean 'dev'\?"),
         ({"score": "task"}, r"runs\.csv:2: task 'ner'; expected a number"),
         ({"where": ["system=C"]}, r"system 'C' is unknown; expected one of A, B"),
-        ({"dev": "test"}, r"column test is given as score and as dev; expected different ones"),
+        ({"dev": "test"}, r"column test is both score and dev; expected different ones"),
         ({"alpha": 2.0}, r"alpha 2.0; expected between 0 and 1"),
         ({"correction": "home"}, r"correction 'home' is unknown"),
         ({"resamples": 0}, r"0 resamples; expected at least 2"),
@@ -185,7 +185,7 @@ def test_a_higher_mean_with_lower_ranks_is_no_better_and_configurations_are_sett
     high = [("B", 1, seed, 20.0 + seed) for seed in range(10)]
     (claim,) = seeds(write(tmp_path / "runs.csv", low + high), score="test").verdict.claims
     assert (claim.better, claim.evidence[0].state) == ("A", State.OPPOSITE)
-    rows = [(name, i, seed, i + seed) for name in "AB" for i in range(5) for seed in (0, 1)]
+    rows = [(name, i, seed, float(i + seed)) for name in "AB" for i in range(5) for seed in (0, 1)]
     (claim,) = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"]).verdict.claims
     evidence = claim.evidence[0]
     assert (evidence.source, evidence.state, evidence.p, evidence.count) == ("settings", State.NOT_SHOWN, 1, 10)
