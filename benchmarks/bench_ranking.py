@@ -9,12 +9,12 @@ import time
 from itertools import combinations
 
 import numpy as np
+from deadheat.terminal.tables import table
 
 from benchmarks.timing import DATA, cpu, peak_memory
 from deadheat.ranking.exact import count_sums, extreme_ranks
 from deadheat.ranking.integers import IntegerScores, integer_scores
 from deadheat.ranking.subsets import free, rank_over_subsets
-from deadheat.terminal.tables import table
 
 SYSTEMS, DATASETS, SIZE, SAMPLES = 26, 82, 10, 1_000_000
 SCALED = 100_000  # subsets that numpy is run with; its time is scaled up

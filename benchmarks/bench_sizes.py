@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
+from deadheat.terminal.tables import table
 
 from benchmarks.timing import cpu
 from deadheat.metrics import METRICS
 from deadheat.ranking.size_samples import CountedSet, SizeSettings, sample_weights
 from deadheat.ranking.sizes import size_curves
-from deadheat.terminal.tables import table
 
 SYSTEMS, RUNS, SENTENCES, DRAWS = 33, 5, 2000, 100
 FEW = 3  # draws that are done one by one, and reckoned up

@@ -1,7 +1,5 @@
 """Schemes of chunks: by hand, for every short sequence, beside seqeval, and F1 beside the metric itself."""
 
-import time
-from collections.abc import Callable
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -280,23 +278,3 @@ def test_the_scheme_of_real_chunks_is_told_and_every_way_back_is_the_identity(sp
     assert scheme_of(gold.column("xpos").vocabulary.strings) is None
     mended = recode(wrong, names, gold.offsets, target="bio")
     assert [mended.names[code] for code in mended.codes] != [names[code] for code in wrong]
-
-
-def cpu_seconds(call: Callable[[], object], times: int) -> float:
-    """Processor time of a call, the least of several."""
-    taken = []
-    for _ in range(times):
-        start = time.process_time()
-        call()
-        taken.append(time.process_time() - start)
-    return min(taken)
-
-
-def test_a_million_words_take_less_than_a_second_and_f1_of_a_test_set_three_milliseconds(spoiled: Spoiled) -> None:
-    gold, codes, wrong, names = spoiled
-    copies = 10**6 // gold.words + 1
-    offsets = [*(gold.offsets[:-1] + gold.words * np.arange(copies)[:, None]).ravel().tolist(), copies * gold.words]
-    labels = [names[code] for code in codes] * copies
-    assert len(labels) > 10**6
-    assert cpu_seconds(lambda: to_scheme(labels, offsets, target="iobes"), 3) < 1.0
-    assert cpu_seconds(lambda: f1_of(codes, wrong, names, gold.offsets), 20) < 0.003

@@ -14,8 +14,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 
 from deadheat.neural import devices, programs
-from deadheat.neural.programs import FULL, Programs, tidy
 from deadheat.neural.config import Shape
+from deadheat.neural.programs import FULL, Programs, tidy
 
 SHAPE = Shape(units=(2,), word_size=3, case_size=0, characters="none", classifier="softmax")
 
@@ -64,7 +64,7 @@ calls.clear()
 programs.tidy()
 print(full, pieces_in_use())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     before, after = map(float, done.stdout.split())
     assert 0 < after < before
     assert before - after > 100 / 65530 / 2

@@ -9,15 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from deadheat.pages.report import Report, report
+from deadheat.pages.search import MOST_LISTED, sections
+from deadheat.pages.search_told import names_of, verdict
+from deadheat.questions.stored import stored
+from deadheat.questions.stored_search import setups_of
 
 from deadheat.documents import to_json
 from deadheat.errors import InputError
-from deadheat.pages.report import CHAPTERS, Report, report
-from deadheat.pages.search import MOST_LISTED, sections
-from deadheat.pages.search_told import names_of, verdict
 from deadheat.questions.run import KEYS, conduct
-from deadheat.questions.stored import stored
-from deadheat.questions.stored_search import setups_of
+from deadheat.report.report import CHAPTERS
 from deadheat.study.engine.running import run_study
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of

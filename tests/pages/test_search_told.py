@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
 from deadheat.pages.report import report
 from deadheat.pages.search import sections
-from deadheat.pages.search_told import protocol, trained_again, verdict
+from deadheat.pages.search_told import trained_again, verdict
+
+from deadheat.report.views.search import protocol
 from tests.pages.search_documents import (
     Document,
     data_set,

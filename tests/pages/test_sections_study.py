@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from deadheat.pages.section import Section
+from deadheat.pages.study import sections
 
 from deadheat.charts.chart import Chart
 from deadheat.documents import Document
-from deadheat.pages.section import Section
-from deadheat.pages.study import sections
 from deadheat.questions.run import run
-from deadheat.questions.study import Block, StudyResult
+from deadheat.questions.study import StudyResult
+from deadheat.report.model import Block
 from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, shown, texts

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from deadheat.pages.study import sections
 from numpy.typing import NDArray
 
 from deadheat.charts.chart import WIDE
-from deadheat.pages.study import sections
 from tests.pages.section_checks import HOSTILE, check, column
 
 

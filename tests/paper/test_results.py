@@ -1,15 +1,14 @@
 """LaTeX of real results: every number in it is the result's own, rounded."""
 
-import math
 from pathlib import Path
 
 import pytest
 
-import deadheat
+from deadheat.paper.tables import latex_tables
 from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import seeds
-from deadheat.questions.study import Block, PairOverSplits, Standing, StudyResult
-from deadheat.paper.tables import latex_tables
+from deadheat.questions.study import PairOverSplits, Standing, StudyResult
+from deadheat.report.model import Block
 from tests.paper.checker import check
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.compare import compare
-from deadheat.study.search.space import Settings
-from deadheat.questions.power import assumed_power, power
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError, NameUnknown
+from deadheat.questions.compare import compare
+from deadheat.questions.power import assumed_power, power
 from deadheat.stats.paired import TESTS
+from deadheat.study.search.space import Settings
 from deadheat.testbed import BUILT_IN_SYSTEMS, built_in
 
 

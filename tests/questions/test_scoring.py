@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from deadheat.questions.score import score
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
+from deadheat.questions.score import score
 
 
 def tagged(*tags: str) -> Corpus:

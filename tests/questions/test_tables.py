@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deadheat.study.search.space import Settings
-from deadheat.questions.compare import compare_scores
 from deadheat.errors import InputError
+from deadheat.questions.compare import compare_scores
+from deadheat.study.search.space import Settings
 from deadheat.tables.scores import read_score_table
 
 TABLE = {

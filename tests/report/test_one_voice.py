@@ -32,6 +32,7 @@ HOSTILE = [
     "=1+2",
     "[x] -- 'y'",
 ]
+NAMES = ("system", "a", "b", "better", "worse", "tied", "dataset", "winner", "option", "best", "level")
 FLOATS = st.one_of(
     st.floats(0, 1),
     st.floats(-1, 1),
@@ -52,7 +53,7 @@ def changed(result: Result, seed: int, floats: list[float]) -> Result:
         if isinstance(value, float) or value == "NaN":
             number = chance.choice(floats)
             return "NaN" if number != number else number
-        if isinstance(value, str) and key in ("system", "a", "b", "better", "worse", "tied", "dataset", "reference"):
+        if isinstance(value, str) and key in NAMES:
             return names.setdefault(value, f"{chance.choice(HOSTILE)}{len(names)}") if value else value
         if isinstance(value, dict):
             if key == "scale" or key == "dev_scale":
@@ -60,7 +61,7 @@ def changed(result: Result, seed: int, floats: list[float]) -> Result:
             return {field: change(item, field) for field, item in value.items()}
         return [change(item, key) for item in value] if isinstance(value, list) else value
 
-    kept = ("settings", "alpha", "kind", "schema")
+    kept = ("settings", "alpha", "target", "kind", "schema")
     return from_document({key: item if key in kept else change(item, key) for key, item in document.items()})
 
 

@@ -1,6 +1,10 @@
 """One small real result of every kind."""
 
 from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
 
 import deadheat
 from deadheat.corpus import Corpus
@@ -66,6 +70,35 @@ def sample_rank_with_everything() -> Result:
 def sample_size() -> Result:
     settings = SizeSettings((4, 20, 40), draws=10, aso_draws=2)
     return size(GOLD, {"good": [GOOD, FAIR], "fair": [FAIR, POOR], "poor": POOR}, settings=settings)
+
+
+@cache
+def runs_file() -> Path:
+    """Runs of three systems on two tasks, with settings, seeds and dev scores."""
+    rng = np.random.default_rng(0)
+    path = Path(mkdtemp()) / "runs.csv"
+    rows = [
+        f"{task},{system},{layers},{seed},{rng.uniform(0.8, 0.9):.3f},{rng.normal(mean, 0.01):.4f}\n"
+        for task in ("ner", "pos")
+        for system, mean in (("A", 0.85), ("B", 0.83), ("C", 0.845))
+        for layers in (1, 2)
+        for seed in range(6)
+    ]
+    path.write_text("task,system,layers,seed,dev,f1\n" + "".join(rows))
+    return path
+
+
+def sample_seeds() -> Result:
+    return deadheat.seeds(runs_file(), score="f1", dev="dev", by="task", ignore=["layers"], resamples=50)
+
+
+def sample_seeds_of_configurations() -> Result:
+    return deadheat.seeds(runs_file(), score="f1", where=["task=ner"], resamples=50)
+
+
+def sample_contrast() -> Result:
+    settings = ["layers", "seed"]
+    return deadheat.contrast(runs_file(), score="f1", factor="system", by="task", settings=settings, importance=True)
 
 
 @cache

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,13 +36,10 @@ def test_two_thousand_tasks_are_each_reported_once_with_their_value(executor: Lo
     assert all(not each.error and not each.log for each in found)
 
 
-def test_tasks_run_in_as_many_processes_as_asked_for() -> None:
+def test_tasks_run_in_as_many_processes_as_asked_for(tmp_path: Path) -> None:
     with LocalExecutor[Any, Any](behave, workers=3) as executor:
-        for number in range(6):
-            executor.submit(str(number), ("sleeps", 0.2))
-        started = time.monotonic()
-        assert len(list(executor.results())) == 6
-        assert time.monotonic() - started < 1.1  # one after the other they take 1.2 s
+        results = run(executor, *[("waits_for_others", str(tmp_path), 3)] * 3)
+        assert {result.status for result in results} == {DONE}
         assert len(executor.pids) == executor.workers == 3
 
 
@@ -111,7 +109,7 @@ def test_a_task_that_never_stops_printing_does_not_fill_the_disk(monkeypatch: py
         sizes.append(os.fstat(worker.log.fileno()).st_size)
 
     monkeypatch.setattr(worker_pool.Worker, "shorten_log", watched)
-    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1) as executor:
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=2) as executor:
         found = run_one(executor, "prints_for_ever")
     assert found.status == TIMED_OUT
     assert found.log.count("y") >= LOG_BYTES - 2
@@ -151,13 +149,13 @@ def test_a_task_that_cannot_be_pickled_is_refused_at_once(executor: LocalExecuto
 def test_cpu_time_is_that_of_the_task_and_its_children() -> None:
     with LocalExecutor[Any, Any](behave, workers=1) as executor:
         asleep, own, childs, again = run(
-            executor, ("sleeps", 0.3), ("burns", 0.3), ("lets_a_child_burn", 0.3), ("sleeps", 0.0)
+            executor, ("sleeps", 0.3), ("burns", 0.6), ("lets_a_child_burn", 0.3), ("sleeps", 0.0)
         )
-        assert asleep.cpu_s < 0.1
+        assert asleep.cpu_s < 0.3
         assert asleep.wall_s >= 0.3
-        assert 0.3 <= own.cpu_s < 0.45
-        assert 0.3 <= childs.cpu_s < 0.6
-        assert again.cpu_s < 0.1
+        assert own.cpu_s >= 0.6
+        assert 0.3 <= childs.cpu_s < 0.9  # without the task before
+        assert again.cpu_s < 0.3
         assert own.started >= asleep.started + 0.3
         assert abs(again.started - time.time()) < PATIENCE_S
 
@@ -169,8 +167,8 @@ def test_cpu_time_of_an_ended_task_is_that_of_its_children_too_and_not_of_earlie
             executor, ("burns", 0.4), ("does_not_look_after_a_child_that_burns",), ("sleeps", 60)
         )
     assert before.cpu_s >= 0.4
-    assert 0.15 < childs.cpu_s < 1.2  # the task itself sleeps; how much its child gets depends on who else runs
-    assert asleep.cpu_s < 0.15
+    assert 0.05 < childs.cpu_s < childs.wall_s + 0.2  # the task itself sleeps
+    assert asleep.cpu_s < 0.3
     assert childs.status == asleep.status == TIMED_OUT
 
 

@@ -84,31 +84,30 @@ def test_the_others_go_on_when_some_crash(executor: LocalExecutor[Any, Any]) -> 
 
 
 def test_an_endless_task_is_ended_when_its_time_is_over() -> None:
-    with LocalExecutor[Any, Any](behave, workers=2, limit_s=0.5) as executor:
-        slow, quick = run(executor, ("never_ends",), ("sleeps", 0.1))
-        assert (slow.status, slow.error) == (TIMED_OUT, "not finished after 0.5 s")
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=1.5) as executor:
+        slow, quick = run(executor, ("never_ends",), ("square", 2))
+        assert (slow.status, slow.error) == (TIMED_OUT, "not finished after 1.5 s")
         assert slow.log == "an endless task\n"
-        assert 0.5 <= slow.wall_s < 5
+        assert slow.wall_s >= 1.5
         assert 0.05 < slow.cpu_s <= slow.wall_s + 0.1
         assert quick.status == DONE
         assert goes_on(executor)
 
 
 def test_time_that_the_caller_takes_is_not_counted_against_a_task() -> None:
-    with LocalExecutor[Any, Any](behave, workers=2, limit_s=0.4) as executor:
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=1.5) as executor:
         for number in range(3):
             executor.submit(str(number), ("many_bytes", 2_000_000))  # more than a socket holds
-        found = []
-        for each in executor.results():
-            found.append(each)
-            time.sleep(0.6)
-        assert [each.status for each in found] == [DONE] * 3
+        results = executor.results()
+        first = next(results)
+        time.sleep(1.8)
+        assert [result.status for result in (first, *results)] == [DONE] * 3
 
 
 @on_linux
 @pytest.mark.parametrize("session", ["same session", "own session"])
 def test_children_of_a_task_that_is_ended_are_ended(tmp_path: Path, session: str) -> None:
-    with LocalExecutor[Any, Any](behave, workers=1, limit_s=0.5) as executor:
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1.5) as executor:
         assert run_one(executor, "forks_a_sleeper", str(tmp_path / "pid"), session, "wait").status == TIMED_OUT
         child = written_pid(tmp_path / "pid")
         assert eventually(lambda: not alive(child))
@@ -153,7 +152,7 @@ def test_a_worker_that_ignores_a_request_to_end_is_killed(tmp_path: Path) -> Non
         assert alive(deaf)
         started = time.monotonic()
     assert not alive(deaf)
-    assert 1.5 < time.monotonic() - started < 10
+    assert time.monotonic() - started > 1.5
 
 
 @on_linux

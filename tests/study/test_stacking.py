@@ -312,7 +312,7 @@ def test_stacks_are_for_networks_on_an_accelerator(tmp_path: Path, monkeypatch: 
 def run_command(folder: Path, *options: str) -> tuple[dict[str, Any], str]:
     command = [sys.executable, "-m", "deadheat.cli.main", "run", "inner/study.toml", "--json", "--quiet", *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 

@@ -88,7 +88,7 @@ def small_file_system(folder: Path, program: str, *arguments: str) -> list[str]:
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
         pytest.skip("no mounts of one's own here")
     command = ["unshare", "-rm", "sh", "-c", mount, "sh", sys.executable, "-c", program, str(folder), *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     if done.returncode == 77:
         pytest.skip("no mounts of one's own here")
     assert done.returncode == 0, done.stderr
@@ -108,7 +108,7 @@ def test_a_full_disk_costs_only_what_is_not_told_yet(tmp_path: Path) -> None:
 def test_a_limit_on_the_size_of_files_costs_only_what_is_not_told_yet(tmp_path: Path) -> None:
     program = FILL.format(limit=LIMIT, room=NO_LIMIT).replace("os.urandom(100_000)", "os.urandom(3_000_000)")
     done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=100
+        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     store, prediction, end = done.stdout.splitlines()

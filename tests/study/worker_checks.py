@@ -12,7 +12,7 @@ import pytest
 
 from deadheat.study.engine.executor import Executor, Finished
 
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and prctl")
 

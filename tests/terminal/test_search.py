@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from deadheat.questions.search_spread import Spread
+from deadheat.terminal.search import search_plan, search_text
 
 from deadheat.questions.search import Between, DataSet, SearchResult, Winner
-from deadheat.questions.search_spread import Spread
 from deadheat.study.search.search import Place
-from deadheat.terminal.search import search_plan, search_text
 from tests.study.search_cases import FOUR, search_of
 
 NONE = float("nan")

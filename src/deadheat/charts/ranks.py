@@ -10,7 +10,8 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, diamond, line, rect, text, text_width
 from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, legend, place_rows
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, pluralize
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 STRONGEST = 0.54  # opacity of a share of 1 on which text is still readable, in light and dark themes
 STRONGEST_BARE = 0.95  # the same for cells without text

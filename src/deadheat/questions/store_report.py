@@ -47,7 +47,7 @@ def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) 
     with Store.read(Path(path)) as store:
         study = read_study(store)
         result = study.result
-        report = SourceReport(result.name, (result, *result.searches), study.notes)
+        report = SourceReport(result.name, (result,), study.notes)
         selection = _selection(store, study)
         if selection is not None:
             report += selection.over_seeds(result.alpha) + selection.over_corpora(result.alpha)

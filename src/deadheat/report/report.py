@@ -178,7 +178,7 @@ def _own_verdicts(results: Sequence[Result]) -> Iterator[Verdict]:
 def _whole_verdicts(piece: _Piece) -> Iterator[Verdict]:
     """The claims of all results in one table; results that compare no systems have their own sentences."""
     main, *others = piece.results
-    own = next((block for block in view(main) if isinstance(block, Verdict)), Verdict(""))
+    own, *searches = [block for block in view(main) if isinstance(block, Verdict)] or [Verdict("")]
     claims = merge_claims(claim for result in piece.results for claim in _claims(result))
     if claims:
         systems = max(getattr(result, "verdict", Claims()).systems for result in piece.results)
@@ -186,6 +186,7 @@ def _whole_verdicts(piece: _Piece) -> Iterator[Verdict]:
         yield verdict_block(shown, remarks=own.remarks)
     else:
         yield own
+    yield from searches
     yield from _own_verdicts([result for result in others if not _claims(result) and result.kind != "ledger"])
 
 
@@ -197,7 +198,7 @@ def _claims(result: Result) -> tuple[Claim, ...]:
     if result.kind != "compare":
         return verdict.claims
     return tuple(
-        replace(claim, dataset=f"all {evidence.count:,}")
+        replace(claim, dataset=f"all {evidence.count:,} data sets")
         if (evidence := claim.evidence[0]).source == "data sets" and not claim.dataset
         else claim
         for claim in verdict.claims

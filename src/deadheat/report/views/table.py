@@ -30,6 +30,7 @@ from deadheat.report.model import (
 )
 from deadheat.results.format import COUNT, score_format
 from deadheat.results.table import ScoreTable
+from deadheat.text import pluralize
 
 DRAWN = 40  # systems in a figure
 ROWS = 30  # of a table that is not folded
@@ -137,7 +138,9 @@ def _summary(result: ScoreTable) -> Table:
                 cells += [None, None] if at is None else [row.means[at], result.datasets[at]]
             cells += [firsts, len(known)]
         rows.append((*cells, sum(row.runs)))
-    caption = f"{result.metric}{result.scale.unit}."
+    caption = (
+        f"Mean {result.metric}{result.scale.unit} of every system over {pluralize(len(result.datasets), 'data set')}."
+    )
     return Table(
         (*columns, Column("scores", COUNT)), tuple(rows), name="means", caption=caption, folded=len(rows) > 2 * ROWS
     )
