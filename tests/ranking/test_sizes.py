@@ -16,7 +16,7 @@ from deadheat.questions.size import _point
 from deadheat.ranking import size_samples
 from deadheat.ranking.size_samples import CountedSet, SizeSettings, ranked_scores, sample_weights
 from deadheat.ranking.sizes import ASO_RESAMPLES, SampledCurve, SampledSize, compare_aso, size_curves
-from deadheat.splits.drawing import generator, in_order_of, reaching
+from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.rankings import weighted_kendall
 from tests.ranking.counts import counted_set, curve_of, made_up
@@ -52,8 +52,8 @@ def test_the_first_sentence_is_the_rest_of_the_others_by_hand() -> None:
 
 def slow_tau(words: CountedSet, way: str, size: int, draw: int, settings: SizeSettings) -> float:
     """One sample, word for word: a loop over its sentences, systems and fields, and scipy's tau."""
-    order = in_order_of(way, words.lengths_N, size, rng=generator(settings.seed, draw))
-    sample = {int(unit) for unit in order[: reaching(words.lengths_N[order], size)]}
+    order = sampling_order(way, words.lengths_N, size, rng=generator(settings.seed, draw))
+    sample = {int(unit) for unit in order[: sentences_reaching(words.lengths_N[order], size)]}
     others = set(range(len(words.lengths_N))) - (sample if settings.against == "rest" else set())
     sides = []
     for units in (sample, others):
