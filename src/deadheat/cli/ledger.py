@@ -13,7 +13,7 @@ from deadheat.cli.options import Parser, add_reading, print_json, reading, say, 
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.results.ledger import LedgerLine, LedgerReport
-from deadheat.study.ledger.ledger import SHORT, Ledger, Tally, Watched
+from deadheat.study.ledger.ledger import SHORT, Ledger, Tally, LedgerTestSet
 from deadheat.study.ledger.sealing import seal
 from deadheat.text import pluralize
 
@@ -167,7 +167,7 @@ def _seal(ledger: Ledger, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read(arguments: argparse.Namespace) -> tuple[Corpus, Watched]:
+def _read(arguments: argparse.Namespace) -> tuple[Corpus, LedgerTestSet]:
     """The test set of a command, with labels or without."""
     options = reading(arguments)
     if arguments.action != "seal":
@@ -177,4 +177,4 @@ def _read(arguments: argparse.Namespace) -> tuple[Corpus, Watched]:
         raise InputError(f"{arguments.file}: {len(corpus.parts)} files; expected one test set at a time")
     if not corpus.words:
         raise InputError(f"{arguments.file}: no words; expected a test set")
-    return corpus, Watched.of(corpus)
+    return corpus, LedgerTestSet.of(corpus)

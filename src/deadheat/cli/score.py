@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger
+from deadheat.kernels.archybrid import look
 from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.questions.groups import KINDS

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger
+from deadheat.kernels.archybrid import look
 from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deadheat.compression import GZIP, XZ, ZSTD, BrokenError
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, counted, reason
+from deadheat.errors import InputError, pluralize, reason
 from deadheat.neural.text import Lexicon, normalize_form
 
 NEWLINE, RETURN, SPACE, TAB = b"\n\r \t"

@@ -19,18 +19,18 @@ from deadheat.study.engine.running import (
     failed_cells,
     local_executor,
     missing_cells,
-    planned_looks,
-    ran_before,
+    planned_evaluations,
+    summary_before,
     run_study,
 )
-from deadheat.study.engine.training import Worked
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.engine.training import CellResult
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import run_search, searches_of, tested_cells, waiting
+from deadheat.study.search.search import run_search, searches_of, tested_cells, pending_cells
 from deadheat.study.store.store import Store
 
-MakeExecutor = Callable[[Plan, Path], Executor[Cell, Worked]]  # from a plan and the path of its store
+MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan and the path of its store
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ def run(
     overrides: Sequence[str] = (),
     store: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
-    look: Look | None = None,
+    look: LedgerEntry | None = None,
     quiet: bool = True,
     notify: Callable[[str], None] | None = None,
 ) -> StudyRun:
@@ -90,7 +90,7 @@ def run_plan(
     path: Path | None = None,
     *,
     retry_failed: bool = False,
-    look: Look | None = None,
+    look: LedgerEntry | None = None,
     quiet: bool = True,
     notify: Callable[[str], None] | None = None,
     executor: MakeExecutor = local_executor,
@@ -121,7 +121,7 @@ def run_plan(
             found.append(search_result(done, store, scores_of(store)))
             summary = summary + runner.summary
             failures += runner.failures
-        looks = planned_looks(plan, [*plan.cells, *tested_cells(searches)])
+        looks = planned_evaluations(plan, [*plan.cells, *tested_cells(searches)])
         result = replace(
             result,
             failed=tuple(_failed(plan, cell, status, error) for cell, status, error in failures),
@@ -143,7 +143,7 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     searches = searches_of(plan)
     values = scores_of(store) if store is not None and searches else {}
     for search in searches:
-        first, last = waiting(search, missing, lambda: values)
+        first, last = pending_cells(search, missing, lambda: values)
         cells, finals = [*cells, *first], [*finals, *last]
     return cells, finals
 
@@ -171,7 +171,7 @@ class _SearchRunner:
     plan: Plan
     store: Store
     executor: MakeExecutor
-    look: Look | None
+    look: LedgerEntry | None
     quiet: bool
     retry_failed: bool
     summary: RunSummary = field(default_factory=lambda: RunSummary(0))
@@ -193,7 +193,7 @@ def _run(
     store: Store,
     make_executor: MakeExecutor,
     *,
-    look: Look | None,
+    look: LedgerEntry | None,
     quiet: bool,
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
@@ -201,7 +201,7 @@ def _run(
     """Run the cells that are missing, and some again."""
     missing = missing_cells(plan, store, retry_failed=retry_failed)
     if not missing and not again:
-        return ran_before(plan, store)
+        return summary_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
         make_executor(plan, store.path) as executor,

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
 from deadheat.corpus.reading import LENIENT_MODES, read
 from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
-from deadheat.errors import AlignmentError, InputError, NameUnknown, counted
+from deadheat.errors import AlignmentError, InputError, NameUnknown, pluralize
 from deadheat.kernels.conllu import STRING_COLUMNS
 
 FORMATS = ("auto", "conllu", "columns", "tagged")

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Column
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError, pluralize
 from deadheat.neural.jobs import BatchTrainer, TrainJob
 from deadheat.registry import Registry
-from deadheat.splits.partition import Partition
+from deadheat.splits.splitting import Partition
 
 
 class Model(Protocol):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import CorpusError, Fault, InputError, counted
+from deadheat.errors import CorpusError, Fault, InputError, pluralize
 
 MAX_LISTED = 20  # problems of one corpus
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError, pluralize
 from deadheat.kernels.decoding import (
     CONTRACTION_ARRAYS,
     SCORE_LIMIT,

@@ -13,11 +13,11 @@ from typing import Any, Self
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
-from deadheat.corpus.identity import text_hash
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.corpus import text_hash
+from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
-from deadheat.neural.orders import Done, Order, Together
+from deadheat.neural.jobs import TrainResult, TrainJob, BatchTrainer
 from deadheat.study.engine.executor import Executor, TaskResult
 from deadheat.study.engine.worker import describe_error, peak_memory_mb
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores
@@ -26,7 +26,7 @@ from deadheat.systems import SYSTEMS, System
 
 SavePart = Callable[[str, bytes], dict[str, Any]]  # part and bytes of a prediction -> the record of its file
 SaveCellPart = Callable[[Cell, str, bytes], dict[str, Any]]
-Group = dict[str, tuple[Cell, Together]]  # cells that train together, by name; finished ones are removed
+Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train together, by name; finished ones are removed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,16 +59,16 @@ def train_cell(plan: Plan, cell: Cell, save: SavePart | None = None) -> CellResu
     return score_predictions(plan, cell, predictions, save)
 
 
-def training_order(plan: Plan, cell: Cell, together: Together) -> Order:
+def training_order(plan: Plan, cell: Cell, together: BatchTrainer) -> TrainJob:
     """A cell as one of many trainings of a stack."""
     partition = plan.partition(cell)
     tune_part = plan.tune_part(partition, cell)
     tune = partition.parts[tune_part] if tune_part else None
     parts = {part: partition.parts[part] for part in plan.scored_parts(cell)}
-    return Order(together.recipe, cell.seed, plan.training_sentences(cell), tune, parts)
+    return TrainJob(together.recipe, cell.seed, plan.training_sentences(cell), tune, parts)
 
 
-def score_training(plan: Plan, cell: Cell, done: Done, save: SavePart | None = None) -> CellResult:
+def score_training(plan: Plan, cell: Cell, done: TrainResult, save: SavePart | None = None) -> CellResult:
     """The scores of one training of a stack; raises InputError if it failed."""
     if done.failed:
         raise InputError(f"{cell.system}, seed {cell.seed}: training failed, {done.failed}")
@@ -188,7 +188,7 @@ class StackedExecutor:
             for name in [name for name, _ in members if name in group]:
                 yield result(name, None, describe_error(error), traceback.format_exc())
 
-    def _next(self, trainings: Iterator[tuple[int, Done]]) -> tuple[int, Done] | None:
+    def _next(self, trainings: Iterator[tuple[int, TrainResult]]) -> tuple[int, TrainResult] | None:
         """The next finished training, computed in the study's folder, which file names in settings are relative to."""
         with contextlib.chdir(self._plan.path.parent):
             return next(trainings, None)
