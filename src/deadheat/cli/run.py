@@ -7,15 +7,14 @@ import contextlib
 import sys
 from pathlib import Path
 
-from deadheat.cli.looking import add_ledger
-from deadheat.kernels.archybrid import look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, show
 from deadheat.questions.run import left_to_run, run_plan
 from deadheat.report.plan import plan_view
 from deadheat.report.terminal import print_blocks
-from deadheat.study.engine.worker import WorkerError
 from deadheat.study.engine.local import cores
 from deadheat.study.engine.running import planned_evaluations
+from deadheat.study.engine.worker import WorkerError
 from deadheat.study.plan.cells import DONE
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
@@ -66,7 +65,7 @@ def _study(arguments: argparse.Namespace) -> int:
         plan,
         path,
         retry_failed=arguments.retry_failed,
-        look=look(arguments),
+        ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
         notify=lambda message: say([message]),
     )

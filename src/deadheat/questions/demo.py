@@ -90,7 +90,7 @@ def demo(
     splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
     on_message("training four taggers on standard and random splits, with several seeds")
     ledger = Ledger.at(folder / "ledger.jsonl")
-    study_run = run(study, look=LedgerEntry(ledger), quiet=quiet)
+    study_run = run(study, ledger_entry=LedgerEntry(ledger), quiet=quiet)
     on_message("comparing three simulated parsers whose true scores are known")
     parsers, truth = _parsers(sentences, seed)
     return Demo(folder, study_run.store, splits, parsers, truth, ledger)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from deadheat.corpus import Corpus, read
 from deadheat.corpus.corpus import content_hash
 from deadheat.errors import CorpusError, InputError
-from deadheat.study.ledger.ledger import LedgerEntry, RecordedEvaluations, Evaluation
+from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, RecordedEvaluations
 from deadheat.study.ledger.sealing import has_sealed, sealed_labels
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
@@ -25,7 +25,7 @@ def open_corpora(sources: Sequence[CorpusSource | Sequence[CorpusSource]], readi
         except CorpusError as error:
             errors.append(error)
     if errors:
-        raise CorpusError.gathered(errors)
+        raise CorpusError.combine(errors)
     return corpora
 
 

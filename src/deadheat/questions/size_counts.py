@@ -24,7 +24,7 @@ from deadheat.metrics.metric import FIELDS
 from deadheat.questions.inputs import CorpusSource, open_corpora, record, unseal
 from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import CountedSet
-from deadheat.study.ledger.ledger import LedgerEntry, RecordedEvaluations, Evaluation, LedgerTestSet, is_test_name
+from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet, RecordedEvaluations, is_test_name
 
 FORMAT = "deadheat-counts.v1"
 SUFFIX = ".npz"

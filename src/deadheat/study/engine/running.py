@@ -221,7 +221,7 @@ def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
 def use_stacks(plan: Plan) -> bool:
     """Whether the study has networks that can train together, and this machine an accelerator."""
     if plan.study.engine.device == "cpu" or all(
-        SYSTEMS.make(name).together is None for name in {cell.system for cell in plan.cells}
+        SYSTEMS.make(name).batch_trainer is None for name in {cell.system for cell in plan.cells}
     ):
         return False
     try:

@@ -13,14 +13,14 @@ import pwd
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus, Part, text_hash
 from deadheat.errors import InputError, reason
-from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
 from deadheat.results.ledger import Tally
+from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
 from deadheat.text import pluralize
 
 SHORT = 12  # characters of a hash in tables

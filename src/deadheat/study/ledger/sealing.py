@@ -18,8 +18,7 @@ import numpy as np
 
 from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
-from deadheat.corpus.corpus import Comments, Extras, Part
-from deadheat.corpus.corpus import content_hash, text_hash
+from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
 from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.ledger import Ledger, LedgerTestSet

@@ -257,7 +257,7 @@ class Plan:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
         for table, i, name, settings in self._entries:
             made = SYSTEMS.make(name, **settings)
-            if made.together is not None and (message := missing_package(made.name.partition("(")[0])):
+            if made.batch_trainer is not None and (message := missing_package(made.name.partition("(")[0])):
                 yield (table, i), message
         yield from self._vector_mistakes()
         yield from self._split_mistakes()
