@@ -51,7 +51,8 @@ def add_arguments(
             continue
         flag = argument.flag or f"--{name.replace('_', '-')}"
         flags = [*filter(None, [argument.short]), flag, *argument.aliases]
-        options: dict[str, Any] = {"dest": name, "default": default, "help": _help(argument, default)}
+        options: dict[str, Any] = {"dest": name, "help": _help(argument, default)}
+        options |= {"required": True} if default is inspect.Parameter.empty else {"default": default}
         if kind is bool:
             options["action"] = "store_true"
         else:
@@ -84,5 +85,5 @@ def _parser(kind: Any) -> Callable[[str], Any]:
 
 
 def _help(argument: Argument, default: Any) -> str:
-    shown = default not in (None, "", (), False) and not argument.repeat and "default" not in argument.help
+    shown = default not in (None, "", (), False, inspect.Parameter.empty) and not argument.repeat and "default" not in argument.help
     return f"{argument.help} (default: {default})" if shown else argument.help

@@ -13,6 +13,7 @@ import numpy as np
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
+from deadheat.questions.arguments import Align, MetricName
 from deadheat.questions.inputs import CorpusSource
 from deadheat.questions.size_counts import (
     AnyPath,
@@ -43,9 +44,9 @@ def size(
     gold: CorpusSource | Sequence[CorpusSource],
     systems: Mapping[str, CorpusSource | Sequence[CorpusSource]],
     *,
-    metric: str = "",
+    metric: MetricName = "",
     settings: SizeSettings | None = None,
-    align: str = "text",
+    align: Align = "text",
     save: AnyPath = "",
     ledger_entry: LedgerEntry | None = None,
     **reading: Any,
