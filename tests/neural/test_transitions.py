@@ -171,6 +171,7 @@ def test_lessons_of_networks_are_portions_of_equal_size() -> None:
     assert len(Lessons(rows[:0], places[:0], rows[:0], rows[:0]).of_networks(2, 3, 3)) == 1
 
 
+@pytest.mark.slow
 def test_rows_worked_out_beforehand_score_as_twelve_states_side_by_side_do() -> None:
     rng = np.random.default_rng(3)
     sentences, words, size, hidden = 4, 5, 6, 7
