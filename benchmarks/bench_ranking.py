@@ -10,9 +10,9 @@ import time
 import numpy as np
 
 from benchmarks.timing import DATA, cpu, peak_memory
-from deadheat.ranking.design import free
+from deadheat.ranking.subsets import free
 from deadheat.ranking.exact import exact_pairs
-from deadheat.ranking.extremes import extreme_ranks
+from deadheat.ranking.exact import extreme_ranks
 from deadheat.ranking.integers import WholeScores, whole_scores
 from deadheat.ranking.subsets import rank_over_subsets
 from deadheat.terminal.tables import table
@@ -21,7 +21,7 @@ SYSTEMS, DATASETS, SIZE, SAMPLES = 26, 82, 10, 1_000_000
 SCALED = 100_000  # subsets that numpy is run with; its time is scaled up
 MEMORY = f"""
 import numpy as np
-from deadheat.ranking.design import free
+from deadheat.ranking.subsets import free
 from deadheat.ranking.integers import whole_scores
 from deadheat.ranking.subsets import rank_over_subsets
 rng = np.random.default_rng(0)

@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.timing import cpu
 from deadheat.metrics import METRICS
 from deadheat.ranking.sizes import size_curves
-from deadheat.ranking.sizes_sampling import CountedSet, sample_weights
-from deadheat.ranking.sizes_settings import SizeSettings
+from deadheat.ranking.size_samples import CountedSet, sample_weights
+from deadheat.ranking.size_samples import SizeSettings
 from deadheat.terminal.tables import table
 
 SYSTEMS, RUNS, SENTENCES, DRAWS = 33, 5, 2000, 100

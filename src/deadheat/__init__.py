@@ -11,7 +11,6 @@ from deadheat.version import __version__
 if TYPE_CHECKING:
     from deadheat.corpus import Corpus, read, take, write
     from deadheat.corpus.info import info
-    from deadheat.pages.report import report
     from deadheat.questions.compare import compare, compare_scores
     from deadheat.questions.contrast import contrast
     from deadheat.questions.power import power
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from deadheat.questions.score import score
     from deadheat.questions.seeds import seeds
     from deadheat.questions.size import size
+    from deadheat.report.report import report
+    from deadheat.results.base import from_json
     from deadheat.splits import Partition, split
     from deadheat.study.ledger.ledger import Ledger, Look
     from deadheat.study.store.store import open_store
@@ -34,6 +35,7 @@ __all__ = [
     "compare",
     "compare_scores",
     "contrast",
+    "from_json",
     "info",
     "open_store",
     "power",
@@ -56,21 +58,22 @@ _HOMES = {
     "Look": "deadheat.study.ledger.ledger",
     "Partition": "deadheat.splits",
     "compare": "deadheat.questions.compare",
-    "compare_scores": "deadheat.questions.tables",
+    "compare_scores": "deadheat.questions.compare",
     "contrast": "deadheat.questions.contrast",
+    "from_json": "deadheat.results.base",
     "info": "deadheat.corpus.info",
     "open_store": "deadheat.study.store.store",
     "power": "deadheat.questions.power",
     "rank": "deadheat.questions.rank",
     "read": "deadheat.corpus",
-    "report": "deadheat.pages.report",
+    "report": "deadheat.report.report",
     "run": "deadheat.questions.run",
     "score": "deadheat.questions.score",
     "seeds": "deadheat.questions.seeds",
     "size": "deadheat.questions.size",
     "split": "deadheat.splits",
     "take": "deadheat.corpus",
-    "train_many": "deadheat.systems.many",
+    "train_many": "deadheat.systems.system",
     "write": "deadheat.corpus",
 }
 

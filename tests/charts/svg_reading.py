@@ -45,8 +45,8 @@ class Box:
     top: float
     right: float
     bottom: float
-    said: str
-    told: str
+    content: str
+    tooltip: str
     kinds: frozenset[str]
 
     @property
@@ -152,8 +152,8 @@ def assert_sound(chart: Chart, layout: Layout) -> None:
         assert box.top >= -1, f"beyond the top: {box}"
         assert box.right <= chart.width + 1, f"beyond the right side ({chart.width}): {box}"
         assert box.bottom <= chart.height + 1, f"beyond the bottom ({chart.height}): {box}"
-        assert not {"nan", "inf", "None"} & set(re.findall(r"\w+", box.said)), box
-    assert_apart([box for box in found if box.tag == "text" and box.said])
+        assert not {"nan", "inf", "None"} & set(re.findall(r"\w+", box.content)), box
+    assert_apart([box for box in found if box.tag == "text" and box.content])
     known = set(re.findall(r"\.([a-z]+\d?)\b", style(PRINT, layout.font)))
     assert {kind for box in found for kind in box.kinds} <= known
     assert " id=" not in chart.marks
@@ -163,7 +163,7 @@ def assert_sound(chart: Chart, layout: Layout) -> None:
 def assert_apart(words: Sequence[Box]) -> None:
     """No words cover others."""
     for a, b in combinations(words, 2):
-        assert not a.overlaps(b), f"{a.said!r} covers {b.said!r}: {a} {b}"
+        assert not a.overlaps(b), f"{a.content!r} covers {b.content!r}: {a} {b}"
 
 
 def cells(chart: Chart) -> list[dict[str, str]]:

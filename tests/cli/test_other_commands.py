@@ -44,7 +44,7 @@ def test_convert_writes_the_same_bytes(commands: Commands, gold: Path, tmp_path:
 def test_convert_mends_the_end_on_request_only(commands: Commands, tmp_path: Path) -> None:
     cut, out = tmp_path / "cut.conllu", tmp_path / "out.conllu"
     cut.write_text("1\tHi\t_\t_\t_\t_\t0\troot\t_\t_")
-    assert "does not end with an empty line" in commands.refused("convert", cut, out)
+    assert "no empty line at the end of the file" in commands.refused("convert", cut, out)
     assert not out.exists()
     assert commands("convert", cut, out, "--final-newline").code == 0
     assert out.read_text() == cut.read_text()

@@ -64,7 +64,7 @@ def test_scores_by_relation_have_precision_and_recall(commands: Commands, gold: 
 
 
 def test_known_and_unknown_words_need_the_training_file(commands: Commands, gold: Path, guess: Path) -> None:
-    assert "unknown.v1: needs the training file" in commands.refused("score", gold, guess, "-m", "unknown")
+    assert "unknown.v1: no training file" in commands.refused("score", gold, guess, "-m", "unknown")
     rows = json.loads(commands("score", gold, guess, "-m", "unknown", "--train", gold, "--json").out)["scores"]
     assert rows[0]["value"] is None
     assert rows[0]["gold"] == 0
@@ -73,7 +73,7 @@ def test_known_and_unknown_words_need_the_training_file(commands: Commands, gold
 def test_words_that_were_altered_can_be_aligned_by_position(commands: Commands, gold: Path, guess: Path) -> None:
     guess.write_text(guess.read_text().replace("Cats", "<_UNK>"), encoding="utf-8")
     line = commands.refused("score", gold, guess)
-    assert line.startswith(f"{guess}:9: the words do not spell the text of {gold}:9: ")
+    assert line.startswith(f"{guess}:9: the text differs from {gold}:9: ")
     outcome = commands("score", gold, guess, "--align", "position", "-m", "las", "--json")
     assert json.loads(outcome.out)["scores"][0]["correct"] == 7
     assert "aligned by position" in outcome.err
@@ -116,7 +116,7 @@ def test_a_missing_file_a_folder_and_a_binary_file_are_one_line_each(
     folder.mkdir()
     binary.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     assert commands.refused("score", gold, missing) == f"{missing}: cannot be read (no such file or directory)"
-    assert commands.refused("score", gold, folder).startswith(f"{folder}: a folder without corpus files")
+    assert commands.refused("score", gold, folder).startswith(f"{folder}: no corpus files in this folder")
     assert commands.refused("score", gold, binary) == f"{binary}: a binary file; expected text"
 
 

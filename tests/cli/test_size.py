@@ -187,6 +187,6 @@ def test_words_that_differ_and_sentences_that_are_missing_are_told(
     other = tmp_path / "other.conllu"
     other.write_text(text.partition("\n\n")[2], encoding="utf-8")
     arguments = [*given(made, "a1"), f"b={other}"]
-    assert "the words do not spell the text of" in commands.refused("size", *arguments)
+    assert "the text differs from" in commands.refused("size", *arguments)
     line = commands.refused("size", *arguments, "--align", "position")
     assert line.startswith("b: 119 sentences; expected 120 as in ")

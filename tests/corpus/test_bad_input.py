@@ -18,7 +18,7 @@ class Bad:
 
 
 NO_WORDS = "a sentence with no words (two empty lines in a row, or comments alone); expected at least one word"
-NO_END = "the file does not end with an empty line; expected one after the last word"
+NO_END = "no empty line at the end of the file; expected one after the last sentence"
 BOM = "starts with a byte order mark; expected plain UTF-8"
 ZERO_TOKENS = r"sentence with 0 tokens .* at line "
 TEN = r"does not contain 10 tab-separated columns at line "
@@ -39,13 +39,13 @@ CASES = {
     "a comment inside a sentence": Bad(
         sentence(row(1), "# text = a b", row(2, head=1)),
         2,
-        "a comment inside a sentence, '# text = a b'; comments stand before its first word",
+        "a comment inside a sentence, '# text = a b'; expected comments before its first word",
         TEN + "2",
     ),
     "a comment inside a multiword token": Bad(
         sentence(extra("1-2"), "# b", row(1), row(2, head=1)),
         2,
-        "a comment inside a sentence, '# b'; comments stand before its first word",
+        "a comment inside a sentence, '# b'; expected comments before its first word",
         TEN + "2",
     ),
     "nine columns": Bad(
@@ -67,10 +67,10 @@ CASES = {
         TEN + "1",
     ),
     "a line of one space between sentences": Bad(
-        row(1) + "\n \n" + ONE, 2, "a line of blanks; a sentence ends with an empty line", TEN + "2"
+        row(1) + "\n \n" + ONE, 2, "a line of white space; expected an empty line after a sentence", TEN + "2"
     ),
     "a line of many spaces between sentences": Bad(
-        row(1) + "\n    \n" + ONE, 2, "a line of blanks; a sentence ends with an empty line", TEN + "2"
+        row(1) + "\n    \n" + ONE, 2, "a line of white space; expected an empty line after a sentence", TEN + "2"
     ),
     "a byte order mark before a comment": Bad("\ufeff# text = a\n" + ONE, 1, BOM, TEN + "1"),
     "a byte order mark before a word": Bad("\ufeff" + ONE, 1, BOM, r"Cannot parse word ID '.1' at line 1"),
@@ -173,7 +173,7 @@ CASES = {
     "two roots": Bad(
         sentence(row(1), row(2, "b", 1), row(3, "c", 0)),
         3,
-        "word 3 is a second root of 2; expected one root a sentence (--multiple-roots accepts more)",
+        "word 3 is a second root of 2; expected one root per sentence (--multiple-roots accepts more)",
         "There are multiple roots in the sentence that ends at 4",
     ),
     "a multiword token with a letter": Bad(
@@ -197,7 +197,7 @@ CASES = {
     "overlapping multiword tokens": Bad(
         sentence(extra("1-2"), row(1), extra("2-3"), row(2, "b", 1), row(3, "c", 1)),
         3,
-        "multiword token '2-3' out of place or overlapping; expected one from 2 on",
+        "multiword token '2-3' out of order or overlapping; expected one from 2 on",
         "Incorrect word ID '2' for word 'b', expected '3' at line 4",
     ),
 }

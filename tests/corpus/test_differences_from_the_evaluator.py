@@ -67,7 +67,7 @@ def test_a_multiword_token_out_of_place_is_refused_though_the_evaluator_takes_it
     text = sentence(*lines)
     assert fault_of(text) == (
         2,
-        f"multiword token {token!r} out of place or overlapping; expected one from 2 on",
+        f"multiword token {token!r} out of order or overlapping; expected one from 2 on",
     )
     assert official(text).words
 
@@ -137,13 +137,13 @@ def test_nine_columns_of_an_empty_node_are_refused_as_by_the_evaluator() -> None
 
 def test_line_ends_of_two_kinds_are_refused_though_the_evaluator_takes_them() -> None:
     text = ONE + ONE.replace("\n", "\r\n") + ONE
-    assert fault_of(text) == (3, "another line end than the line before; expected LF or CR LF")
+    assert fault_of(text) == (3, "line ends in LF and CR LF are mixed; expected one of them throughout")
     assert len(official(text).words) == 3
 
 
 def test_a_comment_with_the_other_line_end_is_refused_though_the_evaluator_takes_it() -> None:
     text = "# a\r\n" + ONE
-    assert fault_of(text) == (2, "another line end than the line before; expected LF or CR LF")
+    assert fault_of(text) == (2, "line ends in LF and CR LF are mixed; expected one of them throughout")
     assert len(official(text).words) == 1
 
 
@@ -221,4 +221,7 @@ def test_no_head_anywhere_is_accepted_on_request_which_the_evaluator_has_not() -
 
 def test_heads_of_some_words_of_a_sentence_only_are_refused_even_then() -> None:
     text = ONE + sentence(row(1, head=2), row(2, head="_"))
-    assert fault_of(text, lenient=["missing-heads"]) == (3, "1 word without a head beside words with one")
+    assert fault_of(text, lenient=["missing-heads"]) == (
+        3,
+        "1 word without a head; expected heads for all words of the sentence or for none",
+    )

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from deadheat.corpus import Corpus, concatenate, read
-from deadheat.corpus.documents import documents_by, in_order_of_parts, part_of, parts_of_sentences, strata_by
+from deadheat.corpus.documents import find_documents, find_strata, part_from_name, sentence_parts, sort_by_part
 from deadheat.errors import InputError
 from tests.corpus.examples import ONE, row, sentence
 from tests.corpus.test_several_files import named
@@ -19,7 +19,7 @@ def with_ids(*ids: str | None) -> Corpus:
 
 def names_of(corpus: Corpus, rule: str = "auto") -> list[str] | None:
     """The name of every sentence's document."""
-    found = documents_by(corpus, rule)
+    found = find_documents(corpus, rule)
     return None if found is None else [found.names[code] for code in found.codes.tolist()]
 
 
@@ -41,22 +41,22 @@ PATHS = [
 
 @pytest.mark.parametrize(("path", "part"), PATHS)
 def test_the_name_of_a_file_tells_its_part(path: str, part: str) -> None:
-    assert part_of(path) == part
+    assert part_from_name(path) == part
 
 
 def test_files_are_put_in_the_order_of_parts_only_if_each_names_one() -> None:
     given = ["test.conllu", "b-train.conllu", "dev.conllu", "a-train.conllu", "tune.conllu"]
-    assert in_order_of_parts(given) == ["b-train.conllu", "a-train.conllu", "tune.conllu", "dev.conllu", "test.conllu"]
-    assert in_order_of_parts([*given, "other.conllu"]) == [*given, "other.conllu"]
+    assert sort_by_part(given) == ["b-train.conllu", "a-train.conllu", "tune.conllu", "dev.conllu", "test.conllu"]
+    assert sort_by_part([*given, "other.conllu"]) == [*given, "other.conllu"]
 
 
 def test_sentences_have_the_part_of_their_file_in_any_order_and_with_empty_files() -> None:
     corpus = concatenate([named(ONE * 2, "x-test.conllu"), named("", "x-dev.conllu"), named(ONE * 3, "x-train.conllu")])
-    codes = parts_of_sentences(corpus)
+    codes = sentence_parts(corpus)
     assert codes is not None
     assert codes.tolist() == [3, 3, 0, 0, 0]
-    assert parts_of_sentences(concatenate([named(ONE, "x-test.conllu"), named(ONE, "x.conllu")])) is None
-    assert parts_of_sentences(read(text=ONE)) is None
+    assert sentence_parts(concatenate([named(ONE, "x-test.conllu"), named(ONE, "x.conllu")])) is None
+    assert sentence_parts(read(text=ONE)) is None
 
 
 DOCUMENTS: list[tuple[list[str | None], list[str] | None]] = [
@@ -83,7 +83,7 @@ def test_ids_of_sentences_name_documents_where_that_is_plausible(
 def test_ids_that_are_asked_for_must_name_a_document() -> None:
     assert names_of(with_ids("a-1", "b-1", "c-1"), "sent_id") == ["a", "b", "c"]
     with pytest.raises(InputError, match=r"text:4: no sent_id; expected one that names its document \(name-1\)"):
-        documents_by(with_ids("a-1", None), "sent_id")
+        find_documents(with_ids("a-1", None), "sent_id")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_ids_that_are_asked_for_must_name_a_document() -> None:
     ],
 )
 def test_an_expression_finds_documents_by_its_group_or_by_all_of_it(expression: str, expected: list[str]) -> None:
-    found = documents_by(with_ids("a-1", "a-2", "b-1"), f"sent_id:{expression}")
+    found = find_documents(with_ids("a-1", "a-2", "b-1"), f"sent_id:{expression}")
     assert found is not None
     assert [found.names[code] for code in found.codes] == expected
     assert found.rule == f"sent_id matched by {expression}"
@@ -117,7 +117,7 @@ def test_an_expression_finds_documents_by_its_group_or_by_all_of_it(expression: 
 )
 def test_rules_that_find_nothing_are_refused(rule: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        documents_by(with_ids("a-1", "a-2"), rule)
+        find_documents(with_ids("a-1", "a-2"), rule)
 
 
 def test_marks_come_before_ids_and_none_is_none() -> None:
@@ -133,7 +133,7 @@ def test_marks_come_before_ids_and_none_is_none() -> None:
 def test_a_document_of_one_id_is_one_in_all_files() -> None:
     text = f"# newdoc id = one\n{ONE}{ONE}# newdoc id = two\n{ONE}"
     corpus = concatenate([named(text, "x-train.conllu"), named(ONE + text, "x-test.conllu")])
-    found = documents_by(corpus)
+    found = find_documents(corpus)
     assert found is not None
     # The first sentence of the second file stands before any mark, and is a document of its own.
     assert found.codes.tolist() == [0, 0, 1, 2, 0, 0, 1]
@@ -142,7 +142,7 @@ def test_a_document_of_one_id_is_one_in_all_files() -> None:
 
 def test_column_files_mark_documents_too() -> None:
     corpus = read(text="-DOCSTART- O\n\na X\n\nb X\n\n-DOCSTART- O\n\nc X\n\n")
-    found = documents_by(corpus)
+    found = find_documents(corpus)
     assert found is not None
     assert found.codes.tolist() == [0, 0, 1]
 
@@ -153,20 +153,20 @@ def test_strata_come_from_comments_columns_files_and_genres() -> None:
         for i, genre in enumerate(["web", "news", "web", "news", "web", "news"])
     )
     corpus = concatenate([named(text, "b.conllu"), named(text, "a.conllu")])
-    codes, names = strata_by(corpus, "kind")
+    codes, names = find_strata(corpus, "kind")
     assert (codes.tolist(), names) == ([0, 1] * 6, ("x", "y"))
-    codes, names = strata_by(corpus, "genre")
+    codes, names = find_strata(corpus, "genre")
     assert [names[code] for code in codes[:3]] == ["web", "news", "web"]
-    codes, names = strata_by(corpus, "form")
+    codes, names = find_strata(corpus, "form")
     assert [names[code] for code in codes] == ["w0"] * 3 + ["w1"] * 3 + ["w0"] * 3 + ["w1"] * 3
-    codes, names = strata_by(corpus, "file")
+    codes, names = find_strata(corpus, "file")
     assert (codes.tolist(), names) == ([0] * 6 + [1] * 6, ("b.conllu", "a.conllu"))
-    with pytest.raises(InputError, match="nothing to stratify by is called 'knd'; expected genre, file, form, "):
-        strata_by(corpus, "knd")
+    with pytest.raises(InputError, match="cannot stratify by 'knd'; expected genre, file, form, "):
+        find_strata(corpus, "knd")
     with pytest.raises(InputError, match=r"no genres; looked for comments"):
-        strata_by(read(text=ONE), "genre")
+        find_strata(read(text=ONE), "genre")
 
 
 def test_a_name_with_special_characters_is_taken_as_it_is() -> None:
     corpus = read(text="# a.b = 1\n" + ONE + "# a.b = 2\n# axb = 1\n" + ONE)
-    assert strata_by(corpus, "a.b")[1] == ("1", "2")
+    assert find_strata(corpus, "a.b")[1] == ("1", "2")

@@ -46,7 +46,7 @@ def test_it_prints_as_an_aligned_listing() -> None:
         "  sentences            2  2.5 words on average",
         "  longest sentence     4  words, at text:5",
         "  words                5",
-        "  tokens               4  1 of them of several words",
+        "  tokens               4  of which 1 of several words",
         "  empty nodes          1",
         "  types                4",
         "  UPOS tags            4",

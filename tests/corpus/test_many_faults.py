@@ -8,7 +8,7 @@ from deadheat.corpus import read
 from deadheat.errors import CorpusError
 from tests.corpus.examples import ONE, extra, fault_of, faults_of, row, sentence
 
-LATE = "the file does not end with an empty line; expected one after the last word"
+LATE = "no empty line at the end of the file; expected one after the last sentence"
 
 
 def error_of(*paths: Path) -> CorpusError:
@@ -59,14 +59,14 @@ def test_heads_of_a_sentence_with_faulty_lines_are_not_held_against_it() -> None
 def test_a_line_of_blanks_for_an_empty_line_does_not_make_the_next_sentence_wrong() -> None:
     blanks = " \n".join(["# a\n" + row(1) + "\n"] * 3) + "\n"
     assert [(fault.line, fault.message.split(";")[0]) for fault in faults_of(blanks)] == [
-        (3, "a line of blanks"),
-        (6, "a line of blanks"),
+        (3, "a line of white space"),
+        (6, "a line of white space"),
     ]
 
 
 @pytest.mark.parametrize("blanks", [" ", "\t", "\t" * 9, "  \t "])
 def test_blanks_and_tabs_alone_are_a_line_of_blanks(blanks: str) -> None:
-    assert fault_of(row(1) + "\n" + blanks + "\n" + ONE)[1].startswith("a line of blanks")
+    assert fault_of(row(1) + "\n" + blanks + "\n" + ONE)[1].startswith("a line of white space")
 
 
 def test_twenty_faults_are_listed_without_more_ado() -> None:
@@ -113,8 +113,8 @@ def test_each_file_counts_the_faults_that_are_not_listed(tmp_path: Path) -> None
     first.write_text(sentence(row(1, head="x")) * 21)
     second.write_text(sentence(row(1, head="x")) * 23)
     lines = str(error_of(first, second)).split("\n")
-    assert lines[20] == f"{first}: 1 more fault not listed"
-    assert lines[41] == f"{second}: 3 more faults not listed"
+    assert lines[20] == f"{first}: 1 more error not listed"
+    assert lines[41] == f"{second}: 3 more errors not listed"
     assert len(lines) == 42
 
 
@@ -142,13 +142,13 @@ def test_a_carriage_return_inside_a_line_of_columns_or_tagged_text_is_named() ->
 def test_tagged_text_lists_its_faults() -> None:
     text = "a_X b\n\n_X a_\na_X  b_Y\na_X \n's_X don't\n"
     assert [(fault.line, fault.message) for fault in faults_of(text, format="tagged")] == [
-        (1, "token 2, 'b', is not of the form word_TAG"),
+        (1, "token 2, 'b'; expected the form word_TAG"),
         (2, "an empty line; expected a sentence on every line"),
-        (3, "token 1, '_X', is not of the form word_TAG"),
-        (3, "token 2, 'a_', is not of the form word_TAG"),
-        (4, "token 2, '', is not of the form word_TAG"),
-        (5, "token 2, '', is not of the form word_TAG"),
-        (6, 'token 2, "don\'t", is not of the form word_TAG'),
+        (3, "token 1, '_X'; expected the form word_TAG"),
+        (3, "token 2, 'a_'; expected the form word_TAG"),
+        (4, "token 2, ''; expected the form word_TAG"),
+        (5, "token 2, ''; expected the form word_TAG"),
+        (6, 'token 2, "don\'t"; expected the form word_TAG'),
     ]
 
 

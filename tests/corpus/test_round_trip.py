@@ -59,7 +59,7 @@ def test_a_file_that_ends_too_early_comes_back_as_it_was_or_mended_on_request(da
 
 def test_a_file_that_ends_too_early_is_refused_unless_asked() -> None:
     for cut in (ONE[:-1], ONE[:-2]):
-        assert fault_of(cut) == (1, "the file does not end with an empty line; expected one after the last word")
+        assert fault_of(cut) == (1, "no empty line at the end of the file; expected one after the last sentence")
 
 
 def test_the_end_is_not_mended_where_nothing_is_missing() -> None:

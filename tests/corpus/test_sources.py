@@ -77,19 +77,19 @@ def test_a_compressed_file_that_was_cut_off_is_refused(
 ) -> None:
     data = compress(TEXT)
     size = len(data) - (4 if "four" in kept else 1) if isinstance(kept, str) else int(kept * len(data))
-    assert "compressed, but broken (compressed " in refusal(file(data[:size]))
+    assert "corrupt compressed data (compressed " in refusal(file(data[:size]))
 
 
 def test_a_second_part_that_was_cut_off_is_refused(
     compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
 ) -> None:
-    assert "compressed, but broken" in refusal(file(compress(TEXT) + compress(TEXT)[:-5]))
+    assert "corrupt compressed data" in refusal(file(compress(TEXT) + compress(TEXT)[:-5]))
 
 
 def test_rubbish_after_compressed_data_is_refused(
     compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
 ) -> None:
-    assert "compressed, but broken" in refusal(file(compress(TEXT) + b"rubbish"))
+    assert "corrupt compressed data" in refusal(file(compress(TEXT) + b"rubbish"))
 
 
 @pytest.mark.parametrize("place", [0.3, 0.6, 0.9])
@@ -98,7 +98,7 @@ def test_a_changed_byte_of_a_compressed_file_is_noticed(
 ) -> None:
     data = bytearray(compress(TEXT))
     data[int(place * len(data))] ^= 0xFF
-    assert "compressed, but broken" in refusal(file(bytes(data)))
+    assert "corrupt compressed data" in refusal(file(bytes(data)))
 
 
 def test_xz_may_be_padded_with_zeros_between_and_after_its_streams(file: Callable[[bytes], Path]) -> None:
@@ -153,7 +153,7 @@ def test_text_and_licence_beside_treebank_files_are_left_alone(tmp_path: Path) -
 
 def test_a_folder_without_corpus_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("x")
-    said = f"{tmp_path}: a folder without corpus files; expected names ending in .conllu, "
+    said = f"{tmp_path}: no corpus files in this folder; expected names ending in .conllu, "
     with pytest.raises(InputError, match=re.escape(said)):
         read(tmp_path)
 
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_listed_is_refused(tmp_path: Path, monkeypatch: 
 
 
 def test_no_file_at_all_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^no file was given; expected at least one$"):
+    with pytest.raises(InputError, match=r"^no files; expected at least one$"):
         read([])
 
 
@@ -198,4 +198,5 @@ def test_a_file_that_shrinks_while_it_is_read_is_refused(
     found = os.stat(path)
     grown = os.stat_result((*found[:6], found.st_size + 1, *found[7:10]))
     monkeypatch.setattr(os, "fstat", lambda _: grown)
-    assert refusal(path) == (f"cannot be read (it shrank while it was read, from {len(TEXT) + 1} bytes to {len(TEXT)})")
+    shrunk = f"file shrank while being read, from {len(TEXT) + 1} bytes to {len(TEXT)}"
+    assert refusal(path) == f"cannot be read ({shrunk})"

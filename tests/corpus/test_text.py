@@ -174,7 +174,7 @@ def test_a_separator_of_more_than_one_byte_is_refused(separator: str) -> None:
 
 @pytest.mark.parametrize("separator", ["space", "tab", "\n"])
 def test_a_blank_cannot_part_words_and_tags(separator: str) -> None:
-    with pytest.raises(InputError, match=r"tag mark .*; expected one character such as '_' or '/'"):
+    with pytest.raises(InputError, match=r"tag separator .*; expected one character such as '_' or '/'"):
         read(text="a_X\n", format="tagged", separator=separator)
 
 

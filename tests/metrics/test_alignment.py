@@ -131,26 +131,26 @@ def failure(tmp_path: Path, gold: str, predicted: str, by: str = "text") -> str:
     return str(caught.value).replace(f"{tmp_path}/", "")
 
 
-SAME = "expected the same characters, spaces aside (--align position does not compare words)"
+SAME = "expected the same characters, apart from spaces (--align position does not compare words)"
 
 
 def test_other_text_is_reported_with_both_places_and_what_stands_there(tmp_path: Path) -> None:
     gold = conllu("# one\n# two\n1-2=du de/3/case le/3/det chat/0/root", "noir/0/root il/1/expl")
     predicted = conllu("du/2/det chat/0/root", "# three\n0.1=x noIr/0/root il/1/expl")
     assert failure(tmp_path, gold, predicted) == (
-        f"p.conllu:6: the words do not spell the text of g.conllu:8: 'Iril' against 'iril'; {SAME}"
+        f"p.conllu:6: the text differs from g.conllu:8: 'Iril' instead of 'iril'; {SAME}"
     )
 
 
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [
-        ("a/0/root b/1/obj", "a/0/root", "p.conllu:1: the words do not spell the text of g.conllu:2: '' against 'b'"),
-        ("a/0/root", "a/0/root b/1/obj", "p.conllu:2: the words do not spell the text of g.conllu:1: 'b' against ''"),
+        ("a/0/root b/1/obj", "a/0/root", "p.conllu:1: the text differs from g.conllu:2: '' instead of 'b'"),
+        ("a/0/root", "a/0/root b/1/obj", "p.conllu:2: the text differs from g.conllu:1: 'b' instead of ''"),
         (
             "é/0/root",
             "e\u0301/0/root",
-            "p.conllu:1: the words do not spell the text of g.conllu:1: 'e\u0301' against 'é'",
+            "p.conllu:1: the text differs from g.conllu:1: 'e\u0301' instead of 'é'",
         ),
     ],
     ids=["too short", "too long", "another normal form"],
@@ -161,7 +161,7 @@ def test_the_first_difference_is_found_at_the_ends_too(tmp_path: Path, gold: str
 
 def test_an_empty_prediction_is_said_to_be_empty(tmp_path: Path) -> None:
     found = failure(tmp_path, conllu("a/0/root"), "")
-    assert found == f"p.conllu (empty): the words do not spell the text of g.conllu:1: '' against 'a'; {SAME}"
+    assert found == f"p.conllu (empty): the text differs from g.conllu:1: '' instead of 'a'; {SAME}"
 
 
 def test_two_empty_files_are_aligned() -> None:
@@ -195,5 +195,5 @@ def test_unknown_alignments_and_units_name_the_nearest() -> None:
 @pytest.mark.parametrize("metric", ["accuracy", "sentence-accuracy", "las-supar", "ucm-supar", "chunks(column='upos')"])
 def test_metrics_of_gold_words_refuse_other_words(metric: str) -> None:
     pair = pair_of("ab/0/root", "a/0/root b/1/obj")
-    with pytest.raises(InputError, match="is defined for the gold file's words; these are others"):
+    with pytest.raises(InputError, match="expected the gold words"):
         total(pair, metric)

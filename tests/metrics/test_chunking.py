@@ -195,7 +195,7 @@ def test_unknown_schemes_and_other_words_are_refused() -> None:
     pair = align(
         *(read(text=text, columns=["form", "chunk"], separator="tab") for text in ("ab\tO\n\n", "a\tO\nb\tO\n\n"))
     )
-    with pytest.raises(InputError, match=r"chunks\.v1 is defined for the gold file's words"):
+    with pytest.raises(InputError, match=r"chunks\.v1 expected the gold words"):
         total(pair, "chunks")
 
 

@@ -59,7 +59,7 @@ def test_forms_of_multiword_tokens_and_a_missing_word_do_not_make_a_word_known()
 
 @pytest.mark.parametrize("metric", ["known", "unknown", "ambiguous"])
 def test_without_a_training_file_nobody_knows_what_is_known(metric: str) -> None:
-    with pytest.raises(InputError, match=f"{metric}.v1: needs the training file"):
+    with pytest.raises(InputError, match=f"{metric}.v1: no training file"):
         by_tag(metric, None)
 
 

@@ -11,9 +11,9 @@ import optax
 
 from deadheat.corpus import Corpus, read
 from deadheat.neural import rng
+from deadheat.neural.config import Numbers, Shape
 from deadheat.neural.encoder import Batch, gathered
 from deadheat.neural.programs import Ground
-from deadheat.neural.config import Numbers, Shape
 from deadheat.neural.text import UNKNOWN, Encoding, encoded
 
 # The head of the very first word is further away than short sentences are long; arcs of the third sentence cross.

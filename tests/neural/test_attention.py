@@ -15,9 +15,8 @@ from jax.test_util import check_grads
 
 from deadheat.neural import attention, rng
 from deadheat.neural.attention import ARC_DEPENDENT, ARC_HEAD, FORBIDDEN, LEAK, RELATION_DEPENDENT, RELATION_HEAD
-from deadheat.neural.config import AttentionShape
+from deadheat.neural.config import AttentionShape, Numbers
 from deadheat.neural.programs import Ground
-from deadheat.neural.config import Numbers
 from deadheat.trees import best_projective_trees, best_trees
 from deadheat.trees.decoding import beam_trees
 from tests.neural.parser_cases import (

@@ -13,9 +13,8 @@ from jax.test_util import check_grads
 from deadheat.corpus import Vocabulary
 from deadheat.errors import InputError
 from deadheat.neural import brackets, rng
-from deadheat.neural.config import BracketShape
+from deadheat.neural.config import BracketShape, Numbers
 from deadheat.neural.programs import Ground
-from deadheat.neural.config import Numbers
 from deadheat.trees import bracketing
 from tests.neural.parser_cases import (
     HEADS,

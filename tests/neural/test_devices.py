@@ -10,9 +10,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 import jax
 
+from deadheat.neural.config import AttentionShape, BracketShape, Shape
 from deadheat.neural.devices import UNTRIED, as_program, known
-from deadheat.neural.config import AttentionShape, BracketShape
-from deadheat.neural.config import Shape
 
 PINNED = "0.10.2"
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-from deadheat.neural import rng, lstm  # noqa: E402
+from deadheat.neural import lstm, rng  # noqa: E402
 from deadheat.neural.lstm import LSTMWeights, apart, bilstm, initial_lstm, one_way, recurrence, together  # noqa: E402
 
 SENTENCES, WORDS, INPUTS, UNITS = 3, 5, 4, 6

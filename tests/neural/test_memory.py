@@ -8,9 +8,8 @@ import pytest
 
 pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
+from deadheat.neural.config import AttentionShape, Shape
 from deadheat.neural.devices import fitting, labelling, passed_on
-from deadheat.neural.config import AttentionShape
-from deadheat.neural.config import Shape
 
 USUAL: dict[str, Any] = {"words": 10_000, "characters": 100, "labels": 50, "longest": 64, "memory": 64 << 30}
 GROWING = [

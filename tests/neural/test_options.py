@@ -17,8 +17,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from deadheat.neural import batches, rng
-from deadheat.neural.encoder import picked, rows_by_products
-from deadheat.neural.devices import settle
+from deadheat.neural.config import CASES, OPTIMIZERS, Numbers, Shape
+from deadheat.neural.devices import settle, weights_of
 from deadheat.neural.encoder import (
     Batch,
     Marks,
@@ -26,15 +26,14 @@ from deadheat.neural.encoder import (
     gathered,
     kept_units,
     layered,
+    picked,
+    rows_by_products,
     some_omitted,
     word_vectors,
 )
-from deadheat.neural.devices import weights_of
+from deadheat.neural.programs import Ground, Programs, optimizer
 from deadheat.neural.tagger import initial_weights, label_scores, loss, outputs
-from deadheat.neural.programs import Ground, Programs
-from deadheat.neural.config import CASES, OPTIMIZERS, Numbers, Shape
 from deadheat.neural.text import UNKNOWN, Text
-from deadheat.neural.programs import optimizer
 from tests.neural.test_text import encode, tagged
 
 SHAPE = Shape(units=(3,), word_size=4, case_size=2, characters="none", classifier="softmax", dropout="none", batch=3)

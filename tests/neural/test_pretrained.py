@@ -12,8 +12,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 import deadheat
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
-from deadheat.neural.vectors import Pretrained
 from deadheat.neural.text import Lexicon
+from deadheat.neural.vectors import Pretrained
 from deadheat.systems import SYSTEMS
 from tests.neural.tiny import TAGS, TINY, corpus_of, rows_of, split_of
 

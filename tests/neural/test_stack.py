@@ -10,8 +10,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read
 from deadheat.neural import batches, encoder, lstm, programs, stack
-from deadheat.neural.programs import Ground
 from deadheat.neural.config import Course, Numbers, Shape
+from deadheat.neural.programs import Ground
 from deadheat.neural.stack import Job, Splits, Stack, Trained
 from deadheat.neural.text import Encoding, casing, encoded, normalised, tokens_of
 

@@ -17,11 +17,11 @@ import jax
 from deadheat.corpus import Corpus, take, to_bytes
 from deadheat.errors import InputError
 from deadheat.neural import batches, stack
-from deadheat.neural.tagging import Labelling, Labels
+from deadheat.neural.config import Numbers
 from deadheat.neural.jobs import Order
 from deadheat.neural.schemes import to_scheme
-from deadheat.neural.config import Numbers
 from deadheat.neural.stack import Job, Trained, train_all
+from deadheat.neural.tagging import Labelling, Labels
 from deadheat.systems import SYSTEMS
 from tests.neural.tiny import TINY, corpus_of, rows_of, split_of
 

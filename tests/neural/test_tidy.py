@@ -14,8 +14,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 
 from deadheat.neural import devices, programs
-from deadheat.neural.programs import FULL, Programs, tidy
 from deadheat.neural.config import Shape
+from deadheat.neural.programs import FULL, Programs, tidy
 
 SHAPE = Shape(units=(2,), word_size=3, case_size=0, characters="none", classifier="softmax")
 

@@ -17,13 +17,12 @@ import jax.numpy as jnp
 from deadheat.corpus import read
 from deadheat.errors import InputError
 from deadheat.neural import transitions
+from deadheat.neural.config import Course, Numbers, TransitionShape
 from deadheat.neural.programs import Ground, programs
-from deadheat.neural.config import Course, Numbers
 from deadheat.neural.stack import Job, Splits, Stack, Trained
 from deadheat.neural.text import encoded
-from deadheat.neural.transitions import Choice, Lessons, Question, Teacher, begin, kinds, learn, parse
 from deadheat.neural.transition_scores import best, chosen, scorer_of, scores
-from deadheat.neural.config import TransitionShape
+from deadheat.neural.transitions import Choice, Lessons, Question, Teacher, begin, kinds, learn, parse
 from deadheat.trees.archybrid import NEVER, NONE, States
 from tests.trees.enumeration import every_tree, is_projective, is_single_root_tree, random_tree
 

@@ -144,7 +144,7 @@ def test_compression_changes_neither_vectors_nor_identity(
     assert (vectors.words, vectors.sha256) == (3000, hashlib.sha256(text).hexdigest())
     if suffix:
         for broken in (both[:-3], both[: len(both) // 2], both + b"!", both[:50] + b"!!!!!!!!!!" + both[60:]):
-            assert complaint(tmp_path, broken).startswith("v.txt: compressed, but broken (")
+            assert complaint(tmp_path, broken).startswith("v.txt: corrupt compressed data (")
 
 
 def test_zeros_after_a_compressed_stream_are_no_fault(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deadheat.pages.rank import per_cent, sections
 
 from deadheat.questions.rank import Ranking, rank
-from deadheat.pages.rank import per_cent, sections, subsets_text
+from deadheat.report.views.rank import subsets_text
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 
 # Worked out by hand in tests/cli/test_rank.py and docs/ranking.md: graph is first on 46 of the 56 subsets of three.

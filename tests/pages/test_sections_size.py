@@ -4,15 +4,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from deadheat.pages.size import sections
 
-from deadheat.questions.size import size, size_of_sets, study
-from deadheat.questions.size_counts import TestSet
-from deadheat.questions.size_study import SizeStudy
 from deadheat.corpus import Corpus, read
 from deadheat.metrics import METRICS
-from deadheat.pages.size import MOST_SETS, sections
-from deadheat.ranking.sizes_sampling import CountedSet
-from deadheat.ranking.sizes_settings import SizeSettings
+from deadheat.paper.paragraph_tests import MOST_SETS
+from deadheat.questions.size import size, size_of_sets, study
+from deadheat.questions.size_counts import TestSet
+from deadheat.ranking.size_samples import CountedSet, SizeSettings
+from deadheat.results.size import SizeStudy
 from deadheat.testbed import DEFAULT_SYSTEMS, generate, simulate
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section
 

@@ -8,9 +8,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from deadheat.pages.report import Report, report
 
 from deadheat.corpus import read
-from deadheat.pages.report import Report, report
 from deadheat.paper.kit import kit_files
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.ledger.sealing import seal

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 import deadheat
+from deadheat.paper.tables import latex_tables
 from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import seeds
 from deadheat.questions.size import size
-from deadheat.questions.study import Block, PairOverSplits, Standing, StudyResult
-from deadheat.paper.tables import latex_tables
-from deadheat.ranking.sizes_settings import SizeSettings
+from deadheat.questions.study import PairOverSplits, Standing, StudyResult
+from deadheat.ranking.size_samples import SizeSettings
+from deadheat.report.model import Block
 from tests.paper.checker import check
 
 

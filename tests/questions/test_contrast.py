@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.questions.contrast import Contrasts, contrast
 from deadheat.errors import InputError
+from deadheat.questions.contrast import Contrasts, contrast
 from deadheat.tables.runs import Runs, read_runs
 
 # Two tasks, two sizes, two options; one configuration of `ner` lacks CRF, one has two seeds.
@@ -162,10 +162,10 @@ def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
         ({"ignore": ["folows"]}, r"column 'folows' is unknown; did you mean 'follows'\?"),
         ({"options": ["crf", "softmx"]}, r"decoder 'softmx' is unknown; did you mean 'softmax'\?"),
         ({"repeats": "men"}, r"way with repeated runs 'men' is unknown; did you mean 'mean'\?"),
-        ({"ties": "first"}, r"way with ties 'first' is unknown; known are most, share"),
+        ({"ties": "first"}, r"way with ties 'first' is unknown; expected one of most, share"),
         ({"correction": "home"}, r"correction 'home' is unknown; did you mean"),
         ({"by": "decoder"}, r"column decoder is given as factor and as by; expected different ones"),
-        ({"factor": "test_f1"}, r"column test_f1 is given as score and as factor"),
+        ({"factor": "test_f1"}, r"column test_f1 is both score and factor"),
         ({"second": "Decoder"}, r"column decoder is given as factor and as second"),
         ({"by": "follows"}, r"one option of decoder in every level; expected two or more in some"),
         ({"factor": ""}, r"no factor; expected the column"),

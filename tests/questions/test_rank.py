@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from deadheat.questions.rank import Ranking, rank
-from deadheat.errors import InputError, NameUnknown
-from deadheat.ranking.anomalies import Attributes
 from deadheat.terminal.rank import ranking_text
+
+from deadheat.errors import InputError, NameUnknown
+from deadheat.questions.rank import Ranking, rank
+from deadheat.ranking.anomalies import Attributes
 
 RNG = np.random.default_rng(0)
 DATASETS = [f"d{i}" for i in range(30)]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deadheat.questions.run import conduct
+from deadheat.questions.run import run_plan
 from deadheat.questions.study import scores_of
 from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.training import Worked, work
@@ -72,7 +72,7 @@ def scores(lucky: None, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[
     (folder / "study.toml").write_text(STUDY)
     plan = Plan.of(folder / "study.toml")
     store = folder / "study.sqlite"
-    conduct(plan, store, executor=in_this_process)
+    run_plan(plan, store, executor=in_this_process)
     (search,) = searches_of(plan)
     with open_store(store) as there:
         values = scores_of(there)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.seeds import seeds
 from deadheat.errors import InputError
+from deadheat.questions.seeds import seeds
 from deadheat.tables.runs import read_runs
 
 RUNS = """\
@@ -135,8 +135,8 @@ def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> 
         ({"score": "tset"}, r"column 'tset' is unknown; did you mean 'test'\?"),
         ({"dev": "dve"}, r"column 'dve' is unknown; did you mean 'dev'\?"),
         ({"score": "task"}, r"runs\.csv:2: task 'ner'; expected a number"),
-        ({"where": ["system=C"]}, r"system 'C' is unknown; known are A, B"),
-        ({"dev": "test"}, r"column test is given as score and as dev; expected different ones"),
+        ({"where": ["system=C"]}, r"system 'C' is unknown; expected one of A, B"),
+        ({"dev": "test"}, r"column test is both score and dev; expected different ones"),
         ({"alpha": 2.0}, r"alpha 2.0; expected between 0 and 1"),
         ({"correction": "home"}, r"correction 'home' is unknown"),
         ({"resamples": 0}, r"0 resamples; expected at least 2"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from deadheat.questions.size_study import beside_published
 
 import deadheat
 from deadheat.corpus import Corpus
@@ -15,8 +16,7 @@ from deadheat.errors import InputError
 from deadheat.questions.compare import compared_counts
 from deadheat.questions.size import size, size_of_counts, size_of_sets
 from deadheat.questions.size_counts import Prediction, count_test_set, saved_counts
-from deadheat.questions.size_study import beside_published
-from deadheat.ranking.sizes_settings import SizeSettings
+from deadheat.ranking.size_samples import SizeSettings
 from deadheat.stats.intervals import normal_cdf
 from deadheat.study.ledger.ledger import Ledger, Look, Watched
 from deadheat.testbed import SimulatedSystem, generate, simulate

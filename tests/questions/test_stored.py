@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from deadheat.questions.chosen_scores import Chosen
+from deadheat.questions.sources import Stored
+from deadheat.questions.stored import stored
 
 from deadheat.documents import Document, plain
 from deadheat.errors import InputError
-from deadheat.questions.chosen_scores import Chosen
 from deadheat.questions.size import size
-from deadheat.questions.sources import Stored
-from deadheat.questions.stored import stored
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.store.store import Store
 from tests.cli.running import Commands

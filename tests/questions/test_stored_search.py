@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from deadheat.questions.run import KEYS, Conducted, conduct
-from deadheat.questions.stored import stored
+from deadheat.questions.run import StudyRun, run_plan
+from deadheat.questions.stored_study import StoredStudy, read_study
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
 from deadheat.study.store.store import Store
@@ -16,21 +15,21 @@ from tests.study.search_cases import FOUR, search_file
 from tests.study.study_cases import corpus_text, serial
 
 SEARCHED = "perceptron, searched"
-NOTE = "the store has {} cells more: of another study, or run since this one's end; nothing here is about them"
+NOTE = "the store has {}, of another study or run since the end of this one; they are not part of this report"
 
 
-def searched(path: Path) -> Conducted:
+def searched(path: Path) -> StudyRun:
     """A search whose networks are trained in this process."""
 
     def executor(plan: Plan, place: Path):  # type: ignore[no-untyped-def]
         with Store.read(place) as store:
             return serial(plan, store)
 
-    return conduct(Plan.of(path), executor=executor)
+    return run_plan(Plan.of(path), executor=executor)
 
 
 @pytest.fixture(scope="module")
-def changed(tmp_path_factory: pytest.TempPathFactory) -> Conducted:
+def changed(tmp_path_factory: pytest.TempPathFactory) -> StudyRun:
     """A search that was run, and run again with another text of the corpus: other keys under the same names."""
     path = search_file(tmp_path_factory.mktemp("changed"))
     searched(path)
@@ -38,54 +37,37 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Conducted:
     return searched(path)
 
 
-def kept(store: Path) -> dict[str, object]:
-    """What a store keeps of its only search."""
-    with Store.read(store) as found:
-        (search,) = (found.result() or {})["searches"]
-    return dict(search)
+def stored(path: Path) -> StoredStudy:
+    with Store.read(path) as store:
+        return read_study(store)
 
 
-def test_only_runs_of_the_search_itself_are_counted(changed: Conducted) -> None:
+def test_only_runs_of_the_search_itself_are_counted(changed: StudyRun) -> None:
     found = stored(changed.store)
     (search,) = searches_of(changed.plan)
-    (winner,) = changed.searches[0].datasets[0].winners
+    (winner,) = changed.result.searches[0].datasets[0].winners
     own = [*search.first_cells(), *search.final_cells(search.places[0], "tune", winner.system)]
     assert found.runs["system"].to_list() == [SEARCHED] * 5
     assert set(found.runs["key"].to_list()) == {cell.key for cell in own}
-    assert found.notes == (NOTE.format(5),)  # four settings and a winner, of the text as it was
+    assert found.notes == (NOTE.format("5 more cells"),)  # four settings and a winner, of the text as it was
 
 
-def test_keys_are_kept_in_the_store_and_shown_nowhere(changed: Conducted) -> None:
-    keys = kept(changed.store)[KEYS]
-    assert keys == list(changed.searches[0].keys)
-    assert isinstance(keys, list)
-    assert len(set(keys)) == len(keys) == 5
-    shown = json.dumps([changed.to_dict(), stored(changed.store).study])
-    assert not [key for key in keys if key in shown]
-
-
-def test_results_without_keys_are_known_by_what_runs_are_called(changed: Conducted, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite"
-    copy.write_bytes(changed.store.read_bytes())
-    with Store.open(copy) as store:
-        document = store.result() or {}
-        del document["searches"][0][KEYS]
-        store.set_result(document)
-    found = stored(copy)
-    assert found.runs["system"].to_list() == [SEARCHED] * 10
-    assert found.notes == ()
+def test_keys_are_kept_in_the_store(changed: StudyRun) -> None:
+    (search,) = stored(changed.store).result.searches
+    assert search.keys == changed.result.searches[0].keys
+    assert len(set(search.keys)) == len(search.keys) == 5
 
 
 def test_a_final_network_of_an_earlier_winner_is_not_of_the_search(tmp_path: Path) -> None:
     """The winner of two settings is another than that of all four."""
     path = search_file(tmp_path, FOUR.replace("epochs = [1, 2]", "epochs = 1"))
-    (first,) = searched(path).searches
+    (first,) = searched(path).result.searches
     search_file(tmp_path)
     done = searched(path)
-    assert done.searches[0].datasets[0].winners[0].system != first.datasets[0].winners[0].system
+    assert done.result.searches[0].datasets[0].winners[0].system != first.datasets[0].winners[0].system
     found = stored(done.store)
     assert found.runs["system"].to_list() == [SEARCHED] * 5
-    assert found.notes == (NOTE.replace("{} cells", "1 cell"),)
+    assert found.notes == (NOTE.format("1 more cell"),)
 
 
 def test_a_run_of_two_searches_counts_for_the_first(tmp_path: Path) -> None:

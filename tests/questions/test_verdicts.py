@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from deadheat.questions.verdicts import study_verdicts, verdicts
 
-from deadheat.questions.verdicts import ranking, study_verdicts, verdicts
+from deadheat.results.study import ranking
 
 
 def standing(system: str, mean: float | None) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics import METRICS
-from deadheat.ranking.sizes import SizeCurve, size_curves
-from deadheat.ranking.sizes_sampling import CountedSet
-from deadheat.ranking.sizes_settings import SizeSettings
+from deadheat.ranking.size_samples import CountedSet, SizeSettings
+from deadheat.ranking.sizes import size_curves
+from deadheat.results.size import SizeCurve
 
 
 def counted_set(

@@ -9,9 +9,8 @@ from scipy.stats import binom
 
 from deadheat.errors import InputError
 from deadheat.ranking.anomalies import Attributes, Presence, anomalies, hypergeometric_tail
-from deadheat.ranking.design import every_subset, free
 from deadheat.ranking.integers import whole_scores
-from deadheat.ranking.subsets import rank_over_subsets
+from deadheat.ranking.subsets import every_subset, free, rank_over_subsets
 from deadheat.stats.corrections import holm
 from tests.ranking.tables import plain_ranks, small_table
 

@@ -5,16 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from deadheat.ranking.solving import ahead_in_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
-from deadheat.ranking.design import every_subset, free
-from deadheat.ranking.exact import count_sums, exact_pairs
-from deadheat.ranking.extremes import extreme_rank, extreme_ranks, rank_on
+from deadheat.ranking.exact import count_sums, exact_pairs, extreme_rank, extreme_ranks, rank_on
 from deadheat.ranking.integers import WholeScores, whole_scores
-from deadheat.ranking.solving import ahead_in_most
-from deadheat.ranking.subsets import rank_over_subsets
+from deadheat.ranking.subsets import every_subset, free, rank_over_subsets
 from tests.ranking.tables import all_subsets, every_rank, plain_ranks, small_table
 
 

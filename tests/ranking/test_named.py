@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.ranking.named import named_subsets
+from deadheat.ranking.selected_subsets import named_subsets
 
 SCORES = np.array([[98.0, 50.0, 70.0], [99.0, 90.0, 60.0], [99.0, 40.0, 70.0]])
 SYSTEMS, DATASETS = ["a", "b", "c"], ["en", "kk", "ta"]

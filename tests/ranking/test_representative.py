@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.ranking import representative as module
-from deadheat.ranking.influence import leave_one_out
 from deadheat.ranking.integers import WholeScores, whole_scores
-from deadheat.ranking.representative import exact_subset, greedy_subset, representative
+from deadheat.ranking.selected_subsets import exact_subset, greedy_subset, leave_one_out, representative
+from deadheat.ranking.selected_subsets import representative as module
 from deadheat.stats.rankings import kendall
 from tests.ranking.tables import all_subsets, plain_ranks, small_table
 

@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from deadheat.ranking.sizes_aso import aso_agreement
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.metrics import METRICS
+from deadheat.questions.search import RESAMPLES
 from deadheat.ranking import sizes_sampling
-from deadheat.ranking.sizes import SizeCurve, SizePoint, size_curves
-from deadheat.ranking.sizes_aso import RESAMPLES, aso_agreement
-from deadheat.ranking.sizes_sampling import CountedSet, ranked_scores, sample_weights
-from deadheat.ranking.sizes_settings import SizeSettings
+from deadheat.ranking.size_samples import CountedSet, SizeSettings, ranked_scores, sample_weights
+from deadheat.ranking.sizes import size_curves
+from deadheat.results.size import SizeCurve, SizePoint
 from deadheat.splits.drawing import generator, in_order_of, reaching
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.rankings import weighted_kendall

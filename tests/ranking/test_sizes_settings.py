@@ -10,7 +10,7 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.ranking.sizes_settings import SizeSettings, parse_sizes
+from deadheat.ranking.size_samples import SizeSettings, parse_sizes
 from tests.ranking.counts import counted_set, curve_of, made_up
 
 
@@ -30,7 +30,7 @@ from tests.ranking.counts import counted_set, curve_of, made_up
         ({"threshold": 1.01}, "threshold 1.01; expected"),
         ({"threshold": math.nan}, "threshold nan; expected"),
         ({"confidence": 1.0}, "confidence 1.0; expected between 0 and 1"),
-        ({"seeds": "mean"}, "seeds 'mean' is unknown; known are average, separate"),
+        ({"seeds": "mean"}, "seeds 'mean' is unknown; expected one of average, separate"),
         ({"against": "al"}, "against 'al' is unknown; did you mean 'all'?"),
     ],
 )

@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from deadheat.errors import InputError
 from deadheat.kernels import subsets as kernels
 from deadheat.ranking import subsets as module
-from deadheat.ranking.design import Design, every_subset, free, one_per_group, stratified
 from deadheat.ranking.integers import WholeScores, whole_scores
-from deadheat.ranking.subsets import SubsetRanks, rank_over_subsets, samples_with_rank, weighted_quantile
+from deadheat.ranking.subsets import (
+    Design,
+    SubsetRanks,
+    every_subset,
+    free,
+    one_per_group,
+    rank_over_subsets,
+    samples_with_rank,
+    stratified,
+    weighted_quantile,
+)
 from deadheat.stats.rankings import kendall
 from tests.ranking.tables import all_subsets, every_rank, plain_ranks, small_table
 

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat
 from deadheat.corpus import Corpus
-from deadheat.corpus.documents import PARTS, documents_by
+from deadheat.corpus.documents import PARTS, find_documents
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
 from deadheat.splits.strategy import Material
@@ -27,10 +27,10 @@ def material(ewt: Corpus) -> Material:
 
 def test_english_has_its_documents(shared_data: Path, ewt: Corpus) -> None:
     for name, expected in (("train", 540), ("dev", 318), ("test", 316)):
-        found = documents_by(deadheat.read(shared_data / "treebanks" / "en_ewt" / f"en_ewt-ud-{name}.conllu"))
+        found = find_documents(deadheat.read(shared_data / "treebanks" / "en_ewt" / f"en_ewt-ud-{name}.conllu"))
         assert found is not None
         assert len(found) == expected
-    everything = documents_by(ewt)
+    everything = find_documents(ewt)
     assert everything is not None
     assert len(everything) == 1174
 

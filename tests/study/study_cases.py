@@ -64,7 +64,12 @@ def study_file(folder: Path, systems: str = "majority unigram", more: str = "", 
 
 def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, Worked]:
     """Cells one by one in this process."""
-    place = Workplace(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
+    return in_this_process(plan, store.path)
+
+
+def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, Worked]:
+    """The same for the path of a store, as `run_plan` asks for it."""
+    place = Workplace(plan.path, plan.text, plan.overrides, predictions_folder(store))
     return SerialExecutor(place.run, prepare=place.prepare)
 
 

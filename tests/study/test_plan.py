@@ -14,9 +14,9 @@ from deadheat.corpus import read
 from deadheat.errors import InputError, StudyError
 from deadheat.splits import STRATEGIES
 from deadheat.splits.strategy import Material
+from deadheat.study.plan import plan as plan_module
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from deadheat.study.plan import plan as plan_module
 from tests.study.study_cases import corpus_text, study_file
 
 
@@ -199,8 +199,8 @@ def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
         "none looks at upso, which majority.v1(column='upso') predicts; expected one",
         "7: majority.v1(column='upso'): corpus small has no column 'upso'; did you mean 'upos'?",
         "none looks at chunk, which unigram.v1(column='chunk') predicts; expected one",
-        "7: unigram.v1(column='chunk'): corpus small has no column 'chunk'; known are form, lemma, upos, xpos, feats, "
-        "deprel, deps, misc",
+        "7: unigram.v1(column='chunk'): corpus small has no column 'chunk'; expected one of form, lemma, upos, xpos, "
+        "feats, deprel, deps, misc",
         "4: corpus small, random.v1: tune = 'tune'; the split has train, dev, test",
     ]
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.store.store import Store
 from deadheat.study.store import database as schema
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import cell, counts, outcome
 
 # The layout before version 1: no memory of runs, no study files.

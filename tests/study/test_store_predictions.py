@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
+from deadheat.study.store import recording as module
 from deadheat.study.store.counts import compressed
 from deadheat.study.store.recording import provenance, revision
 from deadheat.study.store.store import Store, write_prediction
-from deadheat.study.store import recording as module
 from deadheat.version import __version__
 from tests.study.store_outcomes import cell, outcome
 
@@ -83,7 +83,7 @@ def test_a_prediction_that_is_gone_is_refused_and_listed(path: Path) -> None:
 
 def test_a_prediction_that_never_was_is_refused(path: Path) -> None:
     with Store.read(path) as store:
-        with pytest.raises(InputError, match="prediction of part 'dev' is unknown; known are test"):
+        with pytest.raises(InputError, match="prediction of part 'dev' is unknown; expected one of test"):
             store.prediction(KEY, "dev")
         with pytest.raises(InputError, match="no run ffff; expected the key of one"):
             store.prediction("ffff", "test")

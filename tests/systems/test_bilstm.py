@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.neural.config import TaggerRecipe
-from deadheat.neural.config import RATES
+from deadheat.neural.config import RATES, TaggerRecipe
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS
 from deadheat.systems.bilstm import bilstm

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.corpus import Column, Corpus, Vocabulary, read, take
-from deadheat.corpus.vocabulary import recoded
+from deadheat.corpus.vocabulary import recode
 from deadheat.errors import InputError
 from deadheat.systems.features import Encoder, FeatureIndex, TagDictionary, Templates, tags_to_learn
 
@@ -112,7 +112,7 @@ def test_unknown_words_take_all_tags() -> None:
 
 
 def test_strings_of_another_vocabulary_are_unknown() -> None:
-    assert recoded(Column.of(["a", "b", "a"]), Vocabulary.of(["b", "c"])).tolist() == [-1, 0, -1]
+    assert recode(Column.of(["a", "b", "a"]), Vocabulary.of(["b", "c"])).tolist() == [-1, 0, -1]
 
 
 def test_too_many_labels_are_refused() -> None:

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.vocabulary import recoded
+from deadheat.corpus.vocabulary import recode
 from deadheat.errors import InputError
 from deadheat.kernels import loglinear as kernels
 from deadheat.systems import loglinear as module
@@ -44,7 +44,7 @@ class Plain:
     def __init__(self, encoder: Encoder, corpus: Corpus, weights: RowWeights) -> None:
         self.encoder, self.corpus, self.weights = encoder, corpus, weights
         self.text = encoder.encode(corpus)
-        self.forms = recoded(corpus.column("form"), encoder.index.forms).tolist()
+        self.forms = recode(corpus.column("form"), encoder.index.forms).tolist()
         self.known: dict[tuple[int, int, int], list[float]] = {}
 
     def product(self, begin: int, tags: tuple[int, ...]) -> float:
@@ -83,7 +83,7 @@ def test_decoding_finds_the_largest_product_of_all_sequences(corpus: Corpus, lea
     unseen = read(text="the_? new_? can_? dogs_?\nnew_?\nrust_? rust_? the_?\nold_? can_?\n", format="tagged")
     rng = np.random.default_rng(least)
     for text in (corpus, unseen):
-        forms = recoded(text.column("form"), encoder.index.forms)
+        forms = recode(text.column("form"), encoder.index.forms)
         for _ in range(4):
             weights = replace(start, weights=2 * rng.normal(size=len(start.weights)))
             found = best_products(encoder, encoder.encode(text), forms, weights).tolist()

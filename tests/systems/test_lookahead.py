@@ -10,10 +10,9 @@ from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.kernels import lookahead as kernels
 from deadheat.systems import lookahead as module
-from deadheat.systems.perceptron import TaggerWeights
 from deadheat.systems.features import Encoder, Templates, tags_to_learn
 from deadheat.systems.lookahead import LookaheadLearner, stride_of, tags_ahead
-from deadheat.systems.perceptron import visiting_orders
+from deadheat.systems.perceptron import TaggerWeights, visiting_orders
 from deadheat.systems.system import SYSTEMS
 from deadheat.testbed import generate
 

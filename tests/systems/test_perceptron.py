@@ -12,9 +12,8 @@ from deadheat.corpus import Corpus, concatenate, read, take
 from deadheat.errors import InputError
 from deadheat.kernels import perceptron as kernels
 from deadheat.systems import perceptron as module
-from deadheat.systems.perceptron import TaggerWeights
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
-from deadheat.systems.perceptron import Learner, best_tags, n_moves, visiting_orders
+from deadheat.systems.perceptron import Learner, TaggerWeights, best_tags, n_moves, visiting_orders
 from deadheat.systems.system import SYSTEMS
 from deadheat.testbed import generate
 

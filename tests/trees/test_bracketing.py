@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from deadheat.corpus import Column, Vocabulary, read
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.trees import read_brackets
-from deadheat.kernels.trees import ROOM_PER_WORD, assign_planes
+from deadheat.kernels.trees import ROOM_PER_WORD, assign_planes, read_brackets
 from deadheat.trees import bracketing
 from deadheat.trees.bracketing import decode, encode, planes_of
 from tests.trees.enumeration import (

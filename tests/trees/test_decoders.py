@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.decoding import ROOM_PER_WORD, find_arborescences
+from deadheat.kernels.decoding import ROOM_PER_WORD, SQUARES, find_arborescences, find_projective_trees
 from deadheat.kernels.decoding import ROOM_PER_WORD as ITEMS_PER_WORD
-from deadheat.kernels.decoding import SQUARES, find_projective_trees
 from deadheat.trees import best_projective_trees, best_trees
 from deadheat.trees.decoding import arc_scores
 from tests.trees.enumeration import (

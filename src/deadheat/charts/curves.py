@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
+import numpy as np
+
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
 from deadheat.charts.drawing import BOLD, circle, label, line, polygon, polyline, shape, shorten, text, text_width
 from deadheat.charts.scales import (
@@ -15,9 +17,7 @@ from deadheat.charts.scales import (
     Scale,
     bottom_axis,
     brief,
-    decimals_for,
     extent,
-    fixed,
     left_axis,
     left_margin,
     legend,
@@ -25,7 +25,7 @@ from deadheat.charts.scales import (
     thin,
 )
 from deadheat.charts.theme import SERIES, SMALL
-from deadheat.errors import pluralize
+from deadheat.text import pluralize
 
 CURVE_HEADER = ("series", "x", "y", "low", "high")
 MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point
@@ -79,12 +79,11 @@ class CurvePlot:
             drawn += [_band(i, points, plane) for i, points in enumerate(lines)]
         if self.target is not None:
             drawn.append(_target(self.target, lines, plane))
-        decimals = decimals_for(plane.up.low, plane.up.high)
         named = enumerate(zip(self.curves, lines, strict=True))
-        drawn += [_line(i, curve.name, points, plane, decimals) for i, (curve, points) in named]
+        drawn += [_line(i, curve.name, points, plane) for i, (curve, points) in named]
         drawn.append(_end_names(self.curves, lines, plane))
         height = bottom + (3.3 if self.x_axis else 1.8) * font
-        description = _curve_description(self, lines, decimals)
+        description = _curve_description(self, lines, plane.up)
         table = tuple(row for curve in self.curves for row in _curve_rows(curve))
         return Chart(self.title, description, layout.width, height, "".join(drawn), CURVE_HEADER, table)
 
@@ -163,7 +162,7 @@ def _band(i: int, points: Sequence[_Point], plane: _Plane) -> str:
     return "".join(drawn)
 
 
-def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane, decimals: int) -> str:
+def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane) -> str:
     kind = "faint" if plane.anonymous else f"l{i}"
     valued = [point for point in points if point.has_value]
     drawn = [
@@ -175,8 +174,8 @@ def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane, decimals: 
         return "".join(drawn)
     step = max(math.ceil(len(valued) / MOST_MARKS), 1)
     for p in reversed(valued[::-1][::step]):
-        bounds = f" [{fixed(p.low, decimals)}, {fixed(p.high, decimals)}]" if p.has_band else ""
-        tooltip = f"{name}: {fixed(p.y, decimals)}{bounds} at {brief(p.x)}"
+        bounds = f" {plane.up.interval(p.low, p.high)}" if p.has_band else ""
+        tooltip = f"{name}: {plane.up.format(p.y)}{bounds} at {brief(p.x)}"
         mark = 7 if plane.anonymous else i
         drawn.append(shape(mark, plane.across(p.x), plane.up(p.y), 0.27 * plane.layout.font, tooltip))
     return "".join(drawn)
@@ -227,31 +226,22 @@ def _crosses(points: Sequence[_Point], plane: _Plane, box: tuple[float, float, f
     left, right, top, bottom = box
     for run in _runs(points, "has_value"):
         xs, ys = [plane.across(p.x) for p in run], [plane.up(p.y) for p in run]
-        for i in range(17):
-            x = left + (right - left) * i / 16
-            if xs[0] <= x <= xs[-1] and top <= _interpolate(xs, ys, x) <= bottom:
-                return True
+        levels = np.interp(np.linspace(left, right, 17), xs, ys, left=np.nan, right=np.nan)
+        if ((top <= levels) & (levels <= bottom)).any():
+            return True
     return False
 
 
-def _interpolate(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
-    after = next(i for i, value in enumerate(xs) if value >= x)
-    if after == 0 or xs[after] == xs[after - 1]:
-        return ys[after]
-    share = (x - xs[after - 1]) / (xs[after] - xs[after - 1])
-    return ys[after - 1] + share * (ys[after] - ys[after - 1])
-
-
-def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], decimals: int) -> str:
+def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], scale: Scale) -> str:
     parts = []
     for curve, points in zip(plot.curves[:SERIES], lines, strict=False):
-        ends = [f"{fixed(p.y, decimals)} at {brief(p.x)}" for p in points if p.has_value]
+        ends = [f"{scale.format(p.y)} at {brief(p.x)}" for p in points if p.has_value]
         if not ends:
             parts.append(f"{curve.name} has no values")
+        elif len(ends) == 1:
+            parts.append(f"{curve.name} is {ends[0]}")
         else:
-            parts.append(
-                f"{curve.name} goes from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"{curve.name} is {ends[0]}"
-            )
+            parts.append(f"{curve.name} goes from {ends[0]} to {ends[-1]}")
     log = " (logarithmic)" if plot.log_x else ""
     target = f", with a target of {brief(plot.target)}" if plot.target is not None else ""
     description = f"{plot.y_axis} over {plot.x_axis}{log} for {len(plot.curves)} series{target}. {'; '.join(parts)}."
@@ -302,9 +292,8 @@ class GapPlot:
         top += 2.2 * font
         across, up = Scale(low, high, left, left + side), Scale(low, high, top + side, top)
         drawn = [key, _square(across, up, font, self.x_axis, self.y_axis)]
-        decimals = decimals_for(low, high)
         for point in thin(points, MOST_POINTS):
-            x, y = fixed(point.x, decimals), fixed(point.y, decimals)
+            x, y = up.format(point.x), up.format(point.y)
             tooltip = f"{point.name}: {self.x_axis} {x}, {self.y_axis} {y}{f' ({point.note})' if point.note else ''}"
             drawn.append(_gap_mark(series[point.name], across(point.x), up(point.y), 0.32 * font, tooltip))
         height = top + side + 3.3 * font

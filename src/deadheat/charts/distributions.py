@@ -13,20 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
-from deadheat.charts.drawing import circle, diamond, line, number, path, polygon, rect, text
-from deadheat.charts.scales import (
-    LegendEntry,
-    Rows,
-    Scale,
-    decimals_for,
-    finite,
-    fixed,
-    legend,
-    place_rows,
-    thin,
-)
-from deadheat.errors import pluralize
+from deadheat.charts.drawing import circle, diamond, line, polygon, rect, text
+from deadheat.charts.scales import LegendEntry, Rows, Scale, finite, legend, place_rows, thin
+from deadheat.stats.checks import Values
 from deadheat.stats.distributions import summary
+from deadheat.text import pluralize
 
 FEWEST = 5  # values with a density; fewer are drawn as points only
 MOST_DOTS = 60  # values of a violin that are drawn one by one
@@ -70,46 +61,29 @@ class ViolinPlot:
 
     def draw(self, layout: Layout) -> Chart:
         names = [sample.name for sample in self.samples]
-        samples = [sorted(finite(sample.values)) for sample in self.samples]
+        samples = [_sorted(sample.values) for sample in self.samples]
         header, table = _violin_table(self.samples, samples)
-        if not any(samples):
+        if not any(map(len, samples)):
             return empty_chart(self.title, layout, header)
         key, top = legend(_violin_legend(samples, layout.font), layout)
         height = 5.0 if len(names) <= 3 else 4.2 if len(names) <= 8 else 3.2 if len(names) <= 16 else 2.6
         rows = place_rows(names, layout, top=top, height=height * layout.font)
-        scale = rows.scale(value for values in samples for value in values)
+        scale = rows.scale(end for values in samples if len(values) for end in (values[0], values[-1]))
         drawn = [key, rows.axis(scale, self.axis), rows.labels()]
         crowded = all(len(values) >= MOST_DOTS for values in samples)
         for i, (name, values) in enumerate(zip(names, samples, strict=True)):
-            band = _band(rows, i, len(values), half=0.43 if crowded else 0.33)
-            drawn.append(_violin_row(name, values, scale, band, layout.font))
+            half = (0.43 if crowded else 0.33) * rows.height
+            drawn.append(_violin_row(name, values, scale, rows.middle(i), half, rows))
         description = _violin_description(self.samples, samples, scale)
         return Chart(self.title, description, layout.width, rows.end, "".join(drawn), header, table)
 
 
-@dataclass(frozen=True, slots=True)
-class _Band:
-    """Vertical positions of a violin and its points within a row."""
-
-    violin: float  # centre
-    half: float  # largest half height
-    points: float
-    points_half: float
+def _sorted(values: Sequence[float]) -> Values:
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.sort(numbers[np.isfinite(numbers)])
 
 
-def _band(rows: Rows, row: int, count: int, *, half: float) -> _Band:
-    """Points are below the violin; without the other, either is in the middle of the row."""
-    middle, height = rows.middle(row), rows.height
-    if FEWEST <= count < MOST_DOTS:
-        return _Band(middle - 0.14 * height, half * height, middle + 0.35 * height, 0.11 * height)
-    return _Band(middle, half * height, middle, half * height)
-
-
-def _written(value: float, scale: Scale) -> str:
-    return fixed(value, decimals_for(scale.low, scale.high))
-
-
-def _violin_legend(samples: Sequence[Sequence[float]], font: float) -> list[LegendEntry]:
+def _violin_legend(samples: Sequence[Values], font: float) -> list[LegendEntry]:
     width = 2.4 * font
 
     def violin(x: float, y: float) -> str:
@@ -127,51 +101,47 @@ def _violin_legend(samples: Sequence[Sequence[float]], font: float) -> list[Lege
     return entries
 
 
-def _violin_row(name: str, values: Sequence[float], scale: Scale, band: _Band, font: float) -> str:
-    if not values:
-        return text(scale.start + 0.6 * font, band.violin + 0.32 * font, "no values", kind="soft small halo")
+def _violin_row(name: str, values: Values, scale: Scale, y: float, half: float, rows: Rows) -> str:
+    """A violin with its box, and points below it; points alone where there are few values."""
+    font = rows.layout.font
+    if not len(values):
+        return text(scale.start + 0.6 * font, y + 0.32 * font, "no values", kind="soft small halo")
     stats = summary(values)
-    low, lower, middle, upper, high = (
-        _written(value, scale)
-        for value in (stats.minimum, stats.lower_quartile, stats.median, stats.upper_quartile, stats.maximum)
-    )
-    tooltip = (
-        f"{name}: median {middle}, quartiles {lower} and {upper}, {low} to {high}, {pluralize(len(values), 'value')}"
-    )
+    ends = f"{scale.format(stats.minimum)} to {scale.format(stats.maximum)}"
+    quartiles = f"{scale.format(stats.lower_quartile)} and {scale.format(stats.upper_quartile)}"
+    tooltip = f"{name}: median {scale.format(stats.median)}, quartiles {quartiles}, {ends}, "
+    tooltip += pluralize(len(values), "value")
     median = scale(stats.median)
     if len(values) < FEWEST:
-        drawn, half = _dots(name, values, scale, band.violin, 0.5 * band.half, font), 0.6 * band.half
-        if len(values) > 1:
-            drawn += line("rule", median, band.violin - half, median, band.violin + half, tooltip)
-        return drawn
-    half = max(0.42 * band.half, 2.0)
-    left, right = scale(stats.lower_quartile), scale(stats.upper_quartile)
-    drawn = _density(values, scale, band, tooltip)
-    drawn += rect("box", left, band.violin - half, right - left, 2 * half, tooltip)
-    drawn += line("rule", median, band.violin - 1.5 * half, median, band.violin + 1.5 * half, tooltip)
+        drawn = _dots(name, values, scale, y, 0.5 * half, font)
+        return drawn + (line("rule", median, y - 0.6 * half, median, y + 0.6 * half, tooltip) * (len(values) > 1))
+    dots = ""
     if len(values) < MOST_DOTS:
-        drawn += _dots(name, values, scale, band.points, band.points_half, font)
-    return drawn
+        dots = _dots(name, values, scale, y + 0.35 * rows.height, 0.11 * rows.height, font)
+        y -= 0.14 * rows.height
+    box = max(0.42 * half, 2.0)
+    left, right = scale(stats.lower_quartile), scale(stats.upper_quartile)
+    drawn = _density(values, scale, y, half, tooltip)
+    drawn += rect("box", left, y - box, right - left, 2 * box, tooltip)
+    return drawn + line("rule", median, y - 1.5 * box, median, y + 1.5 * box, tooltip) + dots
 
 
-def _density(values: Sequence[float], scale: Scale, band: _Band, tooltip: str) -> str:
+def _density(values: Values, scale: Scale, y: float, half: float, tooltip: str) -> str:
     """The outline of a density, mirrored; nothing if all values are equal."""
     from deadheat.ranking.seeds import density
 
-    curve = density(thin(values, MOST_SMOOTHED))
-    if not len(curve.scores):
+    curve = density(thin(values.tolist(), MOST_SMOOTHED))
+    if not curve.scores:
         return ""
-    inside = (curve.scores > values[0]) & (curve.scores < values[-1])
-    scores = np.concatenate([values[:1], curve.scores[inside], values[-1:]])
+    grid = np.array(curve.scores)
+    scores = np.concatenate([values[:1], grid[(grid > values[0]) & (grid < values[-1])], values[-1:]])
     heights = np.interp(scores, curve.scores, curve.density)
-    heights *= band.half / heights.max()
-    points = list(zip([number(scale(score)) for score in scores.tolist()], heights.tolist(), strict=True))
-    upper = [f"{x} {number(band.violin - height)}" for x, height in points]
-    lower = [f"{x} {number(band.violin + height)}" for x, height in reversed(points)]
-    return path("band", f"M{'L'.join([*upper, *lower])}Z", tooltip)
+    heights *= half / heights.max()
+    xs = [scale(score) for score in scores.tolist()]
+    return polygon("band", [*xs, *reversed(xs)], [*(y - heights).tolist(), *(y + heights[::-1]).tolist()], tooltip)
 
 
-def _dots(name: str, values: Sequence[float], scale: Scale, level: float, half: float, font: float) -> str:
+def _dots(name: str, values: Values, scale: Scale, level: float, half: float, font: float) -> str:
     """Dots on a few lines one above the other, so that few overlap."""
     r = min(0.17 * font, max(half, 1.2))
     step = 1.8 * r
@@ -179,31 +149,31 @@ def _dots(name: str, values: Sequence[float], scale: Scale, level: float, half: 
     order = sorted(range(lanes), key=lambda i: abs(i - (lanes - 1) / 2))  # the middle first
     ends = [-math.inf] * lanes
     drawn = []
-    for value in values:
+    for value in values.tolist():
         x = scale(value)
         lane = next((i for i in order if ends[i] + 2 * r <= x), min(order, key=ends.__getitem__))
         ends[lane] = x
         y = level + (lane - (lanes - 1) / 2) * step
-        drawn.append(circle("mark", x, y, r, f"{name}: {_written(value, scale)}"))
+        drawn.append(circle("mark", x, y, r, f"{name}: {scale.format(value)}"))
     return "".join(drawn)
 
 
 def _violin_table(
-    samples: Sequence[Sample], values: Sequence[Sequence[float]]
+    samples: Sequence[Sample], values: Sequence[Values]
 ) -> tuple[tuple[str, ...], tuple[tuple[Datum, ...], ...]]:
     if sum(len(sample.values) for sample in samples) <= MOST_IN_TABLE:
         return ("name", "value"), tuple((sample.name, datum(value)) for sample in samples for value in sample.values)
     rows: list[tuple[Datum, ...]] = []
     for sample, numbers in zip(samples, values, strict=True):
-        cells = summary(numbers).to_dict().values() if numbers else (0, *[None] * 7)
+        cells = summary(numbers).to_dict().values() if len(numbers) else (0, *[None] * 7)
         rows.append((sample.name, *map(datum, cells)))
     return SUMMARY_HEADER, tuple(rows)
 
 
-def _violin_description(samples: Sequence[Sample], values: Sequence[Sequence[float]], scale: Scale) -> str:
+def _violin_description(samples: Sequence[Sample], values: Sequence[Values], scale: Scale) -> str:
     parts = []
     for sample, numbers in zip(samples, values, strict=True):
-        median = f" (median {_written(float(np.median(numbers)), scale)})" if numbers else ""
+        median = f" (median {scale.format(float(np.median(numbers)))})" if len(numbers) else ""
         parts.append(f"{pluralize(len(numbers), 'value')} of {sample.name}{median}")
     description = ", ".join(parts) + "."
     missing = sum(len(sample.values) for sample in samples) - sum(map(len, values))
@@ -271,16 +241,16 @@ def _strip(row: Strip, scale: Scale, y: float, font: float) -> str:
     if not values:
         return text(scale.start + 0.3 * font, y + 0.32 * font, "no value", kind="soft small halo")
     low, high, median = min(values), max(values), float(np.median(values))
-    ends = f"from {_written(low, scale)} to {_written(high, scale)}, median {_written(median, scale)}"
+    ends = f"from {scale.format(low)} to {scale.format(high)}, median {scale.format(median)}"
     tooltip, half = f"{row.name}: {pluralize(len(values), 'value')} {ends}", 0.45 * font
     drawn = rect("band", scale(low), y - half, scale(high) - scale(low), 2 * half, tooltip)
     drawn += line("rule", scale(median), y - half, scale(median), y + half, tooltip)
     others = [i for i, value in enumerate(row.values) if math.isfinite(value) and i != row.selected]
     for i in thin(others, MOST_IN_STRIP):
         value = row.values[i]
-        drawn += circle("mark", scale(value), y, 0.17 * font, f"{row.name}, {row.labels[i]}: {_written(value, scale)}")
+        drawn += circle("mark", scale(value), y, 0.17 * font, f"{row.name}, {row.labels[i]}: {scale.format(value)}")
     if row.selected is not None and math.isfinite(row.selected_value):
-        score = _written(row.selected_value, scale)
+        score = scale.format(row.selected_value)
         tooltip = f"{row.name}, selected, {row.labels[row.selected]}: {score}"
         drawn += diamond("ink", scale(row.selected_value), y, 0.42 * font, tooltip)
     return drawn
@@ -360,11 +330,11 @@ class SplitRangePlot:
 
 def _standard_split(row: SplitRange, scale: Scale, y: float, font: float) -> str:
     score, bounds = finite((row.standard,)), finite((row.low, row.high))
-    tooltip = f"{row.name}, standard split: {_written(score[0], scale) if score else 'no score'}"
+    tooltip = f"{row.name}, standard split: {scale.format(score[0]) if score else 'no score'}"
     drawn = ""
     if len(bounds) == 2:
         low, high = bounds
-        tooltip += f", interval {_written(low, scale)} to {_written(high, scale)}"
+        tooltip += f", interval {scale.format(low)} to {scale.format(high)}"
         drawn += _interval(scale(low), scale(high), y, font, tooltip)
     return drawn + (diamond("ink", scale(score[0]), y, 0.38 * font, tooltip) if score else "")
 
@@ -380,11 +350,11 @@ def _random_splits(row: SplitRange, scale: Scale, y: float, font: float) -> str:
     if not values:
         return ""
     left, right, height = scale(values[0]), scale(values[-1]), 0.78 * font
-    low, high, mean = (_written(value, scale) for value in (values[0], values[-1], sum(values) / len(values)))
+    low, high, mean = (scale.format(value) for value in (values[0], values[-1], sum(values) / len(values)))
     tooltip = f"{row.name}, {pluralize(len(values), 'random split')}: {low} to {high}, mean {mean}"
     drawn = rect("band", left, y - height / 2, right - left, height, tooltip)
     for value in thin(values, MOST_SPLITS):
-        tooltip = f"{row.name}, random split: {_written(value, scale)}"
+        tooltip = f"{row.name}, random split: {scale.format(value)}"
         drawn += circle("mark", scale(value), y, 0.15 * font, tooltip)
     return drawn
 

@@ -10,7 +10,8 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, diamond, line, rect, text, text_width
 from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, legend, place_rows
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, pluralize
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 STRONGEST = 0.54  # opacity of a share of 1 on which text is still readable, in light and dark themes
 STRONGEST_BARE = 0.95  # the same for cells without text
@@ -186,7 +187,7 @@ def _box_legend(rows: Sequence[RankRow], font: float) -> list[LegendEntry]:
 
 def _ticks(rows: Rows, ranks: int) -> list[int]:
     """The ranks that are labelled: all of them, or the first and round ones."""
-    for step in (1, 5, 10, 20, 50, 100):
+    for step in (1, 5, *(digit * 10**power for power in range(1, 18) for digit in (1, 2, 5))):
         if ranks / step * 1.9 * rows.layout.font <= rows.right - rows.left:
             break
     return [1, *range(step if step > 1 else 2, ranks + 1, step)]

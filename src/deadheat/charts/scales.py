@@ -34,6 +34,14 @@ class Scale:
             return (self.start + self.end) / 2
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
+    def format(self, value: float, *, sign: bool = False) -> str:
+        """A value with the decimals that suit the range of the scale."""
+        return fixed(value, decimals_for(self.low, self.high), sign=sign)
+
+    def interval(self, low: float, high: float, *, sign: bool = False) -> str:
+        """An interval in brackets."""
+        return f"[{self.format(low, sign=sign)}, {self.format(high, sign=sign)}]"
+
     def ticks(self, most: int = 7) -> list[float]:
         """Round numbers on the scale, at most `most`."""
         return log_ticks(self.low, self.high, most) if self.log else round_ticks(self.low, self.high, most)
@@ -54,13 +62,7 @@ def thin(items: Sequence[T], most: int) -> list[T]:
 def extent(
     values: Iterable[float], *, margin: float = 0.05, include: Sequence[float] = (), log: bool = False
 ) -> tuple[float, float]:
-    """Minimum and maximum of the finite values with a margin; on a log scale, of the positive ones.
-
-    Examples
-    --------
-    >>> extent([1.0, float("nan"), 3.0], margin=0.1), extent([]), extent([10, 1000, 0], margin=0.5, log=True)
-    ((0.8, 3.2), (0.0, 1.0), (1.0, 10000.0))
-    """
+    """Minimum and maximum of the finite values with a margin; on a log scale, of the positive ones."""
     numbers = [value for value in finite((*values, *include)) if value > 0 or not log]
     if not numbers:
         return (1.0, 10.0) if log else (0.0, 1.0)
@@ -75,13 +77,7 @@ def extent(
 
 
 def round_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Round numbers between two, at most `most`.
-
-    Examples
-    --------
-    >>> round_ticks(82.63, 84.75), round_ticks(0, 1, 3)
-    ([83.0, 83.5, 84.0, 84.5], [0.0, 0.5, 1.0])
-    """
+    """Round numbers between two, at most `most`."""
     if not low < high:
         return [low]
     for factor, power in _steps(math.floor(math.log10((high - low) / max(most, 1))) - 1):
@@ -101,13 +97,7 @@ def _steps(power: int) -> Iterator[tuple[int, int]]:
 
 
 def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
-    """Powers of ten, with twos and fives where they fit; `round_ticks` within less than a power of ten.
-
-    Examples
-    --------
-    >>> log_ticks(40, 3000), log_ticks(120, 180, 4)
-    ([50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0], [120.0, 140.0, 160.0, 180.0])
-    """
+    """Powers of ten, with twos and fives where they fit; `round_ticks` within less than a power of ten."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for factors in ((1, 2, 5), (1, 3), (1,)):
         ticks = [float(f"{factor}e{power}") for power in powers for factor in factors]
@@ -120,13 +110,7 @@ def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
 
 
 def tick_label(value: float, ticks: Sequence[float] = ()) -> str:
-    """A tick with as many decimals as the most precise of `ticks`.
-
-    Examples
-    --------
-    >>> tick_label(83.0, [83.0, 83.5]), tick_label(2000.0), tick_label(-0.5), tick_label(0.00001)
-    ('83.0', '2,000', '−0.5', '0.00001')
-    """
+    """A tick with as many decimals as the most precise of `ticks`."""
     return fixed(value, max(map(_decimals, (*ticks, value))))
 
 
@@ -182,11 +166,6 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     """Positions nearest to the wanted ones (least squares), at least `gap` apart, between two bounds.
 
     Where there is not enough space the gaps are smaller. Equal wishes keep their order.
-
-    Examples
-    --------
-    >>> spread([10, 10, 30], 4, 0, 100)
-    [8.0, 12.0, 30.0]
     """
     if not wanted:
         return []

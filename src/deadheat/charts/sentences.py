@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from deadheat.charts.chart import Chart, Datum, Layout, empty_chart
 from deadheat.charts.drawing import BOLD, ELLIPSIS, label, line, number, path, polygon, rect, shorten, text, text_width
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, pluralize
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 GOLD = "gold"
 MOST_MISTAKES = 5  # of a system that a description lists
@@ -63,8 +64,9 @@ class LabelledSentence:
     @property
     def right_to_left(self) -> bool:
         """Whether most words that have a direction run from right to left."""
-        directions = [_direction(word) for word in self.words]
-        return directions.count("right") > directions.count("left")
+        directions = [map(unicodedata.bidirectional, word) for word in self.words]
+        first = [next((kind for kind in word if kind in ("L", "R", "AL")), "") for word in directions]
+        return first.count("R") + first.count("AL") > first.count("L")
 
     def description(self) -> str:
         """The mistakes of every system."""
@@ -79,16 +81,6 @@ class LabelledSentence:
         more = [f"{len(wrong) - MOST_MISTAKES} more"] if len(wrong) > MOST_MISTAKES else []
         listed = ", ".join([*wrong[:MOST_MISTAKES], *more])
         return f"{system.name} is wrong on {pluralize(len(wrong), 'word')}: {listed}."
-
-
-def _direction(word: str) -> str:
-    for character in word:
-        direction = unicodedata.bidirectional(character)
-        if direction in ("R", "AL"):
-            return "right"
-        if direction == "L":
-            return "left"
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,17 +203,13 @@ def _tag_column(sentence: LabelledSentence, column: _Column, y: float, font: flo
         tag = row.labels[column.position]
         kind = "loss strong small" if tag != gold else "soft small" if i else "small"
         tooltip = f"{row.name}: {word} {tag}" + ("" if tag == gold else f", wrong; gold is {gold}")
-        drawn += _tag(tag, column, _base_line(i, y, font), font, kind=kind, tooltip=tooltip)
-    return drawn
-
-
-def _tag(tag: str, column: _Column, y: float, font: float, *, kind: str, tooltip: str) -> str:
-    bold = "strong" in kind
-    short = shorten(tag, column.width / (BOLD if bold else 1), SMALL * font)
-    drawn = text(column.x, y, short, kind=kind, anchor=column.anchor, tooltip=tooltip)
-    if bold:
-        width = min(text_width(short, SMALL * font, bold=True), column.width)
-        drawn += rect("loss", column.x - (width if column.mirrored else 0), y + 0.16 * font, width, 0.12 * font)
+        level = _base_line(i, y, font)
+        short = shorten(tag, column.width / (1 if tag == gold else BOLD), SMALL * font)
+        drawn += text(column.x, level, short, kind=kind, anchor=column.anchor, tooltip=tooltip)
+        if tag != gold:
+            width = min(text_width(short, SMALL * font, bold=True), column.width)
+            left = column.x - (width if column.mirrored else 0)
+            drawn += rect("loss", left, level + 0.16 * font, width, 0.12 * font)
     return drawn
 
 
@@ -385,7 +373,12 @@ def _tree(
     base = y + (2.4 + LEVEL * max(levels)) * font
     wrong_head = [arc.head != right.head for arc, right in zip(arcs, gold, strict=True)]
     wrong = [arc != right for arc, right in zip(arcs, gold, strict=True)]
-    drawn = [_heading(name, words, y + 1.2 * font, None if is_gold else sum(wrong))]
+    short, start = shorten(name, 0.6 * words.width, BOLD * font), 0.2 * font
+    drawn = [text(start, y + 1.2 * font, short, kind="strong", tooltip="" if short == name else name)]
+    if not is_gold:
+        start += text_width(short, font, bold=True) + 0.9 * font
+        mistakes = f"{sum(wrong)} of {pluralize(len(wrong), 'word')} wrong"
+        drawn.append(text(start, y + 1.2 * font, mistakes, kind="soft small"))
     order = sorted(range(len(arcs)), key=lambda i: wrong_head[i])  # strong lines over faint ones
     tooltips = [_arc_tooltip(name, arc, right, words.sentence) for arc, right in zip(arcs, gold, strict=True)]
     tops = [base - LEVEL * font * level for level in levels]
@@ -398,16 +391,6 @@ def _tree(
         tooltip = f"{i + 1}: {words.sentence.words[i]}"
         drawn.append(text(words.x(i), base + 1.15 * font, word, kind=kind, anchor="middle", tooltip=tooltip))
     return "".join(drawn), base + 2.2 * font
-
-
-def _heading(name: str, words: _Words, y: float, mistakes: int | None) -> str:
-    font, start = words.font, 0.2 * words.font
-    short = shorten(name, 0.6 * words.width, BOLD * font)
-    drawn = text(start, y, short, kind="strong", tooltip="" if short == name else name)
-    if mistakes is None:
-        return drawn
-    after = start + text_width(short, font, bold=True) + 0.9 * font
-    return drawn + text(after, y, f"{mistakes} of {pluralize(len(words.shortened), 'word')} wrong", kind="soft small")
 
 
 def _arc_line(

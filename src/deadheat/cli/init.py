@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from deadheat.cli.options import Parser, add_reading, reading
-from deadheat.corpus.documents import in_order_of_parts
+from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     if STDIN in arguments.corpora:
         raise InputError("standard input cannot be read again by a study; expected files or folders")
     options = reading(arguments)
-    corpora = [(path, read(in_order_of_parts(expand(path)), **options)) for path in arguments.corpora]
+    corpora = [(path, read(sort_by_part(expand(path)), **options)) for path in arguments.corpora]
     write_bytes(arguments.out, starting_study(corpora, arguments.out, options).encode())
     print(f"{arguments.out}: look at it, then deadheat run {shlex.quote(str(arguments.out))} --plan")
     return 0

@@ -1,4 +1,4 @@
-"""A corpus: annotated sentences as columns of integers, frozen; and the hashes that identify it."""
+"""A corpus: annotated sentences as columns of integers, immutable; and the hashes that identify it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from deadheat.errors import InputError, NameUnknown
 class Extras:
     """Multiword tokens and empty nodes: lines of a CoNLL-U file that are not words.
 
-    An extra stands before word `at`. Its span is the number of words of a multiword token, or minus the second
-    number of an empty node's id. `codes` has a row an extra, and the string columns in the order of the file.
-    `ends` is the number of extras up to the end of each sentence.
+    An extra line precedes word `at`. `span` is the number of words of a multiword token, or minus the second number of
+    an empty node's id. `codes` has one row per extra line and the string columns in the order of the file. `ends` is
+    the number of extra lines up to the end of each sentence.
     """
 
     at: Indices
@@ -36,7 +36,7 @@ class Extras:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comments:
-    """The lines before each sentence, as they stood, and those after the last one."""
+    """The lines before each sentence, unchanged, and those after the last sentence."""
 
     blob: Bytes
     offsets: Indices
@@ -50,7 +50,7 @@ class Comments:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a corpus is written, so that writing gives the same bytes back."""
+    """How a corpus was written, so that writing it gives the same bytes."""
 
     format: str = "conllu"
     crlf: bool = False
@@ -60,7 +60,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file that a corpus was read from, and the first of its sentences."""
+    """A file that a corpus was read from, and the number of its first sentence."""
 
     path: str
     first: int
@@ -107,14 +107,14 @@ class Corpus:
         return len(self.offsets) - 1
 
     def column(self, name: str) -> Column:
-        """A column by name, with the nearest name if there is none."""
+        """Return a column by name."""
         if name not in self.columns:
             raise NameUnknown(f"{self.name}: column", name, list(self.columns))
         return self.columns[name]
 
     @property
     def trees(self) -> Codes:
-        """The head of every word, counted from 1 in its sentence; 0 is the root."""
+        """The head of every word as its number in the sentence, from 1; 0 is the root."""
         if self.heads is None or (self.words and int(self.heads.min()) < 0):
             raise InputError(f"{self.name}: words without heads; expected a tree for every sentence")
         return self.heads
@@ -125,14 +125,14 @@ class Corpus:
 
     @cached_property
     def head_words(self) -> Indices:
-        """The head of every word as a word of the corpus; -1 for roots."""
+        """The head of every word as its index in the corpus; -1 for roots."""
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         heads = self.trees
         return np.where(heads > 0, starts + heads - 1, -1)
 
     @cached_property
     def documents(self) -> Codes:
-        """The document of every sentence, counted from 0; sentences before the first mark are a document too."""
+        """The number of the document of every sentence; sentences before the first mark are a document too."""
         marks = self.newdoc.copy()
         if len(marks):
             marks[0] = True
@@ -147,9 +147,9 @@ class Corpus:
         return bool(self.newdoc.any())
 
     def line_of_word(self, word: int) -> tuple[str, int]:
-        """The file and the line that a word stands on."""
+        """Return the file and the line of a word."""
         sentence = int(np.searchsorted(self.offsets, word, side="right")) - 1
-        # The last part that starts no later: a file without sentences starts where the next one does.
+        # The last part that does not start later: an empty file starts where the next one does.
         part = next((p for p in reversed(self.parts) if p.first <= sentence), Part(self.name, 0))
         if self.layout.format == "tagged":
             return part.path, sentence - part.first + 1
@@ -162,71 +162,52 @@ class Corpus:
 
 
 def text_hash(corpus: Corpus, *, first: int = 0, last: int | None = None) -> str:
-    r"""The identity of a text: a hash of its words and of where its sentences end, and of nothing else.
+    """Hash the words and sentence boundaries of sentences `first` to `last` (exclusive).
 
-    Labels, comments, line ends, compression and file format do not matter, so that a copy without labels is the same
-    text. It is the SHA-256 of every word followed by a newline, with one more newline after each sentence, as `cut -f2`
-    makes it of a CoNLL-U file without comments, multiword tokens and empty nodes.
-
-    Parameters
-    ----------
-    first, last
-        The sentences to hash, `last` not included; by default all.
-
-    Examples
-    --------
-    >>> import hashlib
-    >>> from deadheat.corpus import read
-    >>> text_hash(read(text="the_DT heat_NN\n")) == hashlib.sha256(b"the\nheat\n\n").hexdigest()
-    True
+    Labels, comments, line ends, compression and file format do not matter, so a copy without labels has the same hash.
+    It is the SHA-256 of every word followed by a newline, with one more newline after each sentence: the output of
+    `cut -f2` for a CoNLL-U file without comments, multiword tokens and empty nodes.
     """
     form, offsets = corpus.column("form"), corpus.offsets[first : None if last is None else last + 1]
     blob, bounds = form.vocabulary.blob.tobytes(), form.vocabulary.offsets.tolist()
-    spelled = [blob[a:b] + b"\n" for a, b in pairwise(bounds)]
-    spelled.append(b"\n")  # the end of a sentence
+    lines = [blob[a:b] + b"\n" for a, b in pairwise(bounds)]
+    lines.append(b"\n")  # the end of a sentence
     words = form.codes[offsets[0] : offsets[-1]]
     codes = np.insert(words, offsets[1:] - offsets[0], len(form.vocabulary))
-    return hashlib.sha256(b"".join(map(spelled.__getitem__, codes.tolist()))).hexdigest()
+    return hashlib.sha256(b"".join(map(lines.__getitem__, codes.tolist()))).hexdigest()
 
 
 def content_hash(corpus: Corpus) -> str:
-    r"""The identity of an annotated text: words, sentences, all columns, heads, multiword tokens and empty nodes.
+    """Hash all annotation: words, sentences, all columns, heads, multiword tokens and empty nodes.
 
-    How columns are numbered, comments, line ends and compression do not matter.
-
-    Examples
-    --------
-    >>> from deadheat.corpus import read
-    >>> one, two = read(text="the_DT heat_NN\n"), read(text="the_DT heat_VB\n")
-    >>> content_hash(one) == content_hash(two), text_hash(one) == text_hash(two)
-    (False, True)
+    The numbering of vocabularies, comments, line ends and compression do not matter.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     extras = corpus.extras
     for array in (corpus.offsets, extras.at, extras.span, extras.ends):
-        _add(found, array)
-    _add(found, np.full(corpus.words, -1, np.int32) if corpus.heads is None else corpus.heads)
+        _add(digest, array)
+    _add(digest, np.full(corpus.words, -1, np.int32) if corpus.heads is None else corpus.heads)
     for i, (name, column) in enumerate(corpus.columns.items()):
-        found.update(name.encode() + b"\n")
+        digest.update(name.encode() + b"\n")
         codes = np.concatenate([column.codes, extras.codes[:, i]]) if len(extras) else column.codes
-        numbered, lengths, strings = _spelled_once(codes, column.vocabulary)
-        _add(found, numbered)
-        _add(found, lengths)
-        _add(found, strings)
-    return found.hexdigest()
+        numbered, lengths, strings = _renumber(codes, column.vocabulary)
+        _add(digest, numbered)
+        _add(digest, lengths)
+        _add(digest, strings)
+    return digest.hexdigest()
 
 
-def _add(found: hashlib._Hash, array: np.ndarray) -> None:
-    """An array with its length, so that two arrays in a row are not taken for two others."""
+def _add(digest: hashlib._Hash, array: np.ndarray) -> None:
+    """Hash an array with its length, so that different pairs of arrays never give the same bytes."""
     plain = array if array.dtype == np.uint8 else array.astype("<i4")  # no corpus has 2**31 words
-    found.update(len(array).to_bytes(8, "little"))
-    found.update(plain.tobytes())
+    digest.update(len(array).to_bytes(8, "little"))
+    digest.update(plain.tobytes())
 
 
-def _spelled_once(codes: Codes, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The codes numbered by where a string first occurs, and the lengths and bytes of the strings in that order."""
+def _renumber(codes: Codes, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Renumber codes by first occurrence; also return the lengths and bytes of the strings in that order."""
     first = np.full(len(vocabulary), len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment stays: the first occurrence
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment wins: the first occurrence
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < len(codes)))]
     number = np.empty(len(vocabulary), np.int32)
     number[order] = np.arange(len(order))

@@ -1,4 +1,4 @@
-"""What is in a corpus, and what is missing from it."""
+"""Size and annotation of a corpus, and what is missing from it."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """The size and the make-up of a corpus.
+    """The size and annotation of a corpus.
 
     Parameters
     ----------
     tokens
-        Pieces of the text: a multiword token is one, however many words it has.
+        A multiword token counts as one.
     documents
-        None if the files mark none.
+        None if the files do not mark documents.
     genres
-        Words of each genre; empty if genres are not known.
+        Number of words by genre; empty if there are no genres.
     types
         Distinct forms.
     tags
-        For each column of tags that is filled, how many there are.
+        Number of different tags by column.
     nonprojective_sentences, nonprojective_words
-        Shares of the sentences and of the words whose tree, or arc to the head, is not projective; None
+        Share of sentences with a non-projective tree, and of words with a non-projective arc to their head; None
         without heads.
     longest_at
-        The file and the line that the longest sentence begins on.
+        File and line of the longest sentence.
     missing
-        What one might look for in such a corpus and not find, as short phrases.
+        Missing annotation, as short phrases.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Info:
     missing: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values that JSON can hold; the mean length of no sentences is None."""
+        """Return plain values for JSON; the mean length is None if there are no sentences."""
         values = {name: getattr(self, name) for name in self.__slots__}
         values["mean_length"] = None if math.isnan(self.mean_length) else self.mean_length
         values["files"], values["missing"] = list(self.files), list(self.missing)
@@ -88,7 +88,7 @@ class Info:
         return "\n".join([f"{self.name} ({self.format})", *body, *missing])
 
     def _lines(self) -> Iterator[tuple[str, str, str]]:
-        """Label, figure and note of each line of the listing."""
+        """Yield label, figure and note of each line of the listing."""
         if len(self.files) > 1:
             yield "files", f"{len(self.files):,}", ""
         if self.documents is not None:
@@ -99,7 +99,7 @@ class Info:
             yield "longest sentence", f"{self.longest:,}", f"words, at {self.longest_at}"
         yield "words", f"{self.words:,}", ""
         if self.multiword_tokens:
-            yield "tokens", f"{self.tokens:,}", f"{self.multiword_tokens:,} of them of several words"
+            yield "tokens", f"{self.tokens:,}", f"of which {self.multiword_tokens:,} of several words"
         if self.empty_nodes:
             yield "empty nodes", f"{self.empty_nodes:,}", ""
         yield "types", f"{self.types:,}", ""
@@ -117,7 +117,7 @@ class Info:
 
 
 def info(corpus: Corpus) -> Info:
-    r"""Say what is in a corpus.
+    r"""Describe the size and annotation of a corpus.
 
     Examples
     --------
@@ -148,32 +148,32 @@ def info(corpus: Corpus) -> Info:
         multiword_tokens=multiword,
         empty_nodes=len(spans) - multiword,
         documents=int(corpus.documents[-1]) + 1 if corpus.has_documents else None,
-        genres=_words_of_genres(corpus),
+        genres=_words_by_genre(corpus),
         types=int(np.count_nonzero(corpus.column("form").frequencies())),
         tags=tags,
         relations=distinct.get("deprel", 0),
         nonprojective_sentences=sentences_share,
         nonprojective_words=words_share,
         longest=0 if longest is None else int(lengths[longest]),
-        longest_at="" if longest is None else _place(corpus, longest),
+        longest_at="" if longest is None else _location(corpus, longest),
         mean_length=corpus.words / corpus.sentences if corpus.sentences else math.nan,
         missing=tuple(_missing(corpus, distinct)),
     )
 
 
 def _distinct(column: Column) -> int:
-    """How many different values words have in a column; `_` is none."""
+    """Count the different values in a column, without `_`."""
     counts = column.frequencies()
     nothing = column.vocabulary.find("_")
     return int(np.count_nonzero(counts)) - bool(nothing >= 0 and counts[nothing])
 
 
-def _place(corpus: Corpus, sentence: int) -> str:
+def _location(corpus: Corpus, sentence: int) -> str:
     path, line = corpus.line_of_word(int(corpus.offsets[sentence]))
     return f"{path}:{line}"
 
 
-def _words_of_genres(corpus: Corpus) -> dict[str, int]:
+def _words_by_genre(corpus: Corpus) -> dict[str, int]:
     try:
         codes, names = genres(corpus)
     except InputError:
@@ -183,13 +183,13 @@ def _words_of_genres(corpus: Corpus) -> dict[str, int]:
 
 
 def _non_projective(corpus: Corpus) -> tuple[float | None, float | None]:
-    """Shares of sentences and of words, of those that have heads."""
+    """Return the shares of sentences and of words, among those with heads."""
     if corpus.heads is None or not corpus.words:
         return None, None
     longest = int(np.diff(corpus.offsets).max())
     arcs = np.empty(corpus.sentences, np.int32)
-    room = np.empty(PROJECTIVITY_ARRAYS * (longest + 1), np.int32)
-    crossing = non_projective(corpus.heads, corpus.offsets, room, arcs)
+    workspace = np.empty(PROJECTIVITY_ARRAYS * (longest + 1), np.int32)
+    crossing = non_projective(corpus.heads, corpus.offsets, workspace, arcs)
     parsed = corpus.heads[corpus.offsets[:-1]] >= 0
     words = int(np.count_nonzero(corpus.heads >= 0))
     return np.count_nonzero(arcs) / int(parsed.sum()), crossing / words

@@ -7,7 +7,6 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from deadheat.compression import BrokenError, decompress, without_suffix
-from deadheat.corpus.corpus import Comments, Corpus, Extras, Part
+from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.formats import LENIENT, PADDING, SEPARATORS, read_columns, read_conllu, read_tagged
-from deadheat.corpus.vocabulary import Bytes, Codes, Column, Vocabulary
+from deadheat.corpus.transforms import concatenate
+from deadheat.corpus.vocabulary import Bytes
 from deadheat.errors import CorpusError, Fault, InputError, NameUnknown, reason
 
 STDIN = "-"
@@ -25,19 +25,19 @@ SUFFIXES = (".conllu", ".conll", ".conllx", ".conll06", ".txt", ".tsv", ".pos", 
 
 
 def read_bytes(path: str) -> Bytes:
-    """All bytes of a file or of standard input, decompressed, with room behind them."""
+    """Read all bytes of a file or of standard input, decompressed, followed by padding."""
     try:
-        raw = _stdin() if path == STDIN else _file(path)
+        raw = _padded(sys.stdin.buffer.read()) if path == STDIN else _read_file(path)
     except OSError as error:
         raise CorpusError([Fault(path, 0, f"cannot be read ({reason(error)})")]) from error
-    return _decompressed(path, raw)
+    try:
+        content = decompress(raw.data[: len(raw) - PADDING])
+    except BrokenError as error:
+        raise CorpusError([Fault(path, 0, str(error))]) from error
+    return raw if content is None else _padded(content)
 
 
-def _stdin() -> Bytes:
-    return _padded(sys.stdin.buffer.read())
-
-
-def _file(path: str) -> Bytes:
+def _read_file(path: str) -> Bytes:
     with open(path, "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -47,7 +47,7 @@ def _file(path: str) -> Bytes:
         while filled < status.st_size:
             got = file.readinto(view[filled : status.st_size])
             if not got:
-                raise OSError(0, f"it shrank while it was read, from {status.st_size} bytes to {filled}")
+                raise OSError(0, f"file shrank while being read, from {status.st_size} bytes to {filled}")
             filled += got
         buffer[filled:] = 0
         return buffer
@@ -59,23 +59,15 @@ def _padded(raw: bytes) -> Bytes:
     return buffer
 
 
-def _decompressed(path: str, buffer: Bytes) -> Bytes:
-    try:
-        found = decompress(buffer.data[: len(buffer) - PADDING])
-    except BrokenError as error:
-        raise CorpusError([Fault(path, 0, str(error))]) from error
-    return buffer if found is None else _padded(found)
-
-
 def expand(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
-    """Files that a path, a folder or several of them stand for; a folder's files come in the order of their names."""
-    given: Sequence[str | os.PathLike[str]] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    """List the files of one or more paths; the files of a folder are sorted by name."""
+    items: Sequence[str | os.PathLike[str]] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files: list[str] = []
-    for each in given:
-        path = os.fspath(each)
+    for item in items:
+        path = os.fspath(item)
         files += _in_folder(path) if path != STDIN and os.path.isdir(path) else [path]
     if not files:
-        raise InputError("no file was given; expected at least one")
+        raise InputError("no files; expected at least one")
     return files
 
 
@@ -86,11 +78,11 @@ def _in_folder(folder: str) -> list[str]:
         raise InputError(f"{folder}: cannot be read ({reason(error)})") from error
     plain = {name: without_suffix(name) for name in names}
     # A release of Universal Dependencies has the raw text and the licence as .txt beside its .conllu files.
-    surely = [name for name in names if plain[name].endswith(SUFFIXES[0])]
-    chosen = surely or [name for name in names if plain[name].endswith(SUFFIXES)]
+    conllu = [name for name in names if plain[name].endswith(SUFFIXES[0])]
+    chosen = conllu or [name for name in names if plain[name].endswith(SUFFIXES)]
     if not chosen:
         raise InputError(
-            f"{folder}: a folder without corpus files; expected names ending in {', '.join(SUFFIXES[:4])} ..."
+            f"{folder}: no corpus files in this folder; expected names ending in {', '.join(SUFFIXES[:4])} ..."
         )
     return [str(Path(folder) / name) for name in chosen]
 
@@ -109,29 +101,28 @@ def read(
     separator: str | None = None,
     lenient: Iterable[str] = (),
 ) -> Corpus:
-    r"""Read a file, a folder, or several of either as one corpus; `-` is standard input.
+    r"""Read files or folders as one corpus; `-` is standard input.
 
     Parameters
     ----------
     paths
-        Files may be compressed by gzip, xz or zstd. A folder stands for the corpus files in it, by name.
+        Files may be compressed by gzip, xz or zstd. Of a folder, all corpus files are read, sorted by name.
     text
-        The corpus itself, in place of paths.
+        The text of the corpus, instead of paths.
     format
-        `conllu`, `conllx`, `columns` (a word a line, any columns), `tagged` (`word_TAG`), or `auto`: from the
-        first line.
+        `conllu`, `conllx`, `columns` (one word per line, any columns), `tagged` (`word_TAG`), or `auto`: detected from
+        the name and the first lines.
     columns
-        The names of the columns of a column file; one of them is `form`.
+        Column names of a column file; one of them must be `form`.
     separator
-        What parts columns (`tab`, `space` or a character), or word and tag in tagged text (`_` unless given).
+        Column separator (`tab`, `space` or a character), or separator of word and tag in tagged text (default `_`).
     lenient
-        What to accept that is wrong: `multiple-roots`, `missing-heads` (`_` for a head), `final-newline` (a file
-        that ends too early).
+        Errors to accept: `multiple-roots`, `missing-heads` (`_` as head), `final-newline` (no empty line at the end).
 
     Raises
     ------
     CorpusError
-        With every fault of a file, up to twenty, each with its line.
+        With up to twenty errors per file, each with its line number.
 
     Examples
     --------
@@ -139,25 +130,25 @@ def read(
     ['DT', 'NN', 'VBZ', 'JJ']
     """
     modes = _checked(format, lenient)
-    one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
+    read_one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
     if text is not None:
         raw = text.encode(errors="surrogatepass")
-        return one("text", np.frombuffer(bytearray(raw) + bytearray(PADDING), np.uint8))
+        return read_one("text", np.frombuffer(bytearray(raw) + bytearray(PADDING), np.uint8))
     files = expand(paths)
     corpora: list[Corpus] = []
     errors: list[CorpusError] = []
     for path in files:
         try:
-            corpora.append(one(path, read_bytes(path)))
+            corpora.append(read_one(path, read_bytes(path)))
         except CorpusError as error:
             errors.append(error)
     if errors:
-        raise CorpusError.gathered(errors)
+        raise CorpusError.combine(errors)
     return corpora[0] if len(corpora) == 1 else concatenate(corpora)
 
 
-def as_read(corpus: Corpus) -> dict[str, Any]:
-    """The arguments of `read` that read what was made of a corpus as it was read itself."""
+def reading_options(corpus: Corpus) -> dict[str, Any]:
+    """Return the arguments with which `read` reads files written in the format of a corpus."""
     layout = corpus.layout
     if layout.format in ("conllu", "conllx"):
         return {"format": layout.format, "lenient": ["multiple-roots", "missing-heads"]}
@@ -188,7 +179,7 @@ def _read_one(
         format = "columns" if columns else _guess(path, buffer)
     if format == "conllu":
         return read_conllu(path, buffer, lenient=lenient)
-    if format == "conllx":  # CoNLL-X allows several roots, and its files often lack the last empty line
+    if format == "conllx":  # it allows several roots, and files often lack the last empty line
         return read_conllu(path, buffer, lenient=lenient | {"multiple-roots", "final-newline"}, format=format)
     mark = SEPARATORS.get(separator or "", separator)
     if mark is not None and len(mark.encode()) != 1:
@@ -203,7 +194,7 @@ def _read_one(
 
 
 def _guess(path: str, buffer: Bytes) -> str:
-    """The format of a file, by its name if that says it, else by its first lines."""
+    """Guess the format of a file by its name or else by its first lines."""
     base = os.path.basename(path)
     if ".conllu" in base or ".conllx" in base:
         return "conllu" if ".conllu" in base else "conllx"
@@ -216,88 +207,3 @@ def _guess(path: str, buffer: Bytes) -> str:
     if b"\t" not in first and all(0 < token.rfind(b"_") < len(token) - 1 for token in tokens):
         return "tagged"
     return "columns"
-
-
-def concatenate(corpora: Sequence[Corpus]) -> Corpus:
-    """Several corpora as one, in order; their columns must have the same names."""
-    first = corpora[0]
-    for other in corpora[1:]:
-        if other.layout.format != first.layout.format:
-            expected = f"{first.layout.format} as {first.name} is"
-            raise InputError(f"{other.name}: format {other.layout.format}; expected {expected}")
-        if list(other.columns) != list(first.columns):
-            expected = f"{', '.join(first.columns)} as in {first.name}"
-            raise InputError(f"{other.name}: columns {', '.join(other.columns)}; expected {expected}")
-    columns, maps = {}, []
-    for name in first.columns:
-        column, per_corpus = _joined([corpus.columns[name] for corpus in corpora])
-        columns[name] = column
-        maps.append(per_corpus)
-    crlf = all(corpus.layout.crlf for corpus in corpora if corpus.sentences or corpus.comments.tail)
-    comments = [c.comments if c.layout.crlf == crlf else _without_returns(c.comments) for c in corpora]
-    return replace(
-        first,
-        name=f"{first.name} and {len(corpora) - 1} more",
-        columns=columns,
-        offsets=_chained([corpus.offsets for corpus in corpora]),
-        heads=_joined_heads(corpora),
-        extras=_joined_extras(corpora, maps),
-        comments=Comments(
-            np.concatenate([each.blob for each in comments]),
-            _chained([each.offsets for each in comments]),
-            b"".join(each.tail for each in comments),
-        ),
-        newdoc=np.concatenate([corpus.newdoc for corpus in corpora]),
-        layout=replace(first.layout, crlf=crlf, missing_end=corpora[-1].layout.missing_end),
-        parts=tuple(
-            Part(part.path, start + part.first)
-            for corpus, start in zip(corpora, np.cumsum([0, *(c.sentences for c in corpora)]).tolist(), strict=False)
-            for part in corpus.parts
-        ),
-    )
-
-
-def _chained(offsets: Sequence[np.ndarray]) -> np.ndarray:
-    ends = np.cumsum([0, *(each[-1] for each in offsets)])
-    return np.concatenate([offsets[0][:1], *(each[1:] + end for each, end in zip(offsets, ends[:-1], strict=True))])
-
-
-def _joined_heads(corpora: Sequence[Corpus]) -> Codes | None:
-    if all(corpus.heads is None for corpus in corpora):
-        return None
-    none = np.int32(-1)
-    return np.concatenate([np.full(c.words, none) if c.heads is None else c.heads for c in corpora])
-
-
-def _without_returns(comments: Comments) -> Comments:
-    """Comments whose lines ended in CR LF, ending in LF."""
-    newlines = np.flatnonzero(comments.blob == 10)
-    returns = newlines[comments.blob[newlines - 1] == 13] - 1
-    offsets = comments.offsets - np.searchsorted(returns, comments.offsets)
-    return Comments(np.delete(comments.blob, returns), offsets, comments.tail.replace(b"\r\n", b"\n"))
-
-
-def _joined(columns: Sequence[Column]) -> tuple[Column, list[np.ndarray]]:
-    """One column of several, and for each of them how its codes are renumbered."""
-    number: dict[str, int] = {}
-    maps = [
-        np.array([number.setdefault(string, len(number)) for string in column.vocabulary.strings], np.int32)
-        for column in columns
-    ]
-    codes = np.concatenate([new[column.codes] for new, column in zip(maps, columns, strict=True)])
-    return Column(codes, Vocabulary.of(list(number))), maps
-
-
-def _joined_extras(corpora: Sequence[Corpus], maps: Sequence[Sequence[np.ndarray]]) -> Extras:
-    words = np.cumsum([0, *(corpus.words for corpus in corpora)])
-    counts = np.cumsum([0, *(len(corpus.extras) for corpus in corpora)])
-    codes = [
-        np.stack([new[i][corpus.extras.codes[:, c]] for c, new in enumerate(maps)], axis=1).astype(np.int32)
-        for i, corpus in enumerate(corpora)
-    ]
-    return Extras(
-        np.concatenate([corpus.extras.at + words[i] for i, corpus in enumerate(corpora)]),
-        np.concatenate([corpus.extras.span for corpus in corpora]),
-        np.concatenate(codes),
-        np.concatenate([corpus.extras.ends + counts[i] for i, corpus in enumerate(corpora)]),
-    )

@@ -1,4 +1,4 @@
-"""The distinct strings of a column, numbered; and a column: one number a word."""
+"""Vocabularies (numbered strings) and columns (one code per word)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,12 @@ Codes: TypeAlias = NDArray[np.int32]
 Bytes: TypeAlias = NDArray[np.uint8]
 Indices: TypeAlias = NDArray[np.int64]
 
-PADDING = 8  # kernels look at eight bytes together and may look past the last string
+PADDING = 8  # kernels read eight bytes at a time, also past the last string
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Numbered strings, kept as bytes and decoded only when asked for.
-
-    Examples
-    --------
-    >>> words = Vocabulary.of(["_", "heat", "dead"])
-    >>> len(words), words[1], list(words)
-    (3, 'heat', ['_', 'heat', 'dead'])
-    """
+    """Numbered strings, kept as bytes and decoded on demand."""
 
     blob: Bytes
     offsets: Indices
@@ -38,7 +31,7 @@ class Vocabulary:
     def of(cls, strings: Sequence[str]) -> Vocabulary:
         encoded = [string.encode() for string in strings]
         offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(each) for each in encoded], out=offsets[1:])
+        np.cumsum([len(string) for string in encoded], out=offsets[1:])
         return cls(np.frombuffer(b"".join(encoded) + bytes(PADDING), np.uint8), offsets)
 
     def __len__(self) -> int:
@@ -57,34 +50,34 @@ class Vocabulary:
         return tuple(blob[a:b].decode() for a, b in pairwise(bounds))
 
     def codes_of(self, other: Vocabulary) -> Codes:
-        """For every string of another vocabulary its code here, or -1 where it is unknown here."""
-        found = np.empty(len(other), np.int32)
+        """Return the code of every string of another vocabulary, or -1 where it is missing."""
+        codes = np.empty(len(other), np.int32)
         if other is self:
-            found[:] = np.arange(len(self))
-            return found
+            codes[:] = np.arange(len(self))
+            return codes
         slots = 1 << max(4, (2 * len(self)).bit_length())
-        match(self.blob, self.offsets, other.blob, other.offsets, np.zeros(slots, np.int32), found)
-        return found
+        match(self.blob, self.offsets, other.blob, other.offsets, np.zeros(slots, np.int32), codes)
+        return codes
 
     def find(self, string: str) -> int:
-        """The code of a string, or -1."""
+        """Return the code of a string, or -1."""
         return int(self.codes_of(Vocabulary.of([string]))[0])
 
     def which(self, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
-        """For every code whether its string has a property."""
+        """Return for every code whether its string meets a condition."""
         return np.fromiter(map(holds, self.strings), bool, len(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """One code a word, and what the codes stand for."""
+    """One code per word, and the strings they stand for."""
 
     codes: Codes
     vocabulary: Vocabulary
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> Column:
-        """A column from plain strings, for tests and small things."""
+        """Make a column from strings."""
         distinct = list(dict.fromkeys(["_", *strings]))
         number = {string: code for code, string in enumerate(distinct)}
         return cls(np.array([number[string] for string in strings], np.int32), Vocabulary.of(distinct))
@@ -93,7 +86,7 @@ class Column:
         return len(self.codes)
 
     def strings(self) -> list[str]:
-        """The column spelled out: an object a word, so for small corpora and for looking."""
+        """Return the string of every word; meant for small corpora."""
         return [self.vocabulary.strings[code] for code in self.codes.tolist()]
 
     def frequencies(self) -> Indices:
@@ -102,9 +95,9 @@ class Column:
 
 
 def shared_keys(gold: Vocabulary, predicted: Vocabulary, key: Callable[[str], object]) -> tuple[Codes, Codes]:
-    """Number what a function makes of the strings of two vocabularies, the same thing by the same number.
+    """Number the keys of all strings of two vocabularies, equal keys by the same number.
 
-    Labels cut at `:`, features filtered, forms lower-cased: the work is done once a distinct string.
+    Keys such as labels cut at `:` or lower-cased forms are computed once per distinct string.
     """
     numbers: dict[object, int] = {}
     both = [
@@ -114,6 +107,6 @@ def shared_keys(gold: Vocabulary, predicted: Vocabulary, key: Callable[[str], ob
     return both[0], both[1]
 
 
-def recoded(column: Column, vocabulary: Vocabulary) -> Codes:
-    """A column by the codes of another vocabulary; -1 for strings that it has not."""
+def recode(column: Column, vocabulary: Vocabulary) -> Codes:
+    """Return a column in the codes of another vocabulary; -1 for strings that it lacks."""
     return np.take(vocabulary.codes_of(column.vocabulary), column.codes)

@@ -1,4 +1,4 @@
-"""Write corpora: the bytes that were read come back."""
+"""Write corpora; an unchanged corpus gives the bytes that were read."""
 
 from __future__ import annotations
 
@@ -19,20 +19,8 @@ from deadheat.kernels.columns import write_rows, write_tagged
 
 
 def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
-    r"""The corpus in its own format.
-
-    Parameters
-    ----------
-    mend
-        Add the newline or empty line that the file lacked at its end.
-
-    Examples
-    --------
-    >>> from deadheat.corpus import read
-    >>> to_bytes(read(text="The_DT heat_NN\n"))
-    b'The_DT heat_NN\n'
-    """
-    whole = _written(corpus, _Strings.of(corpus)) + corpus.comments.tail
+    """Return a corpus in its own format; `mend` adds a newline or empty line that the file lacked at its end."""
+    whole = _render(corpus, _Strings.of(corpus)) + corpus.comments.tail
     layout = corpus.layout
     if layout.missing_end and not mend:
         whole = whole[: len(whole) - len(layout.missing_end)]
@@ -40,10 +28,10 @@ def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
 
 
 def stream(corpus: Corpus, sentences: Indices) -> Iterator[bytes]:
-    """The bytes of some sentences, a block at a time: no part of a corpus is held twice."""
+    """Yield the bytes of some sentences in blocks, to save memory."""
     strings = _Strings.of(corpus)
     for start in range(0, len(sentences), BLOCK):
-        yield _written(take(corpus, sentences[start : start + BLOCK]), strings)
+        yield _render(take(corpus, sentences[start : start + BLOCK]), strings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +54,8 @@ class _Strings:
         )
 
 
-def _written(corpus: Corpus, strings: _Strings) -> bytes:
-    """Every sentence with what stands before it."""
+def _render(corpus: Corpus, strings: _Strings) -> bytes:
+    """Return every sentence with the lines before it."""
     width, words, extras = len(corpus.columns), corpus.words, corpus.extras
     rows = words + len(extras)
     codes = np.empty((width, rows), np.int32)
@@ -93,12 +81,12 @@ def _written(corpus: Corpus, strings: _Strings) -> bytes:
 
 
 def write(corpus: Corpus, path: str | os.PathLike[str], *, mend: bool = False) -> None:
-    """Write a corpus to a file, whole or not at all; compressed if its name ends in .gz, .xz or .zst."""
+    """Write a corpus to a file atomically; compressed if its name ends in .gz, .xz or .zst."""
     write_bytes(Path(path), compress(to_bytes(corpus, mend=mend), Path(path).suffix))
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; links are followed, modes kept, devices and pipes written to as they are."""
+    """Write a file atomically; links are followed, modes kept, devices and pipes written to directly."""
     target = Path(os.path.realpath(path))
     try:
         if target.exists() and not target.is_file():

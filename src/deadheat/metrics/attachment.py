@@ -1,4 +1,4 @@
-"""UAS and LAS as other tools count them, each under its own name, so that the convention stays with the number.
+"""UAS and LAS as other tools count them, each under its own name, so that a number says how it was counted.
 
 They differ in which words count (punctuation by form, tag or relation) and in whether subtypes of relations matter.
 All but spaCy's are defined for gold words only.
@@ -23,14 +23,14 @@ LABELS: dict[str, Callable[[str], object] | None] = {"full": str, "main": main_l
 
 
 def is_punctuation(form: str) -> bool:
-    """Whether a form has only characters of Unicode categories P*."""
+    """Return whether a form has only characters of Unicode categories P*."""
     return bool(form) and all(unicodedata.category(c).startswith("P") for c in form)
 
 
 def _kept(column: str, drop: Callable[[str], bool]) -> Callable[[Corpus], Flags]:
     def kept(corpus: Corpus) -> Flags:
-        found = corpus.column(column)
-        return np.asarray(~found.vocabulary.which(drop)[found.codes])
+        values = corpus.column(column)
+        return np.asarray(~values.vocabulary.which(drop)[values.codes])
 
     return kept
 
@@ -56,9 +56,9 @@ def _accuracy_counts(pair: Pair, right: Flags, kept: Flags) -> Counts:
 
 @METRICS.add("attachment.v1")
 def attachment(*, labels: str = "full", punctuation: str = "counted") -> Metric:
-    """Right heads and relations, by convention.
+    """Right heads and relations, with a choice of conventions.
 
-    `labels`: `full`, `main` (subtypes cut off) or `none` (heads alone). `punctuation`: `counted`, or left out by
+    `labels`: `full`, `main` (without subtypes) or `none` (heads only). `punctuation`: `counted`, or left out by
     `form` (only characters of Unicode P*), `upos` (PUNCT), `deprel` (punct) or `penn` (the five Penn tags).
     """
     if labels not in LABELS:
@@ -71,8 +71,8 @@ def attachment(*, labels: str = "full", punctuation: str = "counted") -> Metric:
         return _accuracy_counts(pair, _right(pair, labels), PUNCTUATION[punctuation](pair.gold))
 
     label = "UAS (" if labels == "none" else f"LAS ({labels} labels, "
-    shown = f"{label}punctuation {punctuation})"
-    return Metric("attachment.v1", shown, counts, accuracy, compares="head" if labels == "none" else "tree")
+    label += f"punctuation {punctuation})"
+    return Metric("attachment.v1", label, counts, accuracy, compares="head" if labels == "none" else "tree")
 
 
 def _preset(name: str, label: str, description: str, labels: str, punctuation: str) -> None:
@@ -87,19 +87,19 @@ def _preset(name: str, label: str, description: str, labels: str, punctuation: s
     METRICS.add(f"{name}.v1")(maker)
 
 
-for _tool, _shown, _punctuation, _how in (
+for _tool, _label, _punctuation, _words in (
     ("supar", "SuPar", "form", "words that are not all punctuation characters"),
     ("conllx", "CoNLL-X", "form", "words that are not all punctuation characters, as eval.pl without -p"),
     ("machamp", "MaChAmp", "counted", "all words"),
     ("ptb", "PTB", "penn", "words whose gold XPOS is not one of the five Penn punctuation tags"),
 ):
-    _preset(f"uas-{_tool}", f"UAS ({_shown})", f"Right heads of {_how}.", "none", _punctuation)
-    _preset(f"las-{_tool}", f"LAS ({_shown})", f"Right heads and full relations of {_how}.", "full", _punctuation)
+    _preset(f"uas-{_tool}", f"UAS ({_label})", f"Right heads of {_words}.", "none", _punctuation)
+    _preset(f"las-{_tool}", f"LAS ({_label})", f"Right heads and full relations of {_words}.", "full", _punctuation)
 
 
 @METRICS.add("label-conllx.v1")
 def label_conllx() -> Metric:
-    """Right full relations, heads aside, of words that are not all punctuation, as eval.pl's label accuracy."""
+    """Right full relations, whatever the heads, of words that are not all punctuation, as in eval.pl."""
 
     def counts(pair: Pair) -> Counts:
         pair.require_same_words("label-conllx.v1")
@@ -129,9 +129,9 @@ _complete("lcm-supar", "LCM (SuPar)", "full")
 
 
 def sentence_counts(pair: Pair, right: Flags) -> Counts:
-    """Counts of right sentences a unit."""
+    """Count right sentences per unit."""
     if pair.units.name == "token":
-        raise InputError("a metric of whole sentences; expected sentences or documents as units, not tokens")
+        raise InputError("a metric of whole sentences with tokens as units; expected sentences or documents")
     starts = pair.units.gold_sentences
     total = np.diff(starts, append=pair.gold.sentences)
     correct = np.add.reduceat(right, starts, dtype=np.int64) if len(starts) else total

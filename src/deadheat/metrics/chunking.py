@@ -1,7 +1,7 @@
-"""Chunks (phrases, entities) in tagged words: conlleval's rules, or strictly by a scheme.
+"""Chunks (phrases, entities) in tagged words: by conlleval's rules, or strictly by a scheme.
 
-conlleval's rules mend broken sequences: `O I-X` opens a chunk, `B-X I-Y` are two. A strict scheme knows a chunk
-only where it is written exactly as that scheme writes it.
+conlleval's rules repair invalid sequences: `O I-X` opens a chunk, `B-X I-Y` are two. Under a strict scheme, a chunk
+counts only if its tags are exactly those of the scheme.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from deadheat.metrics.metric import METRICS, Counts, Metric, f1
 from deadheat.metrics.pair import Flags, Pair
 
 O, B, I, E, S = range(5)  # noqa: E741 (the letters of the schemes)
-STRANGE = -1
+INVALID = -1
 PREFIXES = {"B": B, "I": I, "E": E, "S": S, "L": E, "U": S}
 SCHEMES = {"conlleval": "BIESLU", "iob1": "BI", "bio": "BI", "iobes": "BIES", "bilou": "BILU"}
 
@@ -42,46 +42,46 @@ class Chunks:
 
 
 def chunks_of(corpus: Corpus, column: str, scheme: str, numbers: dict[str, int]) -> Chunks:
-    """The chunks of a corpus; `numbers` gives types their numbers and grows."""
+    """Find the chunks of a corpus; new types are added to `numbers`."""
     prefix, types = _read_tags(corpus, column, scheme, numbers)
-    found = mended(prefix, types, corpus.offsets)
+    chunks = find_chunks(prefix, types, corpus.offsets)
     if scheme == "conlleval":
-        return found
-    # Only chunks that have exactly the tags that the scheme gives them.
-    wrong = np.concatenate([[0], np.cumsum(prefix != written(found, scheme, prefix != O, corpus.offsets))])
-    return found.keep(np.asarray(wrong[found.last + 1] == wrong[found.first]))
+        return chunks
+    # Keep only chunks with exactly the tags of the scheme.
+    wrong = np.concatenate([[0], np.cumsum(prefix != written(chunks, scheme, prefix != O, corpus.offsets))])
+    return chunks.keep(np.asarray(wrong[chunks.last + 1] == wrong[chunks.first]))
 
 
 def _read_tags(corpus: Corpus, column: str, scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
-    found = corpus.column(column)
-    tags = found.vocabulary.strings
-    prefixes, types = parts_of(tags, scheme, numbers)
-    for code in np.flatnonzero(prefixes == STRANGE).tolist():
-        if (at := np.flatnonzero(found.codes == code)).size:
+    values = corpus.column(column)
+    tags = values.vocabulary.strings
+    prefixes, types = split_tags(tags, scheme, numbers)
+    for code in np.flatnonzero(prefixes == INVALID).tolist():
+        if (at := np.flatnonzero(values.codes == code)).size:
             path, line = corpus.line_of_word(int(at[0]))
-            raise CorpusError([Fault(path, line, f"{column} {tags[code]!r}; {expected_under(scheme)}")])
-    return prefixes[found.codes], types[found.codes]
+            raise CorpusError([Fault(path, line, f"{column} {tags[code]!r}; {describe_scheme(scheme)}")])
+    return prefixes[values.codes], types[values.codes]
 
 
-def parts_of(tags: Sequence[str], scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
-    """The prefix (`STRANGE` where the scheme has no such tag) and the number of the type of each of some tags."""
+def split_tags(tags: Sequence[str], scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
+    """Split tags into prefixes (`INVALID` where the scheme has no such tag) and numbers of types."""
     allowed = ("O", *SCHEMES[scheme])
     parts = [tag.partition("-") for tag in tags]
-    prefixes = [PREFIXES.get(letter, O) if letter in allowed else STRANGE for letter, _, _ in parts]
+    prefixes = [PREFIXES.get(letter, O) if letter in allowed else INVALID for letter, _, _ in parts]
     types = [numbers.setdefault(kind, len(numbers)) for _, _, kind in parts]
     return np.array(prefixes, np.int8), np.array(types, np.int32)
 
 
-def expected_under(scheme: str) -> str:
-    """What an error message says of the tags that a scheme has."""
+def describe_scheme(scheme: str) -> str:
+    """Describe the tags of a scheme for an error message."""
     return f"expected O, {', '.join(f'{letter}-TYPE' for letter in SCHEMES[scheme])} under {scheme}"
 
 
-def mended(prefix: Prefixes, types: Types, offsets: Indices) -> Chunks:
-    """The chunks that conlleval finds in tags; `offsets` is where each sentence begins, and where the last one ends."""
+def find_chunks(prefix: Prefixes, types: Types, offsets: Indices) -> Chunks:
+    """Find chunks by conlleval's rules; `offsets` are the starts of sentences and the end of the last one."""
     first = _opens(_shifted(prefix, offsets), _shifted(types, offsets), prefix, types)
-    # A chunk ends where its last word is followed by a word outside, or by one that opens another chunk, as every first
-    # word of a sentence does that is not outside.
+    # A chunk ends before a word outside of chunks and before a word that opens another one, as the first word of a
+    # sentence does.
     inside = prefix != O
     next_opens = np.append(first[1:] | ~inside[1:], True)
     at = np.flatnonzero(first)
@@ -89,21 +89,21 @@ def mended(prefix: Prefixes, types: Types, offsets: Indices) -> Chunks:
 
 
 def _shifted(values: NDArray[Number], offsets: Indices) -> NDArray[Number]:
-    """The value of the word before; O (or the first type) at the beginning of a sentence."""
+    """Return the value of the previous word; O (or the first type) at the beginning of a sentence."""
     before = np.concatenate([values[:1] * 0, values[:-1]])
     before[offsets[:-1]] = 0
     return before
 
 
 def _opens(before: Prefixes, before_type: Types, prefix: Prefixes, types: Types) -> Flags:
-    """Where conlleval starts a chunk, with S as copies in circulation have it; E before B ends a chunk, too."""
+    """Return where conlleval starts a chunk, with S and E as in the versions in circulation."""
     fresh = (prefix == B) | (prefix == S)
     after_end = (before == O) | (before == E) | (before == S)
     return np.asarray((prefix != O) & (fresh | after_end | (before_type != types)))
 
 
 def written(chunks: Chunks, scheme: str, inside: Flags, offsets: Indices) -> Prefixes:
-    """The prefixes that a scheme gives the words of chunks; `inside` tells which words these are."""
+    """Return the prefixes of all words under a scheme; `inside` flags the words of chunks."""
     prefix = np.where(inside, np.int8(I), np.int8(O))
     if scheme == "iob1":
         follows = np.zeros(len(chunks.first), bool)
@@ -119,8 +119,8 @@ def written(chunks: Chunks, scheme: str, inside: Flags, offsets: Indices) -> Pre
 
 
 def in_both(gold: Chunks, predicted: Chunks, words: int) -> Flags:
-    """Which chunks of gold are predicted: the same first word, last word and type."""
-    # The first words of a side's chunks are all different, so chunks can be looked up by them.
+    """Flag the gold chunks that are predicted with the same first word, last word and type."""
+    # Chunks of one corpus all have different first words, so they can be looked up by them.
     at = np.full(words + 1, -1)
     at[predicted.first] = np.arange(len(predicted.first))
     other = at[gold.first]
@@ -133,8 +133,8 @@ def in_both(gold: Chunks, predicted: Chunks, words: int) -> Flags:
 def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "") -> Metric:
     """F1 of chunks with the same first word, last word and type.
 
-    `scheme`: `conlleval` mends broken sequences; `iob1`, `bio`, `iobes` and `bilou` are strict. `label`: one type
-    alone.
+    `scheme`: `conlleval` repairs invalid sequences; `iob1`, `bio`, `iobes` and `bilou` are strict. `label`: one type
+    only.
     """
     if scheme not in SCHEMES:
         raise NameUnknown("chunks.v1: scheme", scheme, list(SCHEMES))

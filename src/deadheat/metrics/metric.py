@@ -22,12 +22,12 @@ FIELDS = ("correct", "gold", "predicted")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A named, versioned measure.
+    """A named, versioned metric.
 
-    `name` holds its settings and is stored with every number; `label` is what tables show. The first three
-    fields of every metric are correct, gold and predicted. `value` turns sums of rows, along the last axis, into
-    numbers, so that a thousand resamples are one call. `compares` is what of a word must be right: a column, `head`,
-    or `tree` (head and relation); empty where it is nothing of a word.
+    `name` includes its settings and is stored with every number; `label` is for tables. The first three fields of the
+    counts are correct, gold and predicted. `value` turns sums of rows, along the last axis, into scores, so that
+    a thousand resamples are one call. `compares` is the annotation that must be right: a column, `head`, or `tree`
+    (head and relation); empty for metrics of segmentation.
     """
 
     name: str
@@ -48,49 +48,43 @@ class Metric:
 
 
 def ratio(part: NDArray[np.generic], whole: NDArray[np.generic], *, empty: float) -> Values:
-    """Divide part by whole, and give `empty` where there is nothing to divide by."""
+    """Divide part by whole; `empty` where whole is 0."""
     part, whole = np.asarray(part, float), np.asarray(whole, float)
     quotient: Values = np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, empty), where=whole != 0)
     return quotient
 
 
 def f1(counts: Sums) -> Values:
-    """2 correct / (gold + predicted); 0 where there is nothing, as the official evaluation has it."""
+    """Return 2 correct / (gold + predicted); 0 where both are 0, as in the official evaluation."""
     return ratio(2 * counts[..., CORRECT], counts[..., GOLD] + counts[..., PREDICTED], empty=0.0)
 
 
 def precision(counts: Sums) -> Values:
-    """Share of what was predicted: correct / predicted."""
+    """Return correct / predicted."""
     return ratio(counts[..., CORRECT], counts[..., PREDICTED], empty=0.0)
 
 
 def recall(counts: Sums) -> Values:
-    """Share of what there is: correct / gold."""
+    """Return correct / gold."""
     return ratio(counts[..., CORRECT], counts[..., GOLD], empty=0.0)
 
 
 def accuracy(counts: Sums) -> Values:
-    """Share of what there is, correct / gold; NaN where there is nothing to get right."""
+    """Return correct / gold; NaN where gold is 0."""
     return ratio(counts[..., CORRECT], counts[..., GOLD], empty=np.nan)
 
 
 def is_proportion(counts_NF: Counts) -> bool:
-    """Whether counts are so many right of so many tried, in every unit: then a Wilson interval holds.
+    """Return whether gold equals predicted in every unit, so that a Wilson interval applies.
 
-    An F1 whose totals happen to be equal is not: in some unit as much is predicted too many as is missing elsewhere.
+    It does not apply to an F1 whose totals merely happen to be equal.
     """
     correct, gold, predicted = (counts_NF[..., field] for field in (CORRECT, GOLD, PREDICTED))
     return bool(np.all(gold == predicted) and np.all((correct >= 0) & (correct <= gold)))
 
 
 def error_reduction(worse: float, better: float) -> float:
-    """The share of errors of one system that another does not make; negative if it makes more.
-
-    Examples
-    --------
-    >>> round(error_reduction(0.90, 0.92), 6)
-    0.2
-    """
+    """Return the share of errors of one system that another avoids; negative if it makes more."""
     return float("nan") if worse >= 1 else (better - worse) / (1 - worse)
 
 

@@ -1,4 +1,4 @@
-"""Gold and prediction side by side: which words correspond, and the units that are counted."""
+"""A gold corpus and a prediction, aligned: which words correspond, and the units that are counted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from deadheat.text import pluralize
 
 
 def without_spaces(form: str) -> str:
-    """A form without characters of Unicode category Zs, as the official evaluation compares text."""
+    """Remove characters of Unicode category Zs, as the official evaluation does."""
     if form.isascii():
         return form.replace(" ", "")
     return "".join(c for c in form if unicodedata.category(c) != "Zs")
@@ -27,9 +27,9 @@ def without_spaces(form: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """The text of a corpus without spaces, and the place in it of each word, token and sentence.
+    """The text of a corpus without spaces, and the character positions of words, tokens and sentences.
 
-    Words of a multiword token all have its place. A token is a multiword token or a word outside of one.
+    A token is a multiword token or a word outside of one. Words of a multiword token have the position of the token.
     """
 
     corpus: Corpus
@@ -48,16 +48,16 @@ class Surface:
     def sentence_starts(self) -> Indices:
         return self.starts[self.corpus.offsets[:-1]]
 
-    def word_at(self, place: int) -> int:
-        """The word that covers a place in the text, or the last one."""
-        return min(int(np.searchsorted(self.ends, place, side="right")), self.corpus.words - 1)
+    def word_at(self, position: int) -> int:
+        """Return the word that covers a character position, or the last word."""
+        return min(int(np.searchsorted(self.ends, position, side="right")), self.corpus.words - 1)
 
 
 def surface(corpus: Corpus) -> Surface:
-    """Spell a corpus out."""
+    """Find the text of a corpus, and the positions in it."""
     form, extras = corpus.column("form"), corpus.extras
     stripped = [without_spaces(string) for string in form.vocabulary.strings]
-    lengths = np.array([len(each) for each in stripped], np.int64)
+    lengths = np.array([len(string) for string in stripped], np.int64)
     multiword = extras.span > 0
     at, span = extras.at[multiword], extras.span[multiword].astype(np.int64)
     first = np.ones(corpus.words, bool)
@@ -79,28 +79,28 @@ def surface(corpus: Corpus) -> Surface:
 
 
 def check_same_text(gold: Surface, predicted: Surface) -> None:
-    """Raise if two corpora do not spell the same text, with the first place where they part."""
+    """Raise unless two corpora have the same text; the error names the first difference."""
     if gold.text == predicted.text:
         return
-    place = _first_difference(gold.text, predicted.text)
-    where = [_place(each, place) for each in (predicted, gold)]
-    shown = [repr(each.text[place : place + 20]) for each in (predicted, gold)]
+    position = _first_difference(gold.text, predicted.text)
+    where = [_location(side, position) for side in (predicted, gold)]
+    quoted = [repr(side.text[position : position + 20]) for side in (predicted, gold)]
     raise AlignmentError(
-        f"{where[0]}: the words do not spell the text of {where[1]}: {shown[0]} against {shown[1]}; expected the same "
-        "characters, spaces aside (--align position does not compare words)"
+        f"{where[0]}: the text differs from {where[1]}: {quoted[0]} instead of {quoted[1]}; expected the same "
+        "characters, apart from spaces (--align position does not compare words)"
     )
 
 
-def _place(side: Surface, place: int) -> str:
+def _location(side: Surface, position: int) -> str:
     if not side.corpus.words:
         return f"{side.corpus.name} (empty)"
-    path, line = side.corpus.line_of_word(side.word_at(place))
+    path, line = side.corpus.line_of_word(side.word_at(position))
     return f"{path}:{line}"
 
 
 def _first_difference(a: str, b: str) -> int:
     low, high = 0, min(len(a), len(b))
-    while low < high:  # the longest common prefix, by halving
+    while low < high:  # bisection for the longest common prefix
         middle = (low + high + 1) // 2
         if a[low:middle] == b[low:middle]:
             low = middle
@@ -117,27 +117,26 @@ UNITS = ("sentence", "document", "token")
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Consecutive stretches of both corpora that hold the same text: the rows of every table of counts.
+    """Consecutive pieces of both corpora with the same text: the rows of every table of counts.
 
-    `sentence` units are gold sentences. Where the prediction has other sentence boundaries they are `block`s:
-    the shortest runs of sentences that begin and end at the same place on both sides.
+    `sentence` units are gold sentences. Where the prediction has other sentence boundaries, units are `block`s: the
+    shortest runs of sentences that begin and end at the same position in both corpora.
     """
 
     name: str
     gold: Indices  # first word of each unit
     predicted: Indices
     gold_sentences: Indices  # first sentence of each unit
-    predicted_sentences: Indices
 
     def __len__(self) -> int:
         return len(self.gold)
 
     def of_gold(self, flags: NDArray[np.generic]) -> Indices:
-        """Sum a number a gold word over units."""
+        """Sum a number per gold word over units."""
         return _sums(flags, self.gold)
 
     def of_predicted(self, flags: NDArray[np.generic]) -> Indices:
-        """Sum a number a predicted word over units."""
+        """Sum a number per predicted word over units."""
         return _sums(flags, self.predicted)
 
 
@@ -166,28 +165,28 @@ class Pair:
         return {}
 
     def once(self, make: Callable[[Pair], T]) -> T:
-        """What `make` says of this pair, worked out once; metrics share what they have in common this way."""
+        """Return `make(self)`, computed once, so that metrics share what they have in common."""
         if make not in self._memory:
             self._memory[make] = make(self)
         return cast(T, self._memory[make])
 
     @cached_property
     def gold_of_predicted(self) -> Indices:
-        """For every predicted word the gold word it is aligned to, or -1; one more -1 at the end, for no word."""
-        found = np.full(self.predicted.words + 1, -1, np.int64)
-        found[self.predicted_words] = self.gold_words
-        return found
+        """The gold word of every predicted word, or -1; the last entry, for "no word", is -1."""
+        gold_words = np.full(self.predicted.words + 1, -1, np.int64)
+        gold_words[self.predicted_words] = self.gold_words
+        return gold_words
 
     def at_gold(self, column: NDArray[np.generic]) -> NDArray[np.generic]:
-        """A column of the gold corpus at the aligned words."""
+        """Return a gold column at the aligned words."""
         return column if self.same_words else column[self.gold_words]
 
     def at_predicted(self, column: NDArray[np.generic]) -> NDArray[np.generic]:
-        """A column of the prediction at the aligned words."""
+        """Return a predicted column at the aligned words."""
         return column if self.same_words else column[self.predicted_words]
 
     def on_gold(self, aligned: Flags) -> Flags:
-        """Flags of aligned words as flags of gold words."""
+        """Turn flags of aligned words into flags of gold words."""
         if self.same_words:
             return aligned
         flags = np.zeros(self.gold.words, bool)
@@ -195,7 +194,7 @@ class Pair:
         return flags
 
     def equal(self, column: str, key: Callable[[str], object] | None = None) -> Flags:
-        """For aligned words whether a column is equal, as it stands or by what `key` makes of it."""
+        """Return for aligned words whether a column, or a key of it, is equal."""
         if key is not None:
             gold, predicted = self.keys(column, key)
             return np.asarray(self.at_gold(gold) == self.at_predicted(predicted))
@@ -204,14 +203,14 @@ class Pair:
         return np.asarray(self.at_gold(gold_column.codes) == self.at_predicted(renumbered))
 
     def keys(self, column: str, key: Callable[[str], object]) -> tuple[Codes, Codes]:
-        """What `key` makes of a column of both corpora, the same thing by the same number."""
+        """Return the keys of a column of both corpora as numbers, equal keys by the same number."""
         gold, predicted = self.gold.column(column), self.predicted.column(column)
         of_gold, of_predicted = shared_keys(gold.vocabulary, predicted.vocabulary, key)
         return of_gold[gold.codes], of_predicted[predicted.codes]
 
     @cached_property
     def heads_equal(self) -> Flags:
-        """For aligned words whether both are roots or their heads are aligned to each other."""
+        """For aligned words, whether both are roots or their heads are aligned to each other."""
         if self.same_words:
             return np.asarray(self.gold.trees == self.predicted.trees)
         gold_head = self.gold.head_words[self.gold_words]
@@ -220,9 +219,11 @@ class Pair:
         return np.asarray(both_roots | ((gold_head >= 0) & (self.gold_of_predicted[predicted_head] == gold_head)))
 
     def require_same_words(self, metric: str) -> None:
-        """For metrics that are defined only where the words are the same."""
+        """Raise unless both corpora have the same words."""
         if not self.same_words:
-            raise InputError(f"{self.predicted.name}: {metric} is defined for the gold file's words; these are others")
+            raise InputError(
+                f"{self.predicted.name}: other words than {self.gold.name}; {metric} expected the gold words"
+            )
 
 
 def align(
@@ -233,23 +234,16 @@ def align(
     unit: str = "sentence",
     training: Corpus | None = None,
 ) -> Pair:
-    r"""Align a prediction to gold.
+    """Align a prediction to gold.
 
     Parameters
     ----------
     by
-        `text`: both spell the same characters, spaces aside; sentence boundaries and tokens may differ, and words
-        are aligned as the official Universal Dependencies evaluation does. `position`: the nth word is the nth
-        word, whatever the forms; sentences must have the same lengths.
+        `text`: both have the same characters, apart from spaces; sentence boundaries and tokens may differ, and words
+        are aligned as in the official Universal Dependencies evaluation. `position`: word n is aligned to word n,
+        whatever the forms; sentences must have the same lengths.
     unit
         `sentence`, `document` (of the gold corpus) or `token` (for metrics that count words).
-
-    Examples
-    --------
-    >>> from deadheat.corpus import read
-    >>> gold, guess = read(text="a_X b_Y\n"), read(text="a_X b_X\n")
-    >>> align(gold, guess).equal("tag").tolist()
-    [True, False]
     """
     if by not in ALIGNMENTS:
         raise NameUnknown("alignment", by, ALIGNMENTS)
@@ -270,7 +264,7 @@ def align(
 
 
 def _same_tokens(gold: Corpus, predicted: Corpus) -> bool:
-    """Whether sentences, multiword tokens and all forms are the same: then alignment is trivial."""
+    """Return whether sentences, multiword tokens and all forms are the same: then alignment is trivial."""
     if not np.array_equal(gold.offsets, predicted.offsets):
         return False
     forms, others = gold.column("form"), predicted.column("form")
@@ -322,7 +316,7 @@ def _aligned_words(gold: Surface, predicted: Surface) -> tuple[Indices, Indices]
 
 
 def _lowered(side: Surface, numbers: dict[str, int]) -> Codes:
-    """A number a word, equal for equal lower-cased forms; only words of multiword tokens keep their spaces."""
+    """Number lower-cased forms, equal ones alike; only words of multiword tokens keep their spaces."""
     form = side.corpus.column("form")
     written, stripped = (
         np.array(
@@ -338,25 +332,25 @@ def _same_units(gold: Corpus, unit: str) -> Units:
     if unit == "document":
         sentences = np.flatnonzero(np.diff(gold.documents, prepend=-1))
         words = gold.offsets[sentences]
-        return Units(unit, words, words, sentences, sentences)
+        return Units(unit, words, words, sentences)
     if unit == "token":
         words = np.arange(gold.words)
-        return Units(unit, words, words, gold.sentence_of_word, gold.sentence_of_word)
-    starts, every = gold.offsets[:-1], np.arange(gold.sentences)
-    return Units("sentence", starts, starts, every, every)
+        return Units(unit, words, words, gold.sentence_of_word)
+    starts = gold.offsets[:-1]
+    return Units("sentence", starts, starts, np.arange(gold.sentences))
 
 
 def _common_units(gold: Surface, predicted: Surface, *, unit: str) -> Units:
-    """Cut both corpora at the places where sentences (or documents) end on both sides."""
+    """Cut both corpora where sentences (or documents) end in both."""
     wanted = gold.sentence_ends
     if unit == "document":
         documents = gold.corpus.documents
         wanted = wanted[np.flatnonzero(np.diff(documents, append=documents[-1:] + 1))]
     cuts = np.intersect1d(wanted, predicted.sentence_ends)
     sentences = [np.searchsorted(side.sentence_ends, cuts, side="left") + 1 for side in (gold, predicted)]
-    first = [np.concatenate([[0], each[:-1]]).astype(np.int64)[: len(cuts)] for each in sentences]
-    words = [side.corpus.offsets[each] for side, each in zip((gold, predicted), first, strict=True)]
+    first = [np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(cuts)] for ends in sentences]
+    words = [side.corpus.offsets[starts] for side, starts in zip((gold, predicted), first, strict=True)]
     name = "sentence" if unit == "sentence" and len(cuts) == gold.corpus.sentences else "block"
     if unit == "document" and len(cuts) == len(wanted):
         name = "document"
-    return Units(name, words[0], words[1], first[0], first[1])
+    return Units(name, words[0], words[1], first[0])

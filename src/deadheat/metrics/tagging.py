@@ -12,9 +12,9 @@ from deadheat.metrics.pair import Flags, Pair
 from deadheat.metrics.universal import aligned_counts, main_label
 
 
-def _on(pair: Pair, column: str, counted: Flags) -> Counts:
-    total = pair.units.of_gold(counted)
-    return np.stack([pair.units.of_gold(pair.equal(column) & counted), total, total], axis=1)
+def _on(pair: Pair, column: str, words: Flags) -> Counts:
+    total = pair.units.of_gold(words)
+    return np.stack([pair.units.of_gold(pair.equal(column) & words), total, total], axis=1)
 
 
 @METRICS.add("accuracy.v1")
@@ -43,27 +43,27 @@ def sentence_accuracy(*, column: str = "upos") -> Metric:
 
 def _training(pair: Pair, metric: str) -> Corpus:
     if pair.training is None:
-        raise InputError(f"{metric}: needs the training file to tell known words from unknown ones; none was given")
+        raise InputError(f"{metric}: no training file; expected one, to tell known words from unknown ones")
     return pair.training
 
 
 def known_words(pair: Pair, metric: str) -> Flags:
-    """Gold words whose form, case and all, occurs in the training file."""
+    """Flag gold words whose form occurs in the training file; case matters."""
     forms, seen = pair.gold.column("form"), _training(pair, metric).column("form")
-    place = seen.vocabulary.codes_of(forms.vocabulary)
+    codes = seen.vocabulary.codes_of(forms.vocabulary)
     occurs = seen.frequencies() > 0  # the vocabulary also has the forms of multiword tokens, and `_`
-    return np.asarray(((place >= 0) & occurs[place])[forms.codes])
+    return np.asarray(((codes >= 0) & occurs[codes])[forms.codes])
 
 
 def ambiguous_words(pair: Pair, metric: str, column: str) -> Flags:
-    """Gold words whose form occurs in the training file with two or more values of a column."""
+    """Flag gold words whose form occurs in the training file with two or more values of a column."""
     training = _training(pair, metric)
     forms, tags = training.column("form"), training.column(column)
     combined = np.unique(forms.codes.astype(np.int64) * len(tags.vocabulary) + tags.codes)
     values = np.bincount(combined // len(tags.vocabulary), minlength=len(forms.vocabulary))
     gold = pair.gold.column("form")
-    place = forms.vocabulary.codes_of(gold.vocabulary)
-    return np.asarray(((place >= 0) & (values[place] > 1))[gold.codes])
+    codes = forms.vocabulary.codes_of(gold.vocabulary)
+    return np.asarray(((codes >= 0) & (values[codes] > 1))[gold.codes])
 
 
 @METRICS.add("known.v1")
@@ -100,9 +100,9 @@ def ambiguous(*, column: str = "upos") -> Metric:
 
 
 def _has(corpus: Corpus, column: str, label: str, *, subtypes: bool) -> Flags:
-    found = corpus.column(column)
+    values = corpus.column(column)
     return np.asarray(
-        found.vocabulary.which(lambda each: (each if subtypes else main_label(each)) == label)[found.codes]
+        values.vocabulary.which(lambda value: (value if subtypes else main_label(value)) == label)[values.codes]
     )
 
 

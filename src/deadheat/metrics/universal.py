@@ -37,14 +37,14 @@ def main_label(relation: str) -> str:
 
 
 def universal_features(feats: str) -> str:
-    """The 21 features the official evaluation compares, sorted; layered and newer ones drop out."""
-    kept = [each for each in feats.split("|") if each.partition("=")[0] in FEATURES]
+    """Return the 21 features that the official evaluation compares, sorted."""
+    kept = [feature for feature in feats.split("|") if feature.partition("=")[0] in FEATURES]
     return "|".join(sorted(kept))
 
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """What is right about each pair of aligned words, and which words are content or function words."""
+    """Which aligned words are right in which respect, and which words are content words."""
 
     pair: Pair
 
@@ -75,7 +75,7 @@ class Words:
         return self.pair.heads_equal & self.label
 
     def relation_in(self, labels: frozenset[str]) -> tuple[Flags, Flags]:
-        """Gold and predicted words whose main relation is one of some."""
+        """Flag gold and predicted words with one of these main relations."""
         columns = self.pair.gold.column("deprel"), self.pair.predicted.column("deprel")
         gold, predicted = (c.vocabulary.which(lambda r: main_label(r) in labels)[c.codes] for c in columns)
         return gold, predicted
@@ -86,13 +86,13 @@ class Words:
 
     @cached_property
     def children_right(self) -> Flags:
-        """For aligned words whether both have the same function words, with the same relation, tag and features.
+        """For aligned words, whether both have the same function words with the same relation, tag and features.
 
-        A function word that is not the same on both sides spoils its gold parent and its predicted parent.
+        A function word that differs makes both its gold parent and its predicted parent wrong.
         """
         pair = self.pair
         right = self.attached & self.upos & self.feats
-        spoiled = []
+        wrong_parents = []
         sides = ((pair.gold, pair.gold_words), (pair.predicted, pair.predicted_words))
         for (corpus, aligned), functional in zip(sides, self.relation_in(FUNCTIONAL), strict=True):
             wrong = functional.copy()
@@ -100,12 +100,12 @@ class Words:
             parents = corpus.head_words[wrong]
             bad = np.zeros(corpus.words, bool)
             bad[parents[parents >= 0]] = True
-            spoiled.append(bad[aligned])
-        return ~(spoiled[0] | spoiled[1])
+            wrong_parents.append(bad[aligned])
+        return ~(wrong_parents[0] | wrong_parents[1])
 
 
 def word_totals(pair: Pair) -> Counts:
-    """Gold, predicted and aligned words a unit."""
+    """Count gold, predicted and aligned words per unit."""
     units = pair.units
     gold = np.diff(units.gold, append=pair.gold.words)
     predicted = np.diff(units.predicted, append=pair.predicted.words)
@@ -114,7 +114,7 @@ def word_totals(pair: Pair) -> Counts:
 
 
 def aligned_counts(pair: Pair, right: Flags, within: tuple[Flags, Flags] | None = None) -> Counts:
-    """Correct, gold, predicted and aligned words a unit, of all words or of those `within` on either side."""
+    """Count correct, gold, predicted and aligned words per unit, of all words or of those flagged in `within`."""
     units = pair.units
     if within is None:
         correct = units.of_gold(pair.on_gold(right))
@@ -182,7 +182,7 @@ _word_metric(
 
 @METRICS.add("las.v1")
 def las(*, subtypes: bool = False) -> Metric:
-    """Head and relation, punctuation counted; relations without subtypes unless asked for."""
+    """Head and relation, including punctuation; relations without subtypes unless `subtypes=True`."""
 
     def counts(pair: Pair) -> Counts:
         words = pair.once(Words)
@@ -203,13 +203,12 @@ def words() -> Metric:
 
 @METRICS.add("tokens.v1")
 def tokens() -> Metric:
-    """Tokens at the same place: multiword tokens, and words outside of them."""
+    """Tokens with the same span: multiword tokens, and words outside of them."""
 
     def counts(pair: Pair) -> Counts:
         units = pair.units
         if pair.surfaces is None:
-            each = _tokens_in_units(pair)
-            return np.stack([each] * 3, axis=1)
+            return np.stack([_tokens_in_units(pair)] * 3, axis=1)
         gold, predicted = pair.surfaces
         spans = [_spans(side.token_starts, side.token_ends) for side in (gold, predicted)]
         limits = [side.starts[first] for side, first in ((gold, units.gold), (predicted, units.predicted))]
@@ -220,12 +219,12 @@ def tokens() -> Metric:
 
 @METRICS.add("sentences.v1")
 def sentences() -> Metric:
-    """Sentences at the same place."""
+    """Sentences with the same span."""
 
     def counts(pair: Pair) -> Counts:
         units = pair.units
         if units.name == "token":
-            raise InputError("sentences.v1: sentences do not fit into tokens; expected sentences or documents as units")
+            raise InputError("sentences.v1: units are tokens; expected sentences or documents as units")
         if pair.surfaces is None:
             every = np.diff(units.gold_sentences, append=pair.gold.sentences)
             return np.stack([every] * 3, axis=1)
@@ -238,7 +237,7 @@ def sentences() -> Metric:
 
 
 def _tokens_in_units(pair: Pair) -> NDArray[np.int64]:
-    """Tokens a unit, a multiword token where its first word is."""
+    """Count tokens per unit; a multiword token belongs to the unit of its first word."""
     starts = np.ones(pair.gold.words, np.int64)
     extras = pair.gold.extras
     multiword = extras.span > 0
@@ -248,7 +247,7 @@ def _tokens_in_units(pair: Pair) -> NDArray[np.int64]:
 
 
 def _spans(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A place in the text and its end as one number."""
+    """Encode start and end as one number."""
     return (starts << 32) | ends
 
 
@@ -266,16 +265,19 @@ def _span_counts(
     return np.stack([correct, gold, predicted], axis=1).astype(np.int64)
 
 
+# The official evaluator counts every pair of equal edges, so an edge that a system writes three times is right three
+# times (recall 300 %), and two edges that differ only in subtypes count four times in EULAS. Here the edges of a word
+# are a set; `official=True` counts as the evaluator does.
 Edges = dict[tuple[int, int, str], int]  # (word, head or -1, label) -> how often
 
 
 def edges_of(corpus: Corpus, label: Callable[[str], str]) -> Edges:
-    """The enhanced edges of a corpus between words; edges to empty nodes count nowhere."""
+    """Collect the enhanced edges between words; edges to empty nodes are ignored."""
     column = corpus.column("deps")
     parsed = [_parse(deps) for deps in column.vocabulary.strings]
     starts, sizes = corpus.offsets.tolist(), np.diff(corpus.offsets).tolist()
     sentence_of_word = corpus.sentence_of_word.tolist()
-    found: Edges = Counter()
+    counts: Edges = Counter()
     for word, code in enumerate(column.codes.tolist()):
         sentence = sentence_of_word[word]
         edges = parsed[code]
@@ -286,12 +288,12 @@ def edges_of(corpus: Corpus, label: Callable[[str], str]) -> Edges:
                 [Fault(path, line, f"DEPS {text!r}; expected head:relation|... with heads in the sentence")]
             )
         for head, relation in edges:
-            found[word, starts[sentence] + head - 1 if head else -1, label(relation)] += 1
-    return found
+            counts[word, starts[sentence] + head - 1 if head else -1, label(relation)] += 1
+    return counts
 
 
 def _parse(deps: str) -> list[tuple[int, str]] | None:
-    """Edges of a DEPS field, or None if it is unreadable."""
+    """Parse a DEPS field; None if it is malformed."""
     edges = []
     for edge in deps.split("|") if deps != "_" else ():
         head, colon, relation = edge.partition(":")
@@ -320,18 +322,18 @@ def _edge_metric(name: str, label: str, description: str, cut: Callable[[str], s
             ]
             return np.stack(columns, axis=1)
 
-        shown = f"{label} (official)" if official else label
-        return Metric(f"{name}.v1", shown, counts, f1, compares="deps")
+        full_label = f"{label} (official)" if official else label
+        return Metric(f"{name}.v1", full_label, counts, f1, compares="deps")
 
     maker.__doc__ = description
     METRICS.add(f"{name}.v1")(maker)
 
 
 def _per_word(edges: Edges, words: int, *, official: bool) -> NDArray[np.int64]:
-    counted: Indices = np.zeros(words, np.int64)
+    counts: Indices = np.zeros(words, np.int64)
     for (word, _, _), times in edges.items():
-        counted[word] += times if official else 1
-    return counted
+        counts[word] += times if official else 1
+    return counts
 
 
 _edge_metric("elas", "ELAS", "Enhanced edges with full labels, each counted once.", str)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
-from deadheat.splits.drawing import generator, shuffled
+from deadheat.splits.drawing import generator, permutation
 
 # Each is at most a third more than the one before: of what a batch computes, about a tenth is padding.
 LENGTHS = (6, 9, 12, 16, 20, 25, 31, 39, 49, 62, 80, 104, 136, 176, 230, 300, 400, 520, 700, 1000)
@@ -110,7 +110,7 @@ def epoch(groups: dict[int, Indices], batch: int, seed: int, number: int) -> dic
     wanted = counts(groups, batch)
     for words in sorted(groups):
         own = np.concatenate([left, groups[words]])
-        own = own[shuffled(len(own), rng=rng)]
+        own = own[permutation(len(own), rng=rng)]
         rows = filled(own[: wanted.get(words, 0) * batch], batch)
         found |= {Slot(words, at): row for at, row in enumerate(rows)}
         left = own[wanted.get(words, 0) * batch :]

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.chunking import (
+    INVALID,
     SCHEMES,
-    STRANGE,
     B,
     E,
     I,
@@ -24,10 +24,10 @@ from deadheat.metrics.chunking import (
     Prefixes,
     S,
     Types,
-    expected_under,
+    describe_scheme,
+    find_chunks,
     in_both,
-    mended,
-    parts_of,
+    split_tags,
     written,
 )
 from deadheat.metrics.metric import f1
@@ -99,7 +99,7 @@ def recode(
     bounds = _bounds(offsets, len(codes))
     numbers = {"": 0}
     prefix, types = _parts(codes, names, source, numbers)
-    prefix = written(mended(prefix, types, bounds), target, prefix != O, bounds)
+    prefix = written(find_chunks(prefix, types, bounds), target, prefix != O, bounds)
     # One number for prefix and type, in the order of the new names: O, then type by type.
     kinds = sorted(numbers)
     ranks = np.empty(len(kinds), np.int32)
@@ -150,7 +150,7 @@ def scheme_of(names: Sequence[str], codes: Codes | None = None, offsets: ArrayLi
         return "bio" if all(kind in begun for letter, _, kind in parts if letter == "I") else "iob1"
     bounds = _bounds(offsets, len(codes))
     prefix, types = _parts(codes, names, "bio", {"": 0})
-    chunks = mended(prefix, types, bounds)
+    chunks = find_chunks(prefix, types, bounds)
     others = {each: np.count_nonzero(prefix != written(chunks, each, prefix != O, bounds)) for each in ("bio", "iob1")}
     return min(others, key=others.__getitem__)
 
@@ -175,7 +175,7 @@ def f1_of(gold: Codes, predicted: Codes, names: Sequence[str], offsets: ArrayLik
     if len(gold) != len(predicted):
         raise InputError(f"{len(predicted):,} predicted labels; expected {len(gold):,} as in gold")
     bounds = _bounds(offsets, len(gold))
-    own, other = (mended(*_parts(codes, names, "conlleval", {"": 0}), bounds) for codes in (gold, predicted))
+    own, other = (find_chunks(*_parts(codes, names, "conlleval", {"": 0}), bounds) for codes in (gold, predicted))
     correct = np.count_nonzero(in_both(own, other, len(gold)))
     return float(f1(np.array([correct, len(own.first), len(other.first)])))
 
@@ -183,11 +183,11 @@ def f1_of(gold: Codes, predicted: Codes, names: Sequence[str], offsets: ArrayLik
 def _parts(codes: Codes, names: Sequence[str], scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
     """Prefix and type of every word; a label that the scheme does not have is refused where a word has it."""
     _check_codes(codes, names)
-    prefixes, types = parts_of(names, scheme, numbers)
+    prefixes, types = split_tags(names, scheme, numbers)
     prefix = prefixes[codes]
-    if (prefix == STRANGE).any():
-        at = int(np.argmax(prefix == STRANGE))
-        raise InputError(f"word {at + 1}: label {names[codes[at]]!r}; {expected_under(scheme)}")
+    if (prefix == INVALID).any():
+        at = int(np.argmax(prefix == INVALID))
+        raise InputError(f"word {at + 1}: label {names[codes[at]]!r}; {describe_scheme(scheme)}")
     return prefix, types[codes]
 
 

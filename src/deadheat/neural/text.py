@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recoded
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recode
 
 if TYPE_CHECKING:
     from jax import Array
@@ -183,7 +183,7 @@ def strings_of(columns: Sequence[Column]) -> list[str]:
 def codes_among(columns: Sequence[Column], strings: Sequence[str]) -> NDArray[np.int32]:
     """The place of every word's string among some, of columns one behind the other; -1 for those that are not there."""
     among = Vocabulary.of(strings)
-    return np.concatenate([recoded(column, among) for column in columns])
+    return np.concatenate([recode(column, among) for column in columns])
 
 
 def rounded(size: int, least: int = SMALL) -> int:

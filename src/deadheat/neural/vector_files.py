@@ -78,13 +78,13 @@ def _decompressed(raw: Iterator[bytes], start: Callable[[], Any]) -> Iterator[by
                 stream = stream or start()
                 inside = stream.decompress(rest)
             except Exception as error:  # each of the three libraries has its own exceptions
-                raise BrokenError(f"compressed, but broken ({str(error).rstrip('.').lower()})") from error
+                raise BrokenError(f"corrupt compressed data ({str(error).rstrip('.').lower()})") from error
             yield inside
             rest = b""
             if stream.eof:
                 rest, stream = stream.unused_data, None
     if stream is not None:
-        raise BrokenError("compressed, but broken (it ends too early)")
+        raise BrokenError("corrupt compressed data (it ends too early)")
 
 
 def _decompressor(head: bytes) -> Callable[[], Any] | None:

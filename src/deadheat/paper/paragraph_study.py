@@ -24,7 +24,8 @@ from deadheat.paper.sentences import (
     scored,
     tested_on_units,
 )
-from deadheat.questions.families import families, has_more_seeds, seed_words
+from deadheat.report.views.study import families
+from deadheat.questions.families import has_more_seeds, seed_words
 from deadheat.questions.latex import fixed
 from deadheat.questions.method_words import metric_words
 from deadheat.questions.search_names import failed_systems

@@ -9,12 +9,12 @@ from pathlib import Path
 from deadheat.corpus import read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
-from deadheat.questions.compare import Comparison, compare
-from deadheat.questions.run import Conducted, run
+from deadheat.questions.compare import compare
+from deadheat.questions.run import run
+from deadheat.results.compare import Comparison
 from deadheat.splits import split
 from deadheat.splits.splitting import Splits
 from deadheat.study.ledger.ledger import Ledger, Look
-from deadheat.study.search.space import Settings
 from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"
@@ -55,12 +55,12 @@ name = "lookahead"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demo:
-    """What the demo ran, and where it is."""
+    """What the demo ran, and where its files are."""
 
     folder: Path
-    study: Conducted
+    store: Path
     splits: Splits
-    parsers: Comparison  # simulated ones, of which the truth is known
+    parsers: Comparison  # simulated ones
     truth: Mapping[str, float]  # the true LAS of each
     ledger: Ledger
 
@@ -73,7 +73,7 @@ def demo(
     seeds: int = 5,
     seed: int = 0,
     quiet: bool = True,
-    told: Callable[[str], None] = lambda _: None,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> Demo:
     """Make corpora and a study of them in a folder, run it, and compare simulated parsers.
 
@@ -84,16 +84,16 @@ def demo(
     first, *others = LANGUAGES
     entries = "\n".join(f'[corpora.{name}]\nfiles = "{name}"\n' for name in LANGUAGES)
     text = STUDY.format(file=study.name, seeds=seeds, corpora=entries, times=times, first=first)
-    write_bytes(study, text.encode())  # before all else: by it the folder is known to be the demo's
-    told(f"making six treebanks of invented languages in {folder}")
+    write_bytes(study, text.encode())  # before all else: it marks the folder as the demo's
+    on_message(f"making six treebanks of invented languages in {folder}")
     _write_treebanks(folder, {first: sentences, **dict.fromkeys(others, min(SMALL, sentences))}, seed)
     splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
-    told("training four taggers on standard and random splits, with several seeds")
+    on_message("training four taggers on standard and random splits, with several seeds")
     ledger = Ledger.at(folder / "ledger.jsonl")
-    conducted = run(study, look=Look(ledger), quiet=quiet)
-    told("comparing three simulated parsers whose truth is known")
+    study_run = run(study, look=Look(ledger), quiet=quiet)
+    on_message("comparing three simulated parsers whose true scores are known")
     parsers, truth = _parsers(sentences, seed)
-    return Demo(folder, conducted, splits, parsers, truth, ledger)
+    return Demo(folder, study_run.store, splits, parsers, truth, ledger)
 
 
 def _check_folder(folder: Path, study: Path) -> None:
@@ -102,8 +102,9 @@ def _check_folder(folder: Path, study: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         ours = study.is_file() and study.read_bytes().startswith(MARK.encode())
         if not ours and any(folder.iterdir()):
-            told = "there already, and not made by an earlier demo"
-            raise InputError(f"{folder}: {told}; expected a new folder, or an empty one")
+            raise InputError(
+                f"{folder}: exists and is not from an earlier demo; expected a new folder, or an empty one"
+            )
     except OSError as error:
         raise InputError(f"{folder}: cannot be made or read ({reason(error)})") from error
 
@@ -123,5 +124,5 @@ def _parsers(sentences: int, seed: int) -> tuple[Comparison, dict[str, float]]:
     made = built_in(sentences=sentences, seed=seed)
     systems = {name: replace(read(text=text), name=name) for name, text in made.predictions.items()}
     gold = replace(read(text=made.gold), name=f"{made.language}, simulated parsers")
-    found = compare(gold, systems, metric=METRIC, settings=Settings(seed=seed))
-    return found, {name: known.las for name, known in made.truths.items()}
+    comparison = compare(gold, systems, metric=METRIC, seed=seed)
+    return comparison, {name: truth.las for name, truth in made.truths.items()}

@@ -1,20 +1,18 @@
-"""Tables of LaTeX from what the commands find on test sets: score, compare, rank, size."""
+"""Tables of LaTeX from what the commands find on test sets: score, compare."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from deadheat.documents import Document
 from deadheat.questions.latex import (
     DAGGER,
-    NONE,
     STAR,
     Cell,
     Tabular,
     best,
-    display_scale,
     escape,
     fixed,
     numbers,
@@ -22,7 +20,6 @@ from deadheat.questions.latex import (
     spanned,
 )
 from deadheat.questions.method_words import corrected_words, level_words, metric_words, named_tests
-from deadheat.text import pluralize
 
 AGAINST = r"\ddagger"
 BEST = "The best is in bold"
@@ -135,92 +132,3 @@ def _mark(document: Document, pair: Document) -> str:
     if not winner:
         return ""
     return STAR if (winner == pair["a"]) == (pair["difference"] > 0) else AGAINST
-
-
-def rank_tables(document: Document) -> list[Tabular]:
-    """The ranks of every system over subsets of the data sets, and how often it is ahead of the next."""
-    systems = document["systems"]
-    ahead = {(pair["a"], pair["b"]): pair["p_a"] for pair in document["pairs"]}
-    names = [row["system"] for row in systems]
-    exact = document.get("exact") or {}
-    extremes = {row["system"]: (row["best"], row["worst"]) for row in exact.get("extremes", [])}
-    scores, means = ([row[key] for row in systems] for key in ("mean_score", "mean"))
-    scale = display_scale(scores)
-    shown = [fixed(value, scale=scale) for value in scores]
-    average = [fixed(value) for value in means]
-    columns = [
-        numbers(shown, bold=best(scores, shown)),
-        *(_extremes(systems, extremes, end) for end in ("best", "worst")),
-        numbers(average, bold=best(means, average, lowest=True)),
-        numbers([fixed(row["median"], decimals=1) for row in systems]),
-        numbers([fixed(row["sd"]) for row in systems]),
-        numbers([_share(ahead.get(pair)) for pair in zip(names, [*names[1:], ""], strict=True)]),
-    ]
-    header = ("System", "Score", "Best", "Worst", "Mean", "Median", "SD", "Ahead")
-    unproved = any(not each["proved"] for pair in extremes.values() for each in pair)
-    caption = _rank_caption(document, proved=bool(extremes), unproved=unproved)
-    return [Tabular("ranks", header, tuple(zip(names, *columns, strict=True)), caption)]
-
-
-def _share(share: float | None) -> str:
-    """A share in percent; what is nearly all or nearly none is never rounded to all or none."""
-    if share is None or share in (0, 1) or 0.0005 <= share < 0.9995:
-        return fixed(share, scale=100, decimals=1)
-    return ">99.9" if share > 0.5 else "<0.1"
-
-
-def _extremes(systems: Sequence[Document], proved: Mapping[str, tuple[Document, Document]], end: str) -> list[Cell]:
-    """The best or worst rank: over all subsets where that was searched for, else over those that were drawn."""
-    cells = []
-    for row in systems:
-        known = proved.get(row["system"])
-        found = known[0 if end == "best" else 1] if known else None
-        rank = found["rank"] if found else row[end]
-        cells.append(Cell(str(rank), number=True, mark=STAR if found and not found["proved"] else ""))
-    return cells
-
-
-def _rank_caption(document: Document, *, proved: bool, unproved: bool) -> str:
-    metric = f" by {metric_words(document['metric'])}" if document.get("metric") else ""
-    size, everything = document["subset_size"], document["design"] == "all"
-    subsets = "all subsets" if everything else f"{document['samples']:,} subsets"
-    by = f" ({document['design']} by {document['by']})" if document.get("by") else ""
-    sets = pluralize(document["data_sets"], "data set")
-    said = f"Ranks{metric} over {subsets} of {size} of {sets}{by}; Score is the mean over all. {BEST}. "
-    if proved:
-        said += "Best and Worst are over every subset of this size. "
-    said += "Ahead: on how many percent of the subsets the system is ahead of the next."
-    return escape(said) + (f" $^{{{STAR}}}$: found by a search that was stopped, not proved." if unproved else "")
-
-
-def size_tables(document: Document) -> list[Tabular]:
-    """Mean tau by test set, way and size; the smallest size that is enough in bold."""
-    blocks = [*document["sets"], *([document["overall"]] if document.get("overall") else [])]
-    curves = [(block["set"], way) for block in blocks for way in block["ways"]]
-    sizes = sorted({point["words"] for _, way in curves for point in way["sizes"] if not point["all"]})
-    rows = []
-    for name, way in curves:
-        known = {point["words"]: point["tau"] for point in way["sizes"] if not point["all"]}
-        cells = [
-            Cell(fixed(known[size], decimals=3) if size in known else NONE, size == way["enough"], number=True)
-            for size in sizes
-        ]
-        rows.append((name, way["way"], *cells))
-    other = "on everything" if document["against"] == "all" else "on what is not in the sample"
-    enough = f"weighted tau is at least {document['threshold']:g} in {100 * document['confidence']:g} % of the draws"
-    metric = metric_words(document["metric"])
-    said = f"Weighted tau between the ranking of systems by {metric} on samples of so many words and that {other}, "
-    said += f"mean of {_draws(curves)}."
-    if any(way["enough"] for _, way in curves):
-        said += f" In bold: the smallest size from which on {enough}."
-    else:
-        said += f" From no size on {enough}."
-    return [Tabular("sizes", ("test set", "way", *(f"{size:,}" for size in sizes)), tuple(rows), escape(said), left=2)]
-
-
-def _draws(curves: Sequence[tuple[str, Document]]) -> str:
-    """How often was drawn; a way that leaves nothing to chance is drawn once."""
-    found = {way["way"]: way["sizes"][0]["draws"] for _, way in curves}
-    if len(set(found.values())) == 1:
-        return pluralize(next(iter(found.values())), "draw")
-    return ", ".join(f"{pluralize(draws, 'draw')} of {way}" for way, draws in found.items())

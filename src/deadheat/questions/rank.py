@@ -1,174 +1,49 @@
-"""Rank: would another choice of data sets change the ranking of the systems."""
+"""Rank: whether another choice of data sets would change the ranking of the systems."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.ranking.anomalies import Anomalies, Attributes, anomalies
-from deadheat.ranking.design import Design, every_subset, free, one_per_group, stratified
-from deadheat.ranking.exact import ExactPair, exact_pairs
-from deadheat.ranking.extremes import TIME_LIMIT, Extreme, extreme_ranks
-from deadheat.ranking.influence import LeftOut, leave_one_out
-from deadheat.ranking.integers import WholeScores, ranks_of, whole_scores
-from deadheat.ranking.named import NamedSubset, named_subsets
-from deadheat.ranking.representative import Representative, representative
-from deadheat.ranking.stability import MetricStability, metric_stability
-from deadheat.ranking.subsets import SubsetRanks, rank_over_subsets
+from deadheat.ranking.anomalies import Attributes, find_anomalies
+from deadheat.ranking.exact import TIME_LIMIT, Extreme, count_sums, extreme_ranks
+from deadheat.ranking.integers import IntegerScores, integer_scores, ranks_of
+from deadheat.ranking.selected_subsets import NamedSubset, leave_one_out, named_subsets, representative
+from deadheat.ranking.subsets import (
+    Design,
+    MetricStability,
+    SubsetRanks,
+    every_subset,
+    free,
+    metric_stability,
+    one_per_group,
+    rank_over_subsets,
+    stratified,
+)
+from deadheat.results.format import Scale
+from deadheat.results.rank import (
+    ExtremeRank,
+    PairOrder,
+    Ranking,
+    RepresentativeSubset,
+    RepresentativeSubsets,
+    SystemRanks,
+)
 from deadheat.tables.matrix import ScoreTable, score_table
 from deadheat.text import pluralize
-from deadheat.version import __version__
 
 SUBSET_SIZE, SAMPLES = 10, 1_000_000
 Path = str | os.PathLike[str]
-Given = Path | ScoreTable | Mapping[str, Mapping[str, float]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Exact:
-    """What holds over all subsets of a size: pairs counted, extremes proved. `extremes` has best and worst a system."""
-
-    subsets: int
-    pairs: tuple[ExactPair, ...]
-    extremes: tuple[tuple[Extreme, Extreme], ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Ranking:
-    """A ranking of systems on all data sets, and what becomes of it on subsets of them."""
-
-    table: ScoreTable
-    scores: WholeScores
-    sampled: SubsetRanks
-    seed: int
-    by: str = ""  # the attribute that subsets are stratified by, or have one data set of each value of
-    exact: Exact | None = None
-    anomalies: tuple[Anomalies, ...] = ()
-    subsets: tuple[NamedSubset, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    representative: Representative | None = None
-    metrics: tuple[MetricStability, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def order(self) -> list[int]:
-        """Systems from the best to the worst on all data sets."""
-        order: list[int] = np.argsort(-self.scores.above_SD.sum(axis=1), kind="stable").tolist()
-        return order
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of systems, the better first."""
-        order = self.order
-        return [(a, b) for at, a in enumerate(order) for b in order[at + 1 :]]
-
-    @property
-    def signature(self) -> str:
-        """The line to quote beside numbers from this ranking."""
-        found = self.sampled
-        drawn = "all subsets" if found.design.lists_all else f"{found.samples:,} subsets ({found.design.name})"
-        by = f" by {self.by}" if self.by else ""
-        where = f"{pluralize(len(self.table.systems), 'system')} | {pluralize(len(self.table.datasets), 'data set')}"
-        settled = found.design.lists_all and not self.anomalies and self.representative is None
-        chance = "" if settled else f" | seed {self.seed}"
-        ties = "ties share the better rank"
-        return f"deadheat {__version__} | {where} | {drawn}{by} of {found.design.size} | {ties}{chance}"
-
-    def missed(self) -> list[tuple[str, str, int, int | None]]:
-        """Extremes that no sampled subset reached: system, best or worst, sampled rank, exact rank if it is proved."""
-        if self.exact is None:
-            return []
-        found = []
-        for system in self.order:
-            seen = int(self.sampled.best_S[system]), int(self.sampled.worst_S[system])
-            # No sample is more extreme than what was found, so that another rank is one beyond it.
-            for end, sampled, extreme in zip(("best", "worst"), seen, self.exact.extremes[system], strict=True):
-                if extreme.rank != sampled:
-                    exact = extreme.rank if extreme.proved else None
-                    found.append((self.table.systems[system], end, sampled, exact))
-        return found
-
-    def __str__(self) -> str:
-        return f"{self.table}; {self.sampled}"
-
-    def to_dict(self) -> dict[str, Any]:
-        datasets = self.table.datasets
-        return {
-            "kind": "rank",
-            "metric": self.table.metric or None,
-            "data_sets": len(datasets),
-            "subset_size": self.sampled.design.size,
-            "samples": self.sampled.samples,
-            "design": self.sampled.design.name,
-            "by": self.by or None,
-            "seed": self.seed,
-            "systems": [self._system(system) for system in self.order],
-            "pairs": [self._pair(a, b) for a, b in self.pairs],
-            "tau": self.sampled.tau.to_dict(),
-            "exact": self._exact(),
-            "anomalies": [each.to_dict(datasets) for each in self.anomalies],
-            "subsets": [each.to_dict() for each in self.subsets],
-            "leave_one_out": [each.to_dict() for each in self.left_out],
-            "representative": self.representative.to_dict(datasets) if self.representative else None,
-            "metrics": [each.to_dict() for each in self.metrics],
-            "signature": self.signature,
-            "notes": list(self.notes),
-        }
-
-    def to_latex(self) -> str:
-        """A table of the ranks, best system first, for the booktabs package."""
-        from deadheat.questions.latex import joined
-        from deadheat.questions.latex_tables import rank_tables
-
-        return joined(rank_tables(self.to_dict()))
-
-    def _system(self, system: int) -> dict[str, Any]:
-        found = self.sampled
-        lower, median, upper = found.quantiles(system)
-        return {
-            "system": self.table.systems[system],
-            "rank": int(ranks_of(self.scores.above_SD.sum(axis=1))[system]),
-            "mean_score": float(self.table.scores_SD[system].mean()),
-            "best": int(found.best_S[system]),
-            "worst": int(found.worst_S[system]),
-            "mean": float(found.mean_S[system]),
-            "median": median,
-            "sd": float(found.sd_S[system]),
-            "lower_quartile": lower,
-            "upper_quartile": upper,
-            "chances": found.chances_SS[system].tolist(),
-        }
-
-    def _pair(self, a: int, b: int) -> dict[str, Any]:
-        wins, samples = self.sampled.wins_SS, self.sampled.samples
-        level = samples - int(wins[a, b]) - int(wins[b, a])
-        chances = {"p_a": int(wins[a, b]) / samples, "p_b": int(wins[b, a]) / samples, "p_level": level / samples}
-        return {"a": self.table.systems[a], "b": self.table.systems[b], **chances}
-
-    def _exact(self) -> dict[str, Any] | None:
-        if self.exact is None:
-            return None
-        extremes = []
-        for system in self.order:
-            best, worst = (each.to_dict(self.table.datasets) for each in self.exact.extremes[system])
-            extremes.append({"system": self.table.systems[system], "best": best, "worst": worst})
-        names = ("system", "end", "sampled", "exact")
-        return {
-            "subsets": self.exact.subsets,
-            "pairs": [each.to_dict() for each in self.exact.pairs],
-            "extremes": extremes,
-            "missed": [dict(zip(names, each, strict=True)) for each in self.missed()],
-        }
+ScoreSource = Path | ScoreTable | Mapping[str, Mapping[str, float]]
 
 
 def rank(  # noqa: PLR0913 (the options of the command)
-    scores: Given,
+    scores: ScoreSource,
     *,
     metric: str = "",
     subset_size: int | None = None,
@@ -187,80 +62,96 @@ def rank(  # noqa: PLR0913 (the options of the command)
     seed: int = 0,
     **reading: Any,
 ) -> Ranking:
-    """How stable the ranking of systems is over the choice of data sets; more is better.
+    """How stable the ranking of systems is over the choice of data sets; higher scores are better.
 
     Parameters
     ----------
     scores
         A file with a table of scores, or the scores of each system by data set.
     subset_size
-        Data sets a subset; by default 10, or half of them where there are fewer than 20.
+        Data sets per subset; by default 10, or half of them if there are fewer than 20.
     samples
-        Random subsets; where there are no more subsets than that, all of them are taken once.
+        Number of random subsets; if there are no more subsets than that, each is taken once.
     attributes
-        A table of what is known of each data set.
+        A table of attributes of the data sets.
     stratify, one_per
-        An attribute: draw subsets in proportion to its values, or one data set of each value.
+        An attribute: draw subsets in proportion to its values, or one data set per value.
     exact
         Count pairs over all subsets, and find the best and worst rank that any subset gives.
     time_limit
         Seconds for each search of the exact part.
     anomalous
-        Systems whose best and worst subsets are looked into.
+        Systems whose best and worst subsets are examined.
     subsets
         Named subsets: a table of subset and data set, or names of data sets by subset.
     perfect
         The score without errors, for error reductions.
     left_out
-        How the ranking changes without each data set.
+        Rank without each data set in turn.
     representative_size
-        Find so many data sets that rank the systems as all do.
+        Find this many data sets that rank the systems as all do.
     metrics
-        Compare how stable the ranking is by each of these metrics; an empty list takes all of the table.
+        Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
     **reading
         `system`, `dataset`, `score`: columns of the table; `missing`: "refuse" or "drop".
 
     Examples
     --------
     >>> table = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 80, "fi": 71}}
-    >>> print(rank(table, subset_size=2))
-    scores: 2 systems on 3 data sets; 3 subsets of 2: 0 systems with one rank in all; tau 0.333 ± 0.943, least -1.000
+    >>> rank(table, subset_size=2)
+    <Ranking: A is first on all 3 data sets together and on 66.7% of all 3 subsets of 2.>
     """
     table = _table(scores, metric or _first_metric(scores, metrics, reading), reading)
     if len(table.systems) < 2:
         raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
-    known = _attributes(attributes, table)
-    by = stratify or one_per
-    design = _design(table, subset_size, samples, known, stratify, one_per)
+    attributes = _attributes(attributes, table)
+    design = _design(table, subset_size, samples, attributes, stratify, one_per)
     if (exact or anomalous) and not design.uniform:
-        told = "exact answers and anomalies are of all subsets of a size"
-        raise InputError(f"{told}; expected neither strata nor one data set a group with them")
-    whole = whole_scores(table.scores_SD)
-    places = [_place("system", each, table.systems) for each in anomalous]
-    named = _named(subsets, table, perfect)
+        problem = "exact results and anomalies are for all subsets of a size"
+        raise InputError(f"{problem}; expected neither strata nor one data set per group with them")
+    integers = integer_scores(table.scores_SD)
+    examined = [_find_system(name, table.systems) for name in anomalous]
+    named = _named_subsets(subsets, table, perfect)
     rng = np.random.default_rng(seed)
-    sampled = rank_over_subsets(whole, design, samples=samples, rng=rng)
+    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng)
+    order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
+    extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit) if exact else None
     return Ranking(
-        table,
-        whole,
-        sampled,
-        seed,
-        by,
-        _exact(whole, table, sampled, time_limit) if exact else None,
-        tuple(
-            anomalies(sampled, whole, place, name=table.systems[place], attributes=known, rng=rng) for place in places
+        metric=table.metric,
+        systems=_systems(table, integers, ranks, order, extremes),
+        pairs=_pairs(table, integers, ranks, order, exact=exact),
+        tau=ranks.tau.summary(),
+        datasets=len(table.datasets),
+        subset_size=design.size,
+        samples=ranks.samples,
+        design=design.name,
+        scale=Scale.of(table.scores_SD.ravel().tolist()),
+        grouped_by=stratify or one_per,
+        seed=seed,
+        all_subsets=math.comb(integers.datasets, design.size) if exact else None,
+        anomalies=tuple(
+            find_anomalies(
+                ranks,
+                integers,
+                system,
+                name=table.systems[system],
+                datasets=table.datasets,
+                attributes=attributes,
+                rng=rng,
+            )
+            for system in examined
         ),
-        named,
-        leave_one_out(whole, table.systems, table.datasets) if left_out else (),
-        representative(whole, representative_size, rng=rng, time_limit=time_limit)
+        subsets=named,
+        leave_one_out=leave_one_out(integers, table.systems, table.datasets) if left_out else (),
+        representative=_representative(integers, table, representative_size, rng, time_limit)
         if representative_size is not None
         else None,
-        _stability(scores, metrics, sampled, reading) if metrics is not None else (),
-        _notes(table, whole, sampled, named),
+        metrics=_stability(scores, metrics, ranks, reading) if metrics is not None else (),
+        notes=_notes(table, integers, ranks, named),
     )
 
 
-def _table(scores: Given, metric: str, reading: Mapping[str, Any]) -> ScoreTable:
+def _table(scores: ScoreSource, metric: str, reading: Mapping[str, Any]) -> ScoreTable:
     if isinstance(scores, ScoreTable):
         return scores
     if isinstance(scores, Mapping):
@@ -270,99 +161,166 @@ def _table(scores: Given, metric: str, reading: Mapping[str, Any]) -> ScoreTable
     return read_score_table(scores, metric=metric, **reading)
 
 
-def _attributes(given: Path | Attributes | None, table: ScoreTable) -> Attributes:
-    if given is None:
+def _attributes(attributes: Path | Attributes | None, table: ScoreTable) -> Attributes:
+    if attributes is None:
         return {}
-    if isinstance(given, Mapping):
-        return given
+    if isinstance(attributes, Mapping):
+        return attributes
     from deadheat.tables.scores import read_attributes
 
-    return read_attributes(given, table.datasets)
+    return read_attributes(attributes, table.datasets)
 
 
 def _design(
-    table: ScoreTable, size: int | None, samples: int, known: Attributes, stratify: str, one_per: str
+    table: ScoreTable, size: int | None, samples: int, attributes: Attributes, stratify: str, one_per: str
 ) -> Design:
     datasets = len(table.datasets)
     if stratify and one_per:
-        raise InputError(f"strata by {stratify} and one data set per {one_per}; expected one way to draw subsets")
+        raise InputError(f"strata by {stratify} and one data set per {one_per}; expected only one of them")
     if one_per:
-        return one_per_group(_labels(known, one_per), size)
-    chosen = size if size is not None else SUBSET_SIZE if datasets >= 2 * SUBSET_SIZE else max(1, datasets // 2)
+        return one_per_group(_labels(attributes, one_per), size)
+    if size is None:
+        size = SUBSET_SIZE if datasets >= 2 * SUBSET_SIZE else max(1, datasets // 2)
     if stratify:
-        return stratified(_labels(known, stratify), chosen)
-    few = 1 <= chosen <= datasets and math.comb(datasets, chosen) <= samples
-    return every_subset(datasets, chosen) if few else free(datasets, chosen)
+        return stratified(_labels(attributes, stratify), size)
+    few = 1 <= size <= datasets and math.comb(datasets, size) <= samples
+    return every_subset(datasets, size) if few else free(datasets, size)
 
 
-def _labels(known: Attributes, name: str) -> tuple[str, ...]:
-    if not known:
+def _labels(attributes: Attributes, name: str) -> tuple[str, ...]:
+    if not attributes:
         raise InputError(f"groups by {name}, but no attributes; expected a table of them (--attributes)")
-    if name not in known:
-        raise NameUnknown("attribute", name, known)
-    values = known[name]
+    if name not in attributes:
+        raise NameUnknown("attribute", name, attributes)
+    values = attributes[name]
     return values if isinstance(values, tuple) else tuple(f"{value:g}" for value in values.tolist())
 
 
-def _place(kind: str, name: str, known: Sequence[str]) -> int:
-    """The system of this name, or the only one whose name starts so."""
-    if name in known:
-        return known.index(name)
-    begin = [place for place, each in enumerate(known) if each.lower().startswith(name.lower())]
-    if len(begin) == 1:
-        return begin[0]
-    raise NameUnknown(kind, name, known)
+def _find_system(name: str, systems: Sequence[str]) -> int:
+    """The index of the system with this name, or of the only one whose name starts with it."""
+    if name in systems:
+        return systems.index(name)
+    matches = [index for index, system in enumerate(systems) if system.lower().startswith(name.lower())]
+    if len(matches) == 1:
+        return matches[0]
+    raise NameUnknown("system", name, systems)
 
 
-def _named(
-    given: Path | Mapping[str, Sequence[str]] | None, table: ScoreTable, perfect: float | None
+def _systems(
+    table: ScoreTable,
+    integers: IntegerScores,
+    ranks: SubsetRanks,
+    order: Sequence[int],
+    extremes: Sequence[tuple[Extreme, Extreme]] | None,
+) -> tuple[SystemRanks, ...]:
+    overall_S = ranks_of(integers.sums_S)
+    best_S, worst_S, mean_S, sd_S, shares_SS = ranks.best_S, ranks.worst_S, ranks.mean_S, ranks.sd_S, ranks.shares_SS
+    rows = []
+    for system in order:
+        lower, median, upper = ranks.quartiles(system)
+        possible_best, possible_worst = (
+            (None, None)
+            if extremes is None
+            else (
+                ExtremeRank(end.rank, end.bound, tuple(table.datasets[column] for column in end.subset.tolist()))
+                for end in extremes[system]
+            )
+        )
+        rows.append(
+            SystemRanks(
+                system=table.systems[system],
+                rank=int(overall_S[system]),
+                score=float(table.scores_SD[system].mean()),
+                best=int(best_S[system]),
+                worst=int(worst_S[system]),
+                mean=float(mean_S[system]),
+                median=median,
+                sd=float(sd_S[system]),
+                lower_quartile=lower,
+                upper_quartile=upper,
+                shares=tuple(shares_SS[system].tolist()),
+                possible_best=possible_best,
+                possible_worst=possible_worst,
+            )
+        )
+    return tuple(rows)
+
+
+def _pairs(
+    table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, order: Sequence[int], *, exact: bool
+) -> tuple[PairOrder, ...]:
+    pairs = []
+    for at, better in enumerate(order):
+        for worse in order[at + 1 :]:
+            ahead, behind = int(ranks.wins_SS[better, worse]), int(ranks.wins_SS[worse, better])
+            share, reverse, tied = (count / ranks.samples for count in (ahead, behind, ranks.samples - ahead - behind))
+            leads_D = integers.above_SD[better] - integers.above_SD[worse]
+            counts = count_sums(leads_D, ranks.design.size) if exact else None
+            pairs.append(PairOrder(table.systems[better], table.systems[worse], share, reverse, tied, counts))
+    return tuple(pairs)
+
+
+def _named_subsets(
+    subsets: Path | Mapping[str, Sequence[str]] | None, table: ScoreTable, perfect: float | None
 ) -> tuple[NamedSubset, ...]:
-    if given is None:
+    if subsets is None:
         return ()
-    if not isinstance(given, Mapping):
+    if not isinstance(subsets, Mapping):
         from deadheat.tables.scores import read_subsets
 
-        given = read_subsets(given)
-    return named_subsets(table.scores_SD, table.systems, table.datasets, given, perfect=perfect)
+        subsets = read_subsets(subsets)
+    return named_subsets(table.scores_SD, table.systems, table.datasets, subsets, perfect=perfect)
 
 
-def _exact(whole: WholeScores, table: ScoreTable, sampled: SubsetRanks, time_limit: float) -> Exact:
-    size = sampled.design.size
-    pairs = exact_pairs(whole, table.systems, size)
-    extremes = extreme_ranks(whole, size, sampled=sampled, time_limit=time_limit)
-    return Exact(math.comb(whole.datasets, size), pairs, extremes)
+def _representative(
+    integers: IntegerScores, table: ScoreTable, size: int, rng: np.random.Generator, time_limit: float
+) -> RepresentativeSubsets:
+    result = representative(integers, size, rng=rng, time_limit=time_limit)
+    subsets = tuple(
+        RepresentativeSubset(
+            method,
+            tuple(table.datasets[column] for column in choice.datasets),
+            choice.agreeing,
+            choice.bound,
+            choice.pairs,
+            choice.tau,
+        )
+        for method, choice in (("greedy", result.greedy), ("exact", result.exact))
+    )
+    return RepresentativeSubsets(size, subsets, result.halvings, result.fitted, result.held_out, result.random)
 
 
-def _first_metric(scores: Given, metrics: Sequence[str] | None, reading: Mapping[str, Any]) -> str:
-    """What the ranking itself is by where several metrics are compared: the first that is named; of all of them LAS."""
+def _first_metric(scores: ScoreSource, metrics: Sequence[str] | None, reading: Mapping[str, Any]) -> str:
+    """The metric of the ranking itself if several are compared: the first that is named; LAS if all of them are."""
     from deadheat.tables.scores import read_score_tables
 
     if metrics or metrics is None or not isinstance(scores, str | os.PathLike):
         return metrics[0] if metrics else ""
-    known = list(read_score_tables(scores, **reading))
-    return next((name for name in known if name.lower() == "las"), known[0])
+    names = list(read_score_tables(scores, **reading))
+    return next((name for name in names if name.lower() == "las"), names[0])
 
 
 def _stability(
-    scores: Given, metrics: Sequence[str], sampled: SubsetRanks, reading: Mapping[str, Any]
+    scores: ScoreSource, metrics: Sequence[str], ranks: SubsetRanks, reading: Mapping[str, Any]
 ) -> tuple[MetricStability, ...]:
     if isinstance(scores, ScoreTable | Mapping):
         raise InputError("metrics to compare, but scores of one; expected a file with a column of metrics")
     from deadheat.tables.scores import read_score_tables
 
     tables = read_score_tables(scores, metrics=metrics, **reading)
-    return tuple(metric_stability(name, whole_scores(each.scores_SD), sampled) for name, each in tables.items())
+    return tuple(metric_stability(name, integer_scores(table.scores_SD), ranks) for name, table in tables.items())
 
 
 def _notes(
-    table: ScoreTable, whole: WholeScores, sampled: SubsetRanks, named: Sequence[NamedSubset]
+    table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, named: Sequence[NamedSubset]
 ) -> tuple[str, ...]:
-    absent = (each for each in named if each.absent)
-    notes = [f"subset {each.name}: no scores on {', '.join(each.absent)}, left out" for each in absent]
+    notes = [
+        f"subset {subset.name}: no scores on {', '.join(subset.absent)}; left out" for subset in named if subset.absent
+    ]
     if table.dropped:
-        notes.append(f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
-    if not whole.exact:
-        notes.append("scores are compared to 9 digits of their range, so that a tie may be missed")
-    if sampled.tau.undefined:
-        notes.append(f"{pluralize(sampled.tau.undefined, 'subset')} with all systems level, left out of tau")
+        notes.append(f"{pluralize(len(table.dropped), 'data set')} left out because some system has no score on them")
+    if not integers.exact:
+        notes.append("scores are rounded to 9 digits of their range, so a tie may be missed")
+    if ranks.tau.undefined:
+        notes.append(f"{pluralize(ranks.tau.undefined, 'subset')} on which all systems are tied are not part of tau")
     return tuple(notes)

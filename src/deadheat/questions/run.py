@@ -1,4 +1,4 @@
-"""Run a study to its end: train and test what its store lacks, then say what was found."""
+"""Run a study to its end: train and test what its store lacks, then compute its result."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from deadheat.questions.search import SearchResult, search_result
-from deadheat.questions.study import StudyResult, scores_of, study_result
+from deadheat.questions.search import search_result
+from deadheat.questions.study import scores_of, study_result
+from deadheat.results.study import FailedCell, StudyResult, TestSet
 from deadheat.study.engine.executor import Executor
 from deadheat.study.engine.local import cores
 from deadheat.study.engine.progress import Progress
 from deadheat.study.engine.running import (
-    Ran,
+    RunSummary,
     check_budgets,
     failed_cells,
     local_executor,
@@ -30,45 +30,20 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import run_search, searches_of, tested_cells, waiting
 from deadheat.study.store.store import Store
 
-Executing = Callable[[Plan, Path], Executor[Cell, Worked]]  # of a plan and the place of its store
-KEYS = "keys"  # of the study's cells, and of each search's, in what the store keeps: it may hold cells of other studies
-Failure = tuple[Cell, str, str]  # a cell, how it ended, and why
+MakeExecutor = Callable[[Plan, Path], Executor[Cell, Worked]]  # from a plan and the path of its store
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conducted:
-    """A study that was run: what it found, how the run went, what failed, and where the results are."""
+class StudyRun:
+    """A study that was run: its result, how the run went, and where the store is."""
 
     plan: Plan
     store: Path
     result: StudyResult
-    ran: Ran
-    failures: tuple[Failure, ...]
-    searches: tuple[SearchResult, ...] = ()
+    summary: RunSummary
 
     def __str__(self) -> str:
         return str(self.result)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All that the study found, what failed, and which test sets were looked at for it."""
-        looked = planned_looks(self.plan, [*self.plan.cells, *tested_cells(searches_of(self.plan))])
-        test_sets = [{"name": each.name, "hash": each.hash} for each in looked]
-        failed = [
-            {
-                "key": cell.key,
-                "system": self.plan.label_of(cell.system),
-                "corpus": cell.corpus,
-                "split": cell.split,
-                "number": cell.number,
-                "seed": cell.seed,
-                "status": status,
-                "error": error,
-            }
-            for cell, status, error in self.failures
-        ]
-        searches = [each.to_dict() for each in self.searches]
-        besides = {"failed": failed, "test_sets": test_sets, "store": str(self.store), "searches": searches}
-        return {**self.result.to_dict(), **besides}
 
 
 def run(
@@ -79,9 +54,9 @@ def run(
     retry_failed: bool = False,
     look: Look | None = None,
     quiet: bool = True,
-    told: Callable[[str], None] | None = None,
-) -> Conducted:
-    """Train and test all of a study; what is in its store is not run again.
+    notify: Callable[[str], None] | None = None,
+) -> StudyRun:
+    """Train and test all of a study; cells that are in its store are not run again.
 
     Parameters
     ----------
@@ -97,58 +72,65 @@ def run(
         Where looks at test sets are recorded, and why they are taken.
     quiet
         Show no progress.
-    told
-        What hears of things that a person should know before the end.
+    notify
+        Called with messages that a person should see before the end.
     """
-    return conduct(
+    return run_plan(
         Plan.of(Path(study), overrides),
         Path(store) if store is not None else None,
         retry_failed=retry_failed,
         look=look,
         quiet=quiet,
-        told=told,
+        notify=notify,
     )
 
 
-def conduct(
+def run_plan(
     plan: Plan,
     path: Path | None = None,
     *,
     retry_failed: bool = False,
     look: Look | None = None,
     quiet: bool = True,
-    told: Callable[[str], None] | None = None,
-    executor: Executing = local_executor,
-) -> Conducted:
-    """Run a plan; see `run`. Cells run where `executor` says: in processes of this machine, if nothing else."""
+    notify: Callable[[str], None] | None = None,
+    executor: MakeExecutor = local_executor,
+) -> StudyRun:
+    """Run a plan; see `run`. By default cells run in processes of this machine."""
     path = path or plan.store_path
-    searches, there = searches_of(plan), path.exists()
-    if look is not None and not there:  # nothing is made of a study that is refused
+    searches, exists = searches_of(plan), path.exists()
+    if look is not None and not exists:  # a study that is refused leaves no store behind
         check_budgets(plan, _left(plan, None), look)
     with Store.open(path, create=True) as store:
-        if look is not None and there and searches:
+        if look is not None and exists and searches:
             check_budgets(plan, _left(plan, store, retry_failed=retry_failed), look)
         store.set_study(plan.text)
-        ran = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
+        summary = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
         result = study_result(plan, store)
         if result.damaged:
-            for cell in result.damaged:
-                if told is not None:
-                    told(f"{named(plan, cell)}: its predictions are not what they were; it runs again")
-            ran = _run(plan, store, executor, look=look, quiet=quiet, again=result.damaged)
+            damaged = [cell for cell in plan.cells if cell.key in set(result.damaged)]
+            for cell in damaged:
+                if notify is not None:
+                    notify(f"{describe(plan, cell)}: its predictions have changed; it runs again")
+            summary = _run(plan, store, executor, look=look, quiet=quiet, again=damaged)
             result = study_result(plan, store)
         failures = failed_cells(plan, store)
         found = []
         for search in searches:
-            once = _Once(plan, store, executor, look, quiet, retry_failed)
-            searched = run_search(search, once.run, lambda: scores_of(store))
-            found.append(search_result(searched, store, scores_of(store)))
-            ran = ran + once.ran
-            failures += once.failures
-        conducted = Conducted(plan, path, result, ran, tuple(failures), tuple(found))
-        kept = [{**each.to_dict(), KEYS: list(each.keys)} for each in found]
-        store.set_result({**conducted.to_dict(), "searches": kept, KEYS: [cell.key for cell in plan.cells]})
-    return conducted
+            runner = _SearchRunner(plan, store, executor, look, quiet, retry_failed)
+            done = run_search(search, runner.run, lambda: scores_of(store))
+            found.append(search_result(done, store, scores_of(store)))
+            summary = summary + runner.summary
+            failures += runner.failures
+        looks = planned_looks(plan, [*plan.cells, *tested_cells(searches)])
+        result = replace(
+            result,
+            failed=tuple(_failed(plan, cell, status, error) for cell, status, error in failures),
+            test_sets=tuple(TestSet(watched.name, watched.hash) for watched in looks),
+            store=str(path),
+            searches=tuple(found),
+        )
+        store.set_result(result)
+    return StudyRun(plan, path, result, summary)
 
 
 def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:
@@ -157,68 +139,73 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     def missing(cells: Sequence[Cell]) -> list[Cell]:
         return missing_cells(replace(plan, chosen=tuple(cells)), store, retry_failed=retry_failed)
 
-    found, finals = missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
+    cells, finals = missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
     searches = searches_of(plan)
     values = scores_of(store) if store is not None and searches else {}
     for search in searches:
         first, last = waiting(search, missing, lambda: values)
-        found, finals = [*found, *first], [*finals, *last]
-    return found, finals
+        cells, finals = [*cells, *first], [*finals, *last]
+    return cells, finals
 
 
 def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Iterator[Cell]:
-    """The cells that are left to run, worked out when the first is asked for."""
-    for own in left_to_run(plan, store, retry_failed=retry_failed):
-        yield from own
+    """The cells that are left to run, computed when the first is needed."""
+    for cells in left_to_run(plan, store, retry_failed=retry_failed):
+        yield from cells
 
 
-def named(plan: Plan, cell: Cell) -> str:
+def describe(plan: Plan, cell: Cell) -> str:
     """A cell in words."""
     return f"{plan.label_of(cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
 
 
+def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
+    system = plan.label_of(cell.system)
+    return FailedCell(cell.key, system, cell.corpus, cell.split, cell.number, cell.seed, status, error)
+
+
 @dataclass(slots=True)
-class _Once:
-    """Runs cells of a search, each at most once; how that went is added up."""
+class _SearchRunner:
+    """Runs cells of a search, each at most once, and adds up how that went."""
 
     plan: Plan
     store: Store
-    executor: Executing
+    executor: MakeExecutor
     look: Look | None
     quiet: bool
     retry_failed: bool
-    ran: Ran = field(default_factory=lambda: Ran(0))
-    failures: list[Failure] = field(default_factory=list)
+    summary: RunSummary = field(default_factory=lambda: RunSummary(0))
+    failures: list[tuple[Cell, str, str]] = field(default_factory=list)
 
     def run(self, cells: Sequence[Cell]) -> None:
         """Train what is not there yet."""
         if not cells:
             return
-        own = replace(self.plan, chosen=tuple(cells))
-        self.ran += _run(
-            own, self.store, self.executor, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed
+        plan = replace(self.plan, chosen=tuple(cells))
+        self.summary += _run(
+            plan, self.store, self.executor, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed
         )
-        self.failures += failed_cells(own, self.store)
+        self.failures += failed_cells(plan, self.store)
 
 
 def _run(
     plan: Plan,
     store: Store,
-    executing: Executing,
+    make_executor: MakeExecutor,
     *,
     look: Look | None,
     quiet: bool,
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
-) -> Ran:
-    """Run the cells that wait, and some again."""
-    lacking = missing_cells(plan, store, retry_failed=retry_failed)
-    if not lacking and not again:
+) -> RunSummary:
+    """Run the cells that are missing, and some again."""
+    missing = missing_cells(plan, store, retry_failed=retry_failed)
+    if not missing and not again:
         return ran_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
-        executing(plan, store.path) as executor,
-        Progress(len(lacking) + len(again), workers=workers, quiet=quiet) as progress,
+        make_executor(plan, store.path) as executor,
+        Progress(len(missing) + len(again), workers=workers, quiet=quiet) as progress,
     ):
 
         def finished(outcome: Outcome, left: int) -> None:

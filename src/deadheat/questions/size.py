@@ -1,7 +1,8 @@
-"""Size: how much test data is enough to rank systems."""
+"""Size: how much test data is sufficient to rank systems."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.questions.rank import Given
+from deadheat.questions.inputs import CorpusSource
 from deadheat.questions.size_counts import (
     AnyPath,
     Prediction,
@@ -20,35 +21,36 @@ from deadheat.questions.size_counts import (
     check_target,
     count_test_set,
     listed_sets,
+    load_counts,
     save_counts,
-    saved_counts,
 )
-from deadheat.questions.size_study import SizeStudy
-from deadheat.ranking.sizes import SetSizes, size_curves
-from deadheat.ranking.sizes_settings import SIZES, SizeSettings
-from deadheat.stats.intervals import Values
+from deadheat.ranking.size_samples import SIZES, SizeSettings
+from deadheat.ranking.sizes import AsoDraws, SampledSet, SampledSize, size_curves
+from deadheat.results.format import Scale
+from deadheat.results.size import AsoAgreement, SetSizes, SizeCurve, SizePoint, SizeStudy, SystemScore
+from deadheat.stats.intervals import Values, wilson
 from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.study.ledger.ledger import Look
 from deadheat.text import pluralize
 
-BY_CONSTRUCTION = (
-    "a sample is part of the whole, so that tau nears 1 with the size whatever the data; "
-    "--against rest ranks on what is not in the sample"
+PART_OF_THE_WHOLE = (
+    "a sample is part of the whole test set, so tau approaches 1 as it grows, whatever the data; "
+    "--against rest ranks on the sentences outside the sample instead"
 )
 
 
 def size(
-    gold: Given | Sequence[Given],
-    systems: Mapping[str, Given | Sequence[Given]],
+    gold: CorpusSource | Sequence[CorpusSource],
+    systems: Mapping[str, CorpusSource | Sequence[CorpusSource]],
     *,
     metric: str = "",
     settings: SizeSettings | None = None,
-    align_by: str = "text",
+    align: str = "text",
     save: AnyPath = "",
-    look: Look | None = None,
+    ledger_entry: Look | None = None,
     **reading: Any,
 ) -> SizeStudy:
-    r"""How much of a test set is enough to rank systems as all of it does.
+    r"""How much of a test set is sufficient to rank systems as all of it does.
 
     Parameters
     ----------
@@ -57,37 +59,37 @@ def size(
     metric
         By default LAS for trees, else the first metric that `deadheat.score` would show.
     settings
-        Sizes in words, ways of sampling, draws, what is done with runs, the threshold and the confidence.
+        Sizes in words, sampling strategies, draws, how runs are treated, threshold and confidence.
     save
-        A file that the counts are saved to, for `size_of_counts`.
-    look
-        Where to record that a test set was looked at, see `docs/ledger.md`; nothing is recorded without it.
+        A file to save the counts to, for `size_of_counts`.
+    ledger_entry
+        Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
 
     Notes
     -----
-    A sample lies in the whole, so that tau tends to 1 with the size whatever the data. `settings.against` "rest" ranks
-    on what is not in the sample instead. See `docs/sizes.md`.
+    A sample is part of the whole, so tau tends to 1 as it grows, whatever the data. With `settings.against` "rest" its
+    ranking is compared with that on the sentences outside the sample. See `docs/sizes.md`.
 
     Examples
     --------
     >>> import deadheat
-    >>> from deadheat.questions.size import size
-    >>> from deadheat.ranking.sizes_settings import SizeSettings
     >>> gold = deadheat.read(text="a_X b_Y\n" * 60)
     >>> good, bad = deadheat.read(text="a_X b_Y\n" * 60), deadheat.read(text="a_X b_Y\na_X b_X\na_Y b_Y\n" * 20)
-    >>> found = size(gold, {"good": good, "bad": bad}, settings=SizeSettings(sizes=(2, 20, 60), ways=("rand",)))
-    >>> print(found.answers(found.sets[0])[0].partition(";")[0])
-    rand: 20 words are enough
+    >>> settings = SizeSettings(sizes=(2, 20, 60), strategies=("rand",))
+    >>> size(gold, {"good": good, "bad": bad}, settings=settings).sets[0].curves[0].sufficient
+    20
     """
     if save:
         check_target(save)
-    given = [Prediction(name, gold, each) for name, runs in systems.items() for each in _runs(runs)]
-    _check_systems(given, settings or SizeSettings())
-    made = count_test_set("", given, metric=metric, align_by=align_by, look=look, reading=reading)
-    found = study([made], settings, look=look, alignment=align_by)
+    predictions = [Prediction(name, gold, run) for name, runs in systems.items() for run in _runs(runs)]
+    _check_systems(predictions, settings or SizeSettings())
+    test_set = count_test_set(
+        "", predictions, metric=metric, align_by=align, ledger_entry=ledger_entry, reading=reading
+    )
+    result = study_sizes([test_set], settings, ledger_entry=ledger_entry, align=align)
     if save:
-        save_counts(made, save)
-    return found
+        save_counts(test_set, save)
+    return result
 
 
 def size_of_sets(
@@ -95,17 +97,19 @@ def size_of_sets(
     *,
     metric: str = "",
     settings: SizeSettings | None = None,
-    align_by: str = "text",
-    look: Look | None = None,
+    align: str = "text",
+    ledger_entry: Look | None = None,
     **reading: Any,
 ) -> SizeStudy:
-    """How much is enough on several test sets, from a table with the columns set, gold, system and prediction."""
-    made: list[TestSet] = []
+    """How much is sufficient on several test sets, from a table with the columns set, gold, system and prediction."""
+    test_sets: list[TestSet] = []
     for name, predictions in listed_sets(listing).items():
         _check_systems(predictions, settings or SizeSettings(), name)
-        chosen = made[0].counted.metric.name if made else metric
-        made.append(count_test_set(name, predictions, metric=chosen, align_by=align_by, look=look, reading=reading))
-    return study(made, settings, look=look, alignment=align_by)
+        chosen = test_sets[0].counted.metric.name if test_sets else metric
+        test_sets.append(
+            count_test_set(name, predictions, metric=chosen, align_by=align, ledger_entry=ledger_entry, reading=reading)
+        )
+    return study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
 
 
 def size_of_counts(
@@ -113,75 +117,132 @@ def size_of_counts(
     *,
     metric: str = "",
     settings: SizeSettings | None = None,
-    look: Look | None = None,
+    ledger_entry: Look | None = None,
 ) -> SizeStudy:
-    """How much is enough, from counts that were saved: a test set a file."""
+    """How much is sufficient, from saved counts: one test set per file."""
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    made = [saved_counts(path) for path in files]
-    for path, each in zip(files, made, strict=True):
-        stored = each.counted.metric.name
+    test_sets = [load_counts(path) for path in files]
+    for path, test_set in zip(files, test_sets, strict=True):
+        stored = test_set.counted.metric.name
         if metric and METRICS.make(metric).name != stored:
             raise InputError(f"{os.fspath(path)}: counts of {stored}; expected {METRICS.make(metric).name}")
-    return study(made, settings, look=look)
+    return study_sizes(test_sets, settings, ledger_entry=ledger_entry)
 
 
-def study(
-    test_sets: Sequence[TestSet], settings: SizeSettings | None, *, look: Look | None = None, alignment: str = ""
+def study_sizes(
+    test_sets: Sequence[TestSet],
+    settings: SizeSettings | None = None,
+    *,
+    ledger_entry: Look | None = None,
+    align: str = "",
 ) -> SizeStudy:
-    """Work out the curves, and record the looks before anybody sees them."""
-    own = settings or SizeSettings()
-    sets = [each.counted for each in test_sets]
-    metrics = {each.metric.name: each.metric for each in sets}
+    """Compute the curves, and record the evaluations before anybody sees them."""
+    settings = settings or SizeSettings()
+    counted = [test_set.counted for test_set in test_sets]
+    metrics = {test_set.metric.name: test_set.metric for test_set in counted}
     if len(metrics) > 1:
         raise InputError(f"counts of {' and of '.join(metrics)}; expected one metric for all test sets")
-    names = [each.name for each in sets]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"two test sets are named {twice}; expected a name for each")
-    found, overall = size_curves(sets, own)
-    notes = [note for each in test_sets for note in each.notes] + _notes(found, own)
-    if len(found) > 1 and overall is None:
-        notes.append("no overall: it needs the same systems with as many runs in every test set, in one order")
-    runs = sum(len(each.systems) for each in sets)
-    alike = len(found) > 1 and len({each.systems for each in found}) == 1
-    between = np.array([_taus(each.scores_S, found) for each in found]) if alike else None
-    made = SizeStudy(sets[0].metric, own, found, overall, between, runs, alignment)
-    done = [each for test_set in test_sets for each in test_set.record(look, made.signature)]
-    told = [note for each in done for note in each.notes]
-    looks = tuple(tally for each in done for tally in each.tallies)
-    return replace(made, notes=tuple(dict.fromkeys([*told, *notes])), looks=looks)
+    names = [test_set.name for test_set in counted]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise InputError(f"two test sets are named {repeated}; expected a different name for each")
+    sampled, overall = size_curves(counted, settings)
+    notes = [note for test_set in test_sets for note in test_set.notes] + _notes(sampled, settings)
+    if len(sampled) > 1 and overall is None:
+        notes.append(
+            "no overall ranking, because the test sets do not have the same systems and runs in the same order"
+        )
+    same_systems = len(sampled) > 1 and len({sample.systems for sample in sampled}) == 1
+    scores_DS = np.stack([sample.scores_S for sample in sampled]) if same_systems else None
+    metric = counted[0].metric
+    result = SizeStudy(
+        metric.label,
+        metric.name,
+        settings,
+        tuple(_set_sizes(sample, settings) for sample in sampled),
+        Scale.of(score for sample in sampled for score in sample.scores_S.tolist()),
+        _set_sizes(overall, settings) if overall is not None else None,
+        () if scores_DS is None else tuple(tuple(weighted_kendall_rows(scores_DS, row).tolist()) for row in scores_DS),
+        sum(len(test_set.systems) for test_set in counted),
+        align,
+    )
+    recorded = [item for test_set in test_sets for item in test_set.record(ledger_entry, result.signature)]
+    ledger_notes = [note for item in recorded for note in item.notes]
+    return replace(
+        result,
+        notes=tuple(dict.fromkeys([*ledger_notes, *notes])),
+        evaluations=tuple(tally for item in recorded for tally in item.tallies),
+    )
 
 
-def _taus(scores_S: Values, others: Sequence[SetSizes]) -> list[float]:
-    rows: list[float] = weighted_kendall_rows(np.stack([each.scores_S for each in others]), scores_S).tolist()
-    return rows
+def _set_sizes(sample: SampledSet, settings: SizeSettings) -> SetSizes:
+    order = np.argsort(-sample.scores_S, kind="stable").tolist()
+    systems = tuple(SystemScore(sample.systems[at], float(sample.scores_S[at])) for at in order)
+    curves = []
+    for curve in sample.curves:
+        smallest = curve.smallest_sufficient(threshold=settings.threshold, confidence=settings.confidence)
+        points = tuple(_point(point, settings) for point in curve.points)
+        curves.append(SizeCurve(curve.strategy, points, smallest.words if smallest is not None else None))
+    return SetSizes(sample.name, sample.words, sample.units, sample.unit, systems, tuple(curves))
 
 
-def _runs(given: Given | Sequence[Given]) -> list[Given]:
-    return [given] if isinstance(given, str | os.PathLike | Corpus) else list(given)
+def _point(point: SampledSize, settings: SizeSettings) -> SizePoint:
+    defined = point.tau_B[~np.isnan(point.tau_B)]
+    low = high = math.nan
+    if len(defined) > 1:
+        tails = (1 - settings.confidence) / 2, (1 + settings.confidence) / 2
+        low, high = np.quantile(defined, tails).tolist()
+    draws, reached = len(point.tau_B), point.reached(settings.threshold)
+    return SizePoint(
+        point.words,
+        point.whole,
+        point.units,
+        draws,
+        float(defined.mean()) if len(defined) else math.nan,
+        low,
+        high,
+        draws - len(defined),
+        reached,
+        *wilson(reached, draws).bounds,
+        _aso(point.aso) if point.aso is not None else None,
+    )
+
+
+def _aso(aso: AsoDraws) -> AsoAgreement:
+    defined = ~np.isnan(aso.disagreement_B)
+    if not defined.any():
+        return AsoAgreement(len(defined), aso.systems, math.nan, math.nan, math.nan)
+    shares: Values = aso.disagreement_B[defined]
+    distance = float(aso.distance_B[defined].mean())
+    return AsoAgreement(len(defined), aso.systems, float(shares.mean()), distance, float(shares.max()))
+
+
+def _runs(runs: CorpusSource | Sequence[CorpusSource]) -> list[CorpusSource]:
+    return [runs] if isinstance(runs, str | os.PathLike | Corpus) else list(runs)
 
 
 def _check_systems(predictions: Sequence[Prediction], settings: SizeSettings, where: str = "") -> None:
-    """Told before any file is read."""
-    ranked = len(predictions if settings.seeds == "separate" else {each.system for each in predictions})
+    """Check the number of systems before any file is read."""
+    ranked = len(predictions if settings.seeds == "separate" else {prediction.system for prediction in predictions})
     if ranked < 2:
-        told = f"{pluralize(ranked, 'system')}; expected at least two to rank"
-        raise InputError(f"{where}: {told}" if where else told)
+        problem = f"{pluralize(ranked, 'system')}; expected at least two to rank"
+        raise InputError(f"{where}: {problem}" if where else problem)
 
 
-def _notes(found: Sequence[SetSizes], settings: SizeSettings) -> list[str]:
-    notes = [] if settings.against == "rest" else [BY_CONSTRUCTION]
-    for each in found:
-        shown = {point.size for point in each.curves[0].points if not point.whole}
-        beyond = [f"{size:,}" for size in settings.sizes if size not in shown]
+def _notes(sampled: Sequence[SampledSet], settings: SizeSettings) -> list[str]:
+    notes = [] if settings.against == "rest" else [PART_OF_THE_WHOLE]
+    for sample in sampled:
+        name = sample.name
+        sizes = {point.words for point in sample.curves[0].points if not point.whole}
+        beyond = [f"{words:,}" for words in settings.sizes if words not in sizes]
         if beyond and settings.against == "rest":
             notes.append(
-                f"{each.name}: {', '.join(beyond)} words left out, because the rest would be smaller than that"
+                f"{name}: {', '.join(beyond)} words left out, because the rest would be smaller than the sample"
             )
         elif beyond and settings.sizes != SIZES:
-            notes.append(f"{each.name}: {', '.join(beyond)} words are shown as all, because there are {each.words:,}")
-        if len(set(each.scores_S.tolist())) == 1:
-            notes.append(f"{each.name}: all systems are level on everything; there is no ranking to agree with")
-        if each.unit == "block":
-            notes.append(f"{each.name}: sampled in {each.units:,} blocks that begin a sentence for every system")
+            notes.append(f"{name}: {', '.join(beyond)} words are shown as all, because there are only {sample.words:,}")
+        if len(set(sample.scores_S.tolist())) == 1:
+            notes.append(f"{name}: all systems have the same score, so there is no ranking to agree with")
+        if sample.unit == "block":
+            notes.append(f"{name}: sampled in {sample.units:,} blocks between common sentence boundaries")
     return notes

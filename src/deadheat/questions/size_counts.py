@@ -1,4 +1,4 @@
-"""Counts of systems on test sets: from gold and predictions, from a list of them, or as they were saved."""
+"""Counts of systems on test sets: from gold and predictions, from a table of them, or as they were saved."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from deadheat.corpus.corpus import Part, content_hash, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import FIELDS
-from deadheat.questions.inputs import open_corpus
-from deadheat.questions.looks import recorded, unsealed
-from deadheat.questions.rank import Given
-from deadheat.questions.score import default_metric, notes_on, open_corpora
-from deadheat.ranking.sizes_sampling import CountedSet
+from deadheat.questions.inputs import CorpusSource, open_corpora, record, unseal
+from deadheat.questions.score import default_metric, notes_on
+from deadheat.ranking.size_samples import CountedSet
 from deadheat.study.ledger.ledger import Look, Recorded, Scored, Watched, is_test_name
 
-SAVED_AS = "deadheat-counts.v1"
+FORMAT = "deadheat-counts.v1"
 SUFFIX = ".npz"
 COLUMNS = ("set", "gold", "system", "prediction")
 AnyPath = str | os.PathLike[str]
@@ -39,39 +37,39 @@ class Prediction:
     """One run of a system on a test set, and the gold file it is scored against."""
 
     system: str
-    gold: Given | Sequence[Given]
-    predicted: Given
+    gold: CorpusSource | Sequence[CorpusSource]
+    predicted: CorpusSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TestSet:
-    """Counts of a test set and whose they are: the corpora, or their hashes if the counts were saved."""
+    """The counts of a test set with its corpora, or with their hashes if the counts were saved."""
 
-    __test__ = False  # pytest takes the name for a class of tests
+    __test__ = False  # not a class of tests for pytest
 
     counted: CountedSet
-    golds: tuple[tuple[Corpus, tuple[Corpus, ...]], ...] = ()  # each with the predictions that it was held against
+    golds: tuple[tuple[Corpus, tuple[Corpus, ...]], ...] = ()  # each with the predictions scored against it
     files: tuple[Watched, ...] = ()  # saved: the gold files
     predictions: tuple[str, ...] = ()  # saved: the hash of each run
     notes: tuple[str, ...] = ()
 
-    def record(self, look: Look | None, settings: str) -> list[Recorded]:
-        """Write a look a run to the ledger, where the gold file is a test set."""
+    def record(self, entry: Look | None, settings: str) -> list[Recorded]:
+        """Record an evaluation of every run in the ledger, if the gold file is a test set."""
         metric = self.counted.metric.name
         if self.golds:
-            return [recorded(look, gold, own, [metric], settings) for gold, own in self.golds]
-        if look is None:
+            return [record(entry, gold, runs, [metric], settings) for gold, runs in self.golds]
+        if entry is None:
             return []
         try:
-            known = look.ledger.read()
+            ledger = entry.ledger.read()
         except InputError as error:
-            return [Recorded(notes=(f"{error}; this look was not recorded",))]
-        watched = [each for each in self.files if is_test_name(each.name) or each.hash.encode() in known]
+            return [Recorded(notes=(f"{error}; this evaluation was not recorded",))]
+        watched = [file for file in self.files if is_test_name(file.name) or file.hash.encode() in ledger]
         if not watched:
             return []
         runs = zip(self.counted.systems, self.predictions, strict=True)
         scored = [Scored(system, prediction, (metric,), settings) for system, prediction in runs]
-        return [look.ledger.record(watched, scored, purpose=look.purpose, over_budget=look.over_budget)]
+        return [entry.ledger.record(watched, scored, purpose=entry.purpose, over_budget=entry.over_budget)]
 
 
 def count_test_set(
@@ -80,38 +78,43 @@ def count_test_set(
     *,
     metric: str,
     align_by: str,
-    look: Look | None,
+    ledger_entry: Look | None,
     reading: dict[str, Any],
 ) -> TestSet:
     """Count every run over the units that all share.
 
-    Runs may have gold files of their own, as long as these have the same sentences: some parsers come with a gold file
-    in which they changed what they do not predict.
+    Runs may have different gold files, as long as these have the same sentences: some parsers come with a gold file in
+    which columns that they do not predict are changed.
     """
-    for each in predictions:
-        _check_other_file(each)
-    given = {_key(each.gold): each.gold for each in predictions}
-    found = [unsealed(gold, reading, look, open_corpus) for gold in given.values()]
-    corpora = open_corpora([*(gold for gold, _ in found), *(each.predicted for each in predictions)], reading)
-    golds = dict(zip(given, corpora, strict=False))
-    runs = [replace(corpus, name=each.system) for each, corpus in zip(predictions, corpora[len(golds) :], strict=True)]
+    for prediction in predictions:
+        _check_other_file(prediction)
+    sources = {_key(prediction.gold): prediction.gold for prediction in predictions}
+    unsealed = [unseal(gold, reading, ledger_entry) for gold in sources.values()]
+    corpora = open_corpora(
+        [*(gold for gold, _ in unsealed), *(prediction.predicted for prediction in predictions)], reading
+    )
+    golds = dict(zip(sources, corpora, strict=False))
+    runs = [
+        replace(corpus, name=prediction.system)
+        for prediction, corpus in zip(predictions, corpora[len(golds) :], strict=True)
+    ]
     first = corpora[0]
     for gold in golds.values():
         if not np.array_equal(gold.offsets, first.offsets):
-            told = f"other sentences than {first.name}; expected the gold files of one test set to have the same"
-            raise InputError(f"{gold.name}: {told}")
-    own = [golds[_key(each.gold)] for each in predictions]
-    pairs = [align(gold, run, by=align_by) for gold, run in zip(own, runs, strict=True)]
-    chosen = METRICS.make(metric or default_metric(pairs[0]))
-    notes = dict.fromkeys(note for _, sealed in found for note in sealed)
+            expected = "expected the same sentences in all gold files of a test set"
+            raise InputError(f"{gold.name}: other sentences than {first.name}; {expected}")
+    gold_of_run = [golds[_key(prediction.gold)] for prediction in predictions]
+    pairs = [align(gold, run, by=align_by) for gold, run in zip(gold_of_run, runs, strict=True)]
+    measure = METRICS.make(metric or default_metric(pairs[0]))
+    notes = dict.fromkeys(note for _, sealing_notes in unsealed for note in sealing_notes)
     notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence", []))
-    held = tuple(
-        (gold, tuple(run for run, mine in zip(runs, own, strict=True) if mine is gold)) for gold in golds.values()
+    by_gold = tuple(
+        (gold, tuple(run for run, own in zip(runs, gold_of_run, strict=True) if own is gold)) for gold in golds.values()
     )
-    return TestSet(_counted(name or first.name, chosen, pairs), held, notes=tuple(notes))
+    return TestSet(_count(name or first.name, measure, pairs), by_gold, notes=tuple(notes))
 
 
-def _counted(name: str, metric: Metric, pairs: Sequence[Pair]) -> CountedSet:
+def _count(name: str, metric: Metric, pairs: Sequence[Pair]) -> CountedSet:
     gold = pairs[0].gold
     common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
     if not len(common):
@@ -127,48 +130,48 @@ def _counted(name: str, metric: Metric, pairs: Sequence[Pair]) -> CountedSet:
     return CountedSet(name, tuple(pair.predicted.name for pair in pairs), lengths, np.stack(counts), metric, unit)
 
 
-def _key(gold: Given | Sequence[Given]) -> object:
+def _key(gold: CorpusSource | Sequence[CorpusSource]) -> object:
     if isinstance(gold, str | os.PathLike):
         return os.fspath(gold)
-    return id(gold) if isinstance(gold, Corpus) else tuple(_key(each) for each in gold)
+    return id(gold) if isinstance(gold, Corpus) else tuple(_key(source) for source in gold)
 
 
-def _check_other_file(given: Prediction) -> None:
-    paths = [path for path in (given.gold, given.predicted) if isinstance(path, str | os.PathLike)]
+def _check_other_file(prediction: Prediction) -> None:
+    paths = [path for path in (prediction.gold, prediction.predicted) if isinstance(path, str | os.PathLike)]
     if len(paths) == 2 and all(map(os.path.exists, paths)) and os.path.samefile(*paths):
-        told = "the gold file itself; expected a prediction"
-        raise InputError(f"{given.system}={os.fspath(paths[1])}: {told}")
+        problem = "this is the gold file; expected a prediction"
+        raise InputError(f"{prediction.system}={os.fspath(paths[1])}: {problem}")
 
 
 def listed_sets(path: AnyPath) -> dict[str, list[Prediction]]:
     """Predictions by test set, from a table with the columns set, gold, system and prediction.
 
-    Files are relative to the table. A system that is there twice for one set has two runs.
+    Files are relative to the table. A system that is listed twice for a test set has two runs.
     """
     from deadheat.tables.table import read_table
 
     table = read_table(path)
     columns = [table.texts(table.column(name)).to_list() for name in COLUMNS]
     folder = Path(path).parent
-    found: dict[str, list[Prediction]] = {}
+    sets: dict[str, list[Prediction]] = {}
     for row, cells in enumerate(zip(*columns, strict=True)):
         empty = next((name for name, cell in zip(COLUMNS, cells, strict=True) if not cell), None)
         if empty is not None:
             raise InputError(f"{table.place(row)}: no {empty}; expected {', '.join(COLUMNS)} in every row")
         name, gold, system, prediction = cells
-        found.setdefault(name, []).append(Prediction(system, str(folder / gold), str(folder / prediction)))
-    return found
+        sets.setdefault(name, []).append(Prediction(system, str(folder / gold), str(folder / prediction)))
+    return sets
 
 
 def save_counts(test_set: TestSet, path: AnyPath) -> None:
-    """Write counts and whose they are, whole or not at all."""
+    """Write counts and the hashes of their corpora to a file, completely or not at all."""
     counted = test_set.counted
     ((gold, runs),) = test_set.golds
     parts = gold.parts or (Part(gold.name, 0),)
     ends = [*(part.first for part in parts[1:]), gold.sentences]
     hashes = [text_hash(gold, first=part.first, last=end) for part, end in zip(parts, ends, strict=True)]
     arrays: dict[str, Any] = {
-        "format": SAVED_AS,
+        "format": FORMAT,
         "name": counted.name,
         "metric": counted.metric.name,
         "unit": counted.unit,
@@ -195,15 +198,15 @@ def save_counts(test_set: TestSet, path: AnyPath) -> None:
 
 
 def check_target(path: AnyPath) -> None:
-    """Refuse a place that counts could not be saved at, before anything is worked out."""
+    """Refuse a file that counts cannot be saved to, before anything is computed."""
     target = Path(path)
     if target.suffix != SUFFIX:
-        raise InputError(f"{target}: counts are saved as {SUFFIX}; expected such a name")
+        raise InputError(f"{target}: not a name for saved counts; expected a name that ends in {SUFFIX}")
     if not target.parent.is_dir():
-        raise InputError(f"{target}: no folder {target.parent}; expected one that is there")
+        raise InputError(f"{target}: no folder {target.parent}; expected one that exists")
 
 
-def saved_counts(path: AnyPath) -> TestSet:
+def load_counts(path: AnyPath) -> TestSet:
     """Read counts that `save_counts` wrote; anything else is refused."""
     name = os.fspath(path)
     arrays = _arrays(name)
@@ -233,9 +236,9 @@ def _arrays(name: str) -> Mapping[str, Any]:
         loaded = np.load(io.BytesIO(raw), allow_pickle=False)
         if isinstance(loaded, np.lib.npyio.NpzFile):
             arrays = {key: loaded[key] for key in loaded.files}
-            if str(arrays.get("format")) == SAVED_AS:
+            if str(arrays.get("format")) == FORMAT:
                 return arrays
-    raise InputError(f"{name}: no counts of ours; {_expected()}")
+    raise InputError(f"{name}: not saved counts; {_expected()}")
 
 
 def _expected() -> str:

@@ -214,6 +214,13 @@ class Table:
     def __post_init__(self) -> None:
         assert all(len(row) == len(self.columns) for row in self.rows), f"{self.name or self.caption}: uneven rows"
 
+    def without_unnamed(self) -> Table:
+        """The table without columns that have no heading, such as one for levels where there are none."""
+        kept = [i for i, column in enumerate(self.columns) if column.heading]
+        rows = tuple(tuple(row[i] for i in kept) for row in self.rows)
+        columns = tuple(self.columns[i] for i in kept)
+        return replace(self, columns=columns, rows=rows, labels=sum(i < self.labels for i in kept))
+
     def cells(self) -> Iterator[list[Cell]]:
         """Rows with every content as a cell of a known format."""
         for row in self.rows:

@@ -21,7 +21,7 @@ from deadheat.report.model import (
     brief,
     cell_text,
 )
-from deadheat.screen import Screen, encodable, is_drawn_on, visible
+from deadheat.screen import Screen, encodable, encoding, is_drawn_on, visible
 
 if TYPE_CHECKING:
     from deadheat.results.base import Result
@@ -38,7 +38,15 @@ def result_text(result: Result, *, screen: Screen | None = None) -> str:
 
 def print_result(result: Result) -> None:
     """Print a result on standard output, as that can show it."""
-    print(result_text(result, screen=Screen.of(sys.stdout) if is_drawn_on(sys.stdout) else None))  # noqa: T201
+    from deadheat.report.views import view
+
+    print_blocks(view(result))
+
+
+def print_blocks(blocks: Iterable[Block]) -> None:
+    """Print blocks on standard output, as that can show them."""
+    screen = Screen.of(sys.stdout) if is_drawn_on(sys.stdout) else None
+    print(encodable(render(blocks, screen=screen), encoding(sys.stdout)))  # noqa: T201
 
 
 def render(blocks: Iterable[Block], *, screen: Screen | None = None) -> str:

@@ -81,16 +81,19 @@ def claims_headline(verdict: Claims) -> Words:
     if len(datasets) == 1:
         return _leader(verdict)
     leaders: dict[str, int] = {}
+    others = "all others"
     for key in datasets:
         own = [claim for claim in verdict.claims if (claim.dataset, claim.metric) == key]
         top = [claim for claim in own if claim.better == own[0].better]
+        others = others if len(top) >= verdict.systems - 1 else "the next best"
         leaders[own[0].better] = leaders.get(own[0].better, 0) + all(claim.is_shown for claim in top)
     best = max(leaders, key=lambda leader: leaders[leader])
     if not leaders[best]:
-        return f"On none of {len(datasets)} data sets is one system shown to be better than all others."
+        return f"On none of {len(datasets)} data sets is one system shown to be better than {others}."
     return text(
-        "{} is shown to be better than all others on {} of {}.",
+        "{} is shown to be better than {} on {} of {}.",
         best,
+        Text((others,)),
         Shown(leaders[best], COUNT),
         count(len(datasets), "data set"),
     )
@@ -180,7 +183,12 @@ def _same_pair(claims: Sequence[Claim]) -> Text:
         Shown(won, COUNT),
         count(len(claims), noun),
     )
-    return said + (text(", and worse on {}.", Shown(lost, COUNT)) if lost else ".")
+    said = said + (text(", and worse on {}", Shown(lost, COUNT)) if lost else "")
+    few = [claim for claim in claims if claim.evidence and len(claim.sources(State.TOO_FEW)) == len(claim.evidence)]
+    if few:
+        sources = list(dict.fromkeys(source for claim in few for source in claim.sources(State.TOO_FEW)))
+        said = said + text("; there are too few {} to tell on {}", _or(sources), Shown(len(few), COUNT))
+    return said + "."
 
 
 def _leader(verdict: Claims) -> Text:
@@ -192,7 +200,9 @@ def _leader(verdict: Claims) -> Text:
     open_ = [claim.worse for claim in own if not claim.is_shown]
     metric = own[0].metric
     if not open_:
-        others = "the other" if len(own) == 1 else f"all {len(own)} others"
+        if len(own) < verdict.systems - 1:  # only neighbours in the ranking are claims
+            return text("{}{} has the best {} and is shown to be better than the next, {}.", where, best, metric, beaten[0])
+        others = {1: "the other", 2: "both others"}.get(len(own), f"all {len(own)} others")
         return text("{}{} has the best {} and is shown to be better than {}.", where, best, metric, others)
     if not beaten:
         return text("{}{} has the best {}, but is not shown to be better than {}.", where, best, metric, names(open_))

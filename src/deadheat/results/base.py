@@ -27,6 +27,7 @@ KINDS = {
     "size": "deadheat.results.size:SizeStudy",
     "split": "deadheat.results.split:SplitReport",
     "ledger": "deadheat.results.ledger:LedgerReport",
+    "table": "deadheat.results.table:ScoreTable",
     "study": "deadheat.results.study:StudyResult",
     "search": "deadheat.results.search:SearchResult",
 }

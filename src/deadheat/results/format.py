@@ -122,8 +122,8 @@ def show(value: Value, form: Format) -> str:
     --------
     >>> show(0.8746, score_format(PERCENT)), show(-0.0123, points_format(PERCENT)), show(None, score_format(PERCENT))
     ('87.46', '-1.23', '-')
-    >>> show((-0.01, 0.02), interval_format(PERCENT, signed=True)), show(1234, COUNT), show(3.5, RANK)
-    ('[-1.00, +2.00]', '1,234', '3.5')
+    >>> show((-0.01, 0.02), interval_format(PERCENT, signed=True)), show(1234, COUNT), show((1, 3.5), RANK)
+    ('[-1.00, +2.00]', '1,234', '[1, 3.5]')
     >>> [show(p, P_VALUE) for p in (0.0288, 3e-12, 0.0, 1.0)]
     ['0.0288', '3.0e-12', '<1e-300', '1.0000']
     >>> [show(share, SHARE) for share in (0.5, 0.99996, 1.0)], show(75.0, DURATION), show(2.0, DURATION)
@@ -132,7 +132,7 @@ def show(value: Value, form: Format) -> str:
     if value is None:
         return MISSING
     if isinstance(value, tuple):
-        ends = [_number(end, form) for end in value]
+        ends = [show(end, form) if form.kind is Kind.RANK else _number(end, form) for end in value]
         return MISSING if MISSING in ends else f"[{', '.join(ends)}]"
     if isinstance(value, str):
         return value

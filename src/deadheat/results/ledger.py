@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from deadheat.results.base import Result
 from deadheat.text import pluralize
+from deadheat.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +42,30 @@ class Evaluations:
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """One entry of the ledger."""
+    """One line of the ledger."""
 
     time: str
+    user: str
     event: str
-    test_set: str
-    user: str = ""
     system: str = ""
+    prediction: str = ""  # hash of its contents
+    metrics: tuple[str, ...] = ()
     purpose: str = ""
-    over_budget: str = ""
+    budget: int | None = None
+    over_budget: str = ""  # the reason to evaluate past the budget
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LedgerReport(Result):
-    """How often test sets were used."""
+    """How often test sets were evaluated; of a single one, every line of the ledger."""
 
     kind: ClassVar[str] = "ledger"
 
     test_sets: tuple[Evaluations, ...]
-    ledger: str = ""
+    ledger: str = ""  # its path
     lines: tuple[LedgerLine, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        return f"deadheat {__version__} | ledger | {pluralize(len(self.test_sets), 'test set')}"

@@ -19,7 +19,7 @@ from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
 from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
-from deadheat.splits.drawing import generator, shuffled
+from deadheat.splits.drawing import generator, permutation
 from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
@@ -214,4 +214,4 @@ def n_moves(tags: int, order: int) -> int:
 def visiting_orders(sentences: int, epochs: int, seed: int, *, shuffle: bool) -> Iterator[Indices]:
     """The order of the sentences in each epoch; that of epoch e depends on (seed, e) alone."""
     for epoch in range(epochs):
-        yield shuffled(sentences, rng=generator(seed, epoch)) if shuffle else np.arange(sentences)
+        yield permutation(sentences, rng=generator(seed, epoch)) if shuffle else np.arange(sentences)

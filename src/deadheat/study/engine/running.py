@@ -55,7 +55,7 @@ class Workplace:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunSummary:
     """How a run went: cells that were there already, and those that ran, by how they ended."""
 
     there: int
@@ -64,10 +64,10 @@ class Ran:
     given_up: int = 0  # failed before, and were not tried again
     notes: tuple[str, ...] = ()
 
-    def __add__(self, other: Ran) -> Ran:
+    def __add__(self, other: RunSummary) -> RunSummary:
         sums = (getattr(self, name) + getattr(other, name) for name in ("there", "done", "failed", "given_up"))
         there, done, failed, given_up = sums
-        return Ran(there, done, failed, given_up, tuple(dict.fromkeys((*self.notes, *other.notes))))
+        return RunSummary(there, done, failed, given_up, tuple(dict.fromkeys((*self.notes, *other.notes))))
 
     def __str__(self) -> str:
         parts = [f"{pluralize(self.done, 'cell')} run"]
@@ -149,7 +149,7 @@ def run_study(
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
     told: Told | None = None,
-) -> Ran:
+) -> RunSummary:
     """Run the cells that the store lacks, and some again; whatever happens, what was finished is in the store.
 
     A look at a test set is written to the ledger before its scores are stored: one that is cut off in between is run,
@@ -195,12 +195,12 @@ def _with_earlier_parts(plan: Plan, store: Store, cells: Sequence[Cell], there: 
     ]
 
 
-def ran_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> Ran:
+def ran_before(plan: Plan, store: Store, cells: Sequence[Cell] = ()) -> RunSummary:
     """How a study stands before some cells run."""
     failed = store.failed()
     running = {cell.key for cell in cells}
     given_up = sum(cell.key in failed for cell in plan.cells if cell.key not in running)
-    return Ran(len(plan.cells) - len(running) - given_up, given_up=given_up)
+    return RunSummary(len(plan.cells) - len(running) - given_up, given_up=given_up)
 
 
 def local_executor(plan: Plan, store: Path) -> Executor[Cell, Worked]:

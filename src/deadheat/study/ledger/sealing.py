@@ -19,7 +19,7 @@ import numpy as np
 from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
-from deadheat.corpus.reading import as_read
+from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.ledger import Ledger, Watched
 
@@ -71,7 +71,7 @@ def seal(ledger: Ledger, corpus: Corpus, copy: str | os.PathLike[str] = "", *, b
             _put_away(place, to_bytes(corpus, mend=True))
         more = {} if budget is None else {"budget": budget}
         if line is None:
-            notes = ledger.add("seal", watched, labels=labels, reading=as_read(corpus), **more)
+            notes = ledger.add("seal", watched, labels=labels, reading=reading_options(corpus), **more)
         elif more:
             notes = ledger.add("guard", watched, **more)
     except InputError:

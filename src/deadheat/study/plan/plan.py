@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.documents import in_order_of_parts
+from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
@@ -313,7 +313,7 @@ def _column(system: str) -> str:
 
 def _corpus(folder: Path, entry: dict[str, Any]) -> Corpus:
     files = [entry["files"]] if isinstance(entry["files"], str) else entry["files"]
-    paths = in_order_of_parts(expand([folder / file for file in files]))
+    paths = sort_by_part(expand([folder / file for file in files]))
     options = {key: entry[key] for key in ("format", "columns", "separator", "lenient")}
     corpus = read(paths, **options)
     if not corpus.sentences:

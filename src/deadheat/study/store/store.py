@@ -12,7 +12,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat.documents import to_json
 from deadheat.errors import InputError, NameUnknown
 from deadheat.study.plan.cells import DONE, Outcome
 from deadheat.study.store import database
@@ -38,6 +37,8 @@ from deadheat.study.store.tables import runs_frame, scores_frame
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from deadheat.results.study import StudyResult
 
 __all__ = ["Store", "open_store", "predictions_folder", "write_prediction"]
 
@@ -152,18 +153,30 @@ class Store:
         """Every study file that was run: when (seconds since 1970), and its text."""
         return self._rows("SELECT time, text FROM studies ORDER BY id")
 
-    def set_result(self, document: Mapping[str, Any]) -> None:
-        """Keep what the study found, in the place of what it found before."""
+    def set_result(self, result: StudyResult) -> None:
+        """Keep the result of the study, in place of the one before."""
         with self._writing():
-            self._recorder.result(to_json(document))
+            self._recorder.result(result.to_json())
 
-    def result(self) -> dict[str, Any] | None:
-        """What the study found when it last came to its end, as `deadheat run --json` has it; None if it never did."""
+    def result(self) -> StudyResult | None:
+        """The result of the study when it was last run to its end; None if it never was."""
         rows = self._rows("SELECT text FROM results ORDER BY id DESC LIMIT 1")
+        if not rows:
+            return None
+        from deadheat.results.base import from_document
+        from deadheat.results.study import StudyResult
+
         try:
-            return dict(json.loads(rows[0][0])) if rows else None
+            document = dict(json.loads(rows[0][0]))
         except (TypeError, ValueError):
             raise InputError(f"{self.path}: broken (the result of its study)") from None
+        if "schema" not in document:
+            again = "expected `deadheat run` to be run again with this version, which trains nothing twice"
+            raise InputError(f"{self.path}: its result was written by Deadheat 0.1; {again}")
+        result = from_document({"kind": "study", **document}, source=f"{self.path}: the result of its study")
+        if not isinstance(result, StudyResult):
+            raise InputError(f"{self.path}: broken (the result of its study is of kind {result.kind})")
+        return result
 
     def done(self) -> set[str]:
         """Keys of the cells that need not be run again."""
