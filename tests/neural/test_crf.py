@@ -89,6 +89,6 @@ def test_a_sure_sequence_has_no_loss_and_its_gradient_is_finite() -> None:
     def loss_of(moves: Any) -> Any:
         return negative_log_likelihood(weights._replace(moves=moves), scores, jnp.array([4]), labels).sum()
 
-    loss, slopes = jax.jit(jax.value_and_grad(loss_of))(weights.moves)
+    loss, gradients = jax.jit(jax.value_and_grad(loss_of))(weights.moves)
     assert float(loss) == pytest.approx(0.0, abs=1e-4)
-    assert np.isfinite(slopes).all()
+    assert np.isfinite(gradients).all()

@@ -203,7 +203,7 @@ def _pairs(result: Ranking) -> Iterator[Block]:
         )
     counted = result.all_subsets is not None or result.lists_all
     closest = sorted(result.pairs, key=lambda pair: -pair.shares[1])[:CLOSEST]
-    yield _pair_table(closest, "Pairs that change their order most often.")
+    yield _pair_table(closest, "Pairs of systems, those whose order changes most often first.")
     if len(result.pairs) > CLOSEST:
         yield _pair_table(result.pairs, "All pairs.", detail=True)
     how = "counted over all subsets of this size" if counted else "estimated from the random subsets"
