@@ -176,7 +176,7 @@ def page_parameters() -> Iterator[object]:
         yield pytest.param(page, id=name, marks=[pytest.mark.slow] if SLOW_PAGES.match(name) else [])
 
 
-@pytest.mark.parametrize("page", page_parameters())
+@pytest.mark.parametrize("page", list(page_parameters()))
 def test_a_page_says_what_happens(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from deadheat.metrics import METRICS
 
