@@ -100,7 +100,7 @@ def test_tagged_text_is_read_and_written_alike(text: str) -> None:
     assert outcome(text, "tagged") == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=25)
 @given(
     st.one_of(spoiled(strategies.conllu()), spoiled(column_texts), spoiled(tagged_texts), st.text()),
     st.sampled_from(["auto", "conllu", "conllx", "columns", "tagged"]),

@@ -84,8 +84,8 @@ def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExe
 
 def odd_systems(patch: pytest.MonkeyPatch) -> None:
     """Let a test, and no other, know the systems of this module."""
-    patch.setitem(SYSTEMS._makers, "odd.v1", odd)
-    patch.setitem(SYSTEMS._makers, "witness.v1", witness)
+    patch.setitem(SYSTEMS._factories, "odd.v1", odd)
+    patch.setitem(SYSTEMS._factories, "witness.v1", witness)
 
 
 @dataclass(frozen=True)
