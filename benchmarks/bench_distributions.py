@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import cpu
+from deadheat.stats.aggregates import interquartile_means
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.bayesian import bayesian_signed_rank
-from deadheat.stats.distributions import interquartile_means
 from deadheat.terminal.tables import table
 
 PEERS = os.environ.get("DEADHEAT_PEERS", sys.executable)

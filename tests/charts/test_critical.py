@@ -100,7 +100,7 @@ def test_a_bar_covers_its_group_and_no_other(layout: Layout) -> None:
     for group, bar in zip(GROUPS, bars(chart, layout), strict=True):
         covered = [i for i, rank in enumerate(RANKS) if bar.left <= place(chart, layout, rank) <= bar.right]
         assert covered == list(group)
-        assert bar.told == "not told apart: " + ", ".join(NAMES[i] for i in group)
+        assert bar.told == "no significant difference: " + ", ".join(NAMES[i] for i in group)
 
 
 @layouts
@@ -175,7 +175,7 @@ def test_a_system_without_ranks_is_listed_without_a_line(layout: Layout) -> None
     said = [box.said for box in texts(chart, layout)]
     assert {"a", "b", "c"} <= set(said)
     assert "–" in said
-    assert [box.told for box in bars(chart, layout)] == ["not told apart: a, c"]
+    assert [box.told for box in bars(chart, layout)] == ["no significant difference: a, c"]
     assert cells(chart)[1] == {"system": "b", "mean rank": "", "groups": "1 2"}
 
 

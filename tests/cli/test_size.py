@@ -163,7 +163,7 @@ def test_a_file_named_test_is_written_to_the_ledger(commands: Commands, made: Pa
         (["GOLD", "a=A", "b=B", "--threshold", "-1"], "threshold -1.0; expected a tau above -1 and at most 1"),
         (["GOLD", "a=A", "b=B", "--confidence", "95"], "confidence 95.0; expected between 0 and 1"),
         (["GOLD", "a=A", "b=B", "--ways", "random"], "way to sample 'random' is unknown"),
-        (["GOLD", "a=A", "b=B", "--draws", "0"], "draws 0; expected a whole number, at least 1"),
+        (["GOLD", "a=A", "b=B", "--draws", "0"], "draws 0; expected an integer, at least 1"),
         (["GOLD", "a=A", "b=B", "--metric", "lass"], "did you mean 'las'?"),
         (["GOLD", "a=A", "b=B", "--against", "most"], "invalid choice: 'most'"),
         (["GOLD", "a=A", "b=B", "--save", "counts.txt"], "counts.txt: counts are saved as .npz"),

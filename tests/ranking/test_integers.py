@@ -52,7 +52,7 @@ def test_equal_scores_everywhere_are_level() -> None:
 
 @pytest.mark.parametrize("scores", [[1, 2], [[[1]]], np.empty((0, 3))])
 def test_what_is_no_table_is_refused(scores: ArrayLike) -> None:
-    with pytest.raises(InputError, match="expected a row a system and a column a data set"):
+    with pytest.raises(InputError, match="expected one row per system and a column a data set"):
         whole_scores(scores)
 
 

@@ -253,7 +253,7 @@ def test_a_subset_larger_than_all_or_empty_is_refused(size: int) -> None:
 
 
 def test_no_samples_are_refused() -> None:
-    with pytest.raises(InputError, match="samples 0; expected a whole number, at least 1"):
+    with pytest.raises(InputError, match="samples 0; expected an integer, at least 1"):
         rank_over_subsets(small_table(0), free(7, 2), samples=0)
 
 

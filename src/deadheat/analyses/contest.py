@@ -11,8 +11,9 @@ import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, error_reduction
-from deadheat.stats.corrections import check_alpha, correct, tied_with_best
-from deadheat.stats.intervals import Interval, Value, Values, difference
+from deadheat.stats.checks import Values, check_alpha
+from deadheat.stats.corrections import correct, tied_with_best
+from deadheat.stats.intervals import Interval, Value, difference
 from deadheat.stats.paired import (
     FEW,
     TESTS,

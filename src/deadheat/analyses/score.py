@@ -17,7 +17,8 @@ from deadheat.metrics import METRICS, Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.stats import Interval, wilson
-from deadheat.stats.intervals import check_level, percentiles, resampled_sums
+from deadheat.stats.checks import check_level
+from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger import Look
 from deadheat.study.tally import Tally
 from deadheat.text import pluralize

@@ -23,8 +23,8 @@ from deadheat.ranking.seeds import (
     seed_differences,
     system_pairs,
 )
-from deadheat.stats.checks import Values
-from deadheat.stats.corrections import check_alpha, correct
+from deadheat.stats.checks import Values, check_alpha
+from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import Summary, summary
 from deadheat.tables.runs import Path, Runs, read_runs
 from deadheat.tables.table import SYSTEMS

@@ -26,7 +26,7 @@ from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.ranking.sizes_settings import SIZES, SizeSettings
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.study.ledger import Look
 from deadheat.text import pluralize

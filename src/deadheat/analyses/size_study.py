@@ -9,7 +9,7 @@ from typing import Any
 from deadheat.metrics import Metric
 from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
 from deadheat.ranking.sizes_settings import SizeSettings
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 from deadheat.study.tally import Tally
 from deadheat.text import pluralize
 from deadheat.version import __version__

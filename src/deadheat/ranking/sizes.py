@@ -13,7 +13,8 @@ from deadheat.errors import InputError
 from deadheat.ranking.sizes_aso import AsoAgreement, aso_agreement
 from deadheat.ranking.sizes_sampling import CountedSet, SampledScores, averaged, ranked_scores, sampled_scores
 from deadheat.ranking.sizes_settings import SizeSettings
-from deadheat.stats.intervals import Interval, Values, wilson
+from deadheat.stats.checks import Values
+from deadheat.stats.intervals import Interval, wilson
 from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.text import pluralize
 

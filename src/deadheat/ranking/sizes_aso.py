@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.stats.aso import aso_matrix
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 
 TAU = 0.5  # below which a bound stands for a better system, in van der Goot et al. (2024)
 RESAMPLES = 200

@@ -18,7 +18,7 @@ from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.ranking.sizes_settings import SizeSettings
 from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 
 BLOCK = 1 << 22  # weights at a time, so that memory stays small
 DECIMALS = 12  # mean scores that are equal to so many are ties; the order of addition moves the sixteenth
