@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from deadheat.terminal.tables import table
 
 from benchmarks.timing import DATA, peak_memory
-from deadheat.study.cells import DONE, Cell, Outcome, PartScores
-from deadheat.study.packing import compressed
-from deadheat.study.store import Store
-from deadheat.terminal.tables import table
+from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
+from deadheat.study.store.counts import compress
+from deadheat.study.store.store import Store
 
 RUNS, UNITS, SYSTEMS, COMPARED, AT_ONCE, LARGE = 100_000, 2_000, 20, 1_000, 1_000, 10**8
 METRIC = "las.v1"
@@ -127,7 +127,7 @@ def main() -> None:
     real = real_counts()
     counts_RNF = made_counts(np.random.default_rng(0)) if real is None else real
     print(f"bytes a run of {UNITS:,} units by 3 fields ({'made-up' if real is None else 'real'} counts, LAS)")
-    sizes = {name: np.mean([len(compressed(pack(each))) for each in counts_RNF]) for name, pack in LAYOUTS.items()}
+    sizes = {name: np.mean([len(compress(pack(each))) for each in counts_RNF]) for name, pack in LAYOUTS.items()}
     print(table(("layout", "bytes"), [(name, f"{size:,.0f}") for name, size in sizes.items()]), "\n")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"
@@ -135,7 +135,7 @@ def main() -> None:
             (name, f"{took.wall:.3f}", f"{took.cpu:.3f}", told) for name, took, told in measured(path, runs, counts_RNF)
         ]
         print(table((f"{runs:,} runs", "seconds", "CPU", ""), rows))
-        program = f"from deadheat.study.store import Store\nwith Store.read({str(path)!r}) as s: s.scores()"
+        program = f"from deadheat.study.store.store import Store\nwith Store.read({str(path)!r}) as s: s.scores()"
         print(f"memory of scores(), the interpreter included: {peak_memory(program) / 2**20:.0f} MiB")
 
 

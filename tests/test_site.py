@@ -111,7 +111,7 @@ def build(folder: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert built.returncode == 0, re.sub(r"\x1b\[[\d;]*m", "", built.stdout)
 

@@ -9,32 +9,33 @@ from typing import TYPE_CHECKING
 from deadheat.version import __version__
 
 if TYPE_CHECKING:
-    from deadheat.analyses.compare import compare
-    from deadheat.analyses.contrast import contrast
-    from deadheat.analyses.power import power
-    from deadheat.analyses.rank import rank
-    from deadheat.analyses.run import run
-    from deadheat.analyses.score import score
-    from deadheat.analyses.seeds import seeds
-    from deadheat.analyses.size import size
-    from deadheat.analyses.tables import compare_scores
     from deadheat.corpus import Corpus, read, take, write
     from deadheat.corpus.info import info
-    from deadheat.pages.report import report
+    from deadheat.questions.compare import compare, compare_scores
+    from deadheat.questions.contrast import contrast
+    from deadheat.questions.power import power
+    from deadheat.questions.rank import rank
+    from deadheat.questions.run import run
+    from deadheat.questions.score import score
+    from deadheat.questions.seeds import seeds
+    from deadheat.questions.size import size
+    from deadheat.report.report import report
+    from deadheat.results.base import from_json
     from deadheat.splits import Partition, split
-    from deadheat.study.ledger import Ledger, Look
-    from deadheat.study.store import open_store
-    from deadheat.systems.many import train_many
+    from deadheat.study.ledger.ledger import Ledger, LedgerEntry
+    from deadheat.study.store.store import open_store
+    from deadheat.systems.system import train_many
 
 __all__ = [
     "Corpus",
     "Ledger",
-    "Look",
+    "LedgerEntry",
     "Partition",
     "__version__",
     "compare",
     "compare_scores",
     "contrast",
+    "from_json",
     "info",
     "open_store",
     "power",
@@ -53,25 +54,26 @@ __all__ = [
 
 _HOMES = {
     "Corpus": "deadheat.corpus",
-    "Ledger": "deadheat.study.ledger",
-    "Look": "deadheat.study.ledger",
+    "Ledger": "deadheat.study.ledger.ledger",
+    "LedgerEntry": "deadheat.study.ledger.ledger",
     "Partition": "deadheat.splits",
-    "compare": "deadheat.analyses.compare",
-    "compare_scores": "deadheat.analyses.tables",
-    "contrast": "deadheat.analyses.contrast",
+    "compare": "deadheat.questions.compare",
+    "compare_scores": "deadheat.questions.compare",
+    "contrast": "deadheat.questions.contrast",
+    "from_json": "deadheat.results.base",
     "info": "deadheat.corpus.info",
-    "open_store": "deadheat.study.store",
-    "power": "deadheat.analyses.power",
-    "rank": "deadheat.analyses.rank",
+    "open_store": "deadheat.study.store.store",
+    "power": "deadheat.questions.power",
+    "rank": "deadheat.questions.rank",
     "read": "deadheat.corpus",
-    "report": "deadheat.pages.report",
-    "run": "deadheat.analyses.run",
-    "score": "deadheat.analyses.score",
-    "seeds": "deadheat.analyses.seeds",
-    "size": "deadheat.analyses.size",
+    "report": "deadheat.report.report",
+    "run": "deadheat.questions.run",
+    "score": "deadheat.questions.score",
+    "seeds": "deadheat.questions.seeds",
+    "size": "deadheat.questions.size",
     "split": "deadheat.splits",
     "take": "deadheat.corpus",
-    "train_many": "deadheat.systems.many",
+    "train_many": "deadheat.systems.system",
     "write": "deadheat.corpus",
 }
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.corpus import read, take, write
-from deadheat.systems.parser_input import ParserInput
+from deadheat.systems.parsers import ParserInput
 
 PARTS = ("train", "dev", "test")
 PREDICTED = ParserInput("predicted", "upos", "perceptron.v1", "refuse")
@@ -33,7 +33,7 @@ def prepare(folder: Path, out: Path) -> str:
     corpus = read(files_of(folder))
     sizes = [read(file).sentences for file in files_of(folder)]
     ends = np.cumsum([0, *sizes])
-    tagged = PREDICTED.tagged(corpus, np.arange(sizes[0]))
+    tagged = PREDICTED.with_predicted_tags(corpus, np.arange(sizes[0]))
     told = []
     for name, own in (("gold", corpus), ("predicted", tagged)):
         for at, part in enumerate(PARTS):

@@ -16,7 +16,7 @@ import polars as pl
 
 from deadheat.metrics import METRICS
 from deadheat.stats.paired import randomization
-from deadheat.study.store import Store, open_store
+from deadheat.study.store.store import Store, open_store
 from deadheat.systems import SYSTEMS
 from studies.networks.draw import FOLDER, TASKS, Task
 

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from deadheat.neural.shape import OPTIMIZERS
+from deadheat.neural.config import OPTIMIZERS
 from deadheat.splits.drawing import below, generator
 
 FOLDER = Path(__file__).parent

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.corpus import write
-from deadheat.study.cells import Cell
-from deadheat.study.plan import Plan
-from deadheat.study.search import Search, searches_of
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import Search, searches_of
 
 ORDERS, SPLITS = "orders.jsonl", "splits.npz"
 
@@ -46,7 +46,7 @@ def main() -> None:
         for path in given.studies:
             plan = Plan.of(path)
             for search in searches_of(plan):
-                for place in search.places:
+                for place in search.corpus_splits:
                     write(plan.materials[place.corpus].corpus, given.folder / f"{place.corpus}.conllu.xz")
                     made = {
                         (setup, phase): [cell for system in search.candidates for cell in cells(place, setup, system)]

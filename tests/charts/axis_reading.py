@@ -31,11 +31,11 @@ def upward(chart: Chart, layout: Layout) -> Callable[[float], float]:
 
 
 def _numbers(chart: Chart, layout: Layout) -> list[Box]:
-    return [box for box in texts(chart, layout) if re.fullmatch(r"−?[\d,.]+", box.said) and "small" in box.kinds]
+    return [box for box in texts(chart, layout) if re.fullmatch(r"−?[\d,.]+", box.content) and "small" in box.kinds]
 
 
 def _value(box: Box) -> float:
-    return float(box.said.replace("−", "-").replace(",", ""))
+    return float(box.content.replace("−", "-").replace(",", ""))
 
 
 def _scale(ticks: Sequence[tuple[float, float]]) -> Callable[[float], float]:

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from xml.etree import ElementTree
@@ -28,6 +28,14 @@ AWKWARD = (
 )
 
 
+@dataclass(frozen=True)
+class FunctionPlot:
+    """A plot that a function draws."""
+
+    draw: Callable[[Layout], Chart]
+    title: str = "Plot"
+
+
 @dataclass(frozen=True, slots=True)
 class Box:
     """A mark or a text: where it lies, what is written or told about it, and its classes."""
@@ -37,8 +45,8 @@ class Box:
     top: float
     right: float
     bottom: float
-    said: str
-    told: str
+    content: str
+    tooltip: str
     kinds: frozenset[str]
 
     @property
@@ -144,8 +152,8 @@ def assert_sound(chart: Chart, layout: Layout) -> None:
         assert box.top >= -1, f"beyond the top: {box}"
         assert box.right <= chart.width + 1, f"beyond the right side ({chart.width}): {box}"
         assert box.bottom <= chart.height + 1, f"beyond the bottom ({chart.height}): {box}"
-        assert not {"nan", "inf", "None"} & set(re.findall(r"\w+", box.said)), box
-    assert_apart([box for box in found if box.tag == "text" and box.said])
+        assert not {"nan", "inf", "None"} & set(re.findall(r"\w+", box.content)), box
+    assert_apart([box for box in found if box.tag == "text" and box.content])
     known = set(re.findall(r"\.([a-z]+\d?)\b", style(PRINT, layout.font)))
     assert {kind for box in found for kind in box.kinds} <= known
     assert " id=" not in chart.marks
@@ -155,7 +163,7 @@ def assert_sound(chart: Chart, layout: Layout) -> None:
 def assert_apart(words: Sequence[Box]) -> None:
     """No words cover others."""
     for a, b in combinations(words, 2):
-        assert not a.overlaps(b), f"{a.said!r} covers {b.said!r}: {a} {b}"
+        assert not a.overlaps(b), f"{a.content!r} covers {b.content!r}: {a} {b}"
 
 
 def cells(chart: Chart) -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ import pytest
 
 from deadheat.charts.chart import COLUMN, FULL, LAYOUTS, NARROW, WIDE, Chart, Figure, unique
 from deadheat.charts.drawing import circle
-from tests.charts.svg_reading import AWKWARD, NAN, SVG
+from tests.charts.svg_reading import AWKWARD, NAN, SVG, FunctionPlot
 
 
 def chart_of(title: str = "Dots", description: str = "One dot.", **changed: object) -> Chart:
@@ -68,11 +68,17 @@ def test_print_layouts_are_as_wide_as_columns_of_a_paper() -> None:
 
 def test_figures_of_the_same_name_get_numbers_and_keep_their_drawings() -> None:
     a, b = chart_of("a"), chart_of("b")
-    made = unique([Figure("x", lambda _: a), Figure("x", lambda _: b), Figure("y", lambda _: a)])
+    made = unique(
+        [
+            Figure("x", FunctionPlot(lambda _: a)),
+            Figure("x", FunctionPlot(lambda _: b)),
+            Figure("y", FunctionPlot(lambda _: a)),
+        ]
+    )
     assert [each.name for each in made] == ["x", "x-2", "y"]
     assert [each.draw(WIDE) for each in made] == [a, b, a]
 
 
 def test_a_figure_named_like_a_number_that_was_given_gets_another() -> None:
-    made = unique([Figure(name, lambda _: chart_of()) for name in ("x-2", "x", "x", "x")])
+    made = unique([Figure(name, FunctionPlot(lambda _: chart_of())) for name in ("x-2", "x", "x", "x")])
     assert len({each.name for each in made}) == 4

@@ -1,5 +1,6 @@
 """Mean ranks on a line, with bars over those that are not told apart."""
 
+from collections.abc import Sequence
 from itertools import combinations, permutations
 
 import numpy as np
@@ -8,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.charts.chart import COLUMN, FULL, LAYOUTS, NARROW, WIDE, Chart, Layout
-from deadheat.charts.critical import critical_difference
-from deadheat.charts.drawing import plain
-from tests.charts.svg_reading import AWKWARD, NAN, Box, assert_apart, assert_sound, boxes, cells, only, texts
+from deadheat.charts.pairs import CriticalDifferenceDiagram
+from tests.charts.svg_reading import NAN, Box, assert_apart, assert_sound, boxes, cells, only, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 NAMES = ["biaffine", "pointer", "arc-hybrid", "2-planar", "baseline"]
@@ -18,15 +18,28 @@ RANKS = [1.4, 2.1, 3.0, 3.5, 5.0]
 GROUPS = [(0, 1), (1, 2, 3)]
 
 
+def critical_difference(
+    names: Sequence[str],
+    ranks: Sequence[float],
+    groups: Sequence[Sequence[int]],
+    layout: Layout,
+    difference: float | None = None,
+) -> Chart:
+    pairs = tuple(map(tuple, groups))
+    return CriticalDifferenceDiagram(tuple(names), tuple(ranks), pairs, "Ranks", difference).draw(layout)
+
+
 def diagram(layout: Layout, *, difference: float | None = 1.2) -> Chart:
-    return critical_difference(NAMES, RANKS, GROUPS, layout, title="Ranks", difference=difference)
+    return critical_difference(NAMES, RANKS, GROUPS, layout, difference=difference)
 
 
 def axis_places(chart: Chart, layout: Layout) -> dict[float, float]:
     """Where the whole ranks stand, by the numbers above the axis."""
     axis = max((b for b in boxes(chart, layout) if b.kinds == {"axis"}), key=lambda box: box.right - box.left)
-    numbers = [b for b in texts(chart, layout) if b.said.isdigit() and axis.top - 2 * layout.font < b.bottom < axis.top]
-    return {float(box.said): box.middle[0] for box in numbers}
+    numbers = [
+        b for b in texts(chart, layout) if b.content.isdigit() and axis.top - 2 * layout.font < b.bottom < axis.top
+    ]
+    return {float(box.content): box.middle[0] for box in numbers}
 
 
 def place(chart: Chart, layout: Layout, rank: float) -> float:
@@ -40,7 +53,7 @@ def bars(chart: Chart, layout: Layout) -> list[Box]:
 
 
 def elbows(chart: Chart, layout: Layout) -> dict[str, Box]:
-    return {box.told.partition(":")[0]: box for box in boxes(chart, layout) if box.kinds == {"elbow"}}
+    return {box.tooltip.partition(":")[0]: box for box in boxes(chart, layout) if box.kinds == {"elbow"}}
 
 
 def cliques(ranks: list[float], reach: float) -> list[tuple[int, ...]]:
@@ -63,7 +76,7 @@ def test_two_to_forty_systems_fit_and_no_bar_touches_another(count: int, layout:
     ranks = (1 + (count - 1) * np.clip(rng.normal(0.5, 0.2, count), 0, 1)).round(2).tolist()
     groups = cliques(ranks, 0.15 * count)
     names = [f"system with a name {i}" for i in range(count)]
-    chart = critical_difference(names, ranks, groups, layout, title="Ranks", difference=0.15 * count)
+    chart = critical_difference(names, ranks, groups, layout, difference=0.15 * count)
     assert_sound(chart, layout)
     drawn = bars(chart, layout)
     assert len(drawn) == len(groups)
@@ -76,7 +89,7 @@ def test_two_to_forty_systems_fit_and_no_bar_touches_another(count: int, layout:
 @layouts
 def test_the_numbers_of_the_axis_never_touch_whatever_their_number(layout: Layout) -> None:
     for count in range(2, 60):
-        chart = critical_difference(["a long name"] * count, [1.5] * count, [], layout, title="Ranks")
+        chart = critical_difference(["a long name"] * count, [1.5] * count, [], layout)
         assert_apart(texts(chart, layout)[: 1 + len(axis_places(chart, layout))])
         assert {1, count} <= set(axis_places(chart, layout))
 
@@ -91,7 +104,7 @@ def test_every_line_starts_at_its_rank_and_the_axis_runs_from_one_to_the_number_
         box = elbows(chart, layout)[name]
         there = place(chart, layout, rank)
         assert min(abs(box.left - there), abs(box.right - there)) < 0.05
-        assert box.told == f"{name}: mean rank {rank:.2f}"
+        assert box.tooltip == f"{name}: mean rank {rank:.2f}"
 
 
 @layouts
@@ -100,7 +113,7 @@ def test_a_bar_covers_its_group_and_no_other(layout: Layout) -> None:
     for group, bar in zip(GROUPS, bars(chart, layout), strict=True):
         covered = [i for i, rank in enumerate(RANKS) if bar.left <= place(chart, layout, rank) <= bar.right]
         assert covered == list(group)
-        assert bar.told == "no significant difference: " + ", ".join(NAMES[i] for i in group)
+        assert bar.tooltip == "not significantly different: " + ", ".join(NAMES[i] for i in group)
 
 
 @layouts
@@ -119,8 +132,8 @@ def test_no_line_crosses_another(layout: Layout) -> None:
 def test_each_name_stands_at_the_end_of_its_line_with_its_rank(layout: Layout) -> None:
     chart = diagram(layout)
     for name, rank in zip(NAMES, RANKS, strict=True):
-        written = only(box for box in texts(chart, layout) if box.said == name)
-        numbers = [box for box in texts(chart, layout) if box.said == f"{rank:.2f}"]
+        written = only(box for box in texts(chart, layout) if box.content == name)
+        numbers = [box for box in texts(chart, layout) if box.content == f"{rank:.2f}"]
         line = elbows(chart, layout)[name]
         assert written.middle[1] == pytest.approx(line.bottom, abs=0.3 * layout.font)
         assert any(abs(box.middle[1] - line.bottom) < 0.3 * layout.font for box in numbers)
@@ -129,16 +142,16 @@ def test_each_name_stands_at_the_end_of_its_line_with_its_rank(layout: Layout) -
 
 def test_names_stand_on_both_sides_where_there_is_room_and_on_one_elsewhere() -> None:
     for layout, sides in ((WIDE, 2), (FULL, 2), (NARROW, 1), (COLUMN, 1)):
-        words = [box for box in texts(diagram(layout), layout) if box.said in NAMES]
+        words = [box for box in texts(diagram(layout), layout) if box.content in NAMES]
         assert len({box.left > layout.width / 2 for box in words}) == sides
 
 
 def test_the_critical_difference_is_as_long_as_it_is() -> None:
     chart = diagram(WIDE)
-    bracket = only(box for box in boxes(chart, WIDE) if box.told.startswith("critical difference"))
+    bracket = only(box for box in boxes(chart, WIDE) if box.tooltip.startswith("critical difference"))
     assert bracket.left == pytest.approx(place(chart, WIDE, 1), abs=0.05)
     assert bracket.right == pytest.approx(place(chart, WIDE, 2.2), abs=0.05)
-    assert "CD = 1.20" in [box.said for box in texts(chart, WIDE)]
+    assert "CD = 1.20" in [box.content for box in texts(chart, WIDE)]
     assert len([box for box in boxes(chart, WIDE) if box.kinds == {"rule"}]) == 3
 
 
@@ -147,7 +160,7 @@ def test_a_critical_difference_longer_than_the_line_ends_with_it_and_stays_open(
     chart = diagram(layout, difference=9)
     assert_sound(chart, layout)
     assert len([box for box in boxes(chart, layout) if box.kinds == {"rule"}]) == 2
-    assert "CD = 9.00" in [box.said for box in texts(chart, layout)]
+    assert "CD = 9.00" in [box.content for box in texts(chart, layout)]
 
 
 @pytest.mark.parametrize("difference", [None, NAN])
@@ -159,23 +172,14 @@ def test_without_a_critical_difference_there_is_none(difference: float | None) -
 
 
 @layouts
-def test_any_name_is_shown_as_words(layout: Layout) -> None:
-    names = list(AWKWARD)
-    chart = critical_difference(names, range(1, 7), [range(6)], layout, title="Ranks", difference=2)
-    assert_sound(chart, layout)
-    told = " ".join(box.said + box.told for box in boxes(chart, layout))
-    assert all(plain(name) in told for name in names)
-
-
-@layouts
 def test_a_system_without_ranks_is_listed_without_a_line(layout: Layout) -> None:
-    chart = critical_difference(["a", "b", "c"], [1.2, NAN, 1.8], [(0, 1, 2), (1, 2)], layout, title="Ranks")
+    chart = critical_difference(["a", "b", "c"], [1.2, NAN, 1.8], [(0, 1, 2), (1, 2)], layout)
     assert_sound(chart, layout)
     assert set(elbows(chart, layout)) == {"a", "c"}
-    said = [box.said for box in texts(chart, layout)]
+    said = [box.content for box in texts(chart, layout)]
     assert {"a", "b", "c"} <= set(said)
     assert "–" in said
-    assert [box.told for box in bars(chart, layout)] == ["no significant difference: a, c"]
+    assert [box.tooltip for box in bars(chart, layout)] == ["not significantly different: a, c"]
     assert cells(chart)[1] == {"system": "b", "mean rank": "", "groups": "1 2"}
 
 
@@ -184,7 +188,7 @@ def test_a_system_without_ranks_is_listed_without_a_line(layout: Layout) -> None
 def test_any_ranks_are_drawn_inside_and_given_in_the_data(ranks: list[float], reach: float, where: str) -> None:
     layout = LAYOUTS[where]
     names = [f"s{i}" for i in range(len(ranks))]
-    chart = critical_difference(names, ranks, cliques(ranks, reach), layout, title="Ranks", difference=reach)
+    chart = critical_difference(names, ranks, cliques(ranks, reach), layout, difference=reach)
     assert_sound(chart, layout)
     assert [(each["system"], float(each["mean rank"])) for each in cells(chart)] == list(zip(names, ranks, strict=True))
 
@@ -193,11 +197,7 @@ def test_groups_are_said_in_words_and_given_by_number() -> None:
     chart = diagram(WIDE)
     assert chart.description == (
         "Mean ranks of 5 systems, 1 is best: biaffine 1.40, pointer 2.10, arc-hybrid 3.00, 2-planar 3.50, "
-        "baseline 5.00. Not told apart: biaffine, pointer; pointer, arc-hybrid, 2-planar. "
+        "baseline 5.00. Not significantly different: biaffine, pointer; pointer, arc-hybrid, 2-planar. "
         "The critical difference is 1.20."
     )
     assert [each["groups"] for each in cells(chart)] == ["1", "1 2", "2", "2", ""]
-
-
-def test_no_systems_are_a_drawing_that_says_so() -> None:
-    assert_sound(critical_difference([], [], [], WIDE, title="Ranks"), WIDE)

@@ -15,15 +15,15 @@ from deadheat.charts.drawing import (
     line,
     number,
     path,
-    plain,
     polygon,
     polyline,
     rect,
     shape,
-    shortened,
+    shorten,
     text,
     text_width,
     triangle,
+    xml_text,
 )
 from deadheat.charts.theme import SERIES
 from tests.charts.svg_reading import AWKWARD
@@ -91,7 +91,7 @@ def _is_cut(name: str, head: str, tail: str) -> bool:
 
 @given(st.text(max_size=60) | st.text(f"ab{ELLIPSIS}", max_size=60), st.floats(0, 300), st.floats(6, 20))
 def test_a_shortened_name_fits_or_is_only_dots(name: str, room: float, font: float) -> None:
-    shown = shortened(name, room, font)
+    shown = shorten(name, room, font)
     assert text_width(shown, font) <= room or shown == ELLIPSIS or shown == name == ""
     if shown != name:
         places = [at for at, sign in enumerate(shown) if sign == ELLIPSIS]
@@ -101,7 +101,7 @@ def test_a_shortened_name_fits_or_is_only_dots(name: str, room: float, font: flo
 
 @given(st.text("abcdefghij-", min_size=20, max_size=60), st.floats(60, 120))
 def test_a_shortened_name_keeps_its_beginning_and_its_end_and_uses_the_room(name: str, room: float) -> None:
-    shown = shortened(name, room, 10)
+    shown = shorten(name, room, 10)
     if shown != name:
         head, _, tail = shown.partition(ELLIPSIS)
         assert name.startswith(head)
@@ -111,26 +111,26 @@ def test_a_shortened_name_keeps_its_beginning_and_its_end_and_uses_the_room(name
 
 
 def test_a_mark_is_not_put_onto_the_dots() -> None:
-    assert shortened("aaaaaaaaaaaae\u0301\u0301\u0301", 40, 10).partition(ELLIPSIS)[2][:1] != "\u0301"
+    assert shorten("aaaaaaaaaaaae\u0301\u0301\u0301", 40, 10).partition(ELLIPSIS)[2][:1] != "\u0301"
 
 
 @given(st.text(max_size=30))
 def test_any_words_come_back_from_the_file_as_they_were(words: str) -> None:
     words = words.replace("\r", "")  # every parser of XML makes a line end of it
-    element = ElementTree.fromstring(text(1, 2, words, told="x"))
-    assert (element.text or "") == plain(words)
-    assert len(plain(words)) == len(words)
+    element = ElementTree.fromstring(text(1, 2, words, tooltip="x"))
+    assert (element.text or "") == xml_text(words)
+    assert len(xml_text(words)) == len(words)
 
 
 def test_what_xml_cannot_hold_is_shown_as_what_cannot_be_shown() -> None:
-    assert plain("a\x00b\ud800c\ufffed\U0001f600") == "a\ufffdb\ufffdc\ufffdd\U0001f600"
+    assert xml_text("a\x00b\ud800c\ufffed\U0001f600") == "a\ufffdb\ufffdc\ufffdd\U0001f600"
 
 
 @pytest.mark.parametrize("name", AWKWARD)
 def test_a_label_that_is_cut_tells_the_whole_name(name: str) -> None:
     element = ElementTree.fromstring(label(0, 0, name, 60, 10))
     whole = element.findtext("title") or element.text
-    assert whole == plain(name)
+    assert whole == xml_text(name)
     assert text_width(element.text or "", 10) <= 60
     assert not list(element.iter("script"))
 
@@ -145,7 +145,7 @@ def test_a_coordinate_is_right_to_a_hundredth_and_short(value: float) -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_a_mark_without_a_place_is_our_mistake(value: float) -> None:
-    with pytest.raises(AssertionError, match="no place"):
+    with pytest.raises(AssertionError, match="no position"):
         number(value)
 
 
@@ -166,7 +166,7 @@ def test_marks_are_the_elements_they_are_named_after() -> None:
     assert path("rule", "M0 0H1") == '<path class="rule" d="M0 0H1"/>'
     assert polyline("l0", [1, 2], [3, 4]) == '<polyline class="l0" points="1,3 2,4"/>'
     assert polygon("b0", [1, 2, 3], [3, 4, 5]) == '<polygon class="b0" points="1,3 2,4 3,5"/>'
-    assert text(1, 2, "a", kind="soft", anchor="end", turn=-90) == (
+    assert text(1, 2, "a", kind="soft", anchor="end", rotate=-90) == (
         '<text class="soft" x="1" y="2" text-anchor="end" transform="rotate(-90 1 2)">a</text>'
     )
 

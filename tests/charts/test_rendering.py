@@ -4,44 +4,21 @@ import shutil
 import struct
 import subprocess
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from deadheat.charts.chart import COLUMN, WIDE, Chart, Layout
-from deadheat.charts.critical import critical_difference
-from deadheat.charts.curves import Curve, curves
-from deadheat.charts.intervals import Reach, intervals
-from deadheat.charts.matrix import PairCell, pair_matrix
+from deadheat.charts.chart import COLUMN, WIDE, Layout, Plot
+from tests.charts.examples import curves, diagram, differences, matrix
 
 Pixels = npt.NDArray[np.float64]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BLOCK = 6  # pixels a side: the edges of letters differ from program to program, their places do not
 
 pytestmark = pytest.mark.slow
-
-
-def scores(layout: Layout) -> Chart:
-    rows = [Reach("biaffine", 91.2, 90.6, 91.9), Reach("pointer", 90.9, 90.3, 91.7)]
-    return intervals(rows, layout, title="LAS", axis="LAS in %", zero=True)
-
-
-def pairs(layout: Layout) -> Chart:
-    cells = [PairCell("a", "b", 1.5, 0.001, True), PairCell("a", "c", -0.4, 0.3, False)]
-    return pair_matrix(["a", "b", "c"], cells, layout, title="Pairs", axis="LAS")
-
-
-def ranks(layout: Layout) -> Chart:
-    names, mean = ["biaffine", "pointer", "arc-hybrid", "2-planar"], [1.2, 2.1, 2.9, 3.8]
-    return critical_difference(names, mean, [(0, 1), (1, 2)], layout, title="Ranks", difference=1.1)
-
-
-def lines(layout: Layout) -> Chart:
-    series = [Curve(f"s{i}", [10, 100, 1000], [i, i + 2, i + 1], [i, i, i], [i + 3] * 3) for i in range(8)]
-    return curves(series, layout, title="Tau", x_axis="sentences", y_axis="tau", log_x=True, target=4)
 
 
 def pixels(png: bytes) -> Pixels:
@@ -102,12 +79,12 @@ def in_a_browser(svg: str, size: tuple[int, int], folder: Path) -> Pixels:
 
 
 @pytest.mark.parametrize("layout", [WIDE, COLUMN], ids=["wide", "column"])
-@pytest.mark.parametrize("draw", [scores, pairs, ranks, lines])
+@pytest.mark.parametrize("make", [differences, matrix, diagram, curves])
 def test_a_chart_looks_the_same_in_a_browser_and_in_print(
-    draw: Callable[[Layout], Chart], layout: Layout, tmp_path: Path
+    make: Callable[[Sequence[str]], Plot], layout: Layout, tmp_path: Path
 ) -> None:
     converter = pytest.importorskip("vl_convert")
-    svg = draw(layout).svg(font=layout.font)
+    svg = make(("biaffine", "pointer", "arc-hybrid", "2-planar")).draw(layout).svg(font=layout.font)
     printed = pixels(converter.svg_to_png(svg, scale=1))
     shown = in_a_browser(svg, (printed.shape[1], printed.shape[0]), tmp_path)
     apart = abs(blocks(printed) - blocks(shown))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deadheat.charts.drawing import text_width
 from deadheat.charts.scales import (
     Scale,
-    axis_title,
+    _axis_title,
     bottom_axis,
     brief,
     decimals_for,
@@ -19,12 +19,11 @@ from deadheat.charts.scales import (
     fitting_ticks,
     fixed,
     left_axis,
-    left_room,
-    log_places,
-    places,
-    round_places,
-    shown,
+    left_margin,
+    log_ticks,
+    round_ticks,
     spread,
+    tick_label,
 )
 from deadheat.charts.theme import SMALL
 from tests.charts.svg_reading import NAN
@@ -60,7 +59,7 @@ def test_a_scale_of_one_value_puts_it_in_the_middle() -> None:
 @given(ranges, st.integers(1, 12))
 def test_ticks_are_round_evenly_spaced_inside_and_no_more_than_asked(ends: tuple[float, float], most: int) -> None:
     low, high = ends
-    ticks = round_places(low, high, most)
+    ticks = round_ticks(low, high, most)
     assert len(ticks) <= most
     slack = 1e-6 * (high - low)
     assert all(low - slack <= tick <= high + slack for tick in ticks)
@@ -77,7 +76,7 @@ def test_ticks_are_round_evenly_spaced_inside_and_no_more_than_asked(ends: tuple
 
 @given(positive, st.integers(2, 12))
 def test_ticks_of_a_log_scale_are_inside_in_order_and_no_more_than_asked(ends: tuple[float, float], most: int) -> None:
-    ticks = log_places(*ends, most)
+    ticks = log_ticks(*ends, most)
     assert 1 <= len(ticks) <= most
     assert ticks == sorted(set(ticks))
     assert ends[0] * (1 - 1e-6) <= ticks[0]
@@ -86,8 +85,8 @@ def test_ticks_of_a_log_scale_are_inside_in_order_and_no_more_than_asked(ends: t
 
 @given(ranges)
 def test_the_names_of_ticks_differ_and_say_the_tick(ends: tuple[float, float]) -> None:
-    ticks = round_places(*ends)
-    names = [shown(tick, ticks) for tick in ticks]
+    ticks = round_ticks(*ends)
+    names = [tick_label(tick, ticks) for tick in ticks]
     assert len(set(names)) == len(names)
     assert len({len(name.partition(".")[2]) for name in names}) <= 1
     read = [float(name.replace(",", "").replace("−", "-")) for name in names]
@@ -95,12 +94,12 @@ def test_the_names_of_ticks_differ_and_say_the_tick(ends: tuple[float, float]) -
 
 
 def test_round_bounds_are_ticks_themselves() -> None:
-    assert round_places(0.1, 0.3, 3) == [0.1, 0.2, 0.3]
-    assert round_places(0, 1, 6) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert round_ticks(0.1, 0.3, 3) == [0.1, 0.2, 0.3]
+    assert round_ticks(0, 1, 6) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
 
 
 def test_ticks_of_what_is_no_range_are_its_one_value() -> None:
-    assert round_places(5, 5) == [5]
+    assert round_ticks(5, 5) == [5]
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), max_size=8))
@@ -179,7 +178,7 @@ def test_places_without_wishes_are_none() -> None:
 def test_numbers_of_an_axis_never_touch(ends: tuple[float, float], log: bool, width: float, most: int) -> None:  # noqa: FBT001
     scale, font = Scale(*ends, 0, width, log), 12.0
     ticks = fitting_ticks(scale, font, most)
-    sides = [(scale(tick), text_width(shown(tick, ticks), SMALL * font) / 2) for tick in ticks]
+    sides = [(scale(tick), text_width(tick_label(tick, ticks), SMALL * font) / 2) for tick in ticks]
     assert all(a + half < b - other for (a, half), (b, other) in pairwise(sides))
 
 
@@ -198,16 +197,12 @@ def test_an_upright_axis_has_its_numbers_at_its_left_and_its_name_above() -> Non
     assert '<line class="grid" x1="40" y1="60" x2="300" y2="60"/>' in drawn
     assert '<text class="soft small" x="35" y="63.2" text-anchor="end">5</text>' in drawn
     assert '<text class="soft" x="0" y="11">score</text>' in drawn
-    assert left_room(scale, 10, 3) >= text_width("10", SMALL * 10) + 5
+    assert left_margin(scale, 10, 3) >= text_width("10", SMALL * 10) + 5
 
 
 def test_a_name_of_an_axis_that_is_too_wide_ends_with_the_axis() -> None:
     scale = Scale(0, 1, 100, 160)
-    assert 'x="160" y="9" text-anchor="end">accuracy on words</text>' in axis_title(scale, 9, 10, "accuracy on words")
-    long = axis_title(scale, 9, 10, "accuracy on all the words there are in the world")
+    assert 'x="160" y="9" text-anchor="end">accuracy on words</text>' in _axis_title(scale, 9, 10, "accuracy on words")
+    long = _axis_title(scale, 9, 10, "accuracy on all the words there are in the world")
     assert "…" in long
     assert "<title>accuracy on all the words there are in the world</title>" in long
-
-
-def test_places_are_written_one_after_the_other() -> None:
-    assert places([1.0, 2.504]) == "1 2.5"

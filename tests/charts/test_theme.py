@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from deadheat.charts.matrix import DEEPEST, DEEPEST_BARE
+from deadheat.charts.pairs import STRONGEST, STRONGEST_BARE
 from deadheat.charts.theme import DARK, DASHES, LIGHT, PRINT, SERIES, SMALL, Theme, page_style, style, variables
 
 Array = npt.NDArray[np.float64]
@@ -139,7 +139,7 @@ def test_series_are_told_apart_with_any_eyes_and_the_first_four_with_ease(
 @papers
 @visions
 def test_gain_and_loss_are_told_apart_with_any_eyes(theme: Theme, vision: list[list[float]]) -> None:
-    for opacity in (0.25, DEEPEST, 1.0):
+    for opacity in (0.25, STRONGEST, 1.0):
         gain, loss = (np.array(vision) @ over(theme["paper"], theme[name], opacity) for name in ("gain", "loss"))
         assert difference(lab(gain), lab(loss)) >= 12
 
@@ -153,7 +153,7 @@ def test_every_colour_of_words_and_marks_can_be_read_on_its_paper(theme: Theme, 
 @papers
 def test_words_can_be_read_on_every_fill(theme: Theme) -> None:
     ink = linear(theme["ink"])
-    fills = [(theme["tint"], 1.0), (theme["line"], 1.0), (theme["gain"], DEEPEST), (theme["loss"], DEEPEST)]
+    fills = [(theme["tint"], 1.0), (theme["line"], 1.0), (theme["gain"], STRONGEST), (theme["loss"], STRONGEST)]
     fills += [(theme["mark"], 0.16)]
     for fill, opacity in fills:
         assert contrast(ink, over(theme["paper"], fill, opacity)) >= 4.5, fill
@@ -162,7 +162,7 @@ def test_words_can_be_read_on_every_fill(theme: Theme) -> None:
 @papers
 def test_marks_are_seen_on_every_fill(theme: Theme) -> None:
     for fill in ("gain", "loss"):
-        assert contrast(linear(theme["ink"]), over(theme["paper"], theme[fill], DEEPEST_BARE)) >= 3
+        assert contrast(linear(theme["ink"]), over(theme["paper"], theme[fill], STRONGEST_BARE)) >= 3
     assert contrast(linear(theme["mark"]), linear(theme["tint"])) >= 3
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.analyses.demo import Demo
 from deadheat.cli import demo as command
-from deadheat.pages.opening import is_page
-from deadheat.study.executor import WorkersFailed
-from tests.analyses.report_cases import demonstrated as demonstrated
+from deadheat.questions.demo import Demo
+from deadheat.report.sources import is_page
+from deadheat.study.engine.executor import WorkersFailed
 from tests.cli.running import Commands
+from tests.questions.report_cases import demonstrated as demonstrated
 
 QUICK = ("--sentences", "300", "--times", "2", "--seeds", "2")
 

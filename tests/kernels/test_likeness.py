@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.kernels.likeness import nearest_like
+from deadheat.kernels.alignment import nearest_like
 
 Sets = list[set[int]]
 sets = st.lists(st.sets(st.integers(0, 25), max_size=12), max_size=12)

@@ -68,7 +68,7 @@ def run_script(path: Path, cache: str) -> str:
     path.write_text(SCRIPT)
     environment = {**os.environ, "DEADHEAT_CACHE": cache}
     done = subprocess.run(
-        [sys.executable, str(path)], env=environment, check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, str(path)], env=environment, check=True, capture_output=True, text=True, timeout=600
     )
     assert done.stderr == ""
     return done.stdout.strip()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deadheat.corpus import Corpus, Vocabulary, read, scanning, to_bytes, vocabulary, writing
 from deadheat.errors import InputError
 from deadheat.kernels import columns, conllu, interning
-from deadheat.kernels import writing as writing_kernels
+from deadheat.kernels import columns as writing_kernels
 from tests.corpus import strategies
 from tests.corpus.examples import extra, row, sentence
 

@@ -11,7 +11,7 @@ jax = pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 import jax.numpy as jnp  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-from deadheat.neural.crf import CRFWeights, best_sequences, log_partition, negative_log_likelihood  # noqa: E402
+from deadheat.neural.tagger import CRFWeights, best_sequences, log_partition, negative_log_likelihood  # noqa: E402
 
 
 def drawn(seed: int, sentences: int, words: int, labels: int, spread: float = 1.0) -> tuple[CRFWeights, np.ndarray]:
@@ -82,8 +82,8 @@ def test_a_sure_sequence_has_no_loss_and_its_gradient_is_finite() -> None:
     weights = CRFWeights(jnp.zeros((3, 3)), jnp.zeros(3), jnp.zeros(3))
     scores = jnp.full((1, 4, 3), -200.0).at[:, :, 1].set(200.0)
     labels = jnp.ones((1, 4), int)
-    loss, slopes = jax.value_and_grad(
+    loss, gradients = jax.value_and_grad(
         lambda moves: negative_log_likelihood(weights._replace(moves=moves), scores, jnp.array([4]), labels).sum()
     )(weights.moves)
     assert float(loss) == pytest.approx(0.0, abs=1e-4)
-    assert np.isfinite(slopes).all()
+    assert np.isfinite(gradients).all()

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from deadheat.pages.html import html
+from deadheat.pages.section import Section, Table
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.drawing import circle, line, text
-from deadheat.charts.intervals import Reach, intervals
-from deadheat.pages.html import html
-from deadheat.pages.section import Page, Section, Table
+from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.report.html import Page
+from tests.charts.svg_reading import FunctionPlot
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Dialog, Error, Request
@@ -143,19 +144,20 @@ def background(here: Visit) -> str:
 
 
 SCORES = (
-    Reach("pointer", 90.2, 89.7, 90.7),
-    Reach("biaffine", 92.05, 91.55, 92.55),
-    Reach("bracketing", 87.93, 87, 88),
+    IntervalRow("pointer", 90.2, 89.7, 90.7),
+    IntervalRow("biaffine", 92.05, 91.55, 92.55),
+    IntervalRow("bracketing", 87.93, 87, 88),
 )
 NAMES = tuple(each.name for each in SCORES)
 
 
-def drawn(layout: Layout, *, names: tuple[str, ...] = NAMES, title: str = "LAS of each system") -> Chart:
+def drawn(names: tuple[str, ...] = NAMES, title: str = "LAS of each system") -> IntervalPlot:
     """Scores with intervals, a name each; more names than scores go through these again."""
     rows = [
-        Reach(name, each.value, each.low, each.high) for name, each in zip(names, SCORES * len(names), strict=False)
+        IntervalRow(name, each.value, each.low, each.high)
+        for name, each in zip(names, SCORES * len(names), strict=False)
     ]
-    return intervals(rows, layout, title=title, axis="LAS in percent")
+    return IntervalPlot(tuple(rows), title=title, axis="LAS in percent")
 
 
 def stretched(layout: Layout) -> Chart:
@@ -179,11 +181,11 @@ def sample(names: tuple[str, ...] = NAMES) -> Page:
             Section(
                 "Scores",
                 (f"How good is {names[0]}?",),
-                (Figure("scores", partial(drawn, names=names)),),
+                (Figure("scores", drawn(names)),),
                 (Table(("system", "gain", "score", "verdict"), cells, caption="All scores."),),
                 ("Small print.",),
             ),
-            Section(f"On {names[-1]}", (), (Figure("sentence", stretched),), (wide,)),
+            Section(f"On {names[-1]}", (), (Figure("sentence", FunctionPlot(stretched)),), (wide,)),
             Section("Scores", ("Under the same heading.",), tables=(Table(("a", "b"), (("x", "1"),), folded=True),)),
         ),
         ("deadheat 1.0 | las.v1 | seed 0",),

@@ -60,7 +60,7 @@ def test_the_data_of_a_figure_are_in_a_link(visit: Visiting, tmp_path: Path, *, 
     here = visit(sample(), java_script_enabled=scripts)
     name, content = downloaded(here, "figure a[download]", tmp_path / "data.csv")
     assert name == "scores.csv"
-    assert content == drawn(WIDE).csv().encode()
+    assert content == drawn().draw(WIDE).csv().encode()
     assert [row[:2] for row in csv.reader(io.StringIO(content.decode()))] == [
         ["name", "value"], ["pointer", "90.2"], ["biaffine", "92.05"], ["bracketing", "87.93"]
     ]  # fmt: skip
@@ -109,7 +109,7 @@ def test_a_click_on_a_heading_sorts_numbers_as_numbers_and_what_is_missing_last(
 def test_the_button_switches_the_colours_and_the_choice_is_kept(visit: Visiting) -> None:
     here = visit(sample())
     light = background(here)
-    mark = here.tab.locator(".wide .mark, .wide .reach").first
+    mark = here.tab.locator(".wide .mark, .wide .interval").first
     colour = "each => getComputedStyle(each).stroke + getComputedStyle(each).fill"
     before = mark.evaluate(colour)
     here.tab.get_by_role("button", name="Dark colours").click()

@@ -17,14 +17,17 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-
-from deadheat.charts.chart import WIDE, Chart, Datum, Figure, Layout, harmless
-from deadheat.errors import InputError
 from deadheat.pages.html import html
-from deadheat.pages.markup import table, words
-from deadheat.pages.section import Page, Section, Table
+from deadheat.pages.markup import words
+from deadheat.pages.section import Section, Table
 from deadheat.pages.spreadsheet import MOST_ROWS, csv_link
 from deadheat.pages.writing import check_place, write_whole
+from deadheat.terminal.tables import table
+
+from deadheat.charts.chart import WIDE, Chart, Datum, Figure, Layout, escape_formula
+from deadheat.errors import InputError
+from deadheat.report.html import Page
+from tests.charts.svg_reading import FunctionPlot
 from tests.pages.browsing import HOSTILE, drawn, sample, stretched
 
 EMPTY = Page("Nothing", (), ())
@@ -177,7 +180,7 @@ def test_a_table_without_rows_has_its_headings() -> None:
     ],
 )  # fmt: skip
 def test_no_cell_is_a_formula_and_no_number_is_touched(cell: Datum, kept: Datum) -> None:
-    assert harmless(cell) == kept
+    assert escape_formula(cell) == kept
 
 
 def test_the_data_come_back_from_the_link_as_they_were() -> None:
@@ -199,7 +202,7 @@ def test_a_link_takes_the_shorter_way_to_write_data() -> None:
 
 
 def test_a_long_table_of_data_says_how_much_more_there_is() -> None:
-    text = html(Page("t", (), (Section("s", figures=(Figure("sentence", stretched),)),)))
+    text = html(Page("t", (), (Section("s", figures=(Figure("sentence", FunctionPlot(stretched)),)),)))
     assert "Data, 250 rows" in text
     assert "50 more rows in the CSV." in text
     assert text.count("<tr>") == 1 + MOST_ROWS
@@ -212,13 +215,13 @@ def test_a_figure_without_data_is_a_figure_still() -> None:
     def bare(layout: Layout) -> Chart:
         return Chart("Bare", "Nothing.", layout.width, 20, "", ("a", "b"), ())
 
-    found = Outline(html(Page("t", (), (Section("s", figures=(Figure("bare", bare),)),))))
+    found = Outline(html(Page("t", (), (Section("s", figures=(Figure("bare", FunctionPlot(bare)),)),))))
     assert found.faults == []
     assert [tag for tag, _ in found.attributes].count("svg") == 2
 
 
 def test_figures_of_one_name_and_sections_of_one_heading_are_told_apart() -> None:
-    twice = Section("LAS", figures=(Figure("las", drawn), Figure("las", partial(drawn, title="Again"))))
+    twice = Section("LAS", figures=(Figure("las", drawn()), Figure("las", drawn(title="Again"))))
     found = Outline(html(Page("t", (), (twice, twice, Section("main"), Section("charts")))))
     names = [attributes["download"] for _, attributes in found.attributes if "download" in attributes]
     assert names == ["las.csv", "las-2.csv", "las-3.csv", "las-4.csv"]
@@ -294,4 +297,4 @@ def test_a_good_place_is_not_touched_by_looking(tmp_path: Path) -> None:
 def test_the_data_shown_are_those_of_the_wide_drawing() -> None:
     link = re.search(r'href="(data:text/csv[^"]*)"', html(sample()))
     assert link
-    assert decoded(link[1]).decode() == drawn(WIDE).csv()
+    assert decoded(link[1]).decode() == drawn().draw(WIDE).csv()

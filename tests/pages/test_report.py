@@ -12,24 +12,26 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from deadheat.pages.opening import KINDS
+from deadheat.pages.report import Report, Took, report
+from deadheat.pages.section import Section
 
 import deadheat
-from deadheat.analyses.demo import Demo
-from deadheat.analyses.rank import rank
-from deadheat.analyses.seeds import seeds
-from deadheat.analyses.tables import compare_scores
 from deadheat.charts.chart import LAYOUTS
 from deadheat.errors import InputError
-from deadheat.pages.demo import demo_report
-from deadheat.pages.opening import KINDS, is_page
-from deadheat.pages.report import CHAPTERS, Report, Took, report
-from deadheat.pages.section import Section
-from deadheat.study.store import Store
+from deadheat.questions.compare import compare_scores
+from deadheat.questions.demo import Demo
+from deadheat.questions.rank import rank
+from deadheat.questions.seeds import seeds
+from deadheat.report.demo import demo_report
+from deadheat.report.report import CHAPTERS
+from deadheat.report.sources import is_page
+from deadheat.study.store.store import Store
 from deadheat.tables.runs import Runs
-from tests.analyses.report_cases import CORPORA, LABEL, Made, Ran, comparison, grid, made_store
-from tests.analyses.report_cases import demonstrated as demonstrated
-from tests.analyses.report_cases import ran as ran
 from tests.pages.section_checks import column, section, texts
+from tests.questions.report_cases import CORPORA, LABEL, Made, Ran, comparison, grid, made_store
+from tests.questions.report_cases import demonstrated as demonstrated
+from tests.questions.report_cases import ran as ran
 
 SCORES = {"A": {"en": 90, "de": 80, "fi": 70, "ta": 60}, "B": {"en": 80, "de": 81, "fi": 69, "ta": 50}}
 CHAPTERS_OF_A_STUDY = [

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from deadheat.pages.compare import sections
+from deadheat.pages.ledger import in_words
 
-from deadheat.analyses.compare import Comparison, compare
-from deadheat.analyses.contest import Settings
-from deadheat.analyses.tables import compare_scores
 from deadheat.corpus import Corpus, read
-from deadheat.pages.compare import in_words, sections
-from deadheat.pages.disagreement import MOST_SYSTEMS
+from deadheat.paper.paragraph_tests import MOST_SYSTEMS
+from deadheat.questions.compare import Comparison, compare, compare_scores
+from deadheat.study.search.space import Settings
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 
@@ -104,7 +104,7 @@ def test_the_table_of_pairs_and_the_figures_hold_the_numbers(trees: Comparison) 
     for pair in trees.pairs:
         cell = cells[pair.a, pair.b]
         assert (cell["difference"], cell["p"]) == (100 * pair.difference, pair.p_corrected)
-        assert cell["told apart"] == ("yes" if pair.winner(0.05) else "no")
+        assert cell["significant"] == ("yes" if pair.winner(0.05) else "no")
     scores = {each["name"]: each["value"] for each in rows(charts["compare-scores"])}
     assert scores == {row.file: 100 * row.value for row in trees.systems}
     assert list(scores.values()) == sorted(scores.values(), reverse=True)

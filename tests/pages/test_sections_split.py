@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from deadheat.pages.split import sections
+
 from deadheat.splits import split
 from deadheat.splits.folder import FolderCheck, check_folder, write_splits
 from deadheat.splits.splitting import Splits

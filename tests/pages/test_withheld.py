@@ -8,15 +8,15 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from deadheat.pages.report import Report, report
 
 from deadheat.corpus import read
-from deadheat.pages.report import Report, report
 from deadheat.paper.kit import kit_files
-from deadheat.study.ledger import Ledger
-from deadheat.study.sealing import seal
-from tests.analyses.report_cases import CORPORA, Ran, comparison
-from tests.analyses.report_cases import ran as ran
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.ledger.sealing import seal
 from tests.pages.section_checks import column, section, texts
+from tests.questions.report_cases import CORPORA, Ran, comparison
+from tests.questions.report_cases import ran as ran
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_a_comparison_on_a_test_set_that_was_sealed_since_shows_no_sentences(tmp
     gold.write_text("a_X b_Y c_Z\n" * 9)
     ledger = Ledger.at(tmp_path / "ledger.jsonl")
     sealed = seal(ledger, read(gold))
-    made = report(comparison(looks=[{"test_set": sealed.watched.hash, "sealed": False}]), ledger=ledger)
+    made = report(comparison(looks=[{"test_set": sealed.test_set.hash, "sealed": False}]), ledger=ledger)
     assert shown_sentences(made) == []
 
 

@@ -20,6 +20,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.paper import fonts
 from deadheat.paper.figures import figure_files, write_figures
 from deadheat.paper.fonts import typeset
+from tests.charts.svg_reading import FunctionPlot
 
 LATIN = "".join(map(chr, range(33, 127)))
 
@@ -65,7 +66,7 @@ def chart(layout: Layout, *said: str, wide: float = 1.0) -> Chart:
 
 
 def figure(*said: str, name: str = "dots", wide: float = 1.0) -> Figure:
-    return Figure(name, lambda layout: chart(layout, *said, wide=wide))
+    return Figure(name, FunctionPlot(lambda layout: chart(layout, *said, wide=wide)))
 
 
 def embedded(svg: str) -> list[tuple[str, str, TTFont]]:
@@ -233,7 +234,7 @@ def test_nothing_is_written_if_one_figure_cannot_be_drawn(tmp_path: Path) -> Non
         raise InputError("no data; expected some")
 
     with pytest.raises(InputError, match="no data"):
-        write_figures([figure(), Figure("bad", refuse)], tmp_path / "out")
+        write_figures([figure(), Figure("bad", FunctionPlot(refuse))], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -260,5 +261,5 @@ def test_data_beside_a_figure_have_no_cell_that_a_spreadsheet_takes_for_a_formul
     def draw(layout: Layout) -> Chart:
         return Chart("Dots", "None.", layout.width, 30, "", ("name", "score"), (('=HYPERLINK("x")', -0.5),))
 
-    files = figure_files([Figure("dots", draw)], formats=["svg"]).files
+    files = figure_files([Figure("dots", FunctionPlot(draw))], formats=["svg"]).files
     assert files["dots.csv"].decode() == 'name,score\n"\'=HYPERLINK(""x"")",-0.5\n'

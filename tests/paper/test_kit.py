@@ -10,6 +10,7 @@ from deadheat.charts.drawing import text
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.paper.kit import LIST, write_kit
+from tests.charts.svg_reading import FunctionPlot
 from tests.paper import documents
 from tests.paper.checker import check
 from tests.paper.documents import twenty_splits
@@ -20,7 +21,7 @@ def draw(layout: Layout) -> Chart:
     return Chart("Dots", "None.", layout.width, 30, text(5, 20, "dots"), ("x",), ((1,),))
 
 
-FIGURES = [Figure("dots", draw)]
+FIGURES = [Figure("dots", FunctionPlot(draw))]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

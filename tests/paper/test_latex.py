@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from deadheat.analyses.latex import (
+from deadheat.questions.latex import (
     DAGGER,
     STAR,
     Cell,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from deadheat.errors import InputError
-from deadheat.kernels.agreement import agreement_sums
+from deadheat.kernels.statistics import agreement_sums
 from deadheat.stats.agreement import alpha, alpha_by_group, lowest_agreement, majority, oracle
 
 # Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section C: four observers, twelve units, labels 1

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
-from deadheat.kernels.walsh import pair_mass
+from deadheat.kernels.statistics import pair_mass
 from deadheat.stats import bayesian
 from deadheat.stats.bayesian import bayesian_signed_rank
 

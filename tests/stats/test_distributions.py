@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.kernels.paths import crossing_probability
+from deadheat.kernels.statistics import crossing_probability
 from deadheat.stats.distributions import (
     brown_forsythe,
     cliffs_delta,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.kernels.quantiles import resampled_interquartile_means
+from deadheat.kernels.resampling import resampled_interquartile_means
 from deadheat.stats import aggregates
 from deadheat.stats.aggregates import interquartile_mean, interquartile_means, probability_of_improvement
 

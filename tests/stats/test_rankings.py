@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.rankings import tau_sums
+from deadheat.kernels.statistics import tau_sums
 from deadheat.stats.rankings import (
     doubled_ranks,
     kendall,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.signed_ranks import signed_rank_tails
+from deadheat.kernels.statistics import signed_rank_tails
 from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank, signed_rank_rows
 
 small = st.lists(st.integers(-4, 4).map(float), max_size=9)

@@ -7,10 +7,10 @@ import pytest
 
 from deadheat.charts.chart import WIDE
 from deadheat.metrics import METRICS
-from deadheat.neural.shape import OPTIMIZERS
-from deadheat.study.cells import DONE, Cell, Outcome, PartScores
-from deadheat.study.config import read_study
-from deadheat.study.store import Store
+from deadheat.neural.config import OPTIMIZERS
+from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
+from deadheat.study.plan.study_file import read_study
+from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 from deadheat.tables.runs import read_runs
 from studies.networks import collect, draw, tables

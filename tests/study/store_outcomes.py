@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from deadheat.metrics.metric import Counts
-from deadheat.study.cells import DONE, Cell, Outcome, PartScores
-from deadheat.study.store import Store
+from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
+from deadheat.study.store.store import Store
 
 UNITS = 300
 

@@ -16,15 +16,15 @@ import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
 from deadheat.corpus.transforms import with_labels
-from deadheat.study.bench import Worked
-from deadheat.study.cells import Cell
-from deadheat.study.executor import SerialExecutor
-from deadheat.study.local import LocalExecutor
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder
-from deadheat.study.running import Workplace
-from deadheat.study.store import Store
+from deadheat.study.engine.local import LocalExecutor
+from deadheat.study.engine.running import CellRunner
+from deadheat.study.engine.training import CellResult
+from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder
+from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS, Model, System
+from tests.study.serial_executor import SerialExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = [
@@ -62,13 +62,13 @@ def study_file(folder: Path, systems: str = "majority unigram", more: str = "", 
     return path
 
 
-def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, Worked]:
+def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, CellResult]:
     """Cells one by one in this process."""
-    place = Workplace(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
+    place = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
     return SerialExecutor(place.run, prepare=place.prepare)
 
 
-class OddPlace(Workplace):
+class OddPlace(CellRunner):
     """A workplace that knows the systems of this module."""
 
     def prepare(self) -> None:
@@ -76,7 +76,7 @@ class OddPlace(Workplace):
         super().prepare()
 
 
-def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExecutor[Cell, Worked]:
+def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExecutor[Cell, CellResult]:
     """Cells in two worker processes."""
     place = OddPlace(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
     return LocalExecutor(place.run, workers=2, limit_s=limit_s, prepare=place.prepare)

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study import worker_pool
-from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT
-from deadheat.study.executor import Finished, SerialExecutor, WorkersFailed
-from deadheat.study.local import LocalExecutor, cores
-from deadheat.study.worker import LOG_BYTES
+from deadheat.study.engine import local
+from deadheat.study.engine.local import LocalExecutor, cores
+from deadheat.study.engine.worker import LOG_BYTES, WorkerError
+from deadheat.study.plan.cells import DONE, FAILED, TIMED_OUT
 from tests.study import worker_tasks
+from tests.study.serial_executor import SerialExecutor
 from tests.study.worker_checks import PATIENCE_S, goes_on, on_linux, run, run_one
 from tests.study.worker_tasks import Loader, behave
 
@@ -101,16 +101,16 @@ def test_of_a_long_log_the_end_is_kept(executor: LocalExecutor[Any, Any]) -> Non
 
 
 def test_a_task_that_never_stops_printing_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "LOG_LIMIT", 1 << 20)
-    monkeypatch.setattr(worker_pool, "LOOK_S", 0.001)
+    monkeypatch.setattr(local, "LOG_LIMIT", 1 << 20)
+    monkeypatch.setattr(local, "CHECK_S", 0.001)
     sizes: list[int] = []
-    shorten = worker_pool.Worker.shorten_log
+    shorten = local.Worker.shorten_log
 
-    def watched(worker: worker_pool.Worker) -> None:
+    def watched(worker: local.Worker) -> None:
         shorten(worker)
         sizes.append(os.fstat(worker.log.fileno()).st_size)
 
-    monkeypatch.setattr(worker_pool.Worker, "shorten_log", watched)
+    monkeypatch.setattr(local.Worker, "shorten_log", watched)
     with LocalExecutor[Any, Any](behave, workers=1, limit_s=1) as executor:
         found = run_one(executor, "prints_for_ever")
     assert found.status == TIMED_OUT
@@ -240,14 +240,14 @@ def test_wrong_input_that_is_found_while_preparing_is_raised_as_such() -> None:
 
 
 def test_a_failure_to_prepare_is_raised_with_its_log() -> None:
-    with pytest.raises(WorkersFailed, match="OSError: no such corpus") as caught:
+    with pytest.raises(WorkerError, match="OSError: no such corpus") as caught:
         LocalExecutor(behave, prepare=worker_tasks.prepare_badly)
     assert "half prepared" in str(caught.value)
     assert "in prepare_badly" in str(caught.value)
 
 
 def test_dying_while_preparing_is_raised_with_its_log() -> None:
-    with pytest.raises(WorkersFailed, match="ended with 7\ndying while loading"):
+    with pytest.raises(WorkerError, match="ended with 7\ndying while loading"):
         LocalExecutor(behave, prepare=worker_tasks.prepare_by_dying)
 
 
@@ -255,7 +255,7 @@ def test_workers_that_die_while_they_load_are_not_started_for_ever(monkeypatch: 
     monkeypatch.setenv("STUDY", str(os.getpid()))
     with LocalExecutor[Any, Any](behave, workers=2, prepare=worker_tasks.prepare_by_dying_apart) as executor:
         executor.submit("never", ("pid",))
-        with pytest.raises(WorkersFailed, match=r"died before they were ready; .* exit code 7"):
+        with pytest.raises(WorkerError, match=r"died before they were ready; .* exit code 7"):
             list(executor.results())
 
 
@@ -269,7 +269,7 @@ def test_work_of_a_script_is_refused(work: str) -> None:
     script = f"""
 from functools import partial
 from deadheat.errors import InputError
-from deadheat.study.local import LocalExecutor
+from deadheat.study.engine.local import LocalExecutor
 def work(task): ...
 class Job:
     def run(self, task): ...
@@ -338,8 +338,3 @@ def test_a_serial_executor_lets_ctrl_c_through() -> None:
     executor.submit("x", None)
     with pytest.raises(KeyboardInterrupt):
         list(executor.results())
-
-
-def test_a_finished_task_prints_as_a_line() -> None:
-    found: Finished[int] = Finished("EWT 3", KILLED, error="cancelled", wall_s=1.5, cpu_s=1.25, peak_mb=80.2)
-    assert str(found) == "EWT 3 killed in 1.50 s (1.25 s CPU, 80 MB): cancelled"

@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from deadheat.study import worker_messages as messages
-from deadheat.study.cells import DONE, FAILED, KILLED, TIMED_OUT
-from deadheat.study.local import LocalExecutor
-from deadheat.study.worker_nursery import log_file
-from deadheat.study.worker_pool import Task, Worker
+from deadheat.study.engine.fork_server import log_file
+from deadheat.study.engine.local import LocalExecutor, Task, Worker
+from deadheat.study.engine.worker import Inbox
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 from tests.study.worker_checks import (
     PATIENCE_S,
     alive,
@@ -85,31 +84,30 @@ def test_the_others_go_on_when_some_crash(executor: LocalExecutor[Any, Any]) -> 
 
 
 def test_an_endless_task_is_ended_when_its_time_is_over() -> None:
-    with LocalExecutor[Any, Any](behave, workers=2, limit_s=0.5) as executor:
-        slow, quick = run(executor, ("never_ends",), ("sleeps", 0.1))
-        assert (slow.status, slow.error) == (TIMED_OUT, "not finished after 0.5 s")
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=1.5) as executor:
+        slow, quick = run(executor, ("never_ends",), ("square", 2))
+        assert (slow.status, slow.error) == (TIMED_OUT, "not finished after 1.5 s")
         assert slow.log == "an endless task\n"
-        assert 0.5 <= slow.wall_s < 5
+        assert slow.wall_s >= 1.5
         assert 0.05 < slow.cpu_s <= slow.wall_s + 0.1
         assert quick.status == DONE
         assert goes_on(executor)
 
 
 def test_time_that_the_caller_takes_is_not_counted_against_a_task() -> None:
-    with LocalExecutor[Any, Any](behave, workers=2, limit_s=0.4) as executor:
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=1.5) as executor:
         for number in range(3):
             executor.submit(str(number), ("many_bytes", 2_000_000))  # more than a socket holds
-        found = []
-        for each in executor.results():
-            found.append(each)
-            time.sleep(0.6)
-        assert [each.status for each in found] == [DONE] * 3
+        results = executor.results()
+        first = next(results)
+        time.sleep(1.8)
+        assert [result.status for result in (first, *results)] == [DONE] * 3
 
 
 @on_linux
 @pytest.mark.parametrize("session", ["same session", "own session"])
 def test_children_of_a_task_that_is_ended_are_ended(tmp_path: Path, session: str) -> None:
-    with LocalExecutor[Any, Any](behave, workers=1, limit_s=0.5) as executor:
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1.5) as executor:
         assert run_one(executor, "forks_a_sleeper", str(tmp_path / "pid"), session, "wait").status == TIMED_OUT
         child = written_pid(tmp_path / "pid")
         assert eventually(lambda: not alive(child))
@@ -154,7 +152,7 @@ def test_a_worker_that_ignores_a_request_to_end_is_killed(tmp_path: Path) -> Non
         assert alive(deaf)
         started = time.monotonic()
     assert not alive(deaf)
-    assert 1.5 < time.monotonic() - started < 10
+    assert time.monotonic() - started > 1.5
 
 
 @on_linux
@@ -198,7 +196,7 @@ def test_every_task_is_reported_once_while_workers_are_killed_from_outside() -> 
 
 
 @on_linux
-def test_the_death_of_the_process_that_workers_come_from_is_survived(tmp_path: Path) -> None:
+def test_the_death_of_the_process_thbusyers_come_from_is_survived(tmp_path: Path) -> None:
     with LocalExecutor[Any, Any](behave, workers=2) as executor:
         executor.submit("running", ("forks_a_sleeper", str(tmp_path / "pid"), "same session", "wait"))
         for number in range(50):
@@ -219,7 +217,7 @@ def test_the_death_of_the_process_that_workers_come_from_is_survived(tmp_path: P
 
 SCRIPT = """
 import os, sys, time
-from deadheat.study.local import LocalExecutor
+from deadheat.study.engine.local import LocalExecutor
 from tests.study.worker_tasks import behave
 with LocalExecutor(behave, workers=3) as executor:
     for number in range(9):
@@ -294,10 +292,10 @@ def test_no_worker_outlives_its_template_even_if_the_study_hangs(tmp_path: Path)
 
 def test_a_worker_that_has_begun_to_send_its_result_is_not_late() -> None:
     ours, theirs = socket.socketpair()
-    with ours, theirs, log_file(None) as log:
-        worker = Worker(0, messages.Inbox(ours), log)
+    with ours, theirs, log_file() as log:
+        worker = Worker(0, Inbox(ours), log)
         assert worker.begin(Task("x", b""))
-        assert worker.at_work
+        assert worker.busy
         theirs.send(b"half of ")
         assert worker.inbox.take() == []
-        assert not worker.at_work
+        assert not worker.busy

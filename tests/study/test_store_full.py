@@ -14,7 +14,8 @@ FILL = """
 import os, sys
 from pathlib import Path
 from deadheat.errors import InputError
-from deadheat.study.store import Store, write_prediction
+from deadheat.study.store.recording import write_prediction
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import cell, outcome
 folder = Path(sys.argv[1])
 path = folder / "study.db"
@@ -53,7 +54,8 @@ READ_ONLY = """
 import subprocess, sys
 from pathlib import Path
 from deadheat.errors import InputError
-from deadheat.study.store import Store, write_prediction
+from deadheat.study.store.recording import write_prediction
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import cell, outcome
 folder = Path(sys.argv[1])
 path = folder / "study.db"
@@ -88,7 +90,7 @@ def small_file_system(folder: Path, program: str, *arguments: str) -> list[str]:
     if shutil.which("unshare") is None or subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
         pytest.skip("no mounts of one's own here")
     command = ["unshare", "-rm", "sh", "-c", mount, "sh", sys.executable, "-c", program, str(folder), *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     if done.returncode == 77:
         pytest.skip("no mounts of one's own here")
     assert done.returncode == 0, done.stderr
@@ -108,7 +110,7 @@ def test_a_full_disk_costs_only_what_is_not_told_yet(tmp_path: Path) -> None:
 def test_a_limit_on_the_size_of_files_costs_only_what_is_not_told_yet(tmp_path: Path) -> None:
     program = FILL.format(limit=LIMIT, room=NO_LIMIT).replace("os.urandom(100_000)", "os.urandom(3_000_000)")
     done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=100
+        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     store, prediction, end = done.stdout.splitlines()

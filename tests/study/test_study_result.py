@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from deadheat.analyses.study import Block, Standing, StudyResult, _pair, study_result
 from deadheat.corpus import read
+from deadheat.questions.study import pair_over_splits, study_result
+from deadheat.results.base import from_json
+from deadheat.results.study import StudyBlock, StudyResult, SystemScores
+from deadheat.results.verdict import State
 from deadheat.stats.intervals import wilson
 from deadheat.stats.paired import mcnemar
-from deadheat.study.plan import Plan
-from deadheat.study.predictions import predictions_folder
-from deadheat.study.running import run_study
-from deadheat.study.store import Store
-from deadheat.terminal.study import study_text
+from deadheat.stats.resampled import corrected_resampled_t
+from deadheat.study.engine.running import run_study
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.recording import predictions_folder
+from deadheat.study.store.store import Store
 from tests.study.study_cases import corpus_text, serial, study_file
 
 SYSTEMS = "majority unigram hmm"
@@ -65,13 +67,13 @@ def gold_of(path: Path, column: str) -> dict[str, dict[int, str]]:
     return {sentence: dict(labels) for sentence, labels in words_of(text, column)}
 
 
-def block_of(result: StudyResult, part: str) -> Block:
+def block_of(result: StudyResult, part: str) -> StudyBlock:
     [block] = [block for block in result.blocks if block.part == part]
     return block
 
 
-def standing(block: Block, system: str, metric: str) -> Standing:
-    [found] = [each for each in block.standings if (each.system, each.metric) == (system, metric)]
+def standing(block: StudyBlock, system: str, metric: str) -> SystemScores:
+    [found] = [each for each in block.systems if (each.system, each.metric) == (system, metric)]
     return found
 
 
@@ -112,7 +114,7 @@ def test_standings_are_means_over_splits_and_seeds(tmp_path: Path) -> None:
         each = standing(block, name, "accuracy.v1")
         assert (each.runs, len(scores)) == (count, count)
         assert [each.mean, each.sd] == pytest.approx([np.mean(scores), np.std(scores, ddof=1)])
-        assert [each.least, each.most] == [float(min(scores)), float(max(scores))]
+        assert [each.min, each.max] == [float(min(scores)), float(max(scores))]
         assert each.interval is None
     [pair] = block.pairs  # the first seed alone is compared
     gaps = [np.mean(right["unigram.v1", i, 0]) - np.mean(right["perceptron.v1", i, 0]) for i in range(4)]
@@ -146,15 +148,16 @@ def test_splits_without_a_score_have_no_mean(tmp_path: Path) -> None:
     assert np.nanmean(each.by_split) == pytest.approx(each.mean)
 
 
-def test_the_result_says_what_was_asked(tmp_path: Path) -> None:
+def test_the_result_says_what_was_planned(tmp_path: Path) -> None:
     path = study_file(tmp_path, "unigram perceptron", "seeds = [4, 7]", times=2)
-    told = found(path, "systems.1.label=mine").to_dict()
-    assert told["systems"] == {"unigram.v1": "unigram", "perceptron.v1": "mine"}
-    assert told["seeds"] == {"unigram": [0], "mine": [4, 7]}
-    corpus = Plan.of(path).materials["small"].corpus
-    assert told["corpora"] == [{"corpus": "small", "sentences": 30, "words": corpus.words}]
-    assert told["strategies"] == [{"split": "random.v1", "times": 2, "seed": 0}]
-    assert (told["cells"], told["missing"]) == (6, 0)
+    result = found(path, "systems.1.label=mine")
+    assert [(system.name, system.label, system.seeds) for system in result.systems] == [
+        ("unigram.v1", "unigram", (0,)), ("perceptron.v1", "mine", (4, 7)),
+    ]  # fmt: skip
+    words = Plan.of(path).materials["small"].corpus.words
+    assert [(corpus.name, corpus.sentences, corpus.words) for corpus in result.corpora] == [("small", 30, words)]
+    assert [(item.split, item.times, item.seed) for item in result.strategies] == [("random.v1", 2, 0)]
+    assert (result.cells, result.missing) == (6, 0)
 
 
 def test_several_seeds_on_a_single_split_have_the_interval_of_their_mean(tmp_path: Path) -> None:
@@ -177,7 +180,7 @@ def test_a_single_split_has_wilsons_interval(tmp_path: Path) -> None:
         each = standing(block_of(result, "test"), name, "accuracy.v1")
         assert each.interval == pytest.approx(wilson(sum(own), len(own)).bounds)
         assert (each.runs, np.isnan(each.sd)) == (1, True)
-    assert "95 % interval" in study_text(result)
+    assert "95% CI" in str(result)
 
 
 def test_runs_without_a_score_are_left_out_of_its_mean_and_not_counted(tmp_path: Path) -> None:
@@ -212,7 +215,7 @@ def test_systems_of_two_columns_are_compared_each_with_its_own_kind(tmp_path: Pa
             scores = [np.mean(own[f"{name}.v1{setting}", number, 0]) for number in range(3)]
             each = standing(block, f"{name} column={column}", f"accuracy.v1{setting}")
             assert each.mean == pytest.approx(np.mean(scores))
-    assert "agreement of all systems on xpos" in study_text(result)
+    assert {row.labels for row in block.agreement} == {"upos", "xpos"}
 
 
 @pytest.mark.parametrize(
@@ -242,8 +245,8 @@ def test_strategies_seeds_and_corpora_are_kept_apart(tmp_path: Path) -> None:
         for corpus in ("small", "other")
         for each in (("random.v1", 0, 2), ("random.v1", 1, 1), ("kfold.v1(folds=4)", 0, 4))
     ]
-    assert len({str(block) for block in result.blocks}) == 6
-    assert [standing.runs for standing in result.blocks[5].standings[:2]] == [4, 4]
+    assert len({(block.corpus, block.way) for block in result.blocks}) == 6
+    assert [standing.runs for standing in result.blocks[5].systems[:2]] == [4, 4]
 
 
 def test_other_tests_and_corrections_are_used_as_asked_for(tmp_path: Path) -> None:
@@ -268,7 +271,7 @@ def test_what_is_missing_is_counted_and_pairs_are_of_the_splits_that_are_there(t
         result = study_result(result_of_more, store)
     assert result.missing == 2
     assert [pair.splits for pair in block_of(result, "test").pairs] == [2]
-    assert study_text(result).endswith("2 cells of the plan without a result")
+    assert "2 cells of the plan without a result." in str(result)
     with Store.read(result_of_more.store_path) as store:
         nothing = study_result(Plan.of(path, ["splits.seed=9"]), store)
     assert (nothing.blocks, nothing.missing) == ((), 4)
@@ -286,11 +289,11 @@ def test_two_systems_without_a_common_split_are_no_pair(tmp_path: Path) -> None:
                 store.add(_outcome(cell, finished))
         result = study_result(plan, store)
     assert [block.pairs for block in result.blocks] == [(), ()]
-    assert study_text(result)
+    assert str(result)
 
 
 def _outcome(cell: Any, finished: Any) -> Any:
-    from deadheat.study.running import _outcome as made
+    from deadheat.study.engine.running import _outcome as made
 
     return made(cell, finished, {})
 
@@ -306,7 +309,7 @@ def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
     file.write_bytes(data)
     with Store.read(plan.store_path) as store:
         result = study_result(plan, store)
-    assert result.damaged == (victim,)
+    assert result.damaged == (victim.key,)
     assert block_of(result, "dev").pairs == block_of(whole, "dev").pairs
     splits = {(pair.a, pair.b): pair.splits for pair in block_of(result, "test").pairs}
     assert {pair: count for pair, count in splits.items() if "hmm" in pair} == dict.fromkeys(
@@ -314,26 +317,12 @@ def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
     )
     file.unlink()
     with Store.read(plan.store_path) as store:
-        assert study_result(plan, store).damaged == (victim,)
+        assert study_result(plan, store).damaged == (victim.key,)
 
 
-def test_results_are_plain_values(tmp_path: Path) -> None:
-    result = found(study_file(tmp_path, times=1)).to_dict()
-    assert list(result) == [
-        "kind", "study", "correction", "alpha", "systems", "seeds", "corpora", "strategies", "cells", "missing",
-        "damaged", "blocks", "notes",
-    ]  # fmt: skip
-    block = result["blocks"][0]
-    assert list(block) == [
-        "corpus", "split", "seed", "part", "splits", "numbers", "train_words", "metrics", "systems", "pairs",
-        "agreement",
-    ]  # fmt: skip
-    assert list(block["systems"][0]) == [
-        "system", "metric", "runs", "mean", "sd", "least", "most", "interval", "by_split"
-    ]  # fmt: skip
-    assert list(block["pairs"][0]) == [
-        "a", "b", "test", "difference", "splits", "ahead", "significant", "reversed", "p", "p_corrected"
-    ]  # fmt: skip
+def test_results_survive_json(tmp_path: Path) -> None:
+    result = found(study_file(tmp_path, "unigram perceptron", "seeds = 2", times=2))
+    assert from_json(result.to_json()) == result
 
 
 def test_words_that_stand_together_are_one_row_of_gold_and_prediction(tmp_path: Path) -> None:
@@ -345,7 +334,7 @@ def test_words_that_stand_together_are_one_row_of_gold_and_prediction(tmp_path: 
     )
     (tmp_path / "small.conllu").write_text("".join(sentence.format(f"w{i % 7}") for i in range(30)))
     result = found(path)
-    best = block_of(result, "test").standings[0]
+    best = block_of(result, "test").systems[0]
     assert (best.system in ("unigram", "hmm"), best.mean, result.missing) == (True, 1.0, 0)
     plan = Plan.of(path)
     with Store.read(plan.store_path) as store:
@@ -354,7 +343,75 @@ def test_words_that_stand_together_are_one_row_of_gold_and_prediction(tmp_path: 
     assert text.count("1-2\tdel") == 3
 
 
-def test_a_split_counts_for_whom_the_test_favours_and_not_for_the_higher_score() -> None:
-    plan: Any = SimpleNamespace(study=SimpleNamespace(compare=SimpleNamespace(correction="bonferroni", alpha=0.05)))
-    found = _pair(plan, "a", "b", [("sign", 0.001, 0.3, -19.0), ("sign", 0.001, 0.2, 4.0), ("sign", 0.9, 0.1, -1.0)])
-    assert (found.ahead, found.significant, found.reversed) == (3, 1, 1)
+def test_a_split_counts_for_the_system_that_the_test_favours() -> None:
+    tests = [("sign", "sentence", 0.001, 0.3, -19.0), ("sign", "sentence", 0.001, 0.2, 4.0)]
+    pair = pair_over_splits("a", "b", [*tests, ("sign", "sentence", 0.9, 0.1, -1.0)], "bonferroni", 0.05)
+    assert (pair.ahead, pair.significant, pair.reversed) == (3, 1, 1)
+    single = pair_over_splits("a", "b", tests[:1], "bonferroni", 0.05)
+    assert single.state(0.05) is State.OPPOSITE
+
+
+def test_splits_together_are_tested_by_the_corrected_resampled_t_test(tmp_path: Path) -> None:
+    path = study_file(tmp_path, f"{SYSTEMS} perceptron", "seeds = 2", times=6)
+    (tmp_path / "small.conllu").write_text(corpus_text(400))
+    result = found(path)
+    block, plan = block_of(result, "test"), Plan.of(path)
+    lengths = np.diff(plan.materials["small"].corpus.offsets)
+    cells = [next(cell for cell in plan.cells if cell.number == number) for number in range(6)]
+    words = {part: [lengths[plan.partition(cell).parts[part]].sum() for cell in cells] for part in ("train", "test")}
+    share = sum(words["test"]) / sum(words["train"])
+    for pair in block.pairs:
+        a, b = (np.array(standing(block, name, "accuracy.v1").by_split) for name in (pair.a, pair.b))
+        expected = corrected_resampled_t(a - b, test_share=share)
+        test = pair.overall
+        assert (test.difference, test.low, test.high, test.p) == pytest.approx(
+            (expected.difference, expected.low, expected.high, expected.p)
+        )
+        assert test.p_corrected == pytest.approx(min(1.0, 6 * expected.p))  # six pairs
+        assert (test.splits, test.ahead) == (6, np.count_nonzero(a > b))
+    claims = {(claim.better, claim.worse): claim for claim in result.verdict.claims}
+    assert list(claims) == list(pairwise(row.system for row in block.ranked))
+    for pair in block.pairs:
+        if (pair.a, pair.b) in claims:
+            (evidence,) = claims[pair.a, pair.b].evidence
+            assert (evidence.source, evidence.count, evidence.ahead) == ("splits", 6, pair.overall.ahead)
+            assert (evidence.state is State.SHOWN) == (pair.overall.p_corrected <= 0.05)
+    assert {evidence.state for claim in claims.values() for evidence in claim.evidence} >= {State.SHOWN}
+    assert result.verdict.omitted == 6 - 3
+
+
+def test_a_single_split_is_evidence_by_its_own_test(tmp_path: Path) -> None:
+    path = study_file(tmp_path, SYSTEMS, times=1)
+    (tmp_path / "small.conllu").write_text(corpus_text(400))
+    result = found(path)
+    for claim in result.verdict.claims:
+        (pair,) = [pair for pair in block_of(result, "test").pairs if (pair.a, pair.b) == (claim.better, claim.worse)]
+        (evidence,) = claim.evidence
+        assert (evidence.source, evidence.ahead, claim.dataset) == ("tokens", None, "small")
+        assert evidence.p == pytest.approx(min(1.0, 3 * pair.p[0]))  # three pairs
+
+
+def test_two_splits_of_which_one_lacks_a_score_are_too_few(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=2)
+    plan = Plan.of(path)
+    with Store.open(plan.store_path, create=True) as store:
+        with serial(plan, store) as executor:
+            some = [cell for cell in plan.cells if (cell.system, cell.number) != ("unigram.v1", 1)]
+            for cell in some:
+                executor.submit(cell.key, cell)
+            for finished in executor.results():
+                store.add(_outcome(next(cell for cell in some if cell.key == finished.name), finished))
+        result = study_result(plan, store)
+    (claim,) = result.verdict.claims
+    assert [evidence.state for evidence in claim.evidence] == [State.TOO_FEW]
+
+
+def test_splits_that_repeat_count_once(tmp_path: Path) -> None:
+    """Four sentences of which one is tested make four different splits at most."""
+    path = study_file(tmp_path, times=12)
+    (tmp_path / "small.conllu").write_text(corpus_text(4))
+    result = found(path, "splits.sizes='train=3 sentences,test=1 sentences'", "evaluate=['test']")
+    (pair,) = result.blocks[0].pairs
+    assert pair.splits == 12
+    assert pair.overall.splits <= 4
+    assert any("splits repeat others" in note for note in result.notes)

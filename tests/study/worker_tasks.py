@@ -78,6 +78,16 @@ def sleeps(seconds: float) -> float:
     return seconds
 
 
+def waits_for_others(folder: str, count: int) -> None:
+    """Return when as many tasks as this run at the same time."""
+    Path(folder, str(os.getpid())).touch()
+    until = time.monotonic() + 60
+    while len(os.listdir(folder)) < count:
+        if time.monotonic() > until:
+            raise RuntimeError("the others do not come")
+        time.sleep(0.01)
+
+
 def sleeps_known_by(pid_file: str, seconds: float) -> None:
     Path(pid_file).write_text(str(os.getpid()))
     time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""What a chart is: marks on a surface, its data, and what it shows in words."""
+"""A chart (SVG marks, data, description), the protocol of plots that draw one, and named figures."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Protocol
 
-from deadheat.charts.drawing import plain
+from deadheat.charts.drawing import text, xml_text
 from deadheat.charts.theme import PRINT, style
 
 Datum = str | int | float | None
@@ -20,7 +21,7 @@ _NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?\s*%?")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How much room there is: the width of the drawing, and the size of its text, in CSS pixels (1/96 inch)."""
+    """The width of a drawing and the size of its text, in CSS pixels (1/96 inch)."""
 
     name: str
     width: float
@@ -31,12 +32,12 @@ WIDE = Layout("wide", 720, 13)  # a page on a screen
 NARROW = Layout("narrow", 343, 12)  # a page on a phone
 COLUMN = Layout("column", 316, 10)  # a column of a two-column paper: 3.3 inches, text of 7.5 points
 FULL = Layout("page", 605, 10.7)  # both columns: 6.3 inches, text of 8 points
-LAYOUTS = {each.name: each for each in (WIDE, NARROW, COLUMN, FULL)}
+LAYOUTS = {layout.name: layout for layout in (WIDE, NARROW, COLUMN, FULL)}
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    r"""One drawing with its data.
+    r"""A drawing with its data.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class Chart:
     """
 
     title: str  # above the drawing, and in lists of figures
-    description: str  # what one sees, in a sentence or two; for those who do not see it
+    description: str  # one or two sentences for readers who cannot see the drawing
     width: float
     height: float
     marks: str  # SVG elements
@@ -56,77 +57,97 @@ class Chart:
     rows: tuple[tuple[Datum, ...], ...]
 
     def inline(self) -> str:
-        """An element for a page, which brings the colours and the size."""
-        told = escape(plain(f"{self.title}. {self.description}"), quote=True)
+        """An SVG element for a page that defines colours and font size."""
+        label = escape(xml_text(f"{self.title}. {self.description}"), quote=True)
         return (
             f'<svg class="chart" viewBox="0 0 {self.width:g} {self.height:g}" '
-            f'role="img" aria-label="{told}">{self.marks}</svg>'
+            f'role="img" aria-label="{label}">{self.marks}</svg>'
         )
 
     def svg(self, *, font: float, fonts: str = "") -> str:
-        """A file of its own with colours for print; `fonts` are rules of CSS that bring the font along."""
+        """A standalone SVG file with colours for print; `fonts` are CSS rules that embed the font."""
         size = f'width="{self.width:g}" height="{self.height:g}" viewBox="0 0 {self.width:g} {self.height:g}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="chart">'
-            f"<title>{escape(plain(self.title))}</title><desc>{escape(plain(self.description))}</desc>"
+            f"<title>{escape(xml_text(self.title))}</title><desc>{escape(xml_text(self.description))}</desc>"
             f"<style>{fonts}{style(PRINT, font)}</style>"
             f'<rect class="paper" width="100%" height="100%"/>{self.marks}</svg>\n'
         )
 
     def csv(self) -> str:
-        """The data of the drawing, safe to open in a spreadsheet; what is missing is an empty cell."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(map(harmless, self.header))
-        writer.writerows([None if _missing(cell) else harmless(cell) for cell in row] for row in self.rows)
-        return text.getvalue()
+        """The data as CSV, safe to open in a spreadsheet; missing values are empty cells."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(map(escape_formula, self.header))
+        writer.writerows(
+            [None if isinstance(cell, float) and math.isnan(cell) else escape_formula(cell) for cell in row]
+            for row in self.rows
+        )
+        return buffer.getvalue()
 
 
-def harmless(cell: Datum) -> Datum:
-    """A cell that no spreadsheet takes for a formula: a text that looks like one begins with an apostrophe.
+class Plot(Protocol):
+    """A typed description of what to draw."""
 
-    Examples
-    --------
-    >>> harmless("=HYPERLINK(1)"), harmless("-0.5"), harmless(-0.5), harmless("-")
-    ("'=HYPERLINK(1)", '-0.5', -0.5, '-')
-    """
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
-        return "'" + cell
-    return cell
+    @property
+    def title(self) -> str: ...
 
-
-def _missing(cell: Datum) -> bool:
-    return isinstance(cell, float) and math.isnan(cell)
+    def draw(self, layout: Layout) -> Chart: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart that can be drawn for any room; `name` is a file name without ending."""
+    """A plot with a name, which is a file name without its extension."""
 
     name: str
-    draw: Callable[[Layout], Chart]
+    plot: Plot
+
+    def draw(self, layout: Layout) -> Chart:
+        """Draw the plot for a layout."""
+        return self.plot.draw(layout)
 
     def named(self, name: str) -> Figure:
-        """The same drawing under another name."""
+        """The same plot under another name."""
         return replace(self, name=name)
 
 
 def unique(figures: Sequence[Figure]) -> list[Figure]:
-    """Figures with names that differ: the second of a name gets a number.
-
-    Examples
-    --------
-    >>> [each.name for each in unique([Figure("a", None), Figure("b", None), Figure("a", None)])]
-    ['a', 'b', 'a-2']
-    """
+    """Figures with distinct names: repeated names get a number."""
     taken = {figure.name for figure in figures}
     seen: set[str] = set()
-    found = []
+    renamed = []
     for figure in figures:
         name, count = figure.name, 1
         while name in seen or (count > 1 and name in taken):
             count += 1
             name = f"{figure.name}-{count}"
         seen.add(name)
-        found.append(figure if count == 1 else figure.named(name))
-    return found
+        renamed.append(figure.named(name))
+    return renamed
+
+
+def empty_chart(title: str, layout: Layout, header: tuple[str, ...]) -> Chart:
+    """A chart without data, which says so."""
+    height = 4 * layout.font
+    note = text(layout.width / 2, height / 2 + 0.3 * layout.font, "no data", kind="soft", anchor="middle")
+    return Chart(title, "No data.", layout.width, height, note, header, ())
+
+
+def datum(value: float | None) -> Datum:
+    """A number for the data table; None where it is missing or not finite."""
+    if value is None or not math.isfinite(value):
+        return None
+    return value if isinstance(value, int) else float(value)
+
+
+def escape_formula(cell: Datum) -> Datum:
+    """Prefix text that a spreadsheet would take for a formula with an apostrophe.
+
+    Examples
+    --------
+    >>> escape_formula("=HYPERLINK(1)"), escape_formula("-0.5"), escape_formula(-0.5), escape_formula("-")
+    ("'=HYPERLINK(1)", '-0.5', -0.5, '-')
+    """
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return "'" + cell
+    return cell

@@ -1,33 +1,91 @@
-"""Lines over a quantity: how ranking, score or error change with the size of a set or the time of training."""
+"""Two quantities against each other: curves over the size of a set, and points around the diagonal (dev and test)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
-from deadheat.charts.chart import Chart, Datum, Layout
-from deadheat.charts.drawing import label, line, polygon, polyline, shape, text, text_width
-from deadheat.charts.named_rows import datum, nothing
-from deadheat.charts.scales import Scale, bottom_axis, brief, decimals_for, extent, fixed, left_axis, left_room, spread
+import numpy as np
+
+from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
+from deadheat.charts.drawing import BOLD, circle, label, line, polygon, polyline, shape, shorten, text, text_width
+from deadheat.charts.scales import (
+    LegendEntry,
+    Scale,
+    bottom_axis,
+    brief,
+    extent,
+    left_axis,
+    left_margin,
+    legend,
+    spread,
+    thin,
+)
 from deadheat.charts.theme import SERIES, SMALL
 from deadheat.text import pluralize
 
-HEADER = ("series", "x", "y", "low", "high")
-_BOLD_FONT = 1.1  # bold names need so much more room
-MOST_MARKS = 24  # of a line; of longer lines every so many points have one
+CURVE_HEADER = ("series", "x", "y", "low", "high")
+MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point
+MOST_POINTS = 3000  # drawn around the diagonal; of more, evenly spaced ones
+WIDTH_FOR_NAMES = 500  # from this width on the names of a gap plot are beside it, not above it
+DIAGONAL = "equal on both"
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line, with the band about it where bounds are given; NaN where a value is missing."""
+    """A line, with a band if there are bounds; NaN where a value is missing."""
 
     name: str
-    xs: Sequence[float]
-    ys: Sequence[float]
-    lows: Sequence[float] | None = None
-    highs: Sequence[float] | None = None
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    lows: tuple[float, ...] | None = None
+    highs: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePlot:
+    """A line for each curve, named at its end, and a dashed line at the target.
+
+    Examples
+    --------
+    >>> from deadheat.charts.chart import WIDE
+    >>> curves = (Curve("random", (50, 500, 5000), (0.4, 0.7, 0.95)), Curve("in order", (50, 5000), (0.2, 0.9)))
+    >>> print(CurvePlot(curves, "Tau", "sentences", "tau", log_x=True, target=0.9).draw(WIDE).description[:72])
+    tau over sentences (logarithmic) for 2 series, with a target of 0.9. ran
+    """
+
+    curves: tuple[Curve, ...]
+    title: str
+    x_axis: str
+    y_axis: str
+    log_x: bool = False
+    target: float | None = None
+
+    def draw(self, layout: Layout) -> Chart:
+        if not self.curves:
+            return empty_chart(self.title, layout, CURVE_HEADER)
+        lines = [_curve_points(curve, log=self.log_x) for curve in self.curves]
+        plane = _plane(self, lines, layout)
+        bottom, left, font = plane.up.start, plane.across.start, layout.font
+        drawn = [
+            bottom_axis(plane.across, bottom, plane.up.end, font, title=self.x_axis, most=9),
+            left_axis(plane.up, left, plane.across.end, font, title=self.y_axis, most=6),
+            line("axis", left, bottom, plane.across.end, bottom),
+        ]
+        if not plane.anonymous:
+            drawn += [_band(i, points, plane) for i, points in enumerate(lines)]
+        if self.target is not None:
+            drawn.append(_target(self.target, lines, plane))
+        named = enumerate(zip(self.curves, lines, strict=True))
+        drawn += [_line(i, curve.name, points, plane) for i, (curve, points) in named]
+        drawn.append(_end_names(self.curves, lines, plane))
+        height = bottom + (3.3 if self.x_axis else 1.8) * font
+        description = _curve_description(self, lines, plane.up)
+        table = tuple(row for curve in self.curves for row in _curve_rows(curve))
+        return Chart(self.title, description, layout.width, height, "".join(drawn), CURVE_HEADER, table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,217 +96,252 @@ class _Point:
     high: float
 
     @property
-    def known(self) -> bool:
+    def has_value(self) -> bool:
         return math.isfinite(self.y)
 
     @property
-    def banded(self) -> bool:
+    def has_band(self) -> bool:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plane:
-    """The two scales of a plot; many series are drawn soft, for eight at most are told apart."""
+    """The two scales of a plot; with more than eight series all are drawn alike."""
 
     across: Scale
     up: Scale
     layout: Layout
-    soft: bool
+    anonymous: bool
 
 
-def curves(
-    series: Sequence[Curve],
-    layout: Layout,
-    *,
-    title: str,
-    x_axis: str,
-    y_axis: str,
-    log_x: bool = False,
-    target: float | None = None,
-) -> Chart:
-    """A line for each series, named at its end; a dashed level line at the target.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> tau = [Curve("random", [50, 500, 5000], [0.4, 0.7, 0.95]), Curve("in order", [50, 500, 5000], [0.2, 0.5, 0.9])]
-    >>> chart = curves(tau, WIDE, title="Tau", x_axis="sentences", y_axis="Kendall's tau", log_x=True, target=0.9)
-    >>> print(chart.description.partition(". ")[0])
-    Kendall's tau over sentences (logarithmic) for 2 series, with a target of 0.9
-    """
-    if not series:
-        return nothing(title, layout, HEADER)
-    points = [_points(each, log=log_x) for each in series]
-    plane = _plane(series, points, layout, log=log_x, target=target)
-    bottom, left, font = plane.up.start, plane.across.start, layout.font
-    drawn = [
-        bottom_axis(plane.across, bottom, plane.up.end, font, title=x_axis, most=9),
-        left_axis(plane.up, left, plane.across.end, font, title=y_axis, most=6),
-        line("axis", left, bottom, plane.across.end, bottom),
-    ]
-    if not plane.soft:
-        drawn += [_band(i, each, plane) for i, each in enumerate(points)]
-    if target is not None:
-        drawn.append(_target(target, points, plane))
-    decimals = decimals_for(plane.up.low, plane.up.high)
-    named = enumerate(zip(series, points, strict=True))
-    drawn += [_line(i, each.name, found, plane, decimals) for i, (each, found) in named]
-    drawn.append(_names(series, points, plane))
-    height = bottom + (3.3 if x_axis else 1.8) * font
-    about = f"{y_axis} over {x_axis}{' (logarithmic)' if log_x else ''} for {len(series)} series"
-    goal = f", with a target of {brief(target)}" if target is not None else ""
-    said = f"{about}{goal}. {_description(series, points, decimals)}"
-    return Chart(title, said, layout.width, height, "".join(drawn), HEADER, tuple(_table(series)))
+def _curve_points(curve: Curve, *, log: bool) -> list[_Point]:
+    """The points from left to right, without those that have no position on the x axis."""
+    missing = (math.nan,) * len(curve.xs)
+    columns = (curve.xs, curve.ys, curve.lows or missing, curve.highs or missing)
+    points = (_Point(*map(float, values)) for values in zip(*columns, strict=True))
+    return sorted((p for p in points if math.isfinite(p.x) and (p.x > 0 or not log)), key=lambda p: p.x)
 
 
-def _points(curve: Curve, *, log: bool) -> list[_Point]:
-    """The points from left to right; those without a place on the axis are left out."""
-    none = [math.nan] * len(curve.xs)
-    lows, highs = (none if each is None else each for each in (curve.lows, curve.highs))
-    found = [_Point(*map(float, each)) for each in zip(curve.xs, curve.ys, lows, highs, strict=True)]
-    return sorted((p for p in found if math.isfinite(p.x) and (p.x > 0 or not log)), key=lambda p: p.x)
+def _curve_rows(curve: Curve) -> Iterator[tuple[Datum, ...]]:
+    for i, x in enumerate(curve.xs):
+        bounds = (None if values is None else datum(values[i]) for values in (curve.lows, curve.highs))
+        yield curve.name, datum(x), datum(curve.ys[i]), *bounds
 
 
-def _table(series: Sequence[Curve]) -> Iterator[tuple[Datum, ...]]:
-    for each in series:
-        for i, x in enumerate(each.xs):
-            bounds = (None if values is None else datum(values[i]) for values in (each.lows, each.highs))
-            yield each.name, datum(x), datum(each.ys[i]), *bounds
-
-
-def _plane(
-    series: Sequence[Curve],
-    points: Sequence[Sequence[_Point]],
-    layout: Layout,
-    *,
-    log: bool,
-    target: float | None,
-) -> _Plane:
-    font, everything = layout.font, [point for each in points for point in each]
-    values = [value for point in everything for value in (point.y, point.low, point.high)]
-    low, high = extent(values, margin=0.06, include=() if target is None else (target,))
-    top, tall = 2.4 * font, min(max(0.58 * layout.width, 14 * font), 25 * font)
-    up = Scale(low, high, top + tall, top)
-    names = [_end_name(*each) for each in zip(series[:SERIES], points, strict=False)]
+def _plane(plot: CurvePlot, lines: Sequence[Sequence[_Point]], layout: Layout) -> _Plane:
+    font, points = layout.font, [point for line in lines for point in line]
+    values = [value for point in points for value in (point.y, point.low, point.high)]
+    low, high = extent(values, margin=0.06, include=() if plot.target is None else (plot.target,))
+    top, height = 2.4 * font, min(max(0.58 * layout.width, 14 * font), 25 * font)
+    up = Scale(low, high, top + height, top)
+    names = [_end_name(curve, line) for curve, line in zip(plot.curves[:SERIES], lines, strict=False)]
     widest = max(text_width(name, font, bold=True) for name in names)
     right = layout.width - min(1.03 * widest + 2.6 * font, 0.33 * layout.width)
-    first, last = extent([point.x for point in everything], margin=0.03, log=log)
-    across = Scale(first, last, left_room(up, font, 6), right, log)
-    return _Plane(across, up, layout, soft=len(series) > SERIES)
+    first, last = extent([point.x for point in points], margin=0.03, log=plot.log_x)
+    across = Scale(first, last, left_margin(up, font, 6), right, plot.log_x)
+    return _Plane(across, up, layout, anonymous=len(plot.curves) > SERIES)
 
 
 def _end_name(curve: Curve, points: Sequence[_Point]) -> str:
-    return curve.name if any(point.known for point in points) else f"{curve.name} (no values)"
+    return curve.name if any(point.has_value for point in points) else f"{curve.name} (no values)"
 
 
-def _runs(points: Sequence[_Point], which: str) -> Iterator[list[_Point]]:
+def _runs(points: Sequence[_Point], attribute: str) -> Iterator[list[_Point]]:
     """Stretches of points without a gap."""
-    for there, run in groupby(points, key=lambda point: bool(getattr(point, which))):
-        if there:
+    for present, run in groupby(points, key=lambda point: bool(getattr(point, attribute))):
+        if present:
             yield list(run)
 
 
 def _band(i: int, points: Sequence[_Point], plane: _Plane) -> str:
     drawn = []
-    for run in _runs(points, "banded"):
-        there = [plane.across(p.x) for p in run]
+    for run in _runs(points, "has_band"):
+        xs = [plane.across(p.x) for p in run]
         edges = [plane.up(p.high) for p in run] + [plane.up(p.low) for p in reversed(run)]
-        drawn.append(polygon(f"b{i}", there + there[::-1], edges))
+        drawn.append(polygon(f"b{i}", xs + xs[::-1], edges))
     return "".join(drawn)
 
 
-def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane, decimals: int) -> str:
-    font = plane.layout.font
-    kind = "faint" if plane.soft else f"l{i}"
-    known = [point for point in points if point.known]
+def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane) -> str:
+    kind = "faint" if plane.anonymous else f"l{i}"
+    valued = [point for point in points if point.has_value]
     drawn = [
         polyline(kind, [plane.across(p.x) for p in run], [plane.up(p.y) for p in run], name)
-        for run in _runs(points, "known")
+        for run in _runs(points, "has_value")
         if len(run) > 1
     ]
-    if plane.soft and len(known) > 1:
+    if plane.anonymous and len(valued) > 1:
         return "".join(drawn)
-    every = math.ceil(len(known) / MOST_MARKS)
-    for at, p in enumerate(known):
-        if (len(known) - 1 - at) % max(every, 1) == 0:
-            bounds = f" [{fixed(p.low, decimals)}, {fixed(p.high, decimals)}]" if p.banded else ""
-            told = f"{name}: {fixed(p.y, decimals)}{bounds} at {brief(p.x)}"
-            drawn.append(shape(7 if plane.soft else i, plane.across(p.x), plane.up(p.y), 0.27 * font, told))
+    step = max(math.ceil(len(valued) / MOST_MARKS), 1)
+    for p in reversed(valued[::-1][::step]):
+        bounds = f" {plane.up.interval(p.low, p.high)}" if p.has_band else ""
+        tooltip = f"{name}: {plane.up.format(p.y)}{bounds} at {brief(p.x)}"
+        mark = 7 if plane.anonymous else i
+        drawn.append(shape(mark, plane.across(p.x), plane.up(p.y), 0.27 * plane.layout.font, tooltip))
     return "".join(drawn)
 
 
-def _names(series: Sequence[Curve], points: Sequence[Sequence[_Point]], plane: _Plane) -> str:
-    """The names of the first eight at the ends of their lines, pushed apart, with a thread where they are far off."""
+def _end_names(curves: Sequence[Curve], lines: Sequence[Sequence[_Point]], plane: _Plane) -> str:
+    """The names of the first eight curves at their ends, pushed apart, each with a thin line to its curve."""
     font, right = plane.layout.font, plane.across.end
-    ends = [next((p for p in reversed(each) if p.known), None) for each in points[:SERIES]]
+    ends = [next((p for p in reversed(points) if p.has_value), None) for points in lines[:SERIES]]
     wanted = [plane.up.start if p is None else plane.up(p.y) for p in ends]
     levels = spread(wanted, 1.25 * font, plane.up.end, plane.up.start)
-    x = right + (1.2 if plane.soft else 2) * font
-    room = plane.layout.width - x - 0.2 * font
+    x = right + (1.2 if plane.anonymous else 2) * font
+    width = plane.layout.width - x - 0.2 * font
     drawn = []
     for i, (end, level) in enumerate(zip(ends, levels, strict=True)):
-        kind = "soft" if end is None else "" if plane.soft else f"t{i}"
+        coloured = end is not None and not plane.anonymous
+        kind = f"t{i}" if coloured else "soft" if end is None else ""
         if end is not None:
-            start, y = plane.across(end.x) + 0.5 * font, plane.up(end.y)
-            drawn.append(line("lead", start, y, right + font, level))
-        if kind.startswith("t"):
+            drawn.append(line("lead", plane.across(end.x) + 0.5 * font, plane.up(end.y), right + font, level))
+        if coloured:
             drawn.append(shape(i, right + 1.3 * font, level, 0.27 * font))
-        wide = _BOLD_FONT * font if kind.startswith("t") else font
-        drawn.append(label(x, level + 0.34 * font, _end_name(series[i], points[i]), room, wide, kind=kind))
+        size = BOLD * font if coloured else font
+        drawn.append(label(x, level + 0.34 * font, _end_name(curves[i], lines[i]), width, size, kind=kind))
     return "".join(drawn)
 
 
-def _target(target: float, points: Sequence[Sequence[_Point]], plane: _Plane) -> str:
-    """A dashed level line, with its name where the fewest lines run."""
+def _target(target: float, lines: Sequence[Sequence[_Point]], plane: _Plane) -> str:
+    """A dashed horizontal line, with its label where it crosses the fewest curves."""
     font, y = plane.layout.font, plane.up(target)
-    said = f"target {brief(target)}"
-    wide, left, right = text_width(said, SMALL * font), plane.across.start + 0.4 * font, plane.across.end - 0.4 * font
-    starts = (left, (left + right - wide) / 2, right - wide)
+    name = f"target {brief(target)}"
+    width, left, right = text_width(name, SMALL * font), plane.across.start + 0.4 * font, plane.across.end - 0.4 * font
+    starts = (left, (left + right - width) / 2, right - width)
     above, below = y - 0.45 * font, y + 1.05 * font
-    places = [(x, base) for base in (above, below) for x in starts]
 
-    def crossed(place: tuple[float, float]) -> int:
-        x, base = place
-        box = x - 0.3 * font, x + wide + 0.3 * font, base - 0.9 * font, base + 0.3 * font
-        return sum(_passes(each, plane, box) for each in points) + 9 * (
-            box[2] < plane.up.end or box[3] > plane.up.start
-        )
+    def crossings(position: tuple[float, float]) -> int:
+        x, base = position
+        box = x - 0.3 * font, x + width + 0.3 * font, base - 0.9 * font, base + 0.3 * font
+        outside = box[2] < plane.up.end or box[3] > plane.up.start
+        return sum(_crosses(points, plane, box) for points in lines) + 9 * outside
 
-    x, base = min(places, key=crossed)
-    drawn = line("axis", plane.across.start, y, plane.across.end, y, said, dash="6 4")
-    return drawn + text(x, base, said, kind="soft small halo")
+    x, base = min(((x, base) for base in (above, below) for x in starts), key=crossings)
+    drawn = line("axis", plane.across.start, y, plane.across.end, y, name, dash="6 4")
+    return drawn + text(x, base, name, kind="soft small halo")
 
 
-def _passes(points: Sequence[_Point], plane: _Plane, box: tuple[float, float, float, float]) -> bool:
-    """Whether a line runs through a box: looked at on sixteen places."""
+def _crosses(points: Sequence[_Point], plane: _Plane, box: tuple[float, float, float, float]) -> bool:
+    """Whether a curve runs through a box, checked at 17 positions."""
     left, right, top, bottom = box
-    for run in _runs(points, "known"):
+    for run in _runs(points, "has_value"):
         xs, ys = [plane.across(p.x) for p in run], [plane.up(p.y) for p in run]
-        for i in range(17):
-            x = left + (right - left) * i / 16
-            if xs[0] <= x <= xs[-1] and top <= _between(xs, ys, x) <= bottom:
-                return True
+        levels = np.interp(np.linspace(left, right, 17), xs, ys, left=np.nan, right=np.nan)
+        if ((top <= levels) & (levels <= bottom)).any():
+            return True
     return False
 
 
-def _between(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
-    after = next(i for i, each in enumerate(xs) if each >= x)
-    if after == 0 or xs[after] == xs[after - 1]:
-        return ys[after]
-    share = (x - xs[after - 1]) / (xs[after] - xs[after - 1])
-    return ys[after - 1] + share * (ys[after] - ys[after - 1])
-
-
-def _description(series: Sequence[Curve], points: Sequence[Sequence[_Point]], decimals: int) -> str:
+def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], scale: Scale) -> str:
     parts = []
-    for each, found in list(zip(series, points, strict=True))[:SERIES]:
-        known = [point for point in found if point.known]
-        if not known:
-            parts.append(f"{each.name} has no values")
+    for curve, points in zip(plot.curves[:SERIES], lines, strict=False):
+        ends = [f"{scale.format(p.y)} at {brief(p.x)}" for p in points if p.has_value]
+        if not ends:
+            parts.append(f"{curve.name} has no values")
+        elif len(ends) == 1:
+            parts.append(f"{curve.name} is {ends[0]}")
         else:
-            first, last = (f"{fixed(p.y, decimals)} at {brief(p.x)}" for p in (known[0], known[-1]))
-            parts.append(f"{each.name} goes from {first} to {last}" if len(known) > 1 else f"{each.name} is {first}")
-    said = "; ".join(parts) + "."
-    if len(series) > SERIES:
-        said += f" {pluralize(len(series) - SERIES, 'more line')} without a name; all are in the data."
-    return said
+            parts.append(f"{curve.name} goes from {ends[0]} to {ends[-1]}")
+    log = " (logarithmic)" if plot.log_x else ""
+    target = f", with a target of {brief(plot.target)}" if plot.target is not None else ""
+    description = f"{plot.y_axis} over {plot.x_axis}{log} for {len(plot.curves)} series{target}. {'; '.join(parts)}."
+    if len(plot.curves) > SERIES:
+        description += f" {pluralize(len(plot.curves) - SERIES, 'more line')} without a name; all are in the data."
+    return description
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One run or system; points with the same name are one series, and `note` is added to the tooltip."""
+
+    name: str
+    x: float
+    y: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GapPlot:
+    """Points in a square with the same scale on both axes; on the diagonal both values are equal."""
+
+    points: tuple[Gap, ...]
+    title: str
+    x_axis: str
+    y_axis: str
+
+    def draw(self, layout: Layout) -> Chart:
+        header = ("name", self.x_axis, self.y_axis, "note")
+        points = [point for point in self.points if math.isfinite(point.x) and math.isfinite(point.y)]
+        if not points:
+            return empty_chart(self.title, layout, header)
+        font, names = layout.font, list(dict.fromkeys(point.name for point in points))
+        series = {name: i for i, name in enumerate(names)}
+        beside = layout.width >= WIDTH_FOR_NAMES
+        key, top = ("", 0.0) if beside or len(names) == 1 else legend(_gap_legend(names, font), layout)
+        low, high = extent((value for point in points for value in (point.x, point.y)), margin=0.06)
+        left = left_margin(Scale(low, high, 0, 1), font) + 0.3 * font
+        side = min(layout.width - left - font, (26 if beside else 30) * font)
+        top += 2.2 * font
+        across, up = Scale(low, high, left, left + side), Scale(low, high, top + side, top)
+        drawn = [key, _square(across, up, font, self.x_axis, self.y_axis)]
+        for point in thin(points, MOST_POINTS):
+            x, y = up.format(point.x), up.format(point.y)
+            tooltip = f"{point.name}: {self.x_axis} {x}, {self.y_axis} {y}{f' ({point.note})' if point.note else ''}"
+            drawn.append(_gap_mark(series[point.name], across(point.x), up(point.y), 0.32 * font, tooltip))
+        height = top + side + 3.3 * font
+        if beside and len(names) > 1:
+            drawn.append(_names_beside(names, left + side + 2.5 * font, top, layout))
+            height = max(height, top + 1.7 * font * (min(len(names), SERIES + 1) + 0.5))
+        table = tuple((point.name, datum(point.x), datum(point.y), point.note) for point in self.points)
+        return Chart(self.title, _gap_description(self, points), layout.width, height, "".join(drawn), header, table)
+
+
+def _square(across: Scale, up: Scale, font: float, x_axis: str, y_axis: str) -> str:
+    """Both axes and the diagonal, whose label is above its end, where there are no points."""
+    bottom, width = up.start, across.end - text_width(DIAGONAL, SMALL * font) - font
+    return (
+        left_axis(up, across.start, across.end, font, title=shorten(y_axis, width, font))
+        + bottom_axis(across, bottom, up.end, font, title=x_axis)
+        + line("axis", across.start, bottom, across.end, bottom)
+        + line("axis", across.start, up.end, across.start, bottom)
+        + line("axis", across.start, bottom, across.end, up.end, DIAGONAL, dash="4 3")
+        + text(across.end, up.end - 0.5 * font, DIAGONAL, kind="soft small", anchor="end")
+    )
+
+
+def _gap_mark(series: int, x: float, y: float, r: float, tooltip: str = "") -> str:
+    """The mark of a series; series after the eighth share a small grey dot."""
+    return shape(series, x, y, r, tooltip) if series < SERIES else circle("soft", x, y, 0.55 * r, tooltip)
+
+
+def _legend_names(names: Sequence[str]) -> list[str]:
+    """At most eight names, and the number of the others."""
+    others = len(names) - SERIES
+    return [*names[:SERIES], *([pluralize(others, "other")] if others > 0 else [])]
+
+
+def _gap_legend(names: Sequence[str], font: float) -> list[LegendEntry]:
+    entries = enumerate(_legend_names(names))
+    return [LegendEntry(partial(_gap_mark, i, r=0.32 * font), 0.8 * font, name) for i, name in entries]
+
+
+def _names_beside(names: Sequence[str], x: float, top: float, layout: Layout) -> str:
+    font, drawn = layout.font, []
+    for i, name in enumerate(_legend_names(names)):
+        y = top + 1.7 * font * (i + 0.5)
+        drawn.append(_gap_mark(i, x, y - 0.32 * font, 0.32 * font))
+        drawn.append(label(x + font, y, name, layout.width - x - 1.3 * font, font))
+    return "".join(drawn)
+
+
+def _gap_description(plot: GapPlot, points: Sequence[Gap]) -> str:
+    below, above = (sum(sign * (point.y - point.x) > 0 for point in points) for sign in (-1, 1))
+    systems = pluralize(len({point.name for point in points}), "system")
+    description = f"{pluralize(len(points), 'point')} of {systems}; {below} below the diagonal "
+    description += f"({plot.y_axis} less than {plot.x_axis}), {above} above it."
+    missing = len(plot.points) - len(points)
+    if missing:
+        description += f" {missing} without both values {'is' if missing == 1 else 'are'} left out."
+    if len(points) > MOST_POINTS:
+        description += f" {MOST_POINTS:,} of the points are drawn."
+    return description

@@ -1,4 +1,7 @@
-"""Marks of SVG, and how much room a text takes."""
+"""SVG elements, and the width of text.
+
+`kind` is the CSS class of an element, and `tooltip` the text that pointing at it shows.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from html import escape
 
-# Widths in Liberation Sans, whose metrics are Arial's, in thousandths of the size of the font, by groups of characters.
+# Widths in Liberation Sans, whose metrics are Arial's, in thousandths of the font size, by groups of characters.
 _WIDTHS = {
     c: width
     for width, group in {
@@ -18,39 +21,34 @@ _WIDTHS = {
     }.items()
     for c in group
 }  # fmt: skip
-_BOLD = 1.1  # bold letters are at most so much wider on average
+BOLD = 1.1  # bold letters are at most this much wider on average
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ZERO_WIDTH = ("Mn", "Me", "Cf")  # Unicode categories
 ELLIPSIS = "…"
 
 
-def plain(text: str) -> str:
-    r"""A text that XML can hold: control characters and halves of characters become the sign for what can't be shown.
-
-    Examples
-    --------
-    >>> plain("tagger\x00v2") == "tagger\ufffdv2"
-    True
-    """
+def xml_text(text: str) -> str:
+    """Replace characters that XML does not allow (control characters, lone surrogates) with U+FFFD."""
     return _NOT_IN_XML.sub("\ufffd", text)
 
 
 def text_width(text: str, font: float, *, bold: bool = False) -> float:
-    """About how wide a text is; wide scripts count as squares, combining marks as nothing.
+    """Approximate width of a text; East Asian wide characters count as squares, combining marks as nothing.
 
     Examples
     --------
     >>> text_width("accuracy", 10.0), text_width("汉字", 10.0)
     (40.01, 20.0)
     """
-    return sum(map(_character_width, text)) * font / 1000 * (_BOLD if bold else 1)
+    return sum(map(_character_width, text)) * font / 1000 * (BOLD if bold else 1)
 
 
 def _character_width(character: str) -> int:
-    known = _WIDTHS.get(character)
-    if known is not None:
-        return known
+    width = _WIDTHS.get(character)
+    if width is not None:
+        return width
     category = unicodedata.category(character)
-    if category in _WITHOUT_WIDTH:
+    if category in _ZERO_WIDTH:
         return 0
     if unicodedata.east_asian_width(character) in "WF":
         return 1000
@@ -58,108 +56,94 @@ def _character_width(character: str) -> int:
     return _WIDTHS.get(base) or (760 if category == "Lu" else 640)
 
 
-_WITHOUT_WIDTH = ("Mn", "Me", "Cf")
-
-
-def shortened(text: str, room: float, font: float) -> str:
-    """A text that fits into a width: what does not fit is cut off in the middle, for names often differ at their ends.
+def shorten(text: str, width: float, font: float) -> str:
+    """Cut a text in the middle so that it fits into a width; names often differ at their ends.
 
     Examples
     --------
-    >>> shortened("perceptron", 60, 10.0)
-    'perceptron'
-    >>> shortened("a-very-long-name-of-system-1", 60, 10.0)
-    'a-ver…tem-1'
+    >>> shorten("perceptron", 60, 10.0), shorten("a-very-long-name-of-system-1", 60, 10.0)
+    ('perceptron', 'a-ver…tem-1')
     """
-    if text_width(text, font) <= room:
+    if text_width(text, font) <= width:
         return text
-    kept = len(text) - 1
-    while kept > 1:
-        head, tail = math.ceil(kept / 2), kept // 2
+    length = len(text) - 1
+    while length > 1:
+        head, tail = math.ceil(length / 2), length // 2
         end = text[-tail:]
-        while end and unicodedata.category(end[0]) in _WITHOUT_WIDTH:  # a mark belongs to the letter before it
+        while end and unicodedata.category(end[0]) in _ZERO_WIDTH:  # a mark belongs to the letter before it
             end = end[1:]
-        shown = text[:head] + ELLIPSIS + end
-        if text_width(shown, font) <= room:
-            return shown
-        # Far off at first, so that names of any length take few steps.
-        kept = min(kept - 1, math.ceil(kept * (room / text_width(shown, font)) + 1))
+        short = text[:head] + ELLIPSIS + end
+        if text_width(short, font) <= width:
+            return short
+        # Large steps at first, so that long names take few of them.
+        length = min(length - 1, math.ceil(length * (width / text_width(short, font)) + 1))
     return ELLIPSIS
 
 
 def number(value: float) -> str:
-    """A coordinate, to a hundredth.
-
-    Examples
-    --------
-    >>> number(10.0), number(3.14159), number(-0.001)
-    ('10', '3.14', '0')
-    """
-    assert math.isfinite(value), "a mark has no place; charts leave out what is missing"
+    """A coordinate, rounded to a hundredth."""
+    assert math.isfinite(value), "a mark has no position; charts leave out missing values"
     return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
 
 
-def tip(text: str) -> str:
-    """What is shown when one points at a mark."""
-    return f"<title>{escape(plain(text))}</title>" if text else ""
-
-
-def line(kind: str, x1: float, y1: float, x2: float, y2: float, told: str = "", dash: str = "") -> str:
+def line(kind: str, x1: float, y1: float, x2: float, y2: float, tooltip: str = "", dash: str = "") -> str:
     """A straight line."""
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    dashes = f' stroke-dasharray="{dash}"' if dash else ""
     ends = f'x1="{number(x1)}" y1="{number(y1)}" x2="{number(x2)}" y2="{number(y2)}"'
-    return _element("line", kind, ends + dashed, told)
+    return _element("line", kind, ends + dashes, tooltip)
 
 
 def rect(
-    kind: str, x: float, y: float, width: float, height: float, told: str = "", *, opacity: float | None = None
+    kind: str, x: float, y: float, width: float, height: float, tooltip: str = "", *, opacity: float | None = None
 ) -> str:
     """A rectangle."""
-    shaded = "" if opacity is None else f' fill-opacity="{opacity:.3g}"'
+    fill = "" if opacity is None else f' fill-opacity="{opacity:.3g}"'
     size = f'x="{number(x)}" y="{number(y)}" width="{number(max(width, 0))}" height="{number(max(height, 0))}"'
-    return _element("rect", kind, size + shaded, told)
+    return _element("rect", kind, size + fill, tooltip)
 
 
-def circle(kind: str, x: float, y: float, r: float, told: str = "") -> str:
+def circle(kind: str, x: float, y: float, r: float, tooltip: str = "") -> str:
     """A dot."""
-    return _element("circle", kind, f'cx="{number(x)}" cy="{number(y)}" r="{number(r)}"', told)
+    return _element("circle", kind, f'cx="{number(x)}" cy="{number(y)}" r="{number(r)}"', tooltip)
 
 
-def path(kind: str, d: str, told: str = "") -> str:
-    """Any outline, in the language of SVG paths."""
-    return _element("path", kind, f'd="{d}"', told)
+def path(kind: str, d: str, tooltip: str = "") -> str:
+    """An SVG path."""
+    return _element("path", kind, f'd="{d}"', tooltip)
 
 
-def polyline(kind: str, xs: Sequence[float], ys: Sequence[float], told: str = "") -> str:
+def polyline(kind: str, xs: Sequence[float], ys: Sequence[float], tooltip: str = "") -> str:
     """A line through points."""
-    points = " ".join(f"{number(x)},{number(y)}" for x, y in zip(xs, ys, strict=True))
-    return _element("polyline", kind, f'points="{points}"', told)
+    return _element("polyline", kind, f'points="{_points(xs, ys)}"', tooltip)
 
 
-def polygon(kind: str, xs: Sequence[float], ys: Sequence[float], told: str = "") -> str:
-    """A surface between points."""
-    points = " ".join(f"{number(x)},{number(y)}" for x, y in zip(xs, ys, strict=True))
-    return _element("polygon", kind, f'points="{points}"', told)
+def polygon(kind: str, xs: Sequence[float], ys: Sequence[float], tooltip: str = "") -> str:
+    """A closed area between points."""
+    return _element("polygon", kind, f'points="{_points(xs, ys)}"', tooltip)
+
+
+def _points(xs: Sequence[float], ys: Sequence[float]) -> str:
+    return " ".join(f"{number(x)},{number(y)}" for x, y in zip(xs, ys, strict=True))
 
 
 def text(
-    x: float, y: float, said: str, *, kind: str = "", anchor: str = "start", told: str = "", turn: float = 0
+    x: float, y: float, content: str, *, kind: str = "", anchor: str = "start", tooltip: str = "", rotate: float = 0
 ) -> str:
-    """Words; `anchor` is "start", "middle" or "end", `turn` in degrees about the place."""
+    """Text; `anchor` is "start", "middle" or "end", and `rotate` is in degrees around the anchor."""
     attributes = f'x="{number(x)}" y="{number(y)}"'
     attributes += "" if anchor == "start" else f' text-anchor="{anchor}"'
-    attributes += f' transform="rotate({turn:g} {number(x)} {number(y)})"' if turn else ""
-    looks = f' class="{kind}"' if kind else ""
-    return f"<text{looks} {attributes}>{escape(plain(said))}{tip(told)}</text>"
+    attributes += f' transform="rotate({rotate:g} {number(x)} {number(y)})"' if rotate else ""
+    css = f' class="{kind}"' if kind else ""
+    return f"<text{css} {attributes}>{escape(xml_text(content))}{_title(tooltip)}</text>"
 
 
-def label(x: float, y: float, said: str, room: float, font: float, *, kind: str = "", anchor: str = "start") -> str:
-    """A name that may be too long: then it is shortened, and pointing at it shows all of it."""
-    shown = shortened(said, room, font)
-    return text(x, y, shown, kind=kind, anchor=anchor, told="" if shown == said else said)
+def label(x: float, y: float, name: str, width: float, font: float, *, kind: str = "", anchor: str = "start") -> str:
+    """A name, shortened to a width if necessary; then the tooltip is the full name."""
+    short = shorten(name, width, font)
+    return text(x, y, short, kind=kind, anchor=anchor, tooltip="" if short == name else name)
 
 
-# The outlines of series within a square from -1 to 1; those that are not here are a dot and a ring.
+# Outlines of the marks of series, in a square from -1 to 1; series 0 is a dot and series 7 a ring.
 _SHAPES = {
     1: ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
     2: ((0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)),
@@ -172,30 +156,38 @@ _SHAPES = {
 }  # fmt: skip
 
 
-def shape(series: int, x: float, y: float, r: float, told: str = "") -> str:
-    """The mark of a series by its number: dot, square, diamond, triangles up and down, plus, cross, ring."""
-    which = series % 8
-    kind = f"f{which}"
-    outline = _SHAPES.get(which)
+def shape(series: int, x: float, y: float, r: float, tooltip: str = "") -> str:
+    """The mark of a series: dot, square, diamond, triangle up, triangle down, plus, cross or ring."""
+    index = series % 8
+    kind, outline = f"f{index}", _SHAPES.get(index)
     if outline is not None:
-        return polygon(kind, [x + r * a for a, _ in outline], [y + r * b for _, b in outline], told)
-    if which == 0:
-        return circle(kind, x, y, r, told)
-    arcs = "".join(
-        f"M{number(x - size)} {number(y)}a{number(size)} {number(size)} 0 1 {turn} {number(2 * size)} 0"
-        f"a{number(size)} {number(size)} 0 1 {turn} {number(-2 * size)} 0Z"
-        for size, turn in ((1.1 * r, 1), (0.5 * r, 0))
+        return polygon(kind, [x + r * a for a, _ in outline], [y + r * b for _, b in outline], tooltip)
+    if index == 0:
+        return circle(kind, x, y, r, tooltip)
+    rings = "".join(
+        f"M{number(x - size)} {number(y)}a{number(size)} {number(size)} 0 1 {sweep} {number(2 * size)} 0"
+        f"a{number(size)} {number(size)} 0 1 {sweep} {number(-2 * size)} 0Z"
+        for size, sweep in ((1.1 * r, 1), (0.5 * r, 0))
     )
-    return path(kind, arcs, told)
+    return path(kind, rings, tooltip)
 
 
 def triangle(kind: str, x: float, y: float, r: float, *, up: bool) -> str:
     """A small triangle that points up or down."""
-    tall = -r if up else r
-    return polygon(kind, [x - r, x + r, x], [y - 0.8 * tall, y - 0.8 * tall, y + 0.8 * tall])
+    tip = -r if up else r
+    return polygon(kind, [x - r, x + r, x], [y - 0.8 * tip, y - 0.8 * tip, y + 0.8 * tip])
 
 
-def _element(name: str, kind: str, attributes: str, told: str) -> str:
-    if not told:
+def diamond(kind: str, x: float, y: float, r: float, tooltip: str = "") -> str:
+    """A square on its corner."""
+    return polygon(kind, [x, x + r, x, x - r], [y - r, y, y + r, y], tooltip)
+
+
+def _element(name: str, kind: str, attributes: str, tooltip: str) -> str:
+    if not tooltip:
         return f'<{name} class="{kind}" {attributes}/>'
-    return f'<{name} class="{kind}" {attributes}>{tip(told)}</{name}>'
+    return f'<{name} class="{kind}" {attributes}>{_title(tooltip)}</{name}>'
+
+
+def _title(tooltip: str) -> str:
+    return f"<title>{escape(xml_text(tooltip))}</title>" if tooltip else ""

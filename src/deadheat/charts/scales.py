@@ -1,20 +1,25 @@
-"""From values to places on a drawing, and the round numbers of an axis."""
+"""From values to positions: scales, ticks, axes, legends, and rows with names."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from typing import TypeVar
 
-from deadheat.charts.drawing import line, number, shortened, text, text_width
+from deadheat.charts.chart import Layout
+from deadheat.charts.drawing import label, line, shorten, text, text_width
 from deadheat.charts.theme import SMALL
+
+T = TypeVar("T")
+NAMES_SHARE = 0.36  # of the width, at most, for the names of rows
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values between `low` and `high` between the places `start` and `end`; logarithmic if asked."""
+    """Maps values between `low` and `high` to positions between `start` and `end`, linearly or logarithmically."""
 
     low: float
     high: float
@@ -23,64 +28,66 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        """The place of a value."""
-        low, high, at = (math.log(each) if self.log else each for each in (self.low, self.high, value))
+        """The position of a value."""
+        low, high, at = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         if low == high:
             return (self.start + self.end) / 2
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
+    def format(self, value: float, *, sign: bool = False) -> str:
+        """A value with the decimals that suit the range of the scale."""
+        return fixed(value, decimals_for(self.low, self.high), sign=sign)
+
+    def interval(self, low: float, high: float, *, sign: bool = False) -> str:
+        """An interval in brackets."""
+        return f"[{self.format(low, sign=sign)}, {self.format(high, sign=sign)}]"
+
     def ticks(self, most: int = 7) -> list[float]:
-        """Round numbers on the scale, at most so many."""
-        return log_places(self.low, self.high, most) if self.log else round_places(self.low, self.high, most)
+        """Round numbers on the scale, at most `most`."""
+        return log_ticks(self.low, self.high, most) if self.log else round_ticks(self.low, self.high, most)
+
+
+def finite(values: Iterable[float | None]) -> list[float]:
+    """The values that are finite numbers."""
+    return [float(value) for value in values if value is not None and math.isfinite(value)]
+
+
+def thin(items: Sequence[T], most: int) -> list[T]:
+    """At most `most` evenly spaced items, the first and the last among them."""
+    if len(items) <= most:
+        return list(items)
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
 
 
 def extent(
     values: Iterable[float], *, margin: float = 0.05, include: Sequence[float] = (), log: bool = False
 ) -> tuple[float, float]:
-    """The least and the most of the finite values, with a margin; never empty. On a log scale of the positive ones.
-
-    Examples
-    --------
-    >>> extent([1.0, float("nan"), 3.0], margin=0.1)
-    (0.8, 3.2)
-    >>> extent([])
-    (0.0, 1.0)
-    >>> extent([10, 1000, 0], margin=0.5, log=True)
-    (1.0, 10000.0)
-    """
-    known = [float(v) for v in (*values, *include) if math.isfinite(v) and (v > 0 or not log)]
-    if not known:
+    """Minimum and maximum of the finite values with a margin; on a log scale, of the positive ones."""
+    numbers = [value for value in finite((*values, *include)) if value > 0 or not log]
+    if not numbers:
         return (1.0, 10.0) if log else (0.0, 1.0)
-    low, high = min(known), max(known)
-    least = max(1e-8 * max(abs(low), abs(high)), 0.0 if log else 1e-12)  # less is not seen in the numbers of an axis
+    low, high = min(numbers), max(numbers)
+    least = max(1e-8 * max(abs(low), abs(high)), 0.0 if log else 1e-12)  # less is not visible in tick labels
     same = high - low <= least
     if log:
         factor = 2.0 if same else (high / low) ** margin
         return low / factor, high * factor
-    room = max(abs(high) * 0.01, 1e-6) if same else (high - low) * margin
-    return low - room, high + room
+    padding = max(abs(high) * 0.01, 1e-6) if same else (high - low) * margin
+    return low - padding, high + padding
 
 
-def round_places(low: float, high: float, most: int = 7) -> list[float]:
-    """Round numbers between two, as many as there is room for.
-
-    Examples
-    --------
-    >>> round_places(82.63, 84.75)
-    [83.0, 83.5, 84.0, 84.5]
-    >>> round_places(0, 1, 3)
-    [0.0, 0.5, 1.0]
-    """
+def round_ticks(low: float, high: float, most: int = 7) -> list[float]:
+    """Round numbers between two, at most `most`."""
     if not low < high:
         return [low]
-    for part, power in _steps(math.floor(math.log10((high - low) / max(most, 1))) - 1):
-        step = part * 10.0**power
-        # Bounds that are round themselves count, whatever is lost in the division.
+    for factor, power in _steps(math.floor(math.log10((high - low) / max(most, 1))) - 1):
+        step = factor * 10.0**power
+        # The tolerance keeps bounds that are round numbers themselves.
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first < most:
             break
-    # Whole numbers are divided once, so that the tick is the number one would write.
-    return [float(i * part * 10**power) if power >= 0 else i * part / 10**-power for i in range(first, last + 1)]
+    # One division of integers, so that 0.3 is 0.3 and not 0.30000000000000004.
+    return [float(i * factor * 10**power) if power >= 0 else i * factor / 10**-power for i in range(first, last + 1)]
 
 
 def _steps(power: int) -> Iterator[tuple[int, int]]:
@@ -89,35 +96,21 @@ def _steps(power: int) -> Iterator[tuple[int, int]]:
         power += 1
 
 
-def log_places(low: float, high: float, most: int = 7) -> list[float]:
-    """Powers of ten with twos and fives where there is room; within less than a power of ten as `round_places`.
-
-    Examples
-    --------
-    >>> log_places(40, 3000)
-    [50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0]
-    >>> log_places(120, 180, 4)
-    [120.0, 140.0, 160.0, 180.0]
-    """
-    tens = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for parts in ((1, 2, 5), (1, 3), (1,)):
-        found = [float(f"{part}e{ten}") for ten in tens for part in parts]
-        found = [each for each in found if low <= each <= high]
-        if len(found) < 2:
-            return round_places(low, high, most)
-        if len(found) <= most:
-            return found
-    return found[:: math.ceil(len(found) / most)]
+def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
+    """Powers of ten, with twos and fives where they fit; `round_ticks` within less than a power of ten."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for factors in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [float(f"{factor}e{power}") for power in powers for factor in factors]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) < 2:
+            return round_ticks(low, high, most)
+        if len(ticks) <= most:
+            return ticks
+    return ticks[:: math.ceil(len(ticks) / most)]
 
 
-def shown(value: float, ticks: Sequence[float] = ()) -> str:
-    """A number of an axis, with the decimals that tell it from its neighbours.
-
-    Examples
-    --------
-    >>> shown(83.0, [83.0, 83.5]), shown(83.5, [83.0, 83.5]), shown(2000.0), shown(-0.5), shown(0.00001)
-    ('83.0', '83.5', '2,000', '−0.5', '0.00001')
-    """
+def tick_label(value: float, ticks: Sequence[float] = ()) -> str:
+    """A tick with as many decimals as the most precise of `ticks`."""
     return fixed(value, max(map(_decimals, (*ticks, value))))
 
 
@@ -127,7 +120,7 @@ def _decimals(value: float) -> int:
 
 
 def fixed(value: float, decimals: int, *, sign: bool = False) -> str:
-    """A number with so many decimals and a real minus; a dash where there is none.
+    """A number with fixed decimals and a real minus sign; a dash where it is missing.
 
     Examples
     --------
@@ -140,23 +133,23 @@ def fixed(value: float, decimals: int, *, sign: bool = False) -> str:
     return f"{value:{'+' if sign and value else ''},.{decimals}f}".replace("-", "−")
 
 
-def brief(value: float) -> str:
-    """A number on its own, with the digits it has, up to six.
+def brief(value: float, digits: int = 6) -> str:
+    """A number with the digits it has, at most `digits`.
 
     Examples
     --------
-    >>> brief(5000), brief(0.9), brief(-1234567.8), brief(1 / 3), brief(2e-9)
-    ('5,000', '0.9', '−1,234,568', '0.333333', '2e−09')
+    >>> brief(5000), brief(0.9), brief(-1234567.8), brief(1 / 3, 4), brief(2e-9)
+    ('5,000', '0.9', '−1,234,568', '0.3333', '2e−09')
     """
     if not math.isfinite(value):
         return "–"
     whole = abs(value) < 1e15 and (abs(value) >= 1e5 or value == round(value))
-    written = f"{value:,.0f}" if whole else f"{value:,.6g}"
+    written = f"{value:,.0f}" if whole else f"{value:,.{digits}g}"
     return written.replace("-", "−") if value else "0"
 
 
 def decimals_for(low: float, high: float) -> int:
-    """How many decimals to write of values within a range: two for percent, more where the range is narrow.
+    """Decimals for values within a range: two for percent, more where the range is narrow.
 
     Examples
     --------
@@ -170,20 +163,15 @@ def decimals_for(low: float, high: float) -> int:
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places as near as can be to the wanted ones (least squares), each `gap` from the next, between two bounds.
+    """Positions nearest to the wanted ones (least squares), at least `gap` apart, between two bounds.
 
-    Where there is no room for all, gaps are smaller. Equal wishes keep their order.
-
-    Examples
-    --------
-    >>> spread([10, 10, 30], 4, 0, 100)
-    [8.0, 12.0, 30.0]
+    Where there is not enough space the gaps are smaller. Equal wishes keep their order.
     """
     if not wanted:
         return []
     gap = min(gap, (high - low) / max(len(wanted) - 1, 1))
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    # Without their gaps the places have only to be in order: neighbours that are not are put together at their mean.
+    # Isotonic regression: with the gaps subtracted, neighbours out of order are merged at their mean.
     blocks: list[tuple[float, int]] = []
     for rank, i in enumerate(order):
         mean, size = float(wanted[i]) - rank * gap, 1
@@ -192,65 +180,133 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
             mean, size = (mean * size + before * count) / (size + count), size + count
         blocks.append((mean, size))
     top = high - (len(wanted) - 1) * gap
-    level = [min(max(mean, low), max(top, low)) for mean, size in blocks for _ in range(size)]
-    places = [0.0] * len(wanted)
+    levels = [min(max(mean, low), max(top, low)) for mean, size in blocks for _ in range(size)]
+    positions = [0.0] * len(wanted)
     for rank, i in enumerate(order):
-        places[i] = level[rank] + rank * gap
-    return places
+        positions[i] = levels[rank] + rank * gap
+    return positions
 
 
 def fitting_ticks(scale: Scale, font: float, most: int = 7) -> list[float]:
-    """Round numbers whose names do not touch each other on a level axis."""
+    """Round numbers whose labels do not touch on a horizontal axis."""
     for count in range(most, 1, -1):
         ticks = scale.ticks(count)
-        sides = [(scale(t), text_width(shown(t, ticks), SMALL * font) / 2) for t in ticks]
+        sides = [(scale(tick), text_width(tick_label(tick, ticks), SMALL * font) / 2) for tick in ticks]
         if all(abs(b - a) >= half_a + half_b + 0.6 * font for (a, half_a), (b, half_b) in pairwise(sides)):
             return ticks
     return scale.ticks(1)
 
 
 def bottom_axis(scale: Scale, y: float, top: float, font: float, *, title: str = "", most: int = 7) -> str:
-    """Upright lines from `top` to `y` at round numbers, the numbers below them, and below these what they are."""
+    """Vertical grid lines from `top` to `y`, their labels below, and the title of the axis below these."""
     ticks = fitting_ticks(scale, font, most)
-    drawn = [line("grid", scale(each), top, scale(each), y) for each in ticks]
+    drawn = [line("grid", scale(tick), top, scale(tick), y) for tick in ticks]
     drawn += [
-        text(scale(each), y + 1.25 * font, shown(each, ticks), kind="soft small", anchor="middle") for each in ticks
+        text(scale(tick), y + 1.25 * font, tick_label(tick, ticks), kind="soft small", anchor="middle")
+        for tick in ticks
     ]
     if title:
-        drawn.append(axis_title(scale, y + 2.7 * font, font, title))
+        drawn.append(_axis_title(scale, y + 2.7 * font, font, title))
     return "".join(drawn)
 
 
-def axis_title(scale: Scale, y: float, font: float, title: str) -> str:
-    """What a level axis shows, below its middle; one that is wider than the axis ends with it instead."""
+def _axis_title(scale: Scale, y: float, font: float, title: str) -> str:
+    """Centred below the axis; a title wider than the axis is aligned to its right end."""
     left, right = sorted((scale.start, scale.end))
     if text_width(title, font) <= right - left:
         return text((left + right) / 2, y, title, kind="soft", anchor="middle")
-    said = shortened(title, right, font)
-    return text(right, y, said, kind="soft", anchor="end", told="" if said == title else title)
+    return label(right, y, title, right, font, kind="soft", anchor="end")
 
 
 def left_axis(scale: Scale, x: float, right: float, font: float, *, title: str = "", most: int = 7) -> str:
-    """Level lines from `x` to `right` at round numbers, the numbers beside them, and above them what they are."""
+    """Horizontal grid lines from `x` to `right`, their labels to the left, and the title of the axis above."""
     ticks = scale.ticks(most)
-    drawn = [line("grid", x, scale(each), right, scale(each)) for each in ticks]
+    drawn = [line("grid", x, scale(tick), right, scale(tick)) for tick in ticks]
     drawn += [
-        text(x - 0.5 * font, scale(each) + 0.32 * font, shown(each, ticks), kind="soft small", anchor="end")
-        for each in ticks
+        text(x - 0.5 * font, scale(tick) + 0.32 * font, tick_label(tick, ticks), kind="soft small", anchor="end")
+        for tick in ticks
     ]
     if title:
-        said = shortened(title, right, font)
-        told = "" if said == title else title
-        drawn.append(text(0, min(scale.start, scale.end) - 0.9 * font, said, kind="soft", told=told))
+        drawn.append(label(0, min(scale.start, scale.end) - 0.9 * font, title, right, font, kind="soft"))
     return "".join(drawn)
 
 
-def left_room(scale: Scale, font: float, most: int = 7) -> float:
-    """How much room the numbers of `left_axis` take."""
+def left_margin(scale: Scale, font: float, most: int = 7) -> float:
+    """The width of the labels of `left_axis`."""
     ticks = scale.ticks(most)
-    return max((text_width(shown(each, ticks), SMALL * font) for each in ticks), default=0.0) + 0.6 * font
+    return max((text_width(tick_label(tick, ticks), SMALL * font) for tick in ticks), default=0.0) + 0.6 * font
 
 
-def places(values: Sequence[float]) -> str:
-    """Coordinates one after the other."""
-    return " ".join(map(number, values))
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """A symbol, drawn around a point and `width` wide, and its meaning."""
+
+    symbol: Callable[[float, float], str]
+    width: float
+    meaning: str
+
+
+def legend(entries: Sequence[LegendEntry], layout: Layout) -> tuple[str, float]:
+    """Symbols with their meanings, on as many lines as necessary, and the height of the legend."""
+    font, start = layout.font, 0.3 * layout.font
+    x, y, drawn = start, 1.2 * font, []
+    for entry in entries:
+        meaning = shorten(entry.meaning, layout.width - start - entry.width - 0.6 * font, SMALL * font)
+        width = entry.width + 0.6 * font + text_width(meaning, SMALL * font)
+        if x > start and x + width > layout.width:
+            x, y = start, y + 1.6 * font
+        drawn.append(entry.symbol(x + entry.width / 2, y - 0.32 * font))
+        tooltip = "" if meaning == entry.meaning else entry.meaning
+        drawn.append(text(x + entry.width + 0.6 * font, y, meaning, kind="soft small", tooltip=tooltip))
+        x += width + 1.8 * font
+    return "".join(drawn), y + 0.9 * font
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Named rows, each `height` high, from `top` on, between `left` and `right`."""
+
+    names: tuple[str, ...]
+    layout: Layout
+    left: float
+    right: float
+    top: float
+    height: float
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height * len(self.names)
+
+    @property
+    def end(self) -> float:
+        """The height of a chart with an axis below the rows."""
+        return self.bottom + 3.3 * self.layout.font
+
+    def middle(self, row: int) -> float:
+        """The vertical centre of a row."""
+        return self.top + self.height * (row + 0.5)
+
+    def labels(self) -> str:
+        """The names of the rows."""
+        font, width = self.layout.font, self.left - 1.1 * self.layout.font
+        return "".join(
+            label(self.left - 0.8 * font, self.middle(i) + 0.34 * font, name, width, font, anchor="end")
+            for i, name in enumerate(self.names)
+        )
+
+    def scale(self, values: Iterable[float]) -> Scale:
+        """A scale for the values between the sides."""
+        low, high = extent(values, margin=0.04)
+        return Scale(low, high, self.left, self.right)
+
+    def axis(self, scale: Scale, title: str) -> str:
+        """The axis below the rows."""
+        return bottom_axis(scale, self.bottom, self.top, self.layout.font, title=title)
+
+
+def place_rows(names: Sequence[str], layout: Layout, *, top: float, height: float) -> Rows:
+    """Rows with as much space for their names as these need, up to a share of the width."""
+    font = layout.font
+    widest = max(text_width(name, font) for name in names)
+    left = min(max(1.03 * widest, font), NAMES_SHARE * layout.width) + 1.1 * font
+    return Rows(tuple(names), layout, left, layout.width - 1.5 * font, top, height)

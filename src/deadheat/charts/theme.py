@@ -37,7 +37,7 @@ _RULES = (
     ".chart .paper{{fill:{paper}}}.chart .grid{{stroke:{line};stroke-width:1}}"
     ".chart .axis{{stroke:{soft};stroke-width:1}}.chart .rule{{stroke:{ink};stroke-width:1.5;fill:none}}"
     ".chart .thick{{stroke:{ink};stroke-width:4}}.chart .mark{{fill:{mark}}}.chart .ink{{fill:{ink}}}"
-    ".chart .reach{{stroke:{mark};stroke-width:2;fill:none}}"
+    ".chart .interval{{stroke:{mark};stroke-width:2;fill:none}}"
     ".chart .box{{fill:{tint};stroke:{mark};stroke-width:1.2}}.chart .band{{fill:{mark};fill-opacity:.16}}"
     ".chart .hollow{{fill:{paper};stroke:{mark};stroke-width:1.5}}"
     ".chart .faint{{stroke:{soft};stroke-width:1.2;stroke-opacity:.45;fill:none;stroke-linejoin:round}}"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 
-from deadheat.analyses.compare import compare
-from deadheat.analyses.contest import Settings
-from deadheat.analyses.tables import compare_scores
 from deadheat.cli.looking import add_ledger, look
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
+from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
+from deadheat.questions.compare import compare, compare_scores
 from deadheat.stats.paired import TESTS
-from deadheat.terminal.comparison import comparison_text
 
 EXAMPLES = """\
 examples:
@@ -34,7 +32,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--unit", choices=UNITS, default="sentence", help="what is swapped or drawn (default: sentence)")
     made.add_argument("--test", default="", metavar="NAME", help=f"one of {', '.join(TESTS)} (default: what fits)")
-    made.add_argument("--correct", default="holm", metavar="NAME", help="bonferroni, holm (default), bh or none")
+    made.add_argument(
+        "--correction", "--correct", default="holm", metavar="NAME", help="bonferroni, holm (default), bh or none"
+    )
     made.add_argument("--alpha", type=float, default=0.05, help="level of the tests (default: 0.05)")
     made.add_argument("--reference", default="", metavar="NAME", help="test every system against this one alone")
     made.add_argument("--train", nargs="+", metavar="FILE", help="training files, for accuracy on unknown words")
@@ -53,7 +53,15 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.metric) > 1:
         raise InputError(f"deadheat compare: {len(arguments.metric)} metrics; expected one at a time")
     metric = arguments.metric[0] if arguments.metric else ""
-    settings = Settings(arguments.test, arguments.correct, arguments.alpha, arguments.resamples, arguments.seed)
+    testing: dict[str, Any] = {
+        "metric": metric,
+        "test": arguments.test,
+        "correction": arguments.correction,
+        "alpha": arguments.alpha,
+        "reference": arguments.reference,
+        "resamples": arguments.resamples,
+        "seed": arguments.seed,
+    }
     if arguments.scores:
         if arguments.gold:
             raise InputError(f"deadheat compare: {arguments.gold} beside --scores; expected files or a table, not both")
@@ -61,10 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise InputError("deadheat compare: --train, --unit and --align are for files; expected none with --scores")
         found = compare_scores(
             arguments.scores,
-            settings=settings,
-            metric=metric,
-            reference=arguments.reference,
             missing=arguments.missing,
+            **testing,
         )
     else:
         if not arguments.gold:
@@ -72,21 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
         found = compare(
             arguments.gold,
             named("compare", arguments.systems),
-            metric=metric,
             unit=arguments.unit,
-            settings=settings,
-            reference=arguments.reference,
-            training=arguments.train,
-            align_by=arguments.align,
-            look=look(arguments),
+            train=arguments.train,
+            align=arguments.align,
+            ledger_entry=look(arguments),
+            **testing,
             **reading(arguments),
         )
-    if arguments.json:
-        print_json(found.to_dict())
-    else:
-        print(comparison_text(found))
-    say(found.notes)
-    return 0
+    return show(found, as_json=arguments.json)
 
 
 def named(command: str, systems: Sequence[str]) -> dict[str, str]:

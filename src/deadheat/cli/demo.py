@@ -7,14 +7,15 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from deadheat.analyses.demo import LARGE, demo
 from deadheat.cli.options import Parser, announce_compiling, print_json, whole_number
 from deadheat.errors import InputError
-from deadheat.pages.demo import demo_report
-from deadheat.pages.writing import check_place, write_whole
-from deadheat.study.executor import WorkersFailed
-from deadheat.terminal.demo import demo_text
-from deadheat.terminal.tables import quotable
+from deadheat.questions.demo import LARGE, demo
+from deadheat.report.demo import demo_report, truth_blocks
+from deadheat.report.files import check_target, write_file
+from deadheat.report.model import Verdict
+from deadheat.report.terminal import print_blocks
+from deadheat.screen import visible
+from deadheat.study.engine.executor import WorkersFailed
 
 SMALLEST = 300  # sentences: with fewer, some genre has no document to spare for test
 
@@ -45,11 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     announce_compiling()
     folder = Path(arguments.out)
     target = folder / "index.html"
-    check_place(target)
+    check_target(target)
 
-    def told(step: str) -> None:
+    def on_message(step: str) -> None:
         if not arguments.quiet:
-            print(quotable(step), file=sys.stderr, flush=True)
+            print(f"{step} ...", file=sys.stderr)
 
     try:
         result = demo(
@@ -59,19 +60,19 @@ def run(arguments: argparse.Namespace) -> int:
             seeds=arguments.seeds,
             seed=arguments.seed,
             quiet=arguments.quiet,
-            told=told,
+            on_message=on_message,
         )
     except WorkersFailed as error:
         print(f"deadheat demo: {str(error).strip()}", file=sys.stderr)
         return 1
-    told("writing the page")
+    on_message("writing the page")
     made = demo_report(result)
-    write_whole(target, made.html())
+    write_file(target, made.html())
     if arguments.json:
-        print_json({"verdicts": list(made.page.verdicts), "page": str(target)})
+        print_json({"verdicts": made.verdicts, "page": str(target)})
     else:
-        print(demo_text(result, made.page.verdicts))
-        print(f"\n{quotable(f'The page: {target}')}")
+        print_blocks([*(block for block in made.page.blocks if isinstance(block, Verdict)), *truth_blocks(result)])
+        print(f"\nThe page: {visible(str(target))}")
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0

@@ -7,8 +7,8 @@ import sys
 
 from deadheat.cli.options import Parser
 from deadheat.errors import InputError
-from deadheat.study.exporting import FORMATS, TABLES, format_of, write_table, write_text
-from deadheat.study.store import open_store
+from deadheat.study.store.store import open_store
+from deadheat.study.store.tables import FORMATS, TABLES, format_of, write_table, write_text
 
 EXAMPLES = """\
 examples:

@@ -11,7 +11,7 @@ from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
-from deadheat.study.starting import starting_study
+from deadheat.study.plan.starter import starting_study
 
 
 def parser() -> argparse.ArgumentParser:

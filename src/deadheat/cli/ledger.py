@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from deadheat.cli.looking import add_ledger_file
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
+from deadheat.cli.options import Parser, add_reading, print_json, reading, say, show, whole_number
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
-from deadheat.study.ledger import SHORT, Ledger, Watched
-from deadheat.study.sealing import seal
-from deadheat.study.tally import Tally
-from deadheat.terminal.ledger import ledger_table, looks_table
+from deadheat.results.ledger import LedgerLine, LedgerReport
+from deadheat.study.ledger.ledger import SHORT, Ledger, Tally, Watched
+from deadheat.study.ledger.sealing import seal
 from deadheat.text import pluralize
 
 ACTIONS = ("show", "guard", "seal")
@@ -21,19 +22,21 @@ SHORTEST = 8  # characters of a hash that may stand for it
 _HASH = re.compile(rf"[0-9a-f]{{{SHORTEST},64}}")
 EXAMPLES = """\
 examples:
-  deadheat ledger                                       all test sets, and how often each was looked at
-  deadheat ledger show en-test.conllu                   every look at this one (a hash will do)
-  deadheat ledger guard en-test.conllu --budget 20      refuse more than 20 looks
+  deadheat ledger                                       all test sets, and how often each was evaluated
+  deadheat ledger show en-test.conllu                   every evaluation of this one (a hash will do)
+  deadheat ledger guard en-test.conllu --budget 20      refuse more than 20 evaluations
   deadheat ledger seal en-test.conllu                   put the labels away; write a copy without them
   deadheat ledger --verify                              was any line edited, dropped or moved?
   deadheat ledger --verify --head 3f0c2a61d0b4          is the hash we published a line of it?"""
 
 
 def parser() -> argparse.ArgumentParser:
-    made = Parser("ledger", "How often was this test set looked at, and by whom?", epilog=EXAMPLES)
+    made = Parser("ledger", "How often was this test set evaluated, and by whom?", epilog=EXAMPLES)
     made.add_argument("action", nargs="?", choices=ACTIONS, help="what to do with FILE (default: a table of all)")
     made.add_argument("file", nargs="?", metavar="FILE", help="a test set; for show, its hash will do")
-    made.add_argument("--budget", type=whole_number, metavar="N", help="how many looks there may be (guard, seal)")
+    made.add_argument(
+        "--budget", type=whole_number, metavar="N", help="how many evaluations there may be (guard, seal)"
+    )
     made.add_argument(
         "--out", default="", metavar="COPY", help="the copy without labels (seal; NAME.unlabelled.SUFFIX)"
     )
@@ -99,30 +102,32 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
 
 
 def _table(ledger: Ledger, arguments: argparse.Namespace) -> int:
-    tallies = ledger.tallies()
-    if arguments.json:
-        print_json({"kind": "ledger", "ledger": str(ledger.path), "test_sets": [each.to_dict() for each in tallies]})
-    elif tallies:
-        print(ledger_table(tallies))
-    else:
-        print(f"{ledger.path}: no looks yet")
-    return 0
+    return show(LedgerReport(ledger.tallies(), str(ledger.path)), as_json=arguments.json)
 
 
 def _show(ledger: Ledger, arguments: argparse.Namespace) -> int:
     if _HASH.fullmatch(arguments.file) and not os.path.exists(arguments.file):
-        tally = _by_hash(ledger, arguments.file)
+        test_set = _by_hash(ledger, arguments.file)
     else:
-        tally = ledger.tally(_read(arguments)[1].hash)
-    own = [event for event in ledger.events(tally.test_set) if event.get("test_set") == tally.test_set]
-    if arguments.json:
-        told = tally.to_dict()
-        print_json({"kind": "ledger", "ledger": str(ledger.path), **told, "test_sets": [told], "lines": own})
-    elif own:
-        print(looks_table(tally, own))
-    else:
-        print(f"{arguments.file}: no looks yet (ledger {ledger.path})")
-    return 0
+        test_set = ledger.tally(_read(arguments)[1].hash)
+    events = [event for event in ledger.events(test_set.test_set) if event.get("test_set") == test_set.test_set]
+    lines = tuple(map(_line, events))
+    return show(LedgerReport((test_set,), str(ledger.path), lines), as_json=arguments.json)
+
+
+def _line(event: Mapping[str, Any]) -> LedgerLine:
+    budget = event.get("budget")
+    return LedgerLine(
+        str(event.get("time", "")),
+        str(event.get("user", "")),
+        str(event.get("event", "")),
+        str(event.get("system", "")),
+        str(event.get("prediction", "")),
+        tuple(map(str, event.get("metrics") or ())),
+        str(event.get("purpose") or ""),
+        budget if isinstance(budget, int) else None,
+        str(event.get("over_budget") or ""),
+    )
 
 
 def _by_hash(ledger: Ledger, start: str) -> Tally:

@@ -8,7 +8,8 @@ from typing import Any
 
 from deadheat.cli.options import Parser, print_json
 from deadheat.metrics import METRICS
-from deadheat.terminal.tables import table
+from deadheat.report.model import Column, Table
+from deadheat.report.terminal import print_blocks
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,15 +19,17 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found: list[dict[str, Any]] = []
+    metrics: list[dict[str, Any]] = []
     for name in METRICS:
         maker = METRICS[name]
         settings = {key: parameter.default for key, parameter in inspect.signature(maker).parameters.items()}
-        found.append({"name": name, "counts": (maker.__doc__ or "").strip().splitlines()[0], "settings": settings})
+        metrics.append({"name": name, "counts": (maker.__doc__ or "").strip().splitlines()[0], "settings": settings})
     if arguments.json:
-        print_json({"metrics": found})
-    else:
-        told = [", ".join(f"{key}={value!r}" for key, value in each["settings"].items()) for each in found]
-        shown = [[each["name"], each["counts"], settings] for each, settings in zip(found, told, strict=True)]
-        print(table(["metric", "what it counts", "settings"], shown, left=3))
+        print_json({"metrics": metrics})
+        return 0
+    rows = tuple(
+        (metric["name"], metric["counts"], ", ".join(f"{key}={value!r}" for key, value in metric["settings"].items()))
+        for metric in metrics
+    )
+    print_blocks([Table((Column("metric"), Column("what it counts"), Column("settings")), rows, labels=3)])
     return 0

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from deadheat.corpus.reading import FORMATS, LENIENT_MODES
-from deadheat.documents import to_json
 from deadheat.errors import InputError
 from deadheat.kernels import native
+from deadheat.results.base import Result
 from deadheat.screen import visible
 
 
@@ -47,7 +47,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="format of all files (default: by content)",
     )
     group.add_argument("--columns", metavar="NAMES", help="names of the columns of column files, as form,xpos,chunk")
-    group.add_argument("--separator", metavar="CHAR", help="column separator (tab, space, ...), or of word and tag")
+    group.add_argument(
+        "--separator", metavar="CHAR", help="column separator (tab, space, ...), or what separates word and tag"
+    )
     for mode in LENIENT_MODES:
         group.add_argument(f"--{mode}", action="append_const", dest="lenient", const=mode, help=_LENIENT_HELP[mode])
 
@@ -76,8 +78,22 @@ def announce_compiling() -> None:
         native.announce = lambda message: print(message, file=sys.stderr)
 
 
+def show(result: Result, *, as_json: bool) -> int:
+    """Print a result and its notes; returns the exit code."""
+    if as_json:
+        print(result.to_json(indent=1))
+    else:
+        from deadheat.report.terminal import print_result
+
+        print_result(result)
+    say(getattr(result, "notes", ()))
+    return 0
+
+
 def print_json(result: dict[str, Any]) -> None:
     """One object on standard output; what is not a number is null."""
+    from deadheat.documents import to_json
+
     print(to_json(result, indent=1))
 
 

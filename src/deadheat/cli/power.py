@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.analyses.power import assumed_power, power
 from deadheat.cli.compare import named
 from deadheat.cli.looking import add_ledger, look
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
+from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.terminal.power import power_text
+from deadheat.questions.power import assumed_power, power
 
 EXAMPLES = """\
 examples:
@@ -58,14 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
             metric=arguments.metric,
             unit=arguments.unit,
             units=arguments.size,
-            align_by=arguments.align,
-            look=look(arguments),
+            align=arguments.align,
+            ledger_entry=look(arguments),
             **shared,
             **reading(arguments),
         )
-    if arguments.json:
-        print_json(found.to_dict())
-    else:
-        print(power_text(found))
-    say(found.notes)
-    return 0
+    return show(found, as_json=arguments.json)

@@ -9,18 +9,19 @@ import argparse
 import webbrowser
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from deadheat.charts.chart import COLUMN, FULL
 from deadheat.cli.looking import add_ledger_file
 from deadheat.cli.options import Parser, announce_compiling, print_json
 from deadheat.errors import InputError
-from deadheat.pages.opening import is_page
-from deadheat.pages.report import Report, report
-from deadheat.pages.writing import check_place, write_whole
-from deadheat.study.ledger import Ledger
-from deadheat.terminal.tables import prose, quotable
+from deadheat.report.files import check_target, write_file
+from deadheat.report.model import Verdict
+from deadheat.report.report import Report, report
+from deadheat.report.sources import is_page
+from deadheat.report.terminal import print_blocks
+from deadheat.screen import visible
+from deadheat.study.ledger.ledger import Ledger
 from deadheat.text import pluralize
 
 LEDGER = "ledger.jsonl"
@@ -80,12 +81,14 @@ def run(arguments: argparse.Namespace) -> int:
     page = made.html()
     # What may still be refused comes first, and the page last: it is there only if all is.
     others = [*_write_kit(made, arguments, formats), *_write_figures(made, arguments, formats)]
-    written = [write_whole(target, page), *others]
+    written = [write_file(target, page), *others]
     if arguments.json:
-        print_json({"verdicts": list(made.page.verdicts), "files": [str(each) for each in written]})
+        print_json({"verdicts": made.verdicts, "files": [str(path) for path in written]})
     else:
-        said = [*map(prose, made.page.verdicts), ""] if made.page.verdicts else []
-        print("\n".join([*said, *map(quotable, _told(written))]))
+        if made.verdicts:
+            print_blocks(block for block in made.page.blocks if isinstance(block, Verdict))
+            print()
+        print("\n".join(map(visible, _summary(written))))
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0
@@ -103,7 +106,7 @@ def _check(arguments: argparse.Namespace, formats: Sequence[str]) -> None:
     for folder in filter(None, (arguments.figures, arguments.paper)):
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: a file; expected a folder, or nothing")
-        check_place(folder / ".deadheat")
+        check_target(folder / ".deadheat")
 
 
 def _page_of(sources: Sequence[str]) -> Path:
@@ -111,24 +114,21 @@ def _page_of(sources: Sequence[str]) -> Path:
 
 
 def _check_target(target: Path, sources: Sequence[str], *, chosen: bool) -> None:
-    if target.resolve() in [Path(each).resolve() for each in sources]:
-        raise InputError(f"{target}: the page would replace what it is about; expected another --out")
-    check_place(target)
+    if target.resolve() in [Path(source).resolve() for source in sources]:
+        raise InputError(f"{target}: the page would replace its source; expected another --out")
+    check_target(target)
     if not chosen and target.exists() and not is_page(target):
-        raise InputError(f"{target}: there already, and no page of Deadheat's; expected another name by --out")
+        raise InputError(f"{target}: exists and is not a page of Deadheat; expected another name (--out)")
 
 
 def _write_kit(made: Report, arguments: argparse.Namespace, formats: Sequence[str]) -> list[Path]:
     if not arguments.paper:
         return []
-    from deadheat.paper.checklist_answers import Compute
     from deadheat.paper.kit import write_kit
 
     return write_kit(
-        made.documents,
+        made.results,
         arguments.paper,
-        provenance=made.provenance,
-        compute=Compute(**asdict(made.took)) if made.took.runs else None,
         figures=made.figures,
         formats=formats,
         layout=WIDTHS[arguments.width],
@@ -143,13 +143,13 @@ def _write_figures(made: Report, arguments: argparse.Namespace, formats: Sequenc
     return write_figures(made.figures, arguments.figures, formats=formats, layout=WIDTHS[arguments.width])
 
 
-def _told(written: Sequence[Path]) -> list[str]:
+def _summary(written: Sequence[Path]) -> list[str]:
     page, *others = written
-    folders = Counter(each.parent for each in others)
+    folders = Counter(path.parent for path in others)
     return [f"The page: {page}", *(f"{pluralize(count, 'file')} in {folder}" for folder, count in folders.items())]
 
 
 def _beside(sources: list[str]) -> str:
-    """A ledger that lies beside a source, as the demo's does beside its store; else the user's own is taken."""
-    found = [place for each in sources if (place := Path(each).parent / LEDGER).is_file()]
-    return str(found[0]) if found else ""
+    """A ledger beside a source, as the demo's is beside its store; else the user's own."""
+    ledgers = [path for source in sources if (path := Path(source).parent / LEDGER).is_file()]
+    return str(ledgers[0]) if ledgers else ""

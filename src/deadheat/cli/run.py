@@ -1,16 +1,4 @@
-"""`deadheat run STUDY.toml`
-
-Under `--json`: `kind` ("study"), `study`, `correction`, `alpha`, `systems` (names with settings, and what they are
-called here), `seeds` (of each), `corpora` (`corpus`, `sentences`, `words`), `strategies` (`split`, `times`, `seed`),
-`cells`, `missing` (cells without a result), `damaged` (keys), `notes`, `failed` (cells with their `status` and
-`error`), `test_sets` (`name`, `hash`), `store`, `searches` (each of kind "search": `datasets` with their `winners` and
-`spreads`, `between` setups), and `blocks`, one a corpus, way to split and part. A block has
-`corpus`, `split`, `seed`, `part`, `splits`, `numbers` (of the splits), `train_words` (of each), `metrics`, `systems`
-(`system`, `metric`, `runs`, `mean`, `sd`, `least`, `most`, `interval`, `by_split`), `pairs` (`a`, `b`, `test`,
-`difference`, `splits`, `ahead`, `significant`, `reversed`, `p`, `p_corrected`), `agreement` (as of `deadheat compare`,
-one a split and column). Under `--plan --json`: `cells`, `to_run`, `finals` (of searches, at most), `looks`,
-`test_sets`, `seconds`, `store`.
-"""
+"""`deadheat run STUDY.toml`"""
 
 from __future__ import annotations
 
@@ -19,18 +7,18 @@ import contextlib
 import sys
 from pathlib import Path
 
-from deadheat.analyses.run import conduct, left_to_run, named
 from deadheat.cli.looking import add_ledger, look
-from deadheat.cli.options import Parser, announce_compiling, print_json, say
-from deadheat.study.cells import DONE
-from deadheat.study.executor import WorkersFailed
-from deadheat.study.local import cores
-from deadheat.study.plan import Plan
-from deadheat.study.running import planned_looks
-from deadheat.study.search import searches_of
-from deadheat.study.store import Store
-from deadheat.terminal.search import search_text
-from deadheat.terminal.study import plan_text, study_text
+from deadheat.cli.options import Parser, announce_compiling, print_json, say, show
+from deadheat.questions.run import left_to_run, run_plan
+from deadheat.report.plan import plan_view
+from deadheat.report.terminal import print_blocks
+from deadheat.study.engine.executor import WorkersFailed
+from deadheat.study.engine.local import cores
+from deadheat.study.engine.running import planned_looks
+from deadheat.study.plan.cells import DONE
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import searches_of
+from deadheat.study.store.store import Store
 
 EXAMPLES = """\
 examples:
@@ -39,7 +27,7 @@ examples:
   deadheat run study.toml --set splits.times=3      with another value
   deadheat run study.toml --retry-failed            and what failed once more"""
 
-MOST_SHOWN = 10  # failures
+FAILURES = 10  # that are listed
 
 
 def parser() -> argparse.ArgumentParser:
@@ -73,29 +61,25 @@ def _study(arguments: argparse.Namespace) -> int:
     path = arguments.store or plan.store_path
     if arguments.plan:
         return _plan(plan, path, arguments)
-    done = conduct(
+    done = run_plan(
         plan,
         path,
         retry_failed=arguments.retry_failed,
         look=look(arguments),
         quiet=arguments.quiet,
-        told=lambda note: say([note]),
+        notify=lambda message: say([message]),
     )
-    if arguments.json:
-        print_json(done.to_dict())
-    else:
-        shown = [study_text(done.result)] if done.result.blocks or done.result.missing else []
-        print("\n\n".join([*shown, *map(search_text, done.searches)]))
-    failed = [f"{named(plan, cell)}: {status} ({error})" for cell, status, error in done.failures[:MOST_SHOWN]]
-    more = [f"{len(done.failures) - MOST_SHOWN:,} more failed"] if len(done.failures) > MOST_SHOWN else []
-    found = [note for search in done.searches for note in search.notes]
-    say([*done.result.notes, *found, *done.ran.notes, *failed, *more, f"{done.ran}; results in {path}"])
+    result = done.result
+    show(result, as_json=arguments.json)
+    notes = [note for search in result.searches for note in search.notes]
+    failed = [str(cell) for cell in result.failed[:FAILURES]]
+    more = [f"{len(result.failed) - FAILURES:,} more failed"] if len(result.failed) > FAILURES else []
+    say([*notes, *done.summary.notes, *failed, *more, f"{done.summary}; results in {path}"])
     return 0
 
 
 def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
-    there = path.exists()
-    with Store.read(path) if there else contextlib.nullcontext() as store:
+    with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
     looks = planned_looks(plan, [*cells, *finals])
@@ -112,15 +96,23 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        print(plan_text(plan, len(cells), len(finals), sum(looks.values()), len(looks), seconds))
+        print_blocks(
+            plan_view(
+                plan,
+                missing=len(cells),
+                finals=len(finals),
+                evaluations=sum(looks.values()),
+                test_sets=len(looks),
+                seconds=seconds,
+            )
+        )
     return 0
 
 
-def _estimate(plan: Plan, store: Store, waiting: int) -> float | None:
-    """Seconds for the cells that wait, from what those of the store took; None if it holds none."""
-    took = store.runs().filter(status=DONE)["wall_s"]
-    if not len(took) or not waiting:
+def _estimate(plan: Plan, store: Store, cells: int) -> float | None:
+    """Seconds for the cells that are left, from the time that those of the store took; None if it holds none."""
+    times = store.runs().filter(status=DONE)["wall_s"]
+    if not len(times) or not cells:
         return None
-    mean = took.mean()
     workers = plan.study.engine.workers or cores()
-    return waiting * float(str(mean)) / workers
+    return cells * float(str(times.mean())) / workers

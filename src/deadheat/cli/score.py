@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.analyses.groups import KINDS
-from deadheat.analyses.score import INTERVALS, score
 from deadheat.cli.looking import add_ledger, look
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
+from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.terminal.tables import score_table
+from deadheat.questions.groups import KINDS
+from deadheat.questions.score import INTERVALS, score
 
 EXAMPLES = """\
 examples:
@@ -48,20 +47,15 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.gold,
         arguments.predictions,
         metrics=arguments.metric,
-        training=arguments.train,
+        train=arguments.train,
         by=arguments.by,
-        align_by=arguments.align,
+        align=arguments.align,
         unit=arguments.unit,
         interval=arguments.interval,
         level=arguments.level,
         resamples=arguments.resamples,
         seed=arguments.seed,
-        look=look(arguments),
+        ledger_entry=look(arguments),
         **reading(arguments),
     )
-    if arguments.json:
-        print_json(scores.to_dict())
-    else:
-        print(score_table(scores))
-    say(scores.notes)
-    return 0
+    return show(scores, as_json=arguments.json)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.analyses.seeds import seeds
-from deadheat.cli.options import Parser, announce_compiling, print_json, say, whole_number
-from deadheat.terminal.seeds import seeds_text
+from deadheat.cli.options import Parser, announce_compiling, show, whole_number
+from deadheat.questions.seeds import seeds
 
 EXAMPLES = """\
 examples:
@@ -19,24 +18,37 @@ def parser() -> argparse.ArgumentParser:
     made = Parser("seeds", "Is it the method or the seed?", epilog=EXAMPLES)
     made.add_argument("runs", metavar="RUNS", help="a table of runs (CSV, TSV, JSONL, Parquet; -: standard input)")
     made.add_argument("--system", default="", metavar="COL", help="the column of systems (default: by its name)")
-    made.add_argument("--score", required=True, metavar="COL", help="the column of test scores; more is better")
+    made.add_argument("--score", required=True, metavar="COL", help="the column of test scores; higher is better")
     made.add_argument("--dev", default="", metavar="COL", help="the column of development scores")
-    made.add_argument("--by", default="", metavar="COL", help="do so for every level of this column")
+    made.add_argument("--by", default="", metavar="COL", help="compare separately for each level of this column")
     made.add_argument(
-        "--where", action="append", default=[], metavar="COL=VALUE", help="only runs that have this value"
+        "--where", action="append", default=[], metavar="COL=VALUE", help="only runs with this value (repeatable)"
     )
     made.add_argument(
-        "--ignore", action="append", default=[], metavar="COL", help="runs of one configuration may differ in this"
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="COL",
+        help="runs of one configuration may differ in this column (repeatable)",
     )
     made.add_argument(
-        "--setting", action="append", default=[], metavar="COL", help="a setting, though it is named like a result"
+        "--setting",
+        action="append",
+        default=[],
+        metavar="COL",
+        help="a column that is a setting although its name looks like a result",
     )
     made.add_argument(
-        "--difference", type=float, metavar="D", help="the difference to find (default: the observed one)"
+        "--difference",
+        type=float,
+        metavar="D",
+        help="difference for which the seeds needed are computed (default: the observed one)",
     )
-    made.add_argument("--target", type=float, default=0.8, help="the wanted chance to find it (default: 0.8)")
-    made.add_argument("--alpha", type=float, default=0.05, help="level of the tests (default: 0.05)")
-    made.add_argument("--correct", default="holm", metavar="NAME", help="bonferroni, holm (default), bh or none")
+    made.add_argument("--target", type=float, default=0.8, help="power with which it should be found (default: 0.8)")
+    made.add_argument("--alpha", type=float, default=0.05, help="significance level (default: 0.05)")
+    made.add_argument(
+        "--correct", default="holm", metavar="NAME", help="correction: bonferroni, holm (default), bh or none"
+    )
     made.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (default: 1000)")
     made.add_argument("--seed", type=whole_number, default=0, help="seed of the resamples (default: 0)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
@@ -45,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     announce_compiling()
-    found = seeds(
+    result = seeds(
         arguments.runs,
         score=arguments.score,
         system=arguments.system,
@@ -61,9 +73,4 @@ def run(arguments: argparse.Namespace) -> int:
         resamples=arguments.resamples,
         seed=arguments.seed,
     )
-    if arguments.json:
-        print_json(found.to_dict())
-    else:
-        print(seeds_text(found))
-    say(found.notes)
-    return 0
+    return show(result, as_json=arguments.json)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from deadheat.analyses.size import size, size_of_counts, size_of_sets
-from deadheat.analyses.size_counts import SUFFIX
-from deadheat.analyses.size_study import SizeStudy
 from deadheat.cli.looking import add_ledger, look
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
+from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS
-from deadheat.ranking.sizes_settings import AGAINST, SEEDS, SIZES, SizeSettings, parse_sizes
-from deadheat.splits.drawing import SAMPLING_METHODS
-from deadheat.terminal.size import size_text
+from deadheat.questions.size import size, size_of_counts, size_of_sets
+from deadheat.questions.size_counts import SUFFIX
+from deadheat.ranking.size_samples import AGAINST, SEEDS, SIZES, STRATEGIES, SizeSettings, parse_sizes
+from deadheat.results.size import SizeStudy
 
 DEFAULTS = SizeSettings()
 EXAMPLES = """\
@@ -27,41 +25,60 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = Parser("size", "How much test data is enough to rank systems?", epilog=EXAMPLES)
-    made.add_argument("files", metavar="COUNTS", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or saved counts (.npz)")
-    made.add_argument("--sets", metavar="FILE", help="a table of test sets: set, gold, system, prediction")
-    made.add_argument("-m", "--metric", default="", metavar="NAME", help="what ranks (default: LAS for trees)")
+    parser = Parser("size", "How much test data is sufficient to rank systems?", epilog=EXAMPLES)
+    parser.add_argument(
+        "files", metavar="COUNTS", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or saved counts (.npz)"
+    )
+    parser.add_argument("--sets", metavar="FILE", help="a table of test sets: set, gold, system, prediction")
+    parser.add_argument(
+        "-m", "--metric", default="", metavar="NAME", help="what systems are ranked by (default: LAS for trees)"
+    )
     sizes = ",".join(map(str, SIZES))
-    made.add_argument("--sizes", default=f"{sizes},all", metavar="WORDS", help=f"sizes (default: {sizes},all)")
-    methods = ",".join(SAMPLING_METHODS)
-    made.add_argument(
-        "--ways", default=methods, metavar="NAMES", help=f"of {', '.join(SAMPLING_METHODS)} (default: all)"
+    parser.add_argument("--sizes", default=f"{sizes},all", metavar="WORDS", help=f"sizes (default: {sizes},all)")
+    parser.add_argument(
+        "--strategies",
+        "--ways",
+        default=",".join(STRATEGIES),
+        metavar="NAMES",
+        help=f"sampling strategies: some of {', '.join(STRATEGIES)} (default: all)",
     )
-    made.add_argument("--draws", type=whole_number, default=DEFAULTS.draws, help="random samples a size (default: 100)")
-    made.add_argument(
-        "--threshold", type=float, default=DEFAULTS.threshold, metavar="TAU", help="tau that is enough (default: 0.9)"
+    parser.add_argument(
+        "--draws", type=whole_number, default=DEFAULTS.draws, help="random samples of each size (default: 100)"
     )
-    made.add_argument(
-        "--confidence", type=float, default=DEFAULTS.confidence, help="share of draws that reach it (default: 0.95)"
+    parser.add_argument(
+        "--threshold", type=float, default=DEFAULTS.threshold, metavar="TAU", help="the tau to reach (default: 0.9)"
     )
-    made.add_argument("--seeds", choices=SEEDS, default="average", help="runs of a system (default: average)")
-    made.add_argument("--against", choices=AGAINST, default="all", help="the ranking to agree with (default: on all)")
-    made.add_argument(
+    parser.add_argument(
+        "--confidence",
+        type=float,
+        default=DEFAULTS.confidence,
+        help="the share of draws that must reach it (default: 0.95)",
+    )
+    parser.add_argument(
+        "--seeds", choices=SEEDS, default="average", help="how runs of a system are ranked (default: average)"
+    )
+    parser.add_argument(
+        "--against",
+        choices=AGAINST,
+        default="all",
+        help="compare with the ranking on all data, or on the rest (default: all)",
+    )
+    parser.add_argument(
         "--aso-draws",
         type=whole_number,
         default=DEFAULTS.aso_draws,
         metavar="N",
-        help="draws a size to compare significance over runs in (default: 20; 0: none)",
+        help="draws per size for which significance over runs is compared (default: 20; 0: none)",
     )
-    made.add_argument("--save", default="", metavar="FILE", help="save the counts (.npz)")
-    made.add_argument(
+    parser.add_argument("--save", default="", metavar="FILE", help="save the counts (.npz)")
+    parser.add_argument(
         "--align", choices=ALIGNMENTS, default="text", help="align words by text (default) or by position"
     )
-    made.add_argument("--seed", type=whole_number, default=0, help="seed of the draws (default: 0)")
-    made.add_argument("--json", action="store_true", help="print one JSON object")
-    add_ledger(made)
-    add_reading(made)
-    return made
+    parser.add_argument("--seed", type=whole_number, default=0, help="seed of the draws (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_ledger(parser)
+    add_reading(parser)
+    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = SizeSettings(
         sizes,
         whole,
-        tuple(way.strip() for way in arguments.ways.split(",") if way.strip()),
+        tuple(name.strip() for name in arguments.strategies.split(",") if name.strip()),
         arguments.draws,
         arguments.seeds,
         arguments.against,
@@ -78,18 +95,12 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.seed,
         arguments.aso_draws,
     )
-    found = _study(arguments, settings)
-    if arguments.json:
-        print_json(found.to_dict())
-    else:
-        print(size_text(found))
-    say(found.notes)
-    return 0
+    return show(_study(arguments, settings), as_json=arguments.json)
 
 
 def _study(arguments: argparse.Namespace, settings: SizeSettings) -> SizeStudy:
     files: list[str] = arguments.files
-    saved = [each for each in files if each.endswith(SUFFIX) and "=" not in each]
+    saved = [file for file in files if file.endswith(SUFFIX) and "=" not in file]
     if (arguments.sets or saved) and arguments.save:
         raise InputError("deadheat size: --save is for GOLD NAME=PRED ...; expected it without --sets and saved counts")
     if arguments.sets:
@@ -99,38 +110,37 @@ def _study(arguments: argparse.Namespace, settings: SizeSettings) -> SizeStudy:
             arguments.sets,
             metric=arguments.metric,
             settings=settings,
-            align_by=arguments.align,
-            look=look(arguments),
+            align=arguments.align,
+            ledger_entry=look(arguments),
             **reading(arguments),
         )
     if saved:
-        other = next((each for each in files if each not in saved), None)
+        other = next((file for file in files if file not in saved), None)
         if other is not None:
-            told = f"{other} beside saved counts; expected one or the other"
-            raise InputError(f"deadheat size: {told}")
-        return size_of_counts(saved, metric=arguments.metric, settings=settings, look=look(arguments))
+            raise InputError(f"deadheat size: {other} beside saved counts; expected one or the other")
+        return size_of_counts(saved, metric=arguments.metric, settings=settings, ledger_entry=look(arguments))
     if len(files) < 2:
-        shown = f"{files[0]} alone" if files else "no files"
-        told = f"expected GOLD NAME=PRED NAME=PRED ..., counts that were saved ({SUFFIX}), or --sets FILE"
-        raise InputError(f"deadheat size: {shown}; {told}")
+        problem = f"{files[0]} alone" if files else "no files"
+        expected = f"expected GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), or --sets FILE"
+        raise InputError(f"deadheat size: {problem}; {expected}")
     return size(
         files[0],
         _runs(files[1:]),
         metric=arguments.metric,
         settings=settings,
-        align_by=arguments.align,
+        align=arguments.align,
         save=arguments.save,
-        look=look(arguments),
+        ledger_entry=look(arguments),
         **reading(arguments),
     )
 
 
 def _runs(systems: Sequence[str]) -> dict[str, list[str]]:
-    """Files by the names given to them as NAME=FILE; a name that comes again has one run more."""
-    found: dict[str, list[str]] = {}
-    for each in systems:
-        name, equals, path = each.partition("=")
+    """Files by their names in NAME=FILE; a name that is repeated has several runs."""
+    runs: dict[str, list[str]] = {}
+    for argument in systems:
+        name, equals, path = argument.partition("=")
         if not (name and equals and path):
-            raise InputError(f"deadheat size: {each!r}; expected NAME=FILE, such as A={each}")
-        found.setdefault(name, []).append(path)
-    return found
+            raise InputError(f"deadheat size: {argument!r}; expected NAME=FILE, such as A={argument}")
+        runs.setdefault(name, []).append(path)
+    return runs

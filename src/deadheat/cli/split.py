@@ -6,11 +6,11 @@ import argparse
 import inspect
 from typing import Any
 
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say, whole_number
+from deadheat.cli.options import Parser, add_reading, reading, say, show, whole_number
 from deadheat.errors import InputError
+from deadheat.questions.splits import leak_report, split_report
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
-from deadheat.terminal.splits import leak_table, split_table
 
 EXAMPLES = """\
 examples:
@@ -112,31 +112,23 @@ def _check_alone(arguments: argparse.Namespace) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         _check_alone(arguments)
-        checked = check_folder(arguments.check, **reading(arguments))
-        if arguments.json:
-            print_json(checked.to_dict())
-        else:
-            print(leak_table(checked))
-        say(checked.notes)
-        return 0
+        return show(leak_report(check_folder(arguments.check, **reading(arguments))), as_json=arguments.json)
     if not arguments.corpus or not arguments.strategy:
         missing = "CORPUS" if not arguments.corpus else "--strategy"
         raise InputError(f"deadheat split: no {missing}; expected CORPUS... --strategy NAME, or --check DIR")
-    given = {name: getattr(arguments, name) for name in _settings() if getattr(arguments, name) is not None}
-    made = split(
+    settings = {name: getattr(arguments, name) for name in _settings() if getattr(arguments, name) is not None}
+    splits = split(
         arguments.corpus,
         arguments.strategy,
         times=arguments.times,
         seed=arguments.seed,
         documents=arguments.documents,
         nested=arguments.nested,
-        settings=given,
+        settings=settings,
         **reading(arguments),
     )
-    manifest = write_splits(made, arguments.out) if arguments.out else None
-    if arguments.json:
-        print_json(manifest if manifest is not None else made.to_dict())
-    else:
-        print(split_table(made))
-    say([*made.notes, *([] if arguments.out else ["nothing was written; --out DIR writes the splits"])])
-    return 0
+    if arguments.out:
+        write_splits(splits, arguments.out)
+    code = show(split_report(splits), as_json=arguments.json)
+    say([] if arguments.out else ["nothing was written; --out DIR writes the splits"])
+    return code

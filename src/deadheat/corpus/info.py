@@ -13,7 +13,7 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import genres, sent_ids
 from deadheat.corpus.vocabulary import Column
 from deadheat.errors import InputError
-from deadheat.kernels.trees import ROOM_PER_WORD, non_projective
+from deadheat.kernels.trees import PROJECTIVITY_ARRAYS, non_projective
 
 TAG_COLUMNS = ("upos", "xpos", "tag", "chunk", "ner")
 NAMES = {
@@ -188,7 +188,7 @@ def _non_projective(corpus: Corpus) -> tuple[float | None, float | None]:
         return None, None
     longest = int(np.diff(corpus.offsets).max())
     arcs = np.empty(corpus.sentences, np.int32)
-    workspace = np.empty(ROOM_PER_WORD * (longest + 1), np.int32)
+    workspace = np.empty(PROJECTIVITY_ARRAYS * (longest + 1), np.int32)
     crossing = non_projective(corpus.heads, corpus.offsets, workspace, arcs)
     parsed = corpus.heads[corpus.offsets[:-1]] >= 0
     words = int(np.count_nonzero(corpus.heads >= 0))

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from deadheat.analyses.families import first_metrics
-from deadheat.analyses.method_words import (
+from deadheat.paper import checklist_search as of_searches
+from deadheat.paper.designs import split_words
+from deadheat.paper.paragraph_study import systems_of
+from deadheat.paper.paragraph_tests import looks_sentences
+from deadheat.paper.sentences import listed, numbered
+from deadheat.questions.families import first_metrics
+from deadheat.questions.method_words import (
     corrected_over_splits,
     corrected_words,
     metric_words,
     named_on_units,
     named_tests,
 )
-from deadheat.paper import checklist_search as of_searches
-from deadheat.paper.designs import split_words
-from deadheat.paper.paragraph_study import systems_of
-from deadheat.paper.paragraph_tests import looks_sentences
-from deadheat.paper.sentences import listed, numbered
 from deadheat.text import pluralize
 
 TRAINED_ON = "was used in training"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from deadheat.analyses.method_words import corrected_words, metric_words
 from deadheat.documents import Document
 from deadheat.pages.search_told import failed_finals
 from deadheat.paper.designs import split_words
 from deadheat.paper.sentences import listed, numbered
+from deadheat.questions.method_words import corrected_words, metric_words
 from deadheat.text import pluralize
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.analyses.latex import display_scale, fixed
-from deadheat.analyses.latex_runs import ALPHA, options_corrected
-from deadheat.analyses.method_words import metric_words
 from deadheat.documents import Document
 from deadheat.paper.sentences import Sentence, cite, corrected, listed, p_said, percent, points, scored
+from deadheat.questions.latex import display_scale, fixed
+from deadheat.questions.latex_runs import options_corrected
+from deadheat.questions.method_words import metric_words
+from deadheat.questions.table_report import ALPHA
 from deadheat.text import pluralize
 
 MOST_BLOCKS = 3

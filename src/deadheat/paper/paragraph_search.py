@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.analyses.latex import fixed
-from deadheat.analyses.method_words import metric_words
 from deadheat.documents import Document
 from deadheat.pages.search_told import between_of, failed_finals, finals_told, mean_of, significant, with_test
 from deadheat.paper.designs import STRATEGY_KEYS, split_words
 from deadheat.paper.references import OF_SYSTEMS
 from deadheat.paper.sentences import Cite, Sentence, cite, corrected, listed, p_said, scored, tested_on_units
+from deadheat.questions.latex import fixed
+from deadheat.questions.method_words import metric_words
 from deadheat.text import pluralize
 
 MOST_CORPORA = 3

@@ -7,10 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from deadheat.analyses.families import families, has_more_seeds, seed_words
-from deadheat.analyses.latex import fixed
-from deadheat.analyses.method_words import metric_words
-from deadheat.analyses.search_names import failed_systems
 from deadheat.documents import Document
 from deadheat.paper.designs import STRATEGY_KEYS, split_words
 from deadheat.paper.paragraph_search import search_sentences
@@ -28,6 +24,11 @@ from deadheat.paper.sentences import (
     scored,
     tested_on_units,
 )
+from deadheat.questions.families import has_more_seeds, seed_words
+from deadheat.questions.latex import fixed
+from deadheat.questions.method_words import metric_words
+from deadheat.questions.search_names import failed_systems
+from deadheat.report.views.study import families
 from deadheat.text import pluralize
 
 PARTS = ("test", "dev", "tune")

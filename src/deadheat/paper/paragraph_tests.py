@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from deadheat.analyses.latex import fixed
-from deadheat.analyses.method_words import metric_words
 from deadheat.documents import Document
 from deadheat.paper.designs import split_words
 from deadheat.paper.sentences import (
@@ -22,6 +20,8 @@ from deadheat.paper.sentences import (
     scored,
     tested,
 )
+from deadheat.questions.latex import fixed
+from deadheat.questions.method_words import metric_words
 from deadheat.text import pluralize
 
 MOST_SYSTEMS, MOST_SETS = 5, 3

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from deadheat.analyses.latex import escape, fixed
-from deadheat.analyses.method_words import corrected_words, named_on_units, named_tests, unit_of_test
 from deadheat.paper.references import OF_CORRECTIONS, OF_TESTS, REFERENCES
+from deadheat.questions.latex import escape, fixed
+from deadheat.questions.method_words import corrected_words, named_on_units, named_tests, unit_of_test
 
 MOST_NAMES = 8
 

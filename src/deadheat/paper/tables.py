@@ -11,23 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 
-from deadheat.analyses.latex import Tabular
-from deadheat.analyses.latex_runs import contrast_tables, seeds_tables
-from deadheat.analyses.latex_study import study_tables
-from deadheat.analyses.latex_tables import compare_tables, rank_tables, score_tables, size_tables
 from deadheat.documents import Document
 from deadheat.paper.documents import checked
 from deadheat.paper.search_tables import search_tables
+from deadheat.questions.latex import Tabular
+from deadheat.questions.latex_runs import contrast_tables, seeds_tables
+from deadheat.questions.latex_study import study_tables
+from deadheat.questions.latex_tables import compare_tables, score_tables
 
 PAGE_CHARACTERS = 100  # of small text that fit into the width of a page
 
 MAKERS: Mapping[str, Callable[[Document], list[Tabular]]] = {
     "score": score_tables,
     "compare": compare_tables,
-    "rank": rank_tables,
     "seeds": seeds_tables,
     "contrast": contrast_tables,
-    "size": size_tables,
     "study": lambda study: [*study_tables(study), *_of_searches(study)],
     "search": search_tables,
 }

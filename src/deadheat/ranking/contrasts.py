@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,88 +23,71 @@ from deadheat.text import pluralize
 Codes = NDArray[np.int64]
 REPEATS = ("mean", "each")
 TIES = ("most", "share")
-QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # that are told of differences
-ROOM = 2**62  # keys of configurations are renumbered before they outgrow an integer
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+MAX_KEY = 2**62  # keys of configurations are renumbered before they overflow
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How one option did over all configurations; more is better."""
+    """Scores of one option over all configurations."""
 
     option: str
     wins: float  # share of configurations in which no other option is better
-    median_delta: float  # median over configurations of this option's score less that of the best option
+    median_difference: float  # over configurations, of this option's score minus that of the best option
     mean: float
     median: float
     sd: float  # over configurations; NaN with one
-
-    def __str__(self) -> str:
-        return f"{self.option}: wins {self.wins:.1%}, median difference {self.median_delta:+.4f}, sd {self.sd:.4f}"
+    difference_quantiles: tuple[float, ...]  # minimum, 5, 25, 50, 75 and 95% quantile, maximum
 
 
 @dataclass(frozen=True, slots=True)
 class OptionPair:
-    """Two options over the same configurations, of which the means over runs are tested, and p-values are corrected.
-
-    Pitman and Morgan's test is of whether the two vary equally over configurations; NaN with fewer than three.
-    """
+    """Tests of two options on the means of configurations; p-values are corrected for all pairs of options."""
 
     a: str
     b: str
     a_better: int
     b_better: int
-    median_delta: float  # a less b
+    median_difference: float  # a minus b
     sign_p: float
     sign_p_corrected: float
+    smallest_p: float  # the smallest corrected p-value that the sign test can give with so many configurations
     wilcoxon_p: float
     wilcoxon_p_corrected: float
-    pitman_morgan_p: float
+    pitman_morgan_p: float  # of equal standard deviations over configurations; NaN with fewer than three
     pitman_morgan_p_corrected: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Contrast:
-    """The options of a factor over configurations, with the scores they rest on."""
+@dataclass(frozen=True, slots=True)
+class OptionComparison:
+    """The options of a factor, compared over configurations."""
 
     options: tuple[Option, ...]
     pairs: tuple[OptionPair, ...]
     best: str  # the option that wins most often
     spread: DistributionTest  # whether the options' scores vary equally over configurations
     tied: int  # configurations in which several options share the highest score
-    scores_CO: Values  # a row a configuration, or a run of one where each run is paired
-    means_CO: Values  # always a row a configuration: what is tested
+    configurations: int
+    pairings: int  # as many as configurations; more where each of several runs is paired
 
-    @property
-    def configurations(self) -> int:
-        return len(self.means_CO)
-
-    @property
-    def delta_quantiles_OQ(self) -> Values:
-        """Over configurations, the quantiles of each option's score less that of the best option, by `QUANTILES`."""
-        best = [each.option for each in self.options].index(self.best)
-        rounded = paired_differences(self.scores_CO, np.zeros_like(self.scores_CO))
-        quantiles: Values = np.quantile(rounded - rounded[:, [best]], QUANTILES, axis=0).T
-        return quantiles
+    def __getitem__(self, option: str) -> Option:
+        for row in self.options:
+            if row.option == option:
+                return row
+        raise NameUnknown("option", option, [row.option for row in self.options])
 
     def pair(self, a: str, b: str) -> OptionPair:
         """Two of the options, in whichever order they were tested."""
-        return next(each for each in self.pairs if {each.a, each.b} == {a, b})
+        return next(pair for pair in self.pairs if {pair.a, pair.b} == {a, b})
+
+    def ranked(self) -> list[Option]:
+        """Options by their wins, the best first."""
+        rest = [row for row in self.options if row.option != self.best]
+        return [self[self.best], *sorted(rest, key=lambda row: (-row.wins, -row.median_difference))]
 
     def __str__(self) -> str:
-        wins = ", ".join(f"{each.option} {each.wins:.1%}" for each in self.options)
+        wins = ", ".join(f"{row.option} {row.wins:.1%}" for row in self.options)
         return f"{pluralize(self.configurations, 'configuration')}: {wins}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        quantiles = zip(self.options, self.delta_quantiles_OQ.tolist(), strict=True)
-        return {
-            "configurations": self.configurations,
-            "tied": self.tied,
-            "best": self.best,
-            "options": [asdict(each) | {"delta_quantiles": told} for each, told in quantiles],
-            "pairs": [asdict(each) for each in self.pairs],
-            "spread": self.spread.to_dict(),
-        }
 
 
 def contrast_options(
@@ -115,25 +97,26 @@ def contrast_options(
     means_CO: ArrayLike | None = None,
     correction: str = "holm",
     ties: str = "most",
-) -> Contrast:
+) -> OptionComparison:
     """Compare options by their scores in the same configurations.
 
     Parameters
     ----------
     means_CO
-        A row a configuration, where `scores_CO` has one for each of several runs of it. Runs of one configuration are
-        not independent of each other, so that tests, means and standard deviations rest on these; wins, medians and
-        differences on `scores_CO`.
+        One row per configuration, where `scores_CO` has one for each of several runs of it. Runs of one configuration
+        are not independent, so that tests, means and standard deviations use these; wins, medians and differences use
+        `scores_CO`.
 
     Notes
     -----
     An option wins a configuration if its score there is the highest. Where several share it, the win goes to the one
     that wins most of the others, as in Reimers and Gurevych's tables (`ties` "most"), or is shared as well ("share").
-    The best option is the one with most wins, and of several the one of the higher mean. Pairs are tested by signs and
-    by Wilcoxon's signed ranks, and the p-values are corrected for all pairs, so that they hold also for the option
-    that was chosen because it won. Spread is tested by Brown and Forsythe's test of all options, which takes the
-    options for independent and so misses much, and for each pair by that of Pitman (1939) and Morgan (1939), which does
-    not: a and b vary equally if and only if a + b and a - b do not correlate. It trusts scores to be about normal.
+    The best option is the one with most wins, and of several the one with the higher mean. Pairs are tested by the sign
+    test and by Wilcoxon's signed-rank test, and p-values are corrected for all pairs, so that they also hold for the
+    option that was selected because it won. Spread is tested for all options by the Brown-Forsythe test, which assumes
+    that the options are independent and so has little power, and for each pair by the test of Pitman (1939) and Morgan
+    (1939), which does not: a and b vary equally if and only if a + b and a - b do not correlate. It assumes scores that
+    are about normal.
 
     Examples
     --------
@@ -142,7 +125,7 @@ def contrast_options(
     """
     scores = np.asarray(scores_CO, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(options) or len(options) < 2 or not len(scores):
-        expected = f"a row a configuration and a column for each of at least two options ({len(options)})"
+        expected = f"one row per configuration and one column for each of at least two options ({len(options)})"
         raise InputError(f"contrast: an array of shape {scores.shape}; expected {expected}")
     means = scores if means_CO is None else np.asarray(means_CO, dtype=np.float64)
     if means.ndim != 2 or means.shape[1] != len(options) or not len(means):
@@ -152,25 +135,27 @@ def contrast_options(
     tied_C = top_CO.sum(axis=1) > 1
     means_O = means.mean(axis=0)
     wins_O = _wins(top_CO, means_O, ties)
-    best = max(range(len(options)), key=lambda place: (round(float(wins_O[place]), 12), means_O[place]))
-    deltas_O = np.median(rounded - rounded[:, [best]], axis=0)
+    best = max(range(len(options)), key=lambda option: (round(float(wins_O[option]), 12), means_O[option]))
+    differences_CO = rounded - rounded[:, [best]]
     sds_O = means.std(axis=0, ddof=1) if len(means) > 1 else np.full(len(options), np.nan)
-    columns = zip(options, wins_O, deltas_O, means_O, np.median(scores, axis=0), sds_O, strict=True)
-    return Contrast(
-        tuple(Option(name, *map(float, numbers)) for name, *numbers in columns),
+    columns = (wins_O, np.median(differences_CO, axis=0), means_O, np.median(scores, axis=0), sds_O)
+    quantiles_OQ = np.quantile(differences_CO, QUANTILES, axis=0).T.tolist()
+    rows = zip(options, *(column.tolist() for column in columns), map(tuple, quantiles_OQ), strict=True)
+    return OptionComparison(
+        tuple(Option(*row) for row in rows),
         _pairs(rounded, paired_differences(means, np.zeros_like(means)), options, correction),
         options[best],
         brown_forsythe(*means.T),
         int(tied_C.sum()),
-        scores,
-        means,
+        len(means),
+        len(scores),
     )
 
 
 def _wins(top_CO: NDArray[np.bool_], means_O: Values, ties: str) -> Values:
     """The share of configurations that each option wins."""
     if ties not in TIES:
-        raise NameUnknown("way with ties", ties, TIES)
+        raise NameUnknown("option for ties", ties, TIES)
     if ties == "share":
         shared: Values = (top_CO / top_CO.sum(axis=1, keepdims=True)).mean(axis=0)
         return shared
@@ -181,12 +166,13 @@ def _wins(top_CO: NDArray[np.bool_], means_O: Values, ties: str) -> Values:
 
 
 def _pairs(scores_CO: Values, means_CO: Values, options: Sequence[str], correction: str) -> tuple[OptionPair, ...]:
-    places = list(combinations(range(len(options)), 2))
-    differences = np.stack([paired_differences(means_CO[:, a], means_CO[:, b]) for a, b in places])
+    indices = list(combinations(range(len(options)), 2))
+    differences = np.stack([paired_differences(means_CO[:, a], means_CO[:, b]) for a, b in indices])
     signs = [sign_test(row) for row in differences]
-    ranks = signed_rank_rows(differences)
-    sign_p, rank_p = ([float(test.p) for test in tests] for tests in (signs, ranks))
-    spread_p = [_pitman_morgan(means_CO[:, a], means_CO[:, b]) for a, b in places]
+    sign_p = [float(test.p) for test in signs]
+    rank_p = [float(test.p) for test in signed_rank_rows(differences)]
+    spread_p = [_pitman_morgan(means_CO[:, a], means_CO[:, b]) for a, b in indices]
+    smallest = correct([min(1.0, 2.0 ** (1 - len(means_CO)))] * len(indices), correction)
     spread_corrected = spread_p if math.isnan(spread_p[0]) else correct(spread_p, correction)
     corrected = zip(correct(sign_p, correction), correct(rank_p, correction), spread_corrected, strict=True)
     return tuple(
@@ -195,20 +181,21 @@ def _pairs(scores_CO: Values, means_CO: Values, options: Sequence[str], correcti
             options[b],
             a_better=signs[k].positive,
             b_better=signs[k].negative,
-            median_delta=float(np.median(paired_differences(scores_CO[:, a], scores_CO[:, b]))),
+            median_difference=float(np.median(paired_differences(scores_CO[:, a], scores_CO[:, b]))),
             sign_p=sign_p[k],
             sign_p_corrected=float(by_sign),
+            smallest_p=float(smallest[k]),
             wilcoxon_p=rank_p[k],
             wilcoxon_p_corrected=float(by_rank),
             pitman_morgan_p=spread_p[k],
             pitman_morgan_p_corrected=float(by_spread),
         )
-        for k, ((a, b), (by_sign, by_rank, by_spread)) in enumerate(zip(places, corrected, strict=True))
+        for k, ((a, b), (by_sign, by_rank, by_spread)) in enumerate(zip(indices, corrected, strict=True))
     )
 
 
 def _pitman_morgan(first_C: Values, second_C: Values) -> float:
-    """Two-sided p of whether paired scores vary equally: whether their sums and differences correlate."""
+    """Two-sided p-value of equal variances of paired scores: whether their sums and differences correlate."""
     freedom = len(first_C) - 2
     if freedom < 1:
         return math.nan
@@ -223,7 +210,7 @@ def _pitman_morgan(first_C: Values, second_C: Values) -> float:
 
 
 def configuration_keys(settings: Sequence[Codes], runs: int) -> Codes:
-    """One number a run, the same for two runs if and only if they agree in every setting.
+    """One number per run, the same for two runs if and only if they agree in every setting.
 
     Examples
     --------
@@ -233,16 +220,16 @@ def configuration_keys(settings: Sequence[Codes], runs: int) -> Codes:
     keys, count = np.zeros(runs, np.int64), 1
     for codes in settings:
         levels = int(codes.max(initial=0)) + 1
-        if count > ROOM // levels:
-            keys, count = _renumbered(keys)
+        if count > MAX_KEY // levels:
+            keys, count = _renumber(keys)
         keys = keys * levels + codes
         count *= levels
-    return _renumbered(keys)[0]
+    return _renumber(keys)[0]
 
 
-def _renumbered(keys: Codes) -> tuple[Codes, int]:
-    values, places = np.unique(keys, return_inverse=True)
-    return places.astype(np.int64), len(values)
+def _renumber(keys: Codes) -> tuple[Codes, int]:
+    values, indices = np.unique(keys, return_inverse=True)
+    return indices.astype(np.int64), len(values)
 
 
 def paired_scores(
@@ -262,7 +249,7 @@ def paired_scores(
     [[3.0, 7.0]]
     """
     if repeats not in REPEATS:
-        raise NameUnknown("way with repeated runs", repeats, REPEATS)
+        raise NameUnknown("option for repeated runs", repeats, REPEATS)
     keys, firsts = np.unique(keys_N, return_index=True)
     cells_N = np.searchsorted(keys, keys_N) * options + options_N
     counts_CO = np.bincount(cells_N, minlength=len(keys) * options).reshape(-1, options)

@@ -1,30 +1,39 @@
-"""In how many of all subsets one system is ahead of another: counted, not sampled.
+"""What holds over all subsets of data sets, not only over a sample of them.
 
-The subsets of k data sets with a positive sum of score differences are counted by dynamic programming over the data
-sets, on integers. All pairs of 26 systems on 82 data sets, each over 2.1 million million subsets, take half a second.
+- For a pair of systems: on how many subsets one is ahead of the other, counted by dynamic programming on integers. All
+  pairs of 26 systems on 82 data sets, each over 2.1 trillion subsets, take half a second.
+- For a system: the best and the worst rank that any subset gives it, by integer programming, with such a subset.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
-from dataclasses import dataclass
-from typing import Any
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deadheat.errors import InputError
 from deadheat.kernels.subsets import count_signs
-from deadheat.ranking.integers import Whole, WholeScores
+from deadheat.ranking.integers import Indices, Integers, IntegerScores, ranks_of
+from deadheat.ranking.subsets import SubsetRanks
 from deadheat.stats.checks import Values
 from deadheat.text import pluralize
 
-EXACT = 2**53  # numbers of subsets up to this are counted exactly in floating point
+EXACT = 2**53  # counts up to this are exact in floating point
 MOST_CELLS = 1 << 27  # of the table of sums, a gigabyte
+TIME_LIMIT = 60.0  # seconds for each search
+TOLERANCE = 1e-6  # of the solver, for integers
+NEARLY_ONE = 1 - 2**-53
 
 
 @dataclass(frozen=True, slots=True)
-class SignCounts:
-    """Subsets with a sum above, of and below a threshold, of all; beyond 2^53 right to about 12 digits."""
+class SubsetCounts:
+    """How many subsets have a sum above, at and below a threshold; above 2^53 subsets, right to about 12 digits."""
 
     above: int
     level: int
@@ -35,107 +44,211 @@ class SignCounts:
     def exact(self) -> bool:
         return self.total <= EXACT
 
-    def __str__(self) -> str:
-        shares = f"{self.above / self.total:.4f} above, {self.below / self.total:.4f} below"
-        return f"{shares}, {self.level / self.total:.4f} level, of {self.total:,} subsets"
-
-
-@dataclass(frozen=True, slots=True)
-class ExactPair:
-    """Of all subsets, in how many system a is ahead of b, level with it, behind it."""
-
-    a: str
-    b: str
-    subsets: SignCounts
-
     @property
-    def chance(self) -> float:
-        """That a is ahead."""
-        return self.subsets.above / self.subsets.total
-
-    def __str__(self) -> str:
-        return f"{self.a} ahead of {self.b} in {self.chance:.4%} of {self.subsets.total:,} subsets"
-
-    def to_dict(self) -> dict[str, Any]:
-        found = self.subsets
-        numbers = {"a_ahead": found.above, "b_ahead": found.below, "level": found.level, "subsets": found.total}
-        chances = {"p_a": self.chance, "p_b": found.below / found.total, "p_level": found.level / found.total}
-        return {"a": self.a, "b": self.b, **numbers, **chances, "exact": found.exact}
+    def shares(self) -> tuple[float, float, float]:
+        """The shares above, below and level. Nearly all subsets are never rounded to all of them."""
+        above, below, level = (count / self.total for count in (self.above, self.below, self.level))
+        return (min(above, NEARLY_ONE) if self.below or self.level else above), below, level
 
 
-def count_sums(values: Whole, size: int, *, threshold: int = 0) -> SignCounts:
-    """How many of all subsets of `size` values have a sum above, of and below a threshold.
+def count_sums(values: Integers, size: int, *, threshold: int = 0) -> SubsetCounts:
+    """How many of all subsets of `size` values have a sum above, at and below a threshold.
 
     Notes
     -----
-    Values are taken in the order of their absolute size. With the first t decided, a sum of j of them stays in the
-    table only while what is still to come could change its side; all others are counted with their completions.
+    Values are processed in the order of their absolute size. After the first t of them, a sum of j values stays in the
+    table only while the remaining values could change its side; all other sums are counted with their completions.
 
     Examples
     --------
-    >>> print(count_sums(np.array([3, -2, -1, 1]), 2))
-    0.5000 above, 0.3333 below, 0.1667 level, of 6 subsets
+    >>> count_sums(np.array([3, -2, -1, 1]), 2)
+    SubsetCounts(above=3, level=1, below=2, total=6)
     """
     if not 1 <= size <= len(values):
-        raise InputError(
-            f"subsets of {size} of {pluralize(len(values), 'value')}; expected between 1 and {len(values)}"
-        )
+        total_values = pluralize(len(values), "value")
+        raise InputError(f"subsets of {size} of {total_values}; expected between 1 and {len(values)}")
     total = math.comb(len(values), size)
     if total > 1e300:
         raise InputError(f"subsets of {size} of {len(values)} are too many to count; expected fewer than 10^300")
     ordered = np.ascontiguousarray(values[np.argsort(-np.abs(values), kind="stable")], np.int64)
-    least, most = _partial_sums(ordered, size)
+    lowest, highest = _partial_sums(ordered, size)
     backwards = _partial_sums(ordered[::-1], size)
-    before_least, before_most = (np.ascontiguousarray(each[::-1]) - threshold for each in backwards)
-    completions = _binomials(len(values), size)
-    half = _half_width(least, most, before_least, before_most, completions)
+    before_lowest, before_highest = (np.ascontiguousarray(sums[::-1]) - threshold for sums in backwards)
+    completions = np.array(
+        [[float(math.comb(len(values) - t, m)) for m in range(size + 1)] for t in range(len(values) + 1)]
+    )
+    half = _half_width(lowest, highest, before_lowest, before_highest, completions)
     if (size + 1) * (2 * half + 1) > MOST_CELLS:
         raise InputError(f"sums of {size} scores spread over {2 * half + 1:,} steps; expected scores of fewer digits")
-    room, totals = np.empty((size + 1) * (2 * half + 1)), np.empty(3)
-    still, before = (least.ravel(), most.ravel()), (before_least.ravel(), before_most.ravel())
-    count_signs(ordered, size, -threshold, *still, *before, completions.ravel(), room, totals)
-    above, level, below = (int(each) for each in totals)
-    return SignCounts(above, level, below, total)
+    table, totals = np.empty((size + 1) * (2 * half + 1)), np.empty(3)
+    remaining, before = (lowest.ravel(), highest.ravel()), (before_lowest.ravel(), before_highest.ravel())
+    count_signs(ordered, size, -threshold, *remaining, *before, completions.ravel(), table, totals)
+    above, level, below = (int(count) for count in totals)
+    return SubsetCounts(above, level, below, total)
 
 
-def exact_pairs(scores: WholeScores, systems: tuple[str, ...], size: int) -> tuple[ExactPair, ...]:
-    """Of every pair of systems, in how many of all subsets of this size each is ahead.
+def _partial_sums(values: Integers, size: int) -> tuple[Integers, Integers]:
+    """Row t, column m: the lowest and highest sum of m of the values from t on; far off if there are fewer values."""
+    far = (2**62) // max(size, 1)
+    remaining = np.arange(len(values)) >= np.arange(len(values) + 1)[:, None]
+    ascending = np.sort(np.where(remaining, values, far), axis=1)[:, :size]
+    descending = -np.sort(-np.where(remaining, values, -far), axis=1)[:, :size]
+    none = np.zeros((len(values) + 1, 1), np.int64)
+    lowest, highest = (np.cumsum(np.concatenate([none, sums], axis=1), axis=1) for sums in (ascending, descending))
+    return lowest, highest
+
+
+def _half_width(
+    lowest: Integers, highest: Integers, before_lowest: Integers, before_highest: Integers, completions: Values
+) -> int:
+    """The largest absolute sum that is both reachable and undecided at any step."""
+    low, high = np.maximum(-highest[:, ::-1], before_lowest), np.minimum(-lowest[:, ::-1], before_highest)
+    step, chosen = np.indices(low.shape)
+    undecided = (low <= high) & (chosen <= step) & (completions[:, ::-1] > 0)
+    return int(np.where(undecided, np.maximum(np.abs(low), np.abs(high)), 0).max())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extreme:
+    """The best (or worst) rank that a search found for a system, a bound that no subset exceeds, and the subset."""
+
+    rank: int
+    bound: int
+    subset: Indices
+
+
+def rank_on(scores: IntegerScores, system: int, subset: Indices) -> int:
+    """The rank of a system on a subset of data sets."""
+    return int(ranks_of(scores.above_SD[:, subset].sum(axis=1))[system])
+
+
+def extreme_rank(
+    scores: IntegerScores, system: int, size: int, *, worst: bool = False, time_limit: float = TIME_LIMIT
+) -> Extreme:
+    """The best (or worst) rank of a system over all subsets of this size.
+
+    Notes
+    -----
+    The rank is 1 plus the number of other systems whose leads have a positive sum; see `positive_rows`. It is computed
+    again, in integers, on the subset that the solver returns.
 
     Examples
     --------
-    >>> from deadheat.ranking.integers import whole_scores
-    >>> (pair,) = exact_pairs(whole_scores([[90, 80, 70], [89, 81, 71]]), ("A", "B"), 2)
-    >>> pair.subsets.above, pair.subsets.level, pair.subsets.below
-    (0, 2, 1)
+    >>> from deadheat.ranking.integers import integer_scores
+    >>> scores = integer_scores([[90, 80, 70], [80, 80, 71], [60, 60, 95]])
+    >>> extreme_rank(scores, 0, 2).rank, extreme_rank(scores, 0, 2, worst=True).rank
+    (1, 3)
     """
-    found = []
-    for a in range(scores.systems):
-        for b in range(a + 1, scores.systems):
-            subsets = count_sums(scores.above_SD[a] - scores.above_SD[b], size)
-            found.append(ExactPair(systems[a], systems[b], subsets))
-    return tuple(found)
+    if not 1 <= size <= scores.datasets:
+        raise InputError(f"subsets of {size} of {scores.datasets} data sets; expected between 1 and {scores.datasets}")
+    if not time_limit > 0:
+        raise InputError(f"time limit {time_limit:g}; expected more than 0 seconds")
+    leads_TD = np.delete(scores.above_SD, system, axis=0) - scores.above_SD[system]
+    subset, ahead = positive_rows(leads_TD, size, time_limit=time_limit, fewest=not worst)
+    rank, bound = rank_on(scores, system, subset), 1 + ahead
+    # The solver's tolerance may let it promise more than integers allow; no subset goes beyond the bound.
+    return Extreme(rank, max(rank, bound) if worst else min(rank, bound), subset)
 
 
-def _partial_sums(values: Whole, size: int) -> tuple[Whole, Whole]:
-    """Row t, column m: the least and the greatest sum of m of the values from t on; far off where there are fewer."""
-    far = (2**62) // max(size, 1)
-    places = np.arange(len(values))
-    here = places >= np.arange(len(values) + 1)[:, None]
-    rising = np.sort(np.where(here, values, far), axis=1)[:, :size]
-    falling = -np.sort(-np.where(here, values, -far), axis=1)[:, :size]
-    none = np.zeros((len(values) + 1, 1), np.int64)
-    least, most = (np.cumsum(np.concatenate([none, each], axis=1), axis=1) for each in (rising, falling))
-    return least, most
+def extreme_ranks(
+    scores: IntegerScores, size: int, *, sampled: SubsetRanks | None = None, time_limit: float = TIME_LIMIT
+) -> list[tuple[Extreme, Extreme]]:
+    """The best and worst rank of every system; if a search stops early, at least as extreme as in the sample."""
+    extremes = []
+    for system in range(scores.systems):
+        best, worst = (
+            _at_least(
+                extreme_rank(scores, system, size, worst=worst, time_limit=time_limit), sampled, system, worst=worst
+            )
+            for worst in (False, True)
+        )
+        extremes.append((best, worst))
+    return extremes
 
 
-def _binomials(count: int, size: int) -> Values:
-    """Row t, column m: how many ways there are to choose m of the values from t on."""
-    return np.array([[float(math.comb(count - t, m)) for m in range(size + 1)] for t in range(count + 1)])
+def _at_least(extreme: Extreme, sampled: SubsetRanks | None, system: int, *, worst: bool) -> Extreme:
+    if sampled is None:
+        return extreme
+    rank = int((sampled.worst_S if worst else sampled.best_S)[system])
+    if (rank > extreme.rank) if worst else (rank < extreme.rank):
+        bound = max(rank, extreme.bound) if worst else min(rank, extreme.bound)
+        return replace(extreme, rank=rank, bound=bound, subset=sampled.subset_with_rank(system, rank))
+    return extreme
 
 
-def _half_width(least: Whole, most: Whole, before_least: Whole, before_most: Whole, completions: Values) -> int:
-    """The greatest absolute sum that is both reached and undecided at any time."""
-    low, high = np.maximum(-most[:, ::-1], before_least), np.minimum(-least[:, ::-1], before_most)
-    time, chosen = np.indices(low.shape)
-    open_ = (low <= high) & (chosen <= time) & (completions[:, ::-1] > 0)
-    return int(np.where(open_, np.maximum(np.abs(low), np.abs(high)), 0).max())
+def positive_rows(leads_TD: Integers, size: int, *, time_limit: float, fewest: bool = False) -> tuple[Indices, int]:
+    """A subset of columns that makes most (or fewest) row sums positive, and a bound on how many (or few) can be.
+
+    Notes
+    -----
+    Let d_t be the sum of row t over the chosen columns, and y_t = 1 if it is positive. The fewest are min Σ y_t with
+    d_t <= M_t y_t, where M_t is the sum of the k largest numbers of the row; the most are max Σ y_t with
+    d_t >= 1 - (1 - m_t)(1 - y_t), where m_t is the sum of its k smallest. Rows that are always or never positive are
+    handled separately.
+
+    Examples
+    --------
+    >>> positive_rows(np.array([[1, -2, 3], [-1, 2, 2]]), 1, time_limit=10)
+    (array([2]), 2)
+    """
+    ordered_TD = np.sort(leads_TD, axis=1)
+    lowest_T, highest_T = ordered_TD[:, :size].sum(axis=1), ordered_TD[:, -size:].sum(axis=1)
+    always, undecided = int((lowest_T > 0).sum()), (lowest_T <= 0) & (highest_T > 0)
+    if not undecided.any():
+        return np.arange(size), always
+    subset, bound = _solve(
+        leads_TD[undecided], lowest_T[undecided], highest_T[undecided], size, time_limit=time_limit, fewest=fewest
+    )
+    return subset, always + (math.ceil(bound - TOLERANCE) if fewest else math.floor(bound + TOLERANCE))
+
+
+def _solve(
+    leads_TD: Integers, lowest_T: Integers, highest_T: Integers, size: int, *, time_limit: float, fewest: bool
+) -> tuple[Indices, float]:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    rows, datasets = leads_TD.shape
+    switch_T = -highest_T if fewest else lowest_T - 1
+    lead_rows = np.concatenate([leads_TD, np.diag(switch_T)], axis=1).astype(float)
+    lead_rows /= np.abs(switch_T)[:, None]
+    edge_T = (np.zeros(rows) if fewest else lowest_T) / np.abs(switch_T)
+    far = np.full(rows, np.inf)
+    limits = (-far, edge_T) if fewest else (edge_T, far)
+    chosen_row = np.concatenate([np.ones(datasets), np.zeros(rows)])[None]
+    cost = np.concatenate([np.zeros(datasets), np.full(rows, 1.0 if fewest else -1.0)])
+    with _silence():
+        solution = milp(
+            cost,
+            constraints=[LinearConstraint(lead_rows, *limits), LinearConstraint(chosen_row, size, size)],
+            integrality=np.ones(len(cost)),
+            bounds=Bounds(0, 1),
+            options={"time_limit": time_limit},
+        )
+    dual = solution.mip_dual_bound
+    bound = float(dual) if dual is not None and math.isfinite(dual) else (0.0 if fewest else -float(rows))
+    subset = np.arange(size)
+    if solution.x is not None:
+        subset = np.sort(np.argsort(-solution.x[:datasets], kind="stable")[:size])
+    return subset, bound if fewest else -bound
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Suppress what the solver prints: occasionally it writes a line regardless of its options."""
+    try:
+        saved = os.dup(1)
+    except OSError:  # there is no standard output
+        yield
+        return
+    library = ctypes.CDLL(None)
+    sys.stdout.flush()
+    library.fflush(None)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    try:
+        yield
+    finally:
+        library.fflush(None)
+        os.dup2(saved, 1)
+        os.close(saved)
+        os.close(null)

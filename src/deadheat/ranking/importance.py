@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.forests import grow_tree
 from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.statistics import grow_tree
 from deadheat.stats.checks import Values, check_scores
 from deadheat.text import pluralize
 
 Codes = NDArray[np.int64]
 TREES = 64
-LEAST = 5  # runs in a leaf
+MIN_LEAF = 5  # runs
 CONSIDERED = 853  # of 1,024: five factors of six at each split
-MOST_PAIRED = 8  # the factors that matter most, of which every two are tried together
+MAX_PAIRED = 8  # factors with the largest shares, of which every two are tried together
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +57,6 @@ class Importance:
 
     def __str__(self) -> str:
         return f"{', '.join(map(str, self.main))} ({self.method}, {pluralize(self.runs, 'run')})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "method": self.method,
-            "main": [{"factor": each.factors[0], "share": each.share} for each in self.main],
-            "pairs": [asdict(each) for each in self.pairs],
-            "explained": self.explained,
-            "noise": self.noise,
-            "runs": self.runs,
-        }
 
 
 def factor_importance(
@@ -242,21 +230,21 @@ def _forest(
     keys = rng.integers(0, 2**64, size=2, dtype=np.uint64)
     weights, counts, sums, fitted = np.empty(size), np.empty(width), np.empty(width), np.empty(size)
     line, side, stack = np.empty(width, np.int64), np.empty(width, np.uint8), np.empty(3 * size + 6, np.int64)
-    inside, values = np.empty((size // LEAST + 2) * width, np.uint8), np.empty(size // LEAST + 2)
+    inside, values = np.empty((size // MIN_LEAF + 2) * width, np.uint8), np.empty(size // MIN_LEAF + 2)
     unseen, times = np.zeros(size), np.zeros(size)
     parts = []
     for tree in range(trees):
         draw_weights(keys[:1], tree, 1, size, weights)
         rows, key = np.arange(size), keys[1:] + np.uint64(tree) * np.uint64(1 << 40)
         leaves = grow_tree(
-            codes, centred, weights, rows, starts, ordered_F, LEAST, CONSIDERED, key, counts, sums, line, side, stack,
-            inside, values, fitted,
+            codes, centred, weights, rows, starts, ordered_F, MIN_LEAF, CONSIDERED, key, counts, sums, line, side,
+            stack, inside, values, fitted,
         )  # fmt: skip
         parts.append((inside[: leaves * width].reshape(leaves, width).astype(bool), values[:leaves].copy()))
         unseen += np.where(weights == 0, fitted, 0)
         times += weights == 0
     main = np.mean([Partition.of(*part, starts).main() for part in parts], axis=0)
-    chosen = sorted(np.argsort(-main, kind="stable")[:MOST_PAIRED].tolist())
+    chosen = sorted(np.argsort(-main, kind="stable")[:MAX_PAIRED].tolist())
     tried = list(combinations(chosen, 2))
     shares = np.mean([Partition.of(*part, starts).pairs(tried) for part in parts], axis=0)
     pairs = dict(zip(tried, shares.tolist(), strict=True)) if tried else {}

@@ -1,10 +1,9 @@
-"""How many seeds it takes to tell two systems apart."""
+"""How many seeds it takes to show that two systems differ."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,46 +11,41 @@ from numpy.typing import ArrayLike
 from deadheat.errors import InputError
 from deadheat.stats.checks import Values, check_scores
 
-MOST = 100_000  # seeds; nobody runs more
+MAX_SEEDS = 100_000
 SIMULATIONS = 2000
-MOST_DRAWN = 5000  # seeds a system; with more, normal theory needs no check
-NEGLIGIBLE = 1e-13  # of a distribution, left out at either end
-PLACES, WEIGHTS = np.polynomial.legendre.leggauss(32)
-PLACES = (PLACES + 1) / 2  # from 0 to 1
+MAX_SIMULATED = 5000  # seeds per system; with more, normal theory needs no check
+TAIL = 1e-13  # probability left out at either end of a distribution
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
+NODES = (NODES + 1) / 2  # from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class SeedPower:
-    """Seeds a system needs so that Welch's test finds a difference, and what the runs at hand can find."""
+    """How many seeds each system needs for Welch's test to find a difference, and what the runs at hand can find."""
 
     difference: float
     alpha: float
     comparisons: int  # that share alpha
     target: float
     seeds: float  # of each system; infinite where no number is enough, NaN where a system has one run
-    seeds_low: float  # with the least and the greatest spread that the runs at hand leave likely, at 95 %
+    seeds_low: float  # with the lowest and the highest variance in its 95% confidence interval
     seeds_high: float
     power: float  # with so many seeds, by normal theory
     simulated: float  # with so many seeds drawn from the scores at hand; NaN where they are more than 5,000
     power_now: float  # with the runs at hand
-    smallest_now: float  # the least difference that the runs at hand find with the wanted power
+    detectable_difference: float  # the smallest that the runs at hand would find with the wanted power
 
     def __str__(self) -> str:
         if math.isnan(self.seeds):
-            return "a system with one run has no spread to reckon with"
+            return "a system with one run has no spread to compute with"
         if math.isinf(self.seeds):
-            return f"no number of seeds tells a difference of {self.difference:+.4f}"
-        reach = "too many" if math.isinf(self.seeds_high) else f"{self.seeds_high:.0f}"
-        found = (
-            f"{self.seeds:.0f} seeds each ({self.seeds_low:.0f} - {reach}) find a difference of {self.difference:+.4f}"
-        )
-        told = f"{found} with power {self.power:.3f} (simulated {self.simulated:.3f}) at alpha {self.alpha:g}"
-        shared = f" / {self.comparisons}" if self.comparisons > 1 else ""
-        return f"{told}{shared}; now {self.power_now:.3f}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
+            return f"no number of seeds finds a difference of {self.difference:+.4f}"
+        high = "too many" if math.isinf(self.seeds_high) else f"{self.seeds_high:.0f}"
+        seeds = f"{self.seeds:.0f} seeds each (95% CI [{self.seeds_low:.0f}, {high}])"
+        power = f"power {self.power:.3f} (simulated {self.simulated:.3f})"
+        divided = f" / {self.comparisons}" if self.comparisons > 1 else ""
+        level = f"alpha {self.alpha:g}{divided}"
+        return f"{seeds} find {self.difference:+.4f} with {power} at {level}; now {self.power_now:.3f}"
 
 
 def seeds_needed(  # noqa: PLR0913 (the options of the command)
@@ -65,7 +59,7 @@ def seeds_needed(  # noqa: PLR0913 (the options of the command)
     target: float = 0.8,
     simulations: int = SIMULATIONS,
 ) -> SeedPower:
-    """The least number of seeds of each system with which Welch's t-test finds a difference of the means.
+    """The smallest number of seeds of each system with which Welch's t-test finds a difference of the means.
 
     Parameters
     ----------
@@ -74,22 +68,22 @@ def seeds_needed(  # noqa: PLR0913 (the options of the command)
     comparisons
         How many pairs of systems are tested: each at `alpha` divided by their number.
     target
-        The wanted chance to find it.
+        The wanted power.
 
     Notes
     -----
     Normal theory: `welch_power` with the variances of the runs at hand. The number is at least the one with which the
     Mann-Whitney test can find anything: 2 / C(2n, n) at most the level. Its interval has the sum s² + t² of the two
     variances, taken to be chi-square on (s² + t²)² / (s⁴ / (k - 1) + t⁴ / (l - 1)) degrees of freedom with k and l
-    runs, at the ends of its 95 % interval; the difference is taken as given. The check: n scores are drawn with
-    replacement from either system's runs, moved to the wanted difference and spread by √(k / (k - 1)), and the share of
-    draws in which the test finds the difference is counted.
+    runs, at the ends of its 95% interval; the difference is taken as given. For the simulation, n scores are drawn with
+    replacement from either system's runs, shifted to the wanted difference and scaled by √(k / (k - 1)); the power is
+    the share of draws in which the test finds the difference.
 
     Examples
     --------
     >>> a, b = [0.905, 0.911, 0.900, 0.908, 0.906], [0.901, 0.905, 0.897, 0.906, 0.903]
     >>> print(seeds_needed(a, b, rng=np.random.default_rng(0)))
-    19 seeds each (10 - 68) find a difference of +0.0036 with power 0.804 (simulated 0.801) at alpha 0.05; now 0.239
+    19 seeds each (95% CI [10, 68]) find +0.0036 with power 0.804 (simulated 0.801) at alpha 0.05; now 0.239
     """
     first, second = check_scores("seeds needed, first system", a), check_scores("seeds needed, second system", b)
     if not (0 < alpha < 1 and 0 < target < 1):
@@ -97,46 +91,47 @@ def seeds_needed(  # noqa: PLR0913 (the options of the command)
     gap = float(first.mean() - second.mean()) if difference is None else float(difference)
     if not math.isfinite(gap) or (difference is not None and gap == 0):
         raise InputError(f"difference {gap:g}; expected a number other than 0")
-    asked, nan = (gap, alpha, comparisons, target), math.nan
+    options, nan = (gap, alpha, comparisons, target), math.nan
     if min(len(first), len(second)) < 2:
-        return SeedPower(*asked, nan, nan, nan, nan, nan, nan, nan)
+        return SeedPower(*options, nan, nan, nan, nan, nan, nan, nan)
     variances = float(first.var(ddof=1)), float(second.var(ddof=1))
     sizes = len(first), len(second)
     level = alpha / comparisons
     now = welch_power(gap, variances, sizes, level)
-    smallest = _smallest(variances, sizes, level, target)
-    less, more = _variance_scales(variances, sizes)
+    detectable = _detectable_difference(variances, sizes, level, target)
+    less, more = _variance_factors(variances, sizes)
     low, seeds, high = (
-        _least(gap, (variances[0] * scale, variances[1] * scale), level, target) for scale in (less, 1.0, more)
+        _smallest_number(gap, (variances[0] * factor, variances[1] * factor), level, target)
+        for factor in (less, 1.0, more)
     )
     if math.isinf(seeds):
-        return SeedPower(*asked, seeds, low, high, nan, nan, now, smallest)
+        return SeedPower(*options, seeds, low, high, nan, nan, now, detectable)
     n = int(seeds)
     power = welch_power(gap, variances, (n, n), level)
     simulated = nan
-    if n <= MOST_DRAWN and sum(variances) > 0:
+    if n <= MAX_SIMULATED and sum(variances) > 0:
         simulated = simulate_welch(first, second, gap, n, rng=rng, alpha=level, simulations=simulations)
-    return SeedPower(*asked, seeds, low, high, power, simulated, now, smallest)
+    return SeedPower(*options, seeds, low, high, power, simulated, now, detectable)
 
 
-def least_p(n: int, m: int) -> float:
-    """The least p-value that the two-sided Mann-Whitney test can give n and m runs."""
+def smallest_p(n: int, m: int) -> float:
+    """The smallest p-value that the two-sided Mann-Whitney test can give n and m runs."""
     return min(1.0, 2 / math.comb(n + m, n))
 
 
-def _variance_scales(variances: tuple[float, float], sizes: tuple[int, int]) -> tuple[float, float]:
-    """How many times smaller and greater than it looks the sum of the variances may be, at 95 %."""
+def _variance_factors(variances: tuple[float, float], sizes: tuple[int, int]) -> tuple[float, float]:
+    """The ends of the 95% confidence interval of the sum of the variances, as multiples of the estimate."""
     from scipy.special import chdtri
 
     if sum(variances) == 0:
         return 1.0, 1.0
-    shares = [each / sum(variances) for each in variances]
+    shares = [variance / sum(variances) for variance in variances]
     freedom = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
     return freedom / float(chdtri(freedom, 0.025)), freedom / float(chdtri(freedom, 0.975))
 
 
 def welch_power(difference: float, variances: tuple[float, float], sizes: tuple[int, int], alpha: float) -> float:
-    """The chance that Welch's two-sided test finds a difference of normal scores.
+    """Power of Welch's two-sided test to find a difference of means of normal scores.
 
     Notes
     -----
@@ -164,7 +159,7 @@ def welch_power(difference: float, variances: tuple[float, float], sizes: tuple[
     error_B = errors_B[0] + errors_B[1]
     freedom_B = error_B**2 / (errors_B[0] ** 2 / first + errors_B[1] ** 2 / second)
     bounds_B = -stdtrit(freedom_B, alpha / 2) * np.sqrt(error_B)
-    powers_B = _exceeding(abs(difference) / math.sqrt(error), bounds_B, first + second)
+    powers_B = _exceedance(abs(difference) / math.sqrt(error), bounds_B, first + second)
     return min(1.0, float(weights_B @ powers_B))
 
 
@@ -172,66 +167,66 @@ def _shares(first: int, second: int) -> tuple[Values, Values]:
     """Nodes and weights of Beta(first / 2, second / 2); on the angle whose squared sine is the share, it is smooth."""
     from scipy.special import betaincinv
 
-    ends = np.arcsin(np.sqrt(betaincinv(first / 2, second / 2, [NEGLIGIBLE, 1 - NEGLIGIBLE])))
-    angles = ends[0] + (ends[1] - ends[0]) * PLACES
+    ends = np.arcsin(np.sqrt(betaincinv(first / 2, second / 2, [TAIL, 1 - TAIL])))
+    angles = ends[0] + (ends[1] - ends[0]) * NODES
     logs = (first - 1) * np.log(np.sin(angles)) + (second - 1) * np.log(np.cos(angles))
-    return np.sin(angles) ** 2, _normalised(logs)
+    return np.sin(angles) ** 2, _quadrature_weights(logs)
 
 
-def _exceeding(shift: float, bounds_B: Values, freedom: int) -> Values:
-    """The chance that a normal value moved by `shift` is farther from 0 than a bound times a chi value.
+def _exceedance(shift: float, bounds_B: Values, freedom: int) -> Values:
+    """Probability that a normal value shifted by `shift` is farther from 0 than a bound times a chi value.
 
-    The one of the two that counts for less in the difference is integrated, so that what is left is smooth.
+    The one of the two that matters less in the difference is integrated, so that the integrand is smooth.
     """
     from scipy.special import chdtr, chdtri, ndtr
 
-    found = np.empty(len(bounds_B))
+    exceedance_B = np.empty(len(bounds_B))
     wide = bounds_B > 1
-    normal = 8 * (2 * PLACES - 1)
-    reach = np.square((shift + normal) / bounds_B[wide, None])
-    found[wide] = chdtr(freedom, reach) @ _normalised(-normal * normal / 2)
-    ends = np.sqrt(chdtri(freedom, [1 - NEGLIGIBLE, NEGLIGIBLE]))
-    chi = ends[0] + (ends[1] - ends[0]) * PLACES
+    normal = 8 * (2 * NODES - 1)
+    scaled = np.square((shift + normal) / bounds_B[wide, None])
+    exceedance_B[wide] = chdtr(freedom, scaled) @ _quadrature_weights(-normal * normal / 2)
+    ends = np.sqrt(chdtri(freedom, [1 - TAIL, TAIL]))
+    chi = ends[0] + (ends[1] - ends[0]) * NODES
     needed = bounds_B[~wide, None] * chi
-    found[~wide] = (ndtr(shift - needed) + ndtr(-shift - needed)) @ _normalised(
+    exceedance_B[~wide] = (ndtr(shift - needed) + ndtr(-shift - needed)) @ _quadrature_weights(
         (freedom - 1) * np.log(chi) - chi**2 / 2
     )
-    return found
+    return exceedance_B
 
 
-def _normalised(logs: Values) -> Values:
-    """Weights at the places of quadrature, of densities given by their logarithms."""
+def _quadrature_weights(logs: Values) -> Values:
+    """Weights at the quadrature nodes, for densities given by their logarithms."""
     weights = WEIGHTS * np.exp(logs - logs.max())
-    normalised: Values = weights / weights.sum()
-    return normalised
+    normalized: Values = weights / weights.sum()
+    return normalized
 
 
-def _least(difference: float, variances: tuple[float, float], alpha: float, target: float) -> float:
-    """The least number of seeds by which power reaches the target, and with which ranks can tell systems apart."""
+def _smallest_number(difference: float, variances: tuple[float, float], alpha: float, target: float) -> float:
+    """The smallest number of seeds by which power reaches the target and with which ranks can be significant."""
     if difference == 0:
         return math.inf
     high = 2
-    while least_p(high, high) > alpha:
+    while smallest_p(high, high) > alpha:
         high += 1
     low = high - 1
     while welch_power(difference, variances, (high, high), alpha) < target:
         low, high = high, 2 * high
-        if high > MOST:
+        if high > MAX_SEEDS:
             return math.inf
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (
-            (low, middle) if welch_power(difference, variances, (middle, middle), alpha) >= target else (middle, high)
-        )
+        enough = welch_power(difference, variances, (middle, middle), alpha) >= target
+        low, high = (low, middle) if enough else (middle, high)
     return float(high)
 
 
-def _smallest(variances: tuple[float, float], sizes: tuple[int, int], alpha: float, target: float) -> float:
-    """The least difference that is found with the wanted power."""
+def _detectable_difference(
+    variances: tuple[float, float], sizes: tuple[int, int], alpha: float, target: float
+) -> float:
+    """The smallest difference that is found with the wanted power."""
     if sum(variances) == 0:
         return 0.0
-    unit = math.sqrt(variances[0] / sizes[0] + variances[1] / sizes[1])
-    low, high = 0.0, unit
+    low, high = 0.0, math.sqrt(variances[0] / sizes[0] + variances[1] / sizes[1])
     while welch_power(high, variances, sizes, alpha) < target:
         low, high = high, 2 * high
     for _ in range(20):
@@ -250,19 +245,19 @@ def simulate_welch(
     alpha: float = 0.05,
     simulations: int = SIMULATIONS,
 ) -> float:
-    """The share of draws from the scores at hand, moved to a difference, in which Welch's test finds one.
+    """Share of draws from the scores at hand, shifted to a difference, in which Welch's test finds it.
 
-    Draws that do not vary cannot be tested, and find nothing.
+    Draws that do not vary cannot be tested and find nothing.
     """
     from scipy.special import stdtr
 
     hits = done = 0
     rows = max(1, min(simulations, (1 << 21) // seeds))
-    pools = [(each - each.mean()) * math.sqrt(len(each) / (len(each) - 1)) for each in (a, b)]
+    pools = [(scores - scores.mean()) * math.sqrt(len(scores) / (len(scores) - 1)) for scores in (a, b)]
     while done < simulations:
         size = min(rows, simulations - done)
         x, y = (pool[rng.integers(0, len(pool), (size, seeds))] for pool in pools)
-        parts = [each.var(axis=1, ddof=1) / seeds for each in (x, y)]
+        parts = [draws.var(axis=1, ddof=1) / seeds for draws in (x, y)]
         error = parts[0] + parts[1]
         gaps = np.abs(x.mean(axis=1) - y.mean(axis=1) + difference)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,18 +1,17 @@
-"""Distributions of scores over seeds: what they look like, which differ, and what dev scores say of test scores."""
+"""Distributions of scores over seeds: their shape, tests of pairs of systems, and dev scores as predictors of test."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.ranking.seed_power import least_p
+from deadheat.ranking.seed_power import SeedPower, seeds_needed, smallest_p
 from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
 from deadheat.stats.checks import Values, check_scores
@@ -27,65 +26,49 @@ from deadheat.stats.distributions import (
 from deadheat.stats.intervals import Interval, normal_quantile
 from deadheat.text import pluralize
 
-GRID = 101  # points at which a density is told
-REACH = 3  # bandwidths that it is told beyond the least and the greatest score
+GRID_POINTS = 101
+MARGIN = 3  # bandwidths by which the grid of a density extends beyond the scores
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Density:
-    """A smooth density of scores on a grid, for a violin; empty where the scores do not vary."""
+    """A kernel density estimate on a grid of scores; empty where the scores do not vary."""
 
-    scores: Values
-    density: Values
+    scores: tuple[float, ...]
+    density: tuple[float, ...]
     bandwidth: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {"scores": self.scores.tolist(), "density": self.density.tolist(), "bandwidth": self.bandwidth}
 
 
 @dataclass(frozen=True, slots=True)
 class SystemPair:
-    """Two systems' distributions; p-values corrected for all pairs. `a_better` is the chance that a's run is better."""
+    """Two systems compared by their distributions of scores; p-values are corrected for all pairs of systems."""
 
     a: str
     b: str
-    difference: float  # of the means
-    a_better: float
-    kolmogorov_smirnov: DistributionTest
+    difference: float  # mean of a minus mean of b
+    a_better: float  # probability that a run of a scores higher than a run of b; ties count half
     mann_whitney: DistributionTest
+    kolmogorov_smirnov: DistributionTest
     brown_forsythe: DistributionTest
-    corrected: Mapping[str, float]  # p-values by test
-    least_p: float  # the least corrected p-value that Mann-Whitney's test can give so many runs of all systems
+    mann_whitney_p_corrected: float
+    kolmogorov_smirnov_p_corrected: float
+    brown_forsythe_p_corrected: float
+    smallest_p: float  # the smallest corrected p-value that the Mann-Whitney test can give with so many runs
     aso_a: Aso  # almost stochastic order in favour of a
     aso_b: Aso
-
-    def winner(self, alpha: float) -> str:
-        """Who tends to score higher, by the corrected Mann-Whitney test; empty where none is shown to."""
-        if self.corrected["mann_whitney"] > alpha or self.a_better == 0.5:
-            return ""
-        return self.a if self.a_better > 0.5 else self.b
+    winner: (
+        str  # the system that tends to score higher, by the corrected Mann-Whitney test; empty if neither is shown to
+    )
+    power: SeedPower
 
     def __str__(self) -> str:
-        p = self.corrected["mann_whitney"]
+        p = self.mann_whitney_p_corrected
         return f"{self.a} - {self.b}: {self.difference:+.4f}, P(A > B) = {self.a_better:.3f}, Mann-Whitney p = {p:.4g}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "a": self.a,
-            "b": self.b,
-            "difference": self.difference,
-            "a_better": self.a_better,
-            "least_p": self.least_p,
-            **{name: {**getattr(self, name).to_dict(), "p_corrected": p} for name, p in self.corrected.items()},
-            "aso": {"a": self.aso_a.to_dict(), "b": self.aso_b.to_dict()},
-        }
 
 
 @dataclass(frozen=True, slots=True)
 class SeedDifferences:
-    """How far two runs of one configuration are apart, and the range of all its runs, over configurations."""
+    """Differences between two runs of one configuration, and the range of all its runs, over configurations."""
 
     configurations: int  # with at least two runs
     runs: int
@@ -97,17 +80,13 @@ class SeedDifferences:
     range_maximum: float
 
     def __str__(self) -> str:
-        told = f"median {self.median:.4f}, 95th percentile {self.p95:.4f}, maximum {self.maximum:.4f}"
-        return f"two seeds differ by {told} ({pluralize(self.configurations, 'configuration')})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
+        quantiles = f"median {self.median:.4f}, 95th percentile {self.p95:.4f}, maximum {self.maximum:.4f}"
+        return f"two seeds differ by {quantiles} ({pluralize(self.configurations, 'configuration')})"
 
 
 @dataclass(frozen=True, slots=True)
 class DevTest:
-    """What development scores say of test scores, and what choosing a run by them gives on test."""
+    """How dev and test scores of runs correlate, and the test score of the run that is best on dev."""
 
     runs: int
     pearson: DistributionTest
@@ -115,21 +94,17 @@ class DevTest:
     spearman: DistributionTest
     spearman_interval: Interval
     best_dev: float
-    chosen: float  # test score of the run with the best dev score; the mean of several
+    selected: float  # test score of the run with the best dev score; the mean if several share it
     mean: float
     best: float
 
     def __str__(self) -> str:
-        told = f"best on dev gives {self.chosen:.4f} (mean {self.mean:.4f}, best {self.best:.4f})"
-        return f"rho = {self.spearman.statistic:.3f}, p = {self.spearman.p:.4g}; {told}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
+        scores = f"best on dev gives {self.selected:.4f} (mean {self.mean:.4f}, best {self.best:.4f})"
+        return f"rho = {self.spearman.statistic:.3f}, p = {self.spearman.p:.4g}; {scores}"
 
 
 def density(scores: ArrayLike) -> Density:
-    """A Gaussian kernel density of scores, on an even grid three bandwidths beyond them.
+    """Gaussian kernel density of scores, on an even grid that extends three bandwidths beyond them.
 
     Notes
     -----
@@ -138,8 +113,8 @@ def density(scores: ArrayLike) -> Density:
 
     Examples
     --------
-    >>> found = density([0.905, 0.911, 0.900, 0.908, 0.906])
-    >>> print(round(float(np.trapezoid(found.density, found.scores)), 2))
+    >>> curve = density([0.905, 0.911, 0.900, 0.908, 0.906])
+    >>> print(round(float(np.trapezoid(curve.density, curve.scores)), 2))
     1.0
     """
     values = check_scores("density", scores)
@@ -148,10 +123,11 @@ def density(scores: ArrayLike) -> Density:
     spread = min(sd, float(quartiles[1] - quartiles[0]) / 1.34) or sd
     width = 0.9 * spread * len(values) ** -0.2
     if not width > 1e-12 * max(1e-300, float(np.abs(values).max())):
-        return Density(np.empty(0), np.empty(0), 0.0)
-    grid = np.linspace(values.min() - REACH * width, values.max() + REACH * width, GRID)
-    bumps = np.exp(-0.5 * ((grid[:, None] - values[None, :]) / width) ** 2)
-    return Density(grid, bumps.sum(axis=1) / (len(values) * width * math.sqrt(2 * math.pi)), width)
+        return Density((), (), 0.0)
+    grid = np.linspace(values.min() - MARGIN * width, values.max() + MARGIN * width, GRID_POINTS)
+    kernels = np.exp(-0.5 * ((grid[:, None] - values[None, :]) / width) ** 2)
+    heights = kernels.sum(axis=1) / (len(values) * width * math.sqrt(2 * math.pi))
+    return Density(tuple(grid.tolist()), tuple(heights.tolist()), width)
 
 
 def system_pairs(
@@ -161,14 +137,22 @@ def system_pairs(
     alpha: float = 0.05,
     correction: str = "holm",
     resamples: int = 1000,
+    difference: float | None = None,
+    target: float = 0.8,
 ) -> tuple[SystemPair, ...]:
-    """Every two systems by their distributions of scores over seeds.
+    """Compare every two systems by their distributions of scores over seeds.
+
+    Parameters
+    ----------
+    difference, target
+        The difference and the power for which the number of seeds is computed; see `seeds_needed`.
 
     Notes
     -----
     Kolmogorov-Smirnov (any difference), Mann-Whitney (who tends to be higher) and Brown-Forsythe (spread) are each
-    corrected for all pairs; almost stochastic order divides alpha by the number of pairs. The least p-value is what is
-    left of 2 / C(n + m, n), the runs of every two systems being fully apart.
+    corrected for all pairs; almost stochastic order divides alpha by the number of pairs. The smallest p-value is
+    2 / C(n + m, n), corrected as if the runs of every two systems were fully separated. Where it exceeds alpha, the
+    power is 0.
 
     Examples
     --------
@@ -180,41 +164,59 @@ def system_pairs(
     values = [check_scores(f"runs of {name}", scores[name]) for name in names]
     if len(names) < 2:
         return ()
-    places = list(combinations(range(len(names)), 2))
-    tests = {
-        "kolmogorov_smirnov": [kolmogorov_smirnov(values[i], values[j]) for i, j in places],
-        "mann_whitney": [mann_whitney(values[i], values[j]) for i, j in places],
-        "brown_forsythe": [brown_forsythe(values[i], values[j]) for i, j in places],
-    }
-    corrected = {name: _corrected([test.p for test in found], correction) for name, found in tests.items()}
-    least = _corrected([least_p(len(values[i]), len(values[j])) for i, j in places], correction)
-    order = aso_matrix(values, rng=rng, alpha=alpha, resamples=resamples)
-    return tuple(
-        SystemPair(
-            names[i],
-            names[j],
-            float(values[i].mean() - values[j].mean()),
-            win_share(values[i], values[j]),
-            **{name: found[k] for name, found in tests.items()},
-            corrected={name: float(p[k]) for name, p in corrected.items()},
-            least_p=float(least[k]),
-            aso_a=order.pair(i, j),
-            aso_b=order.pair(j, i),
-        )
-        for k, (i, j) in enumerate(places)
+    indices = list(combinations(range(len(names)), 2))
+    rank_tests = [mann_whitney(values[i], values[j]) for i, j in indices]
+    shape_tests = [kolmogorov_smirnov(values[i], values[j]) for i, j in indices]
+    spread_tests = [brown_forsythe(values[i], values[j]) for i, j in indices]
+    rank_p, shape_p, spread_p = (
+        _corrected([test.p for test in tests], correction) for tests in (rank_tests, shape_tests, spread_tests)
     )
+    smallest = _corrected([smallest_p(len(values[i]), len(values[j])) for i, j in indices], correction)
+    order = aso_matrix(values, rng=rng, alpha=alpha, resamples=resamples)
+    comparisons = 1 if correction == "none" else len(indices)
+    pairs = []
+    for k, (i, j) in enumerate(indices):
+        power = seeds_needed(
+            values[i], values[j], rng=rng, difference=difference, alpha=alpha, comparisons=comparisons, target=target
+        )
+        if smallest[k] > alpha and min(len(values[i]), len(values[j])) > 1:
+            power = replace(power, power_now=0.0, detectable_difference=math.inf)
+        a_better = win_share(values[i], values[j])
+        winner = ""
+        if rank_p[k] <= alpha and a_better != 0.5:
+            winner = names[i] if a_better > 0.5 else names[j]
+        pairs.append(
+            SystemPair(
+                names[i],
+                names[j],
+                float(values[i].mean() - values[j].mean()),
+                a_better,
+                rank_tests[k],
+                shape_tests[k],
+                spread_tests[k],
+                float(rank_p[k]),
+                float(shape_p[k]),
+                float(spread_p[k]),
+                float(smallest[k]),
+                order.pair(i, j),
+                order.pair(j, i),
+                winner,
+                power,
+            )
+        )
+    return tuple(pairs)
 
 
 def _corrected(p_values: Sequence[float], correction: str) -> Values:
-    """P-values corrected for the tests that could be made."""
-    found = np.array(p_values, dtype=np.float64)
-    made = np.isfinite(found)
-    found[made] = correct(found[made], correction)
-    return found
+    """Corrected p-values; those of tests that could not be made stay NaN."""
+    corrected = np.array(p_values, dtype=np.float64)
+    tested = np.isfinite(corrected)
+    corrected[tested] = correct(corrected[tested], correction)
+    return corrected
 
 
 def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDifferences:
-    """How far runs of the same configuration are apart.
+    """Differences between runs of the same configuration.
 
     Parameters
     ----------
@@ -224,8 +226,8 @@ def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDiff
     Notes
     -----
     Two runs are drawn from a configuration that is drawn at random: every configuration counts the same, however many
-    runs it has. Quantiles are the least value that the wanted share does not exceed. The range, the greatest less the
-    least score of a configuration, grows with its number of runs.
+    runs it has. Quantiles are the smallest value that the wanted share does not exceed. The range, the highest minus
+    the lowest score of a configuration, grows with its number of runs.
 
     Examples
     --------
@@ -239,13 +241,12 @@ def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDiff
     if not repeated:
         raise InputError("seed differences: every configuration has one run; expected some with two or more")
     gaps = [(group[None, :] - group[:, None])[np.triu_indices(len(group), 1)] for group in repeated]
-    values = np.concatenate(gaps)
     weights = np.concatenate([np.full(len(gap), 1 / len(gap)) for gap in gaps])
     ranges = np.array([group[-1] - group[0] for group in repeated])
     return SeedDifferences(
         len(repeated),
         sum(map(len, repeated)),
-        *_quantiles(values, weights),
+        *_quantiles(np.concatenate(gaps), weights),
         *_quantiles(ranges, np.ones(len(ranges))),
     )
 
@@ -253,17 +254,17 @@ def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDiff
 def _quantiles(values: Values, weights: Values) -> tuple[float, float, float]:
     """Median, 95th percentile and maximum of weighted values."""
     order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order]) / weights.sum()
-    middle, high = (int(np.searchsorted(reached, share - 1e-12)) for share in (0.5, 0.95))
-    return float(values[order[middle]]), float(values[order[high]]), float(values.max())
+    cumulative = np.cumsum(weights[order]) / weights.sum()
+    median, p95 = (int(np.searchsorted(cumulative, share - 1e-12)) for share in (0.5, 0.95))
+    return float(values[order[median]]), float(values[order[p95]]), float(values.max())
 
 
 def dev_test(dev: ArrayLike, test: ArrayLike, *, level: float = 0.95) -> DevTest:
-    """How well development scores of runs foretell their test scores.
+    """How well development scores of runs predict their test scores.
 
     Notes
     -----
-    Pearson's r is tested by r √((n - 2) / (1 - r²)), Student's on n - 2 degrees of freedom; `spearman` tells of ρ. The
+    Pearson's r is tested by r √((n - 2) / (1 - r²)), Student's on n - 2 degrees of freedom; ρ by `spearman`. The
     intervals are by Fisher's z = atanh(r), with variance 1 / (n - 3), and (1 + ρ²/2) / (n - 3) for ρ (Bonett & Wright
     2000); NaN with fewer than four runs.
 
@@ -306,5 +307,5 @@ def _pearson(first: Values, second: Values) -> DistributionTest:
 def _fisher(r: float, runs: int, variance: float, level: float) -> Interval:
     if runs < 4 or not abs(r) < 1:
         return Interval(math.nan, math.nan, level, "fisher")
-    reach = normal_quantile((1 + level) / 2) * math.sqrt(variance / (runs - 3))
-    return Interval(math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach), level, "fisher")
+    margin = normal_quantile((1 + level) / 2) * math.sqrt(variance / (runs - 3))
+    return Interval(math.tanh(math.atanh(r) - margin), math.tanh(math.atanh(r) + margin), level, "fisher")

@@ -1,32 +1,151 @@
 """How the ranking of systems varies over subsets of data sets.
 
-A system's score on a subset is the mean over its data sets. The system with the highest has rank 1; systems with equal
-means share the better rank. Means are compared as integers, so that ties are exact.
+A system's score on a subset is its mean over the data sets of the subset. The highest mean has rank 1; systems with
+equal means share the better rank. Means are compared as integers, so that ties are exact.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.subsets import BLOCK, find_samples, rank_samples, rank_samples_wide
-from deadheat.ranking.design import Design, Indices, Key
-from deadheat.ranking.integers import WholeScores
+from deadheat.kernels.subsets import (
+    BLOCK,
+    EVERY_SUBSET,
+    ONE_PER_GROUP,
+    STRATIFIED,
+    draw_samples,
+    find_samples,
+    rank_samples,
+    rank_samples_wide,
+)
+from deadheat.ranking.integers import Indices, IntegerScores, ranks_of
 from deadheat.stats.checks import Values, check_number
+from deadheat.text import pluralize
 
-AT_A_TIME = 1 << 16  # samples a call; changes nothing but memory
+SAMPLES_PER_CALL = 1 << 16  # affects memory only
 QUARTILES = (0.25, 0.5, 0.75)
+Key = NDArray[np.uint64]
+LARGEST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tau:
-    """Kendall's tau-b between the rankings of subsets and the ranking on all data sets: each value and how often."""
+class Design:
+    """How subsets are drawn; sample b depends on the key and on b alone."""
 
-    values: Values  # growing; NaN for subsets that leave all systems level is not among them
+    name: str
+    kind: int
+    size: int
+    starts: Indices  # data sets of group g: pool[starts[g]:starts[g + 1]]
+    pool: Indices
+    binomials: Indices
+
+    @property
+    def datasets(self) -> int:
+        return len(self.pool)
+
+    @property
+    def lists_all(self) -> bool:
+        return self.kind == EVERY_SUBSET
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all subsets of the size are equally likely."""
+        return self.lists_all or (self.kind == STRATIFIED and len(self.starts) == 2)
+
+    def arguments(self) -> tuple[Indices, Indices, Indices, Indices, Indices, Indices]:
+        """What the kernels need: starts, pool, groups, binomials, and work space."""
+        groups = np.arange(len(self.starts) - 1)
+        touched = np.empty(self.datasets, np.int64)
+        return self.starts, self.pool.copy(), groups, self.binomials, touched, np.empty(self.size, np.int64)
+
+    def draw(self, key: Key, numbers: Sequence[int] | Indices) -> Indices:
+        """The data sets of the samples with these numbers, in ascending order, one row per sample.
+
+        Examples
+        --------
+        >>> every_subset(4, 2).draw(np.zeros(1, np.uint64), range(6)).tolist()
+        [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]]
+        """
+        samples = np.asarray(numbers, np.int64)
+        subsets = np.empty(len(samples) * self.size, np.int64)
+        draw_samples(key, samples, self.kind, self.size, *self.arguments(), subsets)
+        return subsets.reshape(-1, self.size)
+
+
+def free(datasets: int, size: int) -> Design:
+    """All subsets of the size are equally likely."""
+    _check_size(datasets, size)
+    return Design("free", STRATIFIED, size, np.array([0, datasets]), np.arange(datasets), np.zeros(1, np.int64))
+
+
+def every_subset(datasets: int, size: int) -> Design:
+    """All subsets of the size in turn: sample b is the b-th of them."""
+    _check_size(datasets, size)
+    table = [[min(math.comb(n, j + 1), LARGEST) for n in range(datasets)] for j in range(size)]
+    binomials = np.array(table, np.int64).ravel()
+    return Design("all", EVERY_SUBSET, size, np.array([0, datasets]), np.arange(datasets), binomials)
+
+
+def stratified(labels: Sequence[object], size: int) -> Design:
+    """Each group contributes its share of the subset, rounded up or down at random; all data sets are equally likely.
+
+    The order of the groups is shuffled for every sample, so that groups of the same size are treated alike.
+    """
+    _check_size(len(labels), size)
+    starts, pool = _groups(labels)
+    return Design("stratified", STRATIFIED, size, starts, pool, np.zeros(1, np.int64))
+
+
+def one_per_group(labels: Sequence[object], size: int | None = None) -> Design:
+    """One data set from every group, or from `size` random groups."""
+    starts, pool = _groups(labels)
+    groups = len(starts) - 1
+    size = groups if size is None else size
+    if not 1 <= size <= groups:
+        expected = f"expected between 1 and {groups}, the number of groups"
+        raise InputError(f"subsets of {size} with one data set per group; {expected}")
+    return Design("one per group", ONE_PER_GROUP, size, starts, pool, np.zeros(1, np.int64))
+
+
+def _groups(labels: Sequence[object]) -> tuple[Indices, Indices]:
+    """Where each group starts, and the data sets by group, groups in order of first appearance."""
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    codes = np.array([numbers[label] for label in labels], np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(numbers)))])
+    return starts, np.argsort(codes, kind="stable")
+
+
+def _check_size(datasets: int, size: int) -> None:
+    if not 1 <= size <= datasets:
+        total = pluralize(datasets, "data set")
+        raise InputError(f"subsets of {size:,} of {total}; expected between 1 and {datasets:,}")
+
+
+@dataclass(frozen=True, slots=True)
+class TauSummary:
+    """Kendall's tau-b between the rankings on subsets and the ranking on all data sets."""
+
+    mean: float
+    sd: float
+    min: float
+    lower_quartile: float
+    median: float
+    upper_quartile: float
+    max: float
+    undefined: int  # subsets on which all systems are tied; not in the other numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TauDistribution:
+    """The values of tau over the subsets, and how often each occurs."""
+
+    values: Values  # ascending
     counts: NDArray[np.int64]
     undefined: int
 
@@ -40,24 +159,20 @@ class Tau:
             return math.nan
         return math.sqrt(float(np.average((self.values - self.mean) ** 2, weights=self.counts)))
 
-    def quantile(self, share: float) -> float:
-        return weighted_quantile(self.values, self.counts, share) if len(self.values) else math.nan
-
-    def __str__(self) -> str:
-        return f"tau {self.mean:.3f} ± {self.sd:.3f}, least {self.quantile(0):.3f}"
-
-    def to_dict(self) -> dict[str, float | int]:
-        named = {"min": 0.0, "lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75, "max": 1.0}
-        found = {name: self.quantile(share) for name, share in named.items()}
-        return {"mean": self.mean, "sd": self.sd, **found, "undefined": self.undefined}
+    def summary(self) -> TauSummary:
+        low, lower, median, upper, high = (
+            weighted_quantile(self.values, self.counts, share) if len(self.values) else math.nan
+            for share in (0.0, *QUARTILES, 1.0)
+        )
+        return TauSummary(self.mean, self.sd, low, lower, median, upper, high, self.undefined)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubsetRanks:
     """Ranks of all systems over many subsets.
 
-    counts_SS[s, r] is in how many subsets system s had rank r + 1, earliest_SS the first sample that gave it (-1 if
-    none), wins_SS[s, t] in how many s was ahead of t.
+    counts_SS[s, r] is the number of subsets on which system s has rank r + 1, earliest_SS the first sample with that
+    rank (-1 if there is none), wins_SS[s, t] the number of subsets on which s is ahead of t.
     """
 
     design: Design
@@ -66,22 +181,22 @@ class SubsetRanks:
     counts_SS: NDArray[np.int64]
     earliest_SS: NDArray[np.int64]
     wins_SS: NDArray[np.int64]
-    tau: Tau
+    tau: TauDistribution
 
     @property
     def best_S(self) -> Indices:
-        found: Indices = 1 + (self.counts_SS > 0).argmax(axis=1)
-        return found
+        best: Indices = 1 + (self.counts_SS > 0).argmax(axis=1)
+        return best
 
     @property
     def worst_S(self) -> Indices:
-        found: Indices = self.counts_SS.shape[1] - (self.counts_SS[:, ::-1] > 0).argmax(axis=1)
-        return found
+        worst: Indices = self.counts_SS.shape[1] - (self.counts_SS[:, ::-1] > 0).argmax(axis=1)
+        return worst
 
     @property
     def mean_S(self) -> Values:
-        found: Values = self.counts_SS @ self._ranks / self.samples
-        return found
+        mean: Values = self.counts_SS @ self._ranks / self.samples
+        return mean
 
     @property
     def sd_S(self) -> Values:
@@ -89,104 +204,105 @@ class SubsetRanks:
         return np.sqrt(np.maximum(squares - self.mean_S**2, 0))
 
     @property
-    def chances_SS(self) -> Values:
-        """The chance of each place, a row a system."""
+    def shares_SS(self) -> Values:
+        """The share of subsets on which a system (row) has each rank (column)."""
         return self.counts_SS / self.samples
 
     @property
     def _ranks(self) -> Values:
         return np.arange(1.0, self.counts_SS.shape[1] + 1)
 
-    def quantiles(self, system: int, shares: tuple[float, ...] = QUARTILES) -> tuple[float, ...]:
-        """Quantiles of a system's rank over the subsets, between neighbours where one falls between."""
-        return tuple(weighted_quantile(self._ranks, self.counts_SS[system], share) for share in shares)
+    def quartiles(self, system: int) -> tuple[float, float, float]:
+        """Lower quartile, median and upper quartile of a system's rank."""
+        lower, median, upper = (weighted_quantile(self._ranks, self.counts_SS[system], share) for share in QUARTILES)
+        return lower, median, upper
 
     def subset_with_rank(self, system: int, rank: int) -> Indices:
-        """The data sets of the first sample in which a system had this rank."""
+        """The data sets of the first sample on which a system has this rank."""
         number = int(self.earliest_SS[system, rank - 1])
         assert number >= 0, f"no sample gives system {system} rank {rank}"
         subset: Indices = self.design.draw(self.key, [number])[0]
         return subset
 
-    def __str__(self) -> str:
-        stable = int((self.best_S == self.worst_S).sum())
-        return f"{self.samples:,} subsets of {self.design.size}: {stable} systems with one rank in all; {self.tau}"
-
 
 def rank_over_subsets(
-    scores: WholeScores, design: Design, *, samples: int, rng: np.random.Generator | None = None, key: Key | None = None
+    scores: IntegerScores,
+    design: Design,
+    *,
+    samples: int,
+    rng: np.random.Generator | None = None,
+    key: Key | None = None,
 ) -> SubsetRanks:
     """Rank systems on many subsets of data sets.
 
     Parameters
     ----------
-    scores
-        From `whole_scores`.
-    design
-        How subsets are drawn; one that lists all of them does so, whatever `samples` is.
+    samples
+        Number of subsets; a design that lists all subsets ignores it.
     rng, key
-        What the subsets depend on: a generator, from which one key is drawn, or the key itself, to draw the same again.
+        The subsets depend on one key: it is drawn from the generator, or given to draw the same subsets again.
 
     Examples
     --------
-    >>> from deadheat.ranking.design import every_subset
-    >>> from deadheat.ranking.integers import whole_scores
-    >>> table = whole_scores([[90, 80, 70], [80, 80, 71], [60, 60, 95]])
-    >>> found = rank_over_subsets(table, every_subset(3, 2), samples=3)
-    >>> found.mean_S, found.best_S, found.worst_S
+    >>> from deadheat.ranking.integers import integer_scores
+    >>> scores = integer_scores([[90, 80, 70], [80, 80, 71], [60, 60, 95]])
+    >>> ranks = rank_over_subsets(scores, every_subset(3, 2), samples=3)
+    >>> ranks.mean_S, ranks.best_S, ranks.worst_S
     (array([1.66666667, 2.33333333, 2.        ]), array([1, 2, 1]), array([3, 3, 3]))
     """
     check_number("rank_over_subsets", "samples", samples, least=1)
     if design.datasets != scores.datasets:
-        raise InputError(f"subsets of {design.datasets} data sets; expected of the {scores.datasets} that have scores")
-    key = _key(rng) if key is None else key
+        raise InputError(f"subsets of {design.datasets} data sets; expected the {scores.datasets} that have scores")
+    if key is None:
+        key = (rng or np.random.default_rng(0)).integers(0, 2**64, size=1, dtype=np.uint64)
     samples = math.comb(design.datasets, design.size) if design.lists_all else samples
-    above_DS, wide = _narrowed(scores, design.size)
+    above_DS, wide = _narrow(scores, design.size)
     systems = scores.systems
-    whole_S = scores.above_SD.sum(axis=1)
-    signs = np.sign(whole_S[:, None] - whole_S).astype(np.int32).ravel()
+    sums_S = scores.sums_S
+    signs = np.sign(sums_S[:, None] - sums_S).astype(np.int32).ravel()
     counts, earliest, wins = (np.zeros(systems * systems, np.int64) for _ in range(3))
     earliest -= 1
     sums = np.empty(systems * BLOCK, above_DS.dtype)
     ranks = np.empty(systems * BLOCK, np.int32)
-    agreed, ordered = (np.empty(min(samples, AT_A_TIME), np.int32) for _ in range(2))
-    places: dict[int, int] = {}
+    agreed, ordered = (np.empty(min(samples, SAMPLES_PER_CALL), np.int32) for _ in range(2))
+    tally: dict[int, int] = {}
     fixed = (above_DS.ravel(), np.empty(systems, above_DS.dtype), sums, ranks, signs, counts, earliest, wins)
-    room, run = design.arguments(), rank_samples_wide if wide else rank_samples
-    for first in range(0, samples, AT_A_TIME):
-        now = min(AT_A_TIME, samples - first)
-        run(key, first, design.kind, design.size, systems, *room, *fixed, agreed[:now], ordered[:now])
-        _tally(places, agreed[:now], ordered[:now])
-    counts_SS, earliest_SS, wins_SS = (each.reshape(systems, systems) for each in (counts, earliest, wins))
-    tau = _tau(places, int(np.abs(signs).sum()) // 2)
+    arguments, run = design.arguments(), rank_samples_wide if wide else rank_samples
+    for first in range(0, samples, SAMPLES_PER_CALL):
+        now = min(SAMPLES_PER_CALL, samples - first)
+        run(key, first, design.kind, design.size, systems, *arguments, *fixed, agreed[:now], ordered[:now])
+        _count_pairs(tally, agreed[:now], ordered[:now])
+    counts_SS, earliest_SS, wins_SS = (array.reshape(systems, systems) for array in (counts, earliest, wins))
+    tau = _tau(tally, int(np.abs(signs).sum()) // 2)
     return SubsetRanks(design, key, samples, counts_SS, earliest_SS, wins_SS, tau)
 
 
 def samples_with_rank(
-    found: SubsetRanks, scores: WholeScores, system: int, rank: int, *, most: int, rng: np.random.Generator
+    ranks: SubsetRanks, scores: IntegerScores, system: int, rank: int, *, most: int, rng: np.random.Generator
 ) -> Indices:
-    """Numbers of samples in which a system has a rank: the first `most` of them, or any where all subsets are listed.
+    """Numbers of samples on which a system has a rank: the first `most`, or random ones where all subsets are listed.
 
-    The first of a list are subsets of the first data sets, and would say more of their order than of the rank.
+    The first subsets of a list consist of the first data sets; they depend on the order of the table.
     """
     above_DS = np.ascontiguousarray(scores.above_SD.T)
-    hits = int(found.counts_SS[system, rank - 1])
-    listed = found.design.lists_all
-    wanted = np.sort(rng.choice(hits, min(most, hits), replace=False)) if listed else np.arange(min(most, hits))
+    hits = int(ranks.counts_SS[system, rank - 1])
+    design = ranks.design
+    wanted = np.arange(min(most, hits))
+    if design.lists_all:
+        wanted = np.sort(rng.choice(hits, min(most, hits), replace=False))
     numbers = np.empty(len(wanted), np.int64)
-    first = max(int(found.earliest_SS[system, rank - 1]), 0)
+    first = max(int(ranks.earliest_SS[system, rank - 1]), 0)
     row = np.empty(scores.systems, np.int64)
-    design = found.design
     filled = find_samples(
-        found.key, first, found.samples - first, design.kind, design.size, *design.arguments(),
+        ranks.key, first, ranks.samples - first, design.kind, design.size, *design.arguments(),
         above_DS.ravel(), row, system, rank - 1, wanted, numbers,
     )  # fmt: skip
     assert filled == len(wanted)
-    return rng.permutation(numbers) if listed else numbers
+    return rng.permutation(numbers) if design.lists_all else numbers
 
 
 def weighted_quantile(values: Values, counts: NDArray[np.int64], share: float) -> float:
-    """The quantile of values that occur so often each, between neighbours in proportion (R's type 7).
+    """The quantile of values with frequencies, by linear interpolation (R's type 7).
 
     Examples
     --------
@@ -194,41 +310,67 @@ def weighted_quantile(values: Values, counts: NDArray[np.int64], share: float) -
     1.5
     """
     total = int(counts.sum())
-    place = share * (total - 1)
-    below = math.floor(place)
+    position = share * (total - 1)
+    below = math.floor(position)
     until = np.cumsum(counts)
     low, high = (float(values[np.searchsorted(until, at, side="right")]) for at in (below, min(below + 1, total - 1)))
-    return low + (place - below) * (high - low)
+    return low + (position - below) * (high - low)
 
 
-def _key(rng: np.random.Generator | None) -> Key:
-    rng = np.random.default_rng(0) if rng is None else rng
-    return rng.integers(0, 2**64, size=1, dtype=np.uint64)
+@dataclass(frozen=True, slots=True)
+class MetricStability:
+    """Spread of ranks over subsets by one metric; less spread and a tau closer to 1 mean a more stable ranking."""
+
+    metric: str
+    mean_sd: float  # of a system's rank, averaged over systems
+    mean_quartile_range: float
+    tau: TauSummary
+    swapped: float  # share of pairs of systems that a subset orders differently from all data sets
+    top: float  # share of subsets on which a system that is best on all data sets is first
 
 
-def _narrowed(scores: WholeScores, size: int) -> tuple[NDArray[np.int32] | NDArray[np.int64], bool]:
-    """Scores a row a data set, in 32 bits where every sum fits."""
-    greatest = int(scores.above_SD.max())
-    if greatest * size > np.iinfo(np.int64).max:
-        raise InputError(f"scores that differ by {greatest:,} steps; expected fewer, or fewer decimals")
-    wide = greatest * size > np.iinfo(np.int32).max
+def metric_stability(metric: str, scores: IntegerScores, like: SubsetRanks) -> MetricStability:
+    """How the ranking by a metric varies over the subsets of another ranking."""
+    if scores.datasets != like.design.datasets:
+        expected = f"expected {like.design.datasets}, so that subsets are the same for all metrics"
+        raise InputError(f"{metric}: scores on {scores.datasets} data sets; {expected}")
+    ranks = rank_over_subsets(scores, like.design, samples=like.samples, key=like.key)
+    sums_S = scores.sums_S
+    worse, better = np.nonzero(sums_S[:, None] < sums_S)
+    ranges = [upper - lower for lower, _, upper in map(ranks.quartiles, range(scores.systems))]
+    return MetricStability(
+        metric,
+        float(ranks.sd_S.mean()),
+        float(np.mean(ranges)),
+        ranks.tau.summary(),
+        float(ranks.wins_SS[worse, better].mean() / ranks.samples) if len(worse) else 0.0,
+        float(ranks.shares_SS[ranks_of(sums_S) == 1, 0].mean()),
+    )
+
+
+def _narrow(scores: IntegerScores, size: int) -> tuple[NDArray[np.int32] | NDArray[np.int64], bool]:
+    """Scores with one row per data set, in 32 bits if every sum fits."""
+    largest = int(scores.above_SD.max())
+    if largest * size > np.iinfo(np.int64).max:
+        raise InputError(f"scores that differ by {largest:,} steps; expected fewer, or fewer decimals")
+    wide = largest * size > np.iinfo(np.int32).max
     above_DS = np.ascontiguousarray(scores.above_SD.T)
     return (above_DS if wide else above_DS.astype(np.int32)), wide
 
 
-def _tally(places: dict[int, int], agreed_B: NDArray[np.int32], ordered_B: NDArray[np.int32]) -> None:
+def _count_pairs(tally: dict[int, int], agreed_B: NDArray[np.int32], ordered_B: NDArray[np.int32]) -> None:
     """Count samples by (sum of agreements, pairs ordered), packed into one number."""
     packed, counts = np.unique((agreed_B.astype(np.int64) << 32) | ordered_B, return_counts=True)
-    for each, count in zip(packed.tolist(), counts.tolist(), strict=True):
-        places[each] = places.get(each, 0) + count
+    for number, count in zip(packed.tolist(), counts.tolist(), strict=True):
+        tally[number] = tally.get(number, 0) + count
 
 
-def _tau(places: dict[int, int], whole: int) -> Tau:
+def _tau(tally: dict[int, int], ordered_pairs: int) -> TauDistribution:
     """Tau-b is the sum of agreements over the root of (pairs ordered here) x (pairs ordered on all data sets)."""
-    packed = np.array(sorted(places), np.int64)
-    counts = np.array([places[each] for each in packed.tolist()], np.int64)
+    packed = np.array(sorted(tally), np.int64)
+    counts = np.array([tally[number] for number in packed.tolist()], np.int64)
     agreed, ordered = packed >> 32, packed & 0xFFFFFFFF
-    defined = (ordered > 0) & (whole > 0)
-    values = agreed[defined] / np.sqrt(ordered[defined] * float(whole)) if whole else np.empty(0)
+    defined = (ordered > 0) & (ordered_pairs > 0)
+    values = agreed[defined] / np.sqrt(ordered[defined] * float(ordered_pairs)) if ordered_pairs else np.empty(0)
     order = np.argsort(values, kind="stable")
-    return Tau(values[order], counts[defined][order], int(counts[~defined].sum()))
+    return TauDistribution(values[order], counts[defined][order], int(counts[~defined].sum()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
-from deadheat.kernels.likeness import nearest_like
+from deadheat.kernels.alignment import nearest_like
 
 Counts = NDArray[np.int64]
 
@@ -44,9 +44,6 @@ class Leak:
     unknown_words: float
     shared_types: float
     divergence: Mapping[str, float] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self) | {"divergence": dict(self.divergence)}
 
 
 @dataclass(frozen=True, eq=False)

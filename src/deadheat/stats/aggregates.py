@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.quantiles import resampled_interquartile_means
-from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.resampling import draw_weights, resampled_interquartile_means
 from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_level, check_number, check_score_lists
 from deadheat.stats.intervals import Interval, percentiles
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.agreement import agreement_sums
+from deadheat.kernels.statistics import agreement_sums
 from deadheat.stats.checks import Values
 
 MISSING = -1

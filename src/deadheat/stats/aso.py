@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.quantiles import violation_sums
-from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.resampling import draw_weights, violation_sums
 from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_number, check_score_lists, check_scores
 from deadheat.stats.intervals import normal_quantile
 
@@ -90,21 +88,6 @@ class Aso:
             f"{self.runs[0]} and {self.runs[1]} runs (equal systems, {entry.runs} runs, alpha {entry.alpha:g}: "
             f"{', '.join(map(str, self.null_rates))})"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "ratio": self.ratio,
-            "bound": self.bound,
-            "deviation": self.deviation,
-            "runs": list(self.runs),
-            "alpha": self.alpha,
-            "comparisons": self.comparisons,
-            "resamples": self.resamples,
-            "separation": self.separation,
-            "null_rates": [asdict(rate) for rate in self.null_rates],
-            "note": self.note,
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

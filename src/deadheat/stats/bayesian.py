@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError
-from deadheat.kernels.walsh import pair_mass
+from deadheat.kernels.statistics import pair_mass
 from deadheat.stats.checks import BLOCK, Values, check_number, check_scores
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)

@@ -44,7 +44,7 @@ def check_score_lists(where: str, scores: ScoreLists, item: str) -> list[Values]
 def check_number(where: str, name: str, value: object, *, least: int) -> None:
     """Raise unless a setting is an integer of some size."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{where}: {name} {value!r}; expected an integer, at least {least}")
+        raise InputError(f"{where}: {name} {value!r}; expected a whole number, at least {least}")
 
 
 def check_level(level: float) -> None:

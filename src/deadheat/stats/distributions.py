@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.paths import crossing_probability
+from deadheat.kernels.statistics import crossing_probability
 from deadheat.stats.aggregates import doubled_wins, win_share
 from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.rankings import doubled_ranks
@@ -60,10 +60,6 @@ class DistributionTest:
         how = self.note or self.method
         return f"{self.test}: {self.symbol} = {self.statistic:.4g}, p = {self.p:.4g} ({how})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class EffectSize:
@@ -75,10 +71,6 @@ class EffectSize:
 
     def __str__(self) -> str:
         return f"{self.measure} = {self.value:+.4f}" if not self.note else f"{self.measure}: none, {self.note}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 def summary(scores: ArrayLike) -> Summary:

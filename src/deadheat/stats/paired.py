@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.randomization import swap_sums, tabulate
+from deadheat.kernels.resampling import swap_sums, tabulate
 from deadheat.stats.checks import Values
 from deadheat.stats.intervals import Counts, Value, resampled_sums
 

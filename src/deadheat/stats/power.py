@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,8 +19,8 @@ Curve: TypeAlias = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Power:
-    """Power to find a difference, the smallest detectable difference, and the size needed."""
+class PowerAnalysis:
+    """PowerAnalysis to find a difference, the smallest detectable difference, and the size needed."""
 
     difference: float
     units: int
@@ -32,10 +32,6 @@ class Power:
     target: float = 0.8
     by_units: Curve = ()  # power to find this difference by size of the test set
     by_difference: Curve = ()  # power of this test set by difference
-    systems: tuple[str, ...] = ()
-    metric: str = ""
-    unit: str = ""
-    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         text = f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units"
@@ -44,14 +40,10 @@ class Power:
         needs = f"{self.target:.0%} power needs {self.smallest:.4f} or {self.needed:,.0f} units"
         return f"{text} at alpha {self.alpha:g}; {needs}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for `--json`."""
-        return {"kind": "power"} | {name: getattr(self, name) for name in self.__slots__}
-
 
 def mcnemar_power(
     items: int, only_first: float, only_second: float, *, alpha: float = 0.05, target: float = 0.8
-) -> Power:
+) -> PowerAnalysis:
     """Power of McNemar's test in closed form.
 
     Parameters
@@ -85,11 +77,13 @@ def mcnemar_power(
     if gap:
         needed = ((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2
     needed = math.ceil(needed) if gap else needed
-    result = Power(gap, items, alpha, power, math.nan, smallest, needed, target)
+    result = PowerAnalysis(gap, items, alpha, power, math.nan, smallest, needed, target)
     return _with_curves(result, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
 
 
-def _with_curves(result: Power, power_of: Callable[[int, float], float], *, most: float = math.inf) -> Power:
+def _with_curves(
+    result: PowerAnalysis, power_of: Callable[[int, float], float], *, most: float = math.inf
+) -> PowerAnalysis:
     """Add curves of power by size, and by difference up to the greatest possible."""
     if math.isinf(result.needed):
         by_units: Curve = ()
@@ -113,7 +107,7 @@ def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
     return normal_cdf((shift - needed) / math.sqrt(spread)) + normal_cdf((-shift - needed) / math.sqrt(spread))
 
 
-def _bisect(power_of: Any, target: float, most: float) -> float:
+def _bisect(power_of: Callable[[float], float], target: float, most: float) -> float:
     """Return the smallest argument up to `most` at which power reaches the target, or NaN."""
     if power_of(most) < target:
         return math.nan
@@ -150,7 +144,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     target: float = 0.8,
     simulations: int = 500,
     units: int | None = None,
-) -> Power:
+) -> PowerAnalysis:
     """Power of a paired test on units like these, for any metric.
 
     Parameters
@@ -185,7 +179,9 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     if deviation == 0:
         certain = float(difference != 0)
-        return Power(difference, size, alpha, certain, certain, math.nan, 2.0 if difference else math.inf, target)
+        return PowerAnalysis(
+            difference, size, alpha, certain, certain, math.nan, 2.0 if difference else math.inf, target
+        )
 
     def power_of(size: int, gap: float) -> float:
         shift = gap * math.sqrt(size) / deviation
@@ -198,7 +194,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     else:
         simulated = _simulate_t_test(difference, influence, size, alpha, simulations, rng)
     power, smallest = power_of(size, abs(difference)), (reach + wanted) * deviation / math.sqrt(size)
-    return _with_curves(Power(difference, size, alpha, power, simulated, smallest, needed, target), power_of)
+    return _with_curves(PowerAnalysis(difference, size, alpha, power, simulated, smallest, needed, target), power_of)
 
 
 def _influence(counts_NF: Counts, value: Value) -> np.ndarray:

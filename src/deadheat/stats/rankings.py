@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.rankings import tau_sums
+from deadheat.kernels.statistics import tau_sums
 from deadheat.stats.checks import Values
 
 RANKED_BY = ("both", "first", "second")

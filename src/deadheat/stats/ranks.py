@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,17 +45,6 @@ class Friedman:
         chi = f"Friedman chi-square({systems - 1}) = {self.chi_square:.3f}, p = {self.p_chi_square:.4g}"
         return f"{f}; {chi}; {_sizes(self)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "chi_square": self.chi_square,
-            "p_chi_square": self.p_chi_square,
-            "f": self.f if math.isfinite(self.f) else None,
-            "p": self.p,
-            "average_ranks": self.average_ranks_S.tolist(),
-            "data_sets": self.data_sets,
-            "dropped": self.dropped,
-        }
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairwise:
@@ -79,18 +67,6 @@ class Pairwise:
         significant = int((self.p_values_SS[first, second] <= self.alpha).sum())
         distance = "" if self.critical_difference is None else f", critical difference {self.critical_difference:.3f}"
         return f"{self.method}: {significant} of {len(first)} pairs differ at {self.alpha:g}{distance}; {_sizes(self)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "method": self.method,
-            "systems": list(self.names),
-            "average_ranks": self.average_ranks_S.tolist(),
-            "p_values": self.p_values_SS.tolist(),
-            "critical_difference": self.critical_difference,
-            "alpha": self.alpha,
-            "data_sets": self.data_sets,
-            "dropped": self.dropped,
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,10 +94,6 @@ class CriticalDifference:
         listed = ", ".join(f"{name} {rank:.2f}" for rank, name in ranked)
         level = "; ".join(" = ".join(clique) for clique in self.cliques) or "none"
         return f"average ranks: {listed}; no significant difference: {level} ({self.pairs})"
-
-    def to_dict(self) -> dict[str, Any]:
-        cliques = [list(clique) for clique in self.cliques]
-        return {**self.pairs.to_dict(), "cliques": cliques, "friedman": self.friedman.to_dict()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.kernels.signed_ranks import signed_rank_tails
+from deadheat.kernels.statistics import signed_rank_tails
 from deadheat.stats.checks import Values
 from deadheat.stats.rankings import doubled_ranks
 

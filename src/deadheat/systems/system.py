@@ -1,34 +1,36 @@
-"""What a system is: it learns from train and tune, and nothing else, and predicts one column of a corpus."""
+"""Systems learn from train and tune, and nothing else, and predict one column of a corpus or its trees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Column
 from deadheat.errors import InputError
-from deadheat.neural.orders import Together
+from deadheat.neural.jobs import BatchTrainer, TrainJob
 from deadheat.registry import Registry
+from deadheat.splits.splitting import Partition
+from deadheat.text import pluralize
 
 
 class Model(Protocol):
     """A trained system."""
 
     def predict(self, corpus: Corpus) -> Corpus:
-        """The same words with the model's labels; what the corpus had in their place is not looked at."""
+        """The same words with the model's labels; those in the corpus are not looked at."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A named, versioned way to learn. `train(train, tune, seed)` gives a model.
+    """A named, versioned learning method. `train(train, tune, seed)` returns a model.
 
-    `tune` picks among what training makes (epochs, say), and may be None where the system needs none. The result
-    depends on these three and the settings alone. `seeded` says whether the seed changes anything, `tuned` whether tune
-    does, `trees` that it predicts heads and relations rather than a column. A system that can train many at once says
-    how in `together`.
+    `tune` serves to choose among models (epochs, say), and may be None where the system needs none. The result depends
+    on these three and the settings only. `seeded` says whether the seed matters, `tuned` whether tune does, `trees`
+    that the system predicts heads and relations rather than a column. `batch_trainer` is for systems that can train
+    many models at once.
     """
 
     name: str
@@ -36,7 +38,7 @@ class System:
     seeded: bool = True
     tuned: bool = False
     trees: bool = False
-    together: Together | None = None
+    batch_trainer: BatchTrainer | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -46,8 +48,8 @@ class System:
 SYSTEMS: Registry[System] = Registry("system", "perceptron, perceptron.v1 or perceptron.v1(column='xpos')")
 
 
-def checked_training(train: Corpus, column: str, system: str) -> Column:
-    """The labels to learn, if there is anything to learn."""
+def training_labels(train: Corpus, column: str, system: str) -> Column:
+    """The labels to learn; an error if the corpus has no words."""
     labels = train.column(column)
     if not train.words:
         raise InputError(f"{train.name}: no words; {system} expected some to learn from")
@@ -55,7 +57,94 @@ def checked_training(train: Corpus, column: str, system: str) -> Column:
 
 
 def check_at_least(system: str, least: int, **settings: int) -> None:
-    """Refuse a setting that is too small."""
+    """Refuse settings that are too small."""
     for name, value in settings.items():
         if value < least:
             raise InputError(f"{system}: {name}={value}; expected at least {least}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """One of many trained networks, and its predictions for each part; `failed` says why it has none."""
+
+    system: str  # with its settings
+    partition: str
+    seed: int
+    epoch: int  # that was kept, from 1
+    epochs: int  # that were trained
+    score: float  # on tune, of the epoch that was kept; NaN without
+    curve: tuple[float, ...] = field(repr=False)  # scores on tune, epoch by epoch
+    predictions: Mapping[str, Corpus] = field(repr=False)
+    failed: str = ""
+
+    def __str__(self) -> str:
+        outcome = f"failed: {self.failed}" if self.failed else f"{self.score:.4f} on tune in epoch {self.epoch}"
+        return f"{self.system}, split {self.partition}, seed {self.seed}: {outcome}"
+
+
+def train_many(
+    corpus: Corpus,
+    partitions: Sequence[Partition],
+    seeds: Sequence[int],
+    settings: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
+    *,
+    system: str = "bilstm.v1",
+    tune: str = "",
+) -> Iterator[Network]:
+    """Train a network for every setting, split and seed; yields each as soon as it is finished.
+
+    On an accelerator networks train in stacks: those whose settings change no shapes train together, in one compiled
+    program, as many at a time as fit into memory. On a CPU, where that does not pay off, one trains after the other; a
+    study (`deadheat run`) trains one on each core. A network depends on its setting, split and seed only.
+
+    Parameters
+    ----------
+    corpus
+        All sentences; the partitions hold their numbers.
+    partitions
+        Splits with a part `train`; the other parts are labelled. A network never sees their labels, except those of
+        `tune`.
+    seeds
+        Of initial weights, order of sentences and dropout.
+    settings
+        Settings of the system, or several of them.
+    system
+        A system that can train many networks at once.
+    tune
+        The part that picks the epoch: by default `tune`, else `dev`; without either, the last epoch is kept.
+
+    Raises
+    ------
+    InputError
+        If the system cannot train many networks at once, or a partition is of another corpus or has no part `train`.
+    """
+    variants = [settings] if isinstance(settings, Mapping) else list(settings) or [{}]
+    systems = [SYSTEMS.make(system, **variant) for variant in variants]
+    trainer = systems[0].batch_trainer
+    if trainer is None:
+        raise InputError(f"{systems[0].name} trains one at a time; expected a system of networks such as bilstm.v1")
+    for partition in partitions:
+        if partition.sentences != corpus.sentences:
+            sentences = pluralize(partition.sentences, "sentence")
+            has = f"the corpus {corpus.name} has {corpus.sentences:,}"
+            raise InputError(f"split {partition.name}: of {sentences}; {has}")
+    runs = [(variant, partition, seed) for variant in systems for partition in partitions for seed in seeds]
+    jobs = [_job(variant, partition, seed, tune) for variant, partition, seed in runs]
+    for number, result in trainer.train(corpus, jobs):
+        variant, partition, seed = runs[number]
+        yield Network(
+            variant.name, partition.name, seed, result.epoch, result.epochs, result.score, result.curve,
+            result.predictions, result.failed,
+        )  # fmt: skip
+
+
+def _job(system: System, partition: Partition, seed: int, tune: str) -> TrainJob:
+    assert system.batch_trainer is not None
+    parts = dict(partition.parts)
+    if "train" not in parts:
+        raise InputError(f"split {partition.name}: no part train; it has {', '.join(parts)}")
+    if tune and tune not in parts:
+        raise InputError(f"split {partition.name}: tune={tune!r}; it has {', '.join(parts)}")
+    tune_part = tune or next((name for name in ("tune", "dev") if name in parts), "")
+    train = parts.pop("train")
+    return TrainJob(system.batch_trainer.config, seed, train, parts.get(tune_part), parts)

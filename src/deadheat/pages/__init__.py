@@ -1,1 +1,0 @@
-"""One page to read: results in, self-contained HTML out."""

@@ -1,0 +1,347 @@
+"""Which differences between systems are real: on files of predictions, or on a table of scores."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.corpus import Corpus
+from deadheat.errors import InputError
+from deadheat.metrics import METRICS, Metric, Pair
+from deadheat.metrics import align as align_words
+from deadheat.metrics.metric import FIELDS, Counts, Sums, Values, ratio
+from deadheat.questions.agreement import agreement
+from deadheat.questions.groups import grouped
+from deadheat.questions.inputs import CorpusSource, open_corpora, open_corpus, record, unseal
+from deadheat.questions.pairwise import pairwise_verdict, run_tests
+from deadheat.questions.score import count_scores, default_metric, notes_on, score_of
+from deadheat.results.compare import Agreement, AverageRanks, Comparison, PairwiseSettings
+from deadheat.results.format import Scale
+from deadheat.results.score import Score
+from deadheat.stats.intervals import bootstrap
+from deadheat.stats.ranks import critical_difference
+from deadheat.study.ledger.ledger import Look
+from deadheat.tables.matrix import ScoreTable, score_table
+from deadheat.text import pluralize
+
+DECIMALS = 6  # scores of so many decimals are compared as they stand, as integers, so that the exact test applies
+FINEST, GREATEST = 1e-8, 1e12  # differences and scores that integers can hold
+DIGITS = 9  # finer scores are rounded to so many digits of their range
+
+ScoreSource = str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
+
+
+def compare(  # noqa: PLR0913 (the options of the command)
+    gold: CorpusSource | Sequence[CorpusSource],
+    systems: Mapping[str, CorpusSource],
+    *,
+    metric: str = "",
+    unit: str = "sentence",
+    test: str = "",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    reference: str = "",
+    train: CorpusSource | Sequence[CorpusSource] | None = None,
+    align: str = "text",
+    resamples: int = 10_000,
+    seed: int = 0,
+    ledger_entry: Look | None = None,
+    **reading: Any,
+) -> Comparison:
+    r"""Compare systems on one test set.
+
+    Parameters
+    ----------
+    systems
+        Predictions by the name of their system, two or more.
+    metric
+        By default LAS for trees, else the first metric that `deadheat.score` would show.
+    unit
+        What is resampled or permuted: `sentence`, `document`, or `token` where the metric counts words.
+    test, correction, alpha
+        The significance test (by default the one that fits the data), the correction for several tests, and the level.
+    reference
+        Test every system against this one alone.
+    train
+        The training file: accuracy on unknown words is added, for metrics of tags.
+    ledger_entry
+        Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
+
+    Examples
+    --------
+    >>> import deadheat
+    >>> gold = deadheat.read(text="a_X b_Y c_Z\n" * 20)
+    >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
+    >>> deadheat.compare(gold, {"good": good, "bad": bad})
+    <Comparison: good is better than bad by 33.33 points of Accuracy (tag) (95% CI [+33.33, +33.33], p = 1.9e-06).>
+    """
+    settings = PairwiseSettings(test, correction, alpha, resamples, seed)
+    labelled, sealing_notes = unseal(gold, reading, ledger_entry)
+    gold_corpus, named = _open(labelled, systems, reading)
+    corpora = list(named.values())
+    measure, pairs = _align(gold_corpus, corpora, metric, unit, align)
+    shared: dict[str, Any] = {"level": 1 - alpha, "resamples": resamples, "seed": seed}
+    counted = [
+        item for pair in pairs for item in count_scores(pair, grouped(pair, [measure], ""), proportions=False, **shared)
+    ]
+    rows = [item.score for item in counted]
+    notes = [note for pair, row in zip(pairs, rows, strict=True) for note in notes_on(pair, unit, [row])]
+    counts, unit_name = _common_counts({item.score.system: item.counts_NF[:, :3] for item in counted}, pairs)
+    scores = {row.system: row.value for row in rows}
+    tests = run_tests(counts, scores, measure.value, settings, reference=reference)
+    units = len(next(iter(counts.values())))
+    same_words = all(pair.same_words for pair in pairs)
+    comparison = Comparison(
+        measure.label,
+        measure.name,
+        unit_name,
+        units,
+        tests.settings,
+        tests.reason,
+        tuple(rows),
+        tests.pairs,
+        tests.tied,
+        pairwise_verdict(tests.pairs, scores, metric=measure.label, source=f"{unit_name}s", units=units, alpha=alpha),
+        align=align,
+        reference=reference,
+        extra_scores=_extra_scores(pairs, measure, train, reading, shared) if same_words else (),
+        agreement=_agreement(gold_corpus, named, measure, sealed=bool(sealing_notes)) if same_words else None,
+        notes=tuple(dict.fromkeys([*sealing_notes, *notes])),
+    )
+    recorded = record(ledger_entry, gold_corpus, corpora, [measure.name], comparison.signature)
+    notes = list(dict.fromkeys([*recorded.notes, *comparison.notes]))
+    return replace(comparison, notes=tuple(notes), evaluations=recorded.tallies)
+
+
+def compared_counts(
+    gold: CorpusSource | Sequence[CorpusSource],
+    systems: Mapping[str, CorpusSource],
+    *,
+    metric: str,
+    unit: str,
+    reading: dict[str, Any],
+    ledger_entry: Look | None = None,
+) -> tuple[Metric, dict[str, Counts], tuple[str, ...]]:
+    """The metric, the counts of every system over the same units, and notes."""
+    align = reading.pop("align", "text")
+    labelled, sealing_notes = unseal(gold, reading, ledger_entry)
+    gold_corpus, named = _open(labelled, systems, reading)
+    corpora = list(named.values())
+    measure, pairs = _align(gold_corpus, corpora, metric, unit, align)
+    counts, _ = _common_counts({pair.predicted.name: measure.counts(pair)[:, :3] for pair in pairs}, pairs)
+    signature = f"{measure.name} | align {align} | unit {unit}"
+    recorded = record(ledger_entry, gold_corpus, corpora, [measure.name], signature)
+    return measure, counts, (*recorded.notes, *sealing_notes)
+
+
+def _agreement(gold: Corpus, named: Mapping[str, Corpus], metric: Metric, *, sealed: bool) -> Agreement | None:
+    """How far systems agree; no sentences of gold that is sealed are kept."""
+    result = agreement(gold, named, metric)
+    return replace(result, sentences=()) if result is not None and sealed else result
+
+
+def _align(gold: Corpus, systems: Sequence[Corpus], metric: str, unit: str, align: str) -> tuple[Metric, list[Pair]]:
+    if unit == "document" and not gold.has_documents:
+        raise InputError(f"{gold.name}: no document marks; expected them to compare by document")
+    pairs = [align_words(gold, corpus, by=align, unit=unit) for corpus in systems]
+    return METRICS.make(metric or default_metric(pairs[0])), pairs
+
+
+def _common_counts(counts: Mapping[str, Counts], pairs: Sequence[Pair]) -> tuple[dict[str, Counts], str]:
+    """Counts of every system over the units that all share, and what such a unit is.
+
+    Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
+    sentence, the same row is the same text for everybody.
+    """
+    if pairs[0].units.name == "token":
+        if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts.values()):
+            raise InputError("the metric counts more than one item per token; expected sentences or documents as units")
+        return dict(counts), "token"
+    common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
+    shared = {}
+    for (name, counts_NF), pair in zip(counts.items(), pairs, strict=True):
+        rows = np.searchsorted(pair.units.gold_sentences, common)
+        shared[name] = np.add.reduceat(counts_NF, rows, axis=0) if len(rows) else counts_NF
+    kinds = {pair.units.name for pair in pairs}
+    return shared, kinds.pop() if len(kinds) == 1 else "block"
+
+
+def _open(
+    gold: CorpusSource | Sequence[CorpusSource], systems: Mapping[str, CorpusSource], reading: dict[str, Any]
+) -> tuple[Corpus, dict[str, Corpus]]:
+    _check_number(len(systems))
+    for name, source in systems.items():
+        if (
+            isinstance(source, str | os.PathLike)
+            and isinstance(gold, str | os.PathLike)
+            and _is_same_file(gold, source)
+        ):
+            raise InputError(f"{name}={os.fspath(source)}: the gold file itself; expected a prediction")
+    gold_corpus, *others = open_corpora([gold, *systems.values()], reading)
+    return gold_corpus, {name: replace(corpus, name=name) for name, corpus in zip(systems, others, strict=True)}
+
+
+def _is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
+    return os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)
+
+
+def _check_number(systems: int) -> None:
+    if systems < 2:
+        raise InputError(f"{pluralize(systems, 'system')}; expected at least two to compare")
+
+
+def _extra_scores(
+    pairs: Sequence[Pair],
+    metric: Metric,
+    train: CorpusSource | Sequence[CorpusSource] | None,
+    reading: dict[str, Any],
+    shared: dict[str, Any],
+) -> tuple[Score, ...]:
+    """For tags: accuracy on whole sentences and, given the training file, on unknown words."""
+    column = metric.compares
+    if column in ("", "head", "tree") or metric.base == "chunks":
+        return ()
+    names = [f"sentence-accuracy(column={column!r})"]
+    names += [f"unknown(column={column!r})"] if train is not None else []
+    training = None if train is None else open_corpus(train, reading)
+    # These are by sentence whatever the unit of the comparison is.
+    aligned = [align_words(pair.gold, pair.predicted, by=pair.alignment, training=training) for pair in pairs]
+    metrics = [METRICS.make(name) for name in names]
+    return tuple(
+        item.score
+        for pair in aligned
+        for item in count_scores(pair, grouped(pair, metrics, ""), proportions=True, **shared)
+    )
+
+
+def compare_scores(
+    scores: ScoreSource,
+    *,
+    metric: str = "",
+    test: str = "",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    reference: str = "",
+    missing: str = "refuse",
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Comparison:
+    """Compare systems by their scores on the same data sets, paired by data set; more is better.
+
+    Every data set has the same weight: the score of a system is its mean.
+
+    Examples
+    --------
+    >>> table = {"A": {"en": 90, "de": 85, "fi": 80, "ta": 60}, "B": {"en": 89, "de": 84, "fi": 78, "ta": 61}}
+    >>> compare_scores(table)
+    <Comparison: A is ahead of B by 0.75 in mean score, but there are too few data sets to tell whether it is better.>
+    """
+    settings = PairwiseSettings(test, correction, alpha, resamples, seed)
+    table = _table(scores, metric, missing)
+    _check_range(table.scores_SD)
+    whole_SD, unit, lowest, notes = _integers(table.scores_SD)
+    counts = {
+        system: np.stack([row, np.full_like(row, unit), np.full_like(row, unit)], axis=1)
+        for system, row in zip(table.systems, whole_SD, strict=True)
+    }
+    measure = Metric(metric or "mean", metric or "mean score", _not_counted, mean_above(lowest), FIELDS)
+    rows = tuple(_mean_score(name, counts_NF, measure, settings) for name, counts_NF in counts.items())
+    means = {row.system: row.value for row in rows}
+    tests = run_tests(counts, means, measure.value, settings, reference=reference)
+    datasets = len(table.datasets)
+    scale = Scale.of(table.scores_SD.ravel().tolist())
+    if table.dropped:
+        notes = (*notes, f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
+    return Comparison(
+        measure.label,
+        measure.name,
+        "data set",
+        datasets,
+        tests.settings,
+        tests.reason,
+        rows,
+        tests.pairs,
+        tests.tied,
+        pairwise_verdict(
+            tests.pairs, means, metric=measure.label, source="data sets", units=datasets, alpha=alpha, scale=scale
+        ),
+        scale=scale,
+        reference=reference,
+        ranks=_average_ranks(table, alpha) if len(table.systems) > 2 and datasets > 1 else None,
+        notes=notes,
+    )
+
+
+def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
+    ranks = critical_difference(table.scores_SD, names=table.systems, datasets=table.datasets, alpha=alpha)
+    return AverageRanks(
+        ranks.pairs.method,
+        ranks.pairs.names,
+        tuple(ranks.average_ranks_S.tolist()),
+        ranks.cliques,
+        ranks.cd,
+        ranks.friedman.p,
+        alpha,
+        ranks.pairs.data_sets,
+    )
+
+
+def _table(scores: ScoreSource, metric: str, missing: str) -> ScoreTable:
+    if isinstance(scores, Mapping):
+        _check_number(len(scores))
+        return score_table(scores, metric=metric, missing=missing)
+    from deadheat.tables.scores import read_score_table  # polars takes 0.3 s to import
+
+    table = read_score_table(scores, metric=metric, missing=missing)
+    _check_number(len(table.systems))
+    return table
+
+
+def _check_range(scores_SD: Values) -> None:
+    spread, greatest = float(np.ptp(scores_SD)), float(np.abs(scores_SD).max())
+    finest = max(FINEST, 2e-10 * scores_SD.shape[1])  # integers hold the sum over all data sets
+    if 0 < spread < finest or not greatest <= GREATEST:
+        problem = f"scores up to {greatest:.3g} that differ by {spread:.3g} at most"
+        expected = f"differences of {finest:g} or more and scores up to {GREATEST:g}"
+        raise InputError(f"{problem}; expected {expected}: multiply all scores by the same number")
+
+
+def mean_above(lowest: float) -> Callable[[Sums], Values]:
+    """The mean of scores that were counted from the lowest one on."""
+
+    def mean(sums: Sums) -> Values:
+        return lowest + ratio(sums[..., 0], sums[..., 1], empty=np.nan)
+
+    return mean
+
+
+def _integers(scores_SD: Values) -> tuple[NDArray[np.int64], int, float, tuple[str, ...]]:
+    """Scores as integers above the lowest, what 1 became, the lowest, and a note if digits were lost."""
+    lowest = float(scores_SD.min())
+    spread = float(scores_SD.max()) - lowest
+    for decimals in range(DECIMALS + 1):
+        unit = int(10**decimals)
+        exact = np.abs(scores_SD * unit - np.round(scores_SD * unit)) < 1e-6 * max(1.0, abs(lowest) + spread)
+        if exact.all() and (unit * spread > 1 or not spread):
+            low = round(lowest * unit)
+            return np.round(scores_SD * unit).astype(np.int64) - low, unit, low / unit, ()
+    unit = int(10 ** max(0, DIGITS - math.ceil(math.log10(spread))))
+    whole = np.round((scores_SD - lowest) * unit).astype(np.int64)
+    return whole, unit, lowest, (f"scores are compared to {DIGITS} digits of their range",)
+
+
+def _not_counted(_: object) -> Counts:
+    raise AssertionError("scores of a table are not counted")
+
+
+def _mean_score(name: str, counts_NF: Counts, measure: Metric, settings: PairwiseSettings) -> Score:
+    rng = np.random.default_rng(settings.seed)
+    interval = bootstrap(counts_NF, measure.value, rng=rng, level=1 - settings.alpha, resamples=settings.resamples)
+    return score_of(name, measure, counts_NF.sum(axis=0), interval)

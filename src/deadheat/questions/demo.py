@@ -1,0 +1,128 @@
+"""The whole story on corpora that are made on the spot: splits, taggers, significance, rankings, sizes, the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from deadheat.corpus import read
+from deadheat.corpus.writing import write_bytes
+from deadheat.errors import InputError, reason
+from deadheat.questions.compare import compare
+from deadheat.questions.run import run
+from deadheat.results.compare import Comparison
+from deadheat.splits import split
+from deadheat.splits.splitting import Splits
+from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.testbed import LANGUAGES, built_in, treebank
+
+METRIC = "las"
+LARGE, SMALL = 1500, 600  # sentences: of the corpus that is split again and again, and of the others
+MARK = "# The demo's study:"
+STUDY = (
+    MARK
+    + """ four taggers on six invented languages; on the largest, random splits besides the standard one.
+#   deadheat run {file}
+name = "Deadheat demo"
+seeds = {seeds}
+
+{corpora}
+[[splits]]
+strategy = "standard"
+
+[[splits]]
+strategy = "random"
+unit = "document"
+stratify = "genre"
+times = {times}
+corpora = ["{first}"]
+
+[[systems]]
+name = "hmm"
+
+[[systems]]
+name = "perceptron"
+
+[[systems]]
+name = "loglinear"
+
+[[systems]]
+name = "lookahead"
+"""
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demo:
+    """What the demo ran, and where its files are."""
+
+    folder: Path
+    store: Path
+    splits: Splits
+    parsers: Comparison  # simulated ones
+    truth: Mapping[str, float]  # the true LAS of each
+    ledger: Ledger
+
+
+def demo(
+    folder: Path,
+    *,
+    sentences: int = LARGE,
+    times: int = 10,
+    seeds: int = 5,
+    seed: int = 0,
+    quiet: bool = True,
+    on_message: Callable[[str], None] = lambda _: None,
+) -> Demo:
+    """Make corpora and a study of them in a folder, run it, and compare simulated parsers.
+
+    What was run in that folder before is not run again. A folder with anything else in it is refused.
+    """
+    study = folder / "demo.toml"
+    _check_folder(folder, study)
+    first, *others = LANGUAGES
+    entries = "\n".join(f'[corpora.{name}]\nfiles = "{name}"\n' for name in LANGUAGES)
+    text = STUDY.format(file=study.name, seeds=seeds, corpora=entries, times=times, first=first)
+    write_bytes(study, text.encode())  # before all else: it marks the folder as the demo's
+    on_message(f"making six treebanks of invented languages in {folder}")
+    _write_treebanks(folder, {first: sentences, **dict.fromkeys(others, min(SMALL, sentences))}, seed)
+    splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
+    on_message("training four taggers on standard and random splits, with several seeds")
+    ledger = Ledger.at(folder / "ledger.jsonl")
+    study_run = run(study, look=Look(ledger), quiet=quiet)
+    on_message("comparing three simulated parsers whose true scores are known")
+    parsers, truth = _parsers(sentences, seed)
+    return Demo(folder, study_run.store, splits, parsers, truth, ledger)
+
+
+def _check_folder(folder: Path, study: Path) -> None:
+    """Make the folder, unless it is there: then it has to be empty, or that of an earlier demo."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        ours = study.is_file() and study.read_bytes().startswith(MARK.encode())
+        if not ours and any(folder.iterdir()):
+            raise InputError(
+                f"{folder}: exists and is not from an earlier demo; expected a new folder, or an empty one"
+            )
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made or read ({reason(error)})") from error
+
+
+def _write_treebanks(folder: Path, sentences: Mapping[str, int], seed: int) -> None:
+    for name, size in sentences.items():
+        parts = treebank(name, sentences=size, seed=seed)
+        try:
+            (folder / name).mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder / name}: cannot be made ({reason(error)})") from error
+        for part, text in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
+            write_bytes(folder / name / f"{name}-ud-{part}.conllu", text.encode())
+
+
+def _parsers(sentences: int, seed: int) -> tuple[Comparison, dict[str, float]]:
+    made = built_in(sentences=sentences, seed=seed)
+    systems = {name: replace(read(text=text), name=name) for name, text in made.predictions.items()}
+    gold = replace(read(text=made.gold), name=f"{made.language}, simulated parsers")
+    comparison = compare(gold, systems, metric=METRIC, seed=seed)
+    return comparison, {name: truth.las for name, truth in made.truths.items()}

@@ -1,0 +1,326 @@
+"""Rank: whether another choice of data sets would change the ranking of the systems."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from deadheat.errors import InputError, NameUnknown
+from deadheat.ranking.anomalies import Attributes, find_anomalies
+from deadheat.ranking.exact import TIME_LIMIT, Extreme, count_sums, extreme_ranks
+from deadheat.ranking.integers import IntegerScores, integer_scores, ranks_of
+from deadheat.ranking.selected_subsets import NamedSubset, leave_one_out, named_subsets, representative
+from deadheat.ranking.subsets import (
+    Design,
+    MetricStability,
+    SubsetRanks,
+    every_subset,
+    free,
+    metric_stability,
+    one_per_group,
+    rank_over_subsets,
+    stratified,
+)
+from deadheat.results.format import Scale
+from deadheat.results.rank import (
+    ExtremeRank,
+    PairOrder,
+    Ranking,
+    RepresentativeSubset,
+    RepresentativeSubsets,
+    SystemRanks,
+)
+from deadheat.tables.matrix import ScoreTable, score_table
+from deadheat.text import pluralize
+
+SUBSET_SIZE, SAMPLES = 10, 1_000_000
+Path = str | os.PathLike[str]
+ScoreSource = Path | ScoreTable | Mapping[str, Mapping[str, float]]
+
+
+def rank(  # noqa: PLR0913 (the options of the command)
+    scores: ScoreSource,
+    *,
+    metric: str = "",
+    subset_size: int | None = None,
+    samples: int = SAMPLES,
+    attributes: Path | Attributes | None = None,
+    stratify: str = "",
+    one_per: str = "",
+    exact: bool = False,
+    time_limit: float = TIME_LIMIT,
+    anomalous: Sequence[str] = (),
+    subsets: Path | Mapping[str, Sequence[str]] | None = None,
+    perfect: float | None = None,
+    left_out: bool = False,
+    representative_size: int | None = None,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+    **reading: Any,
+) -> Ranking:
+    """How stable the ranking of systems is over the choice of data sets; higher scores are better.
+
+    Parameters
+    ----------
+    scores
+        A file with a table of scores, or the scores of each system by data set.
+    subset_size
+        Data sets per subset; by default 10, or half of them if there are fewer than 20.
+    samples
+        Number of random subsets; if there are no more subsets than that, each is taken once.
+    attributes
+        A table of attributes of the data sets.
+    stratify, one_per
+        An attribute: draw subsets in proportion to its values, or one data set per value.
+    exact
+        Count pairs over all subsets, and find the best and worst rank that any subset gives.
+    time_limit
+        Seconds for each search of the exact part.
+    anomalous
+        Systems whose best and worst subsets are examined.
+    subsets
+        Named subsets: a table of subset and data set, or names of data sets by subset.
+    perfect
+        The score without errors, for error reductions.
+    left_out
+        Rank without each data set in turn.
+    representative_size
+        Find this many data sets that rank the systems as all do.
+    metrics
+        Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
+    **reading
+        `system`, `dataset`, `score`: columns of the table; `missing`: "refuse" or "drop".
+
+    Examples
+    --------
+    >>> table = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 80, "fi": 71}}
+    >>> rank(table, subset_size=2)
+    <Ranking: A is first on all 3 data sets together and on 66.7% of all 3 subsets of 2.>
+    """
+    table = _table(scores, metric or _first_metric(scores, metrics, reading), reading)
+    if len(table.systems) < 2:
+        raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
+    attributes = _attributes(attributes, table)
+    design = _design(table, subset_size, samples, attributes, stratify, one_per)
+    if (exact or anomalous) and not design.uniform:
+        problem = "exact results and anomalies are for all subsets of a size"
+        raise InputError(f"{problem}; expected neither strata nor one data set per group with them")
+    integers = integer_scores(table.scores_SD)
+    examined = [_find_system(name, table.systems) for name in anomalous]
+    named = _named_subsets(subsets, table, perfect)
+    rng = np.random.default_rng(seed)
+    ranks = rank_over_subsets(integers, design, samples=samples, rng=rng)
+    order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
+    extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit) if exact else None
+    return Ranking(
+        metric=table.metric,
+        systems=_systems(table, integers, ranks, order, extremes),
+        pairs=_pairs(table, integers, ranks, order, exact=exact),
+        tau=ranks.tau.summary(),
+        datasets=len(table.datasets),
+        subset_size=design.size,
+        samples=ranks.samples,
+        design=design.name,
+        scale=Scale.of(table.scores_SD.ravel().tolist()),
+        grouped_by=stratify or one_per,
+        seed=seed,
+        all_subsets=math.comb(integers.datasets, design.size) if exact else None,
+        anomalies=tuple(
+            find_anomalies(
+                ranks,
+                integers,
+                system,
+                name=table.systems[system],
+                datasets=table.datasets,
+                attributes=attributes,
+                rng=rng,
+            )
+            for system in examined
+        ),
+        subsets=named,
+        leave_one_out=leave_one_out(integers, table.systems, table.datasets) if left_out else (),
+        representative=_representative(integers, table, representative_size, rng, time_limit)
+        if representative_size is not None
+        else None,
+        metrics=_stability(scores, metrics, ranks, reading) if metrics is not None else (),
+        notes=_notes(table, integers, ranks, named),
+    )
+
+
+def _table(scores: ScoreSource, metric: str, reading: Mapping[str, Any]) -> ScoreTable:
+    if isinstance(scores, ScoreTable):
+        return scores
+    if isinstance(scores, Mapping):
+        return score_table(scores, metric=metric, missing=reading.get("missing", "refuse"))
+    from deadheat.tables.scores import read_score_table
+
+    return read_score_table(scores, metric=metric, **reading)
+
+
+def _attributes(attributes: Path | Attributes | None, table: ScoreTable) -> Attributes:
+    if attributes is None:
+        return {}
+    if isinstance(attributes, Mapping):
+        return attributes
+    from deadheat.tables.scores import read_attributes
+
+    return read_attributes(attributes, table.datasets)
+
+
+def _design(
+    table: ScoreTable, size: int | None, samples: int, attributes: Attributes, stratify: str, one_per: str
+) -> Design:
+    datasets = len(table.datasets)
+    if stratify and one_per:
+        raise InputError(f"strata by {stratify} and one data set per {one_per}; expected only one of them")
+    if one_per:
+        return one_per_group(_labels(attributes, one_per), size)
+    if size is None:
+        size = SUBSET_SIZE if datasets >= 2 * SUBSET_SIZE else max(1, datasets // 2)
+    if stratify:
+        return stratified(_labels(attributes, stratify), size)
+    few = 1 <= size <= datasets and math.comb(datasets, size) <= samples
+    return every_subset(datasets, size) if few else free(datasets, size)
+
+
+def _labels(attributes: Attributes, name: str) -> tuple[str, ...]:
+    if not attributes:
+        raise InputError(f"groups by {name}, but no attributes; expected a table of them (--attributes)")
+    if name not in attributes:
+        raise NameUnknown("attribute", name, attributes)
+    values = attributes[name]
+    return values if isinstance(values, tuple) else tuple(f"{value:g}" for value in values.tolist())
+
+
+def _find_system(name: str, systems: Sequence[str]) -> int:
+    """The index of the system with this name, or of the only one whose name starts with it."""
+    if name in systems:
+        return systems.index(name)
+    matches = [index for index, system in enumerate(systems) if system.lower().startswith(name.lower())]
+    if len(matches) == 1:
+        return matches[0]
+    raise NameUnknown("system", name, systems)
+
+
+def _systems(
+    table: ScoreTable,
+    integers: IntegerScores,
+    ranks: SubsetRanks,
+    order: Sequence[int],
+    extremes: Sequence[tuple[Extreme, Extreme]] | None,
+) -> tuple[SystemRanks, ...]:
+    overall_S = ranks_of(integers.sums_S)
+    best_S, worst_S, mean_S, sd_S, shares_SS = ranks.best_S, ranks.worst_S, ranks.mean_S, ranks.sd_S, ranks.shares_SS
+    rows = []
+    for system in order:
+        lower, median, upper = ranks.quartiles(system)
+        possible_best, possible_worst = (
+            (None, None)
+            if extremes is None
+            else (
+                ExtremeRank(end.rank, end.bound, tuple(table.datasets[column] for column in end.subset.tolist()))
+                for end in extremes[system]
+            )
+        )
+        rows.append(
+            SystemRanks(
+                system=table.systems[system],
+                rank=int(overall_S[system]),
+                score=float(table.scores_SD[system].mean()),
+                best=int(best_S[system]),
+                worst=int(worst_S[system]),
+                mean=float(mean_S[system]),
+                median=median,
+                sd=float(sd_S[system]),
+                lower_quartile=lower,
+                upper_quartile=upper,
+                shares=tuple(shares_SS[system].tolist()),
+                possible_best=possible_best,
+                possible_worst=possible_worst,
+            )
+        )
+    return tuple(rows)
+
+
+def _pairs(
+    table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, order: Sequence[int], *, exact: bool
+) -> tuple[PairOrder, ...]:
+    pairs = []
+    for at, better in enumerate(order):
+        for worse in order[at + 1 :]:
+            ahead, behind = int(ranks.wins_SS[better, worse]), int(ranks.wins_SS[worse, better])
+            share, reverse, tied = (count / ranks.samples for count in (ahead, behind, ranks.samples - ahead - behind))
+            leads_D = integers.above_SD[better] - integers.above_SD[worse]
+            counts = count_sums(leads_D, ranks.design.size) if exact else None
+            pairs.append(PairOrder(table.systems[better], table.systems[worse], share, reverse, tied, counts))
+    return tuple(pairs)
+
+
+def _named_subsets(
+    subsets: Path | Mapping[str, Sequence[str]] | None, table: ScoreTable, perfect: float | None
+) -> tuple[NamedSubset, ...]:
+    if subsets is None:
+        return ()
+    if not isinstance(subsets, Mapping):
+        from deadheat.tables.scores import read_subsets
+
+        subsets = read_subsets(subsets)
+    return named_subsets(table.scores_SD, table.systems, table.datasets, subsets, perfect=perfect)
+
+
+def _representative(
+    integers: IntegerScores, table: ScoreTable, size: int, rng: np.random.Generator, time_limit: float
+) -> RepresentativeSubsets:
+    result = representative(integers, size, rng=rng, time_limit=time_limit)
+    subsets = tuple(
+        RepresentativeSubset(
+            method,
+            tuple(table.datasets[column] for column in choice.datasets),
+            choice.agreeing,
+            choice.bound,
+            choice.pairs,
+            choice.tau,
+        )
+        for method, choice in (("greedy", result.greedy), ("exact", result.exact))
+    )
+    return RepresentativeSubsets(size, subsets, result.halvings, result.fitted, result.held_out, result.random)
+
+
+def _first_metric(scores: ScoreSource, metrics: Sequence[str] | None, reading: Mapping[str, Any]) -> str:
+    """The metric of the ranking itself if several are compared: the first that is named; LAS if all of them are."""
+    from deadheat.tables.scores import read_score_tables
+
+    if metrics or metrics is None or not isinstance(scores, str | os.PathLike):
+        return metrics[0] if metrics else ""
+    names = list(read_score_tables(scores, **reading))
+    return next((name for name in names if name.lower() == "las"), names[0])
+
+
+def _stability(
+    scores: ScoreSource, metrics: Sequence[str], ranks: SubsetRanks, reading: Mapping[str, Any]
+) -> tuple[MetricStability, ...]:
+    if isinstance(scores, ScoreTable | Mapping):
+        raise InputError("metrics to compare, but scores of one; expected a file with a column of metrics")
+    from deadheat.tables.scores import read_score_tables
+
+    tables = read_score_tables(scores, metrics=metrics, **reading)
+    return tuple(metric_stability(name, integer_scores(table.scores_SD), ranks) for name, table in tables.items())
+
+
+def _notes(
+    table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, named: Sequence[NamedSubset]
+) -> tuple[str, ...]:
+    notes = [
+        f"subset {subset.name}: no scores on {', '.join(subset.absent)}; left out" for subset in named if subset.absent
+    ]
+    if table.dropped:
+        notes.append(f"{pluralize(len(table.dropped), 'data set')} left out because some system has no score on them")
+    if not integers.exact:
+        notes.append("scores are rounded to 9 digits of their range, so a tie may be missed")
+    if ranks.tau.undefined:
+        notes.append(f"{pluralize(ranks.tau.undefined, 'subset')} on which all systems are tied are not part of tau")
+    return tuple(notes)

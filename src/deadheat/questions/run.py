@@ -1,0 +1,216 @@
+"""Run a study to its end: train and test what its store lacks, then compute its result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from deadheat.questions.search import search_result
+from deadheat.questions.study import scores_of, study_result
+from deadheat.results.study import FailedCell, StudyResult, TestSet
+from deadheat.study.engine.executor import Executor
+from deadheat.study.engine.local import cores
+from deadheat.study.engine.progress import Progress
+from deadheat.study.engine.running import (
+    RunSummary,
+    check_budgets,
+    failed_cells,
+    local_executor,
+    missing_cells,
+    planned_looks,
+    ran_before,
+    run_study,
+)
+from deadheat.study.engine.training import Worked
+from deadheat.study.ledger.ledger import Look
+from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import run_search, searches_of, tested_cells, waiting
+from deadheat.study.store.store import Store
+
+MakeExecutor = Callable[[Plan, Path], Executor[Cell, Worked]]  # from a plan and the path of its store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyRun:
+    """A study that was run: its result, how the run went, and where the store is."""
+
+    plan: Plan
+    store: Path
+    result: StudyResult
+    summary: RunSummary
+
+    def __str__(self) -> str:
+        return str(self.result)
+
+
+def run(
+    study: str | os.PathLike[str],
+    *,
+    overrides: Sequence[str] = (),
+    store: str | os.PathLike[str] | None = None,
+    retry_failed: bool = False,
+    look: Look | None = None,
+    quiet: bool = True,
+    notify: Callable[[str], None] | None = None,
+) -> StudyRun:
+    """Train and test all of a study; cells that are in its store are not run again.
+
+    Parameters
+    ----------
+    study
+        The study file.
+    overrides
+        Other values for it, as `splits.times=3`.
+    store
+        Where results go; beside the study file by default.
+    retry_failed
+        Run failed cells once more.
+    look
+        Where looks at test sets are recorded, and why they are taken.
+    quiet
+        Show no progress.
+    notify
+        Called with messages that a person should see before the end.
+    """
+    return run_plan(
+        Plan.of(Path(study), overrides),
+        Path(store) if store is not None else None,
+        retry_failed=retry_failed,
+        look=look,
+        quiet=quiet,
+        notify=notify,
+    )
+
+
+def run_plan(
+    plan: Plan,
+    path: Path | None = None,
+    *,
+    retry_failed: bool = False,
+    look: Look | None = None,
+    quiet: bool = True,
+    notify: Callable[[str], None] | None = None,
+    executor: MakeExecutor = local_executor,
+) -> StudyRun:
+    """Run a plan; see `run`. By default cells run in processes of this machine."""
+    path = path or plan.store_path
+    searches, exists = searches_of(plan), path.exists()
+    if look is not None and not exists:  # a study that is refused leaves no store behind
+        check_budgets(plan, _left(plan, None), look)
+    with Store.open(path, create=True) as store:
+        if look is not None and exists and searches:
+            check_budgets(plan, _left(plan, store, retry_failed=retry_failed), look)
+        store.set_study(plan.text)
+        summary = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
+        result = study_result(plan, store)
+        if result.damaged:
+            damaged = [cell for cell in plan.cells if cell.key in set(result.damaged)]
+            for cell in damaged:
+                if notify is not None:
+                    notify(f"{describe(plan, cell)}: its predictions have changed; it runs again")
+            summary = _run(plan, store, executor, look=look, quiet=quiet, again=damaged)
+            result = study_result(plan, store)
+        failures = failed_cells(plan, store)
+        found = []
+        for search in searches:
+            runner = _SearchRunner(plan, store, executor, look, quiet, retry_failed)
+            done = run_search(search, runner.run, lambda: scores_of(store))
+            found.append(search_result(done, store, scores_of(store)))
+            summary = summary + runner.summary
+            failures += runner.failures
+        looks = planned_looks(plan, [*plan.cells, *tested_cells(searches)])
+        result = replace(
+            result,
+            failed=tuple(_failed(plan, cell, status, error) for cell, status, error in failures),
+            test_sets=tuple(TestSet(watched.name, watched.hash) for watched in looks),
+            store=str(path),
+            searches=tuple(found),
+        )
+        store.set_result(result)
+    return StudyRun(plan, path, result, summary)
+
+
+def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> tuple[list[Cell], list[Cell]]:
+    """What a run would train now, and final networks of searches: as many as there may be while winners are unknown."""
+
+    def missing(cells: Sequence[Cell]) -> list[Cell]:
+        return missing_cells(replace(plan, chosen=tuple(cells)), store, retry_failed=retry_failed)
+
+    cells, finals = missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
+    searches = searches_of(plan)
+    values = scores_of(store) if store is not None and searches else {}
+    for search in searches:
+        first, last = waiting(search, missing, lambda: values)
+        cells, finals = [*cells, *first], [*finals, *last]
+    return cells, finals
+
+
+def _left(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> Iterator[Cell]:
+    """The cells that are left to run, computed when the first is needed."""
+    for cells in left_to_run(plan, store, retry_failed=retry_failed):
+        yield from cells
+
+
+def describe(plan: Plan, cell: Cell) -> str:
+    """A cell in words."""
+    return f"{plan.label_of(cell.system)} on split {cell.number} of {cell.corpus}, seed {cell.seed}"
+
+
+def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
+    system = plan.label_of(cell.system)
+    return FailedCell(cell.key, system, cell.corpus, cell.split, cell.number, cell.seed, status, error)
+
+
+@dataclass(slots=True)
+class _SearchRunner:
+    """Runs cells of a search, each at most once, and adds up how that went."""
+
+    plan: Plan
+    store: Store
+    executor: MakeExecutor
+    look: Look | None
+    quiet: bool
+    retry_failed: bool
+    summary: RunSummary = field(default_factory=lambda: RunSummary(0))
+    failures: list[tuple[Cell, str, str]] = field(default_factory=list)
+
+    def run(self, cells: Sequence[Cell]) -> None:
+        """Train what is not there yet."""
+        if not cells:
+            return
+        plan = replace(self.plan, chosen=tuple(cells))
+        self.summary += _run(
+            plan, self.store, self.executor, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed
+        )
+        self.failures += failed_cells(plan, self.store)
+
+
+def _run(
+    plan: Plan,
+    store: Store,
+    make_executor: MakeExecutor,
+    *,
+    look: Look | None,
+    quiet: bool,
+    retry_failed: bool = False,
+    again: Sequence[Cell] = (),
+) -> RunSummary:
+    """Run the cells that are missing, and some again."""
+    missing = missing_cells(plan, store, retry_failed=retry_failed)
+    if not missing and not again:
+        return ran_before(plan, store)
+    workers = plan.study.engine.workers or cores()
+    with (
+        make_executor(plan, store.path) as executor,
+        Progress(len(missing) + len(again), workers=workers, quiet=quiet) as progress,
+    ):
+
+        def finished(outcome: Outcome, left: int) -> None:
+            progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
+
+        return run_study(
+            plan, store, executor=executor, look=look, retry_failed=retry_failed, again=again, told=finished
+        )

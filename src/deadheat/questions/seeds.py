@@ -1,0 +1,225 @@
+"""Is it the method or the seed: distributions of scores over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat.errors import InputError
+from deadheat.questions.contrast import setting_columns
+from deadheat.ranking.contrasts import Codes, configuration_keys
+from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
+from deadheat.results.format import PERCENT, Scale
+from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
+from deadheat.results.verdict import Claim, Evidence, Verdict
+from deadheat.stats.checks import Values, check_alpha
+from deadheat.stats.corrections import correct
+from deadheat.stats.distributions import summary
+from deadheat.tables.runs import Path, Runs, read_runs
+from deadheat.tables.table import SYSTEMS
+from deadheat.text import pluralize
+
+MAX_SYSTEMS = 100  # 4,950 pairs
+MAX_SCORES = 2000  # of a system, that the result holds one by one
+QUANTILES = np.linspace(0, 1, 201)  # instead of more scores
+ALL_RUNS = "all runs"
+SEED, CONFIGURATION = "seed", "configuration"  # what pairs compare
+
+
+def seeds(  # noqa: PLR0913 (the options of the command)
+    runs: Path | Runs,
+    *,
+    score: str,
+    system: str = "",
+    dev: str = "",
+    by: str = "",
+    where: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    settings: Iterable[str] = (),
+    difference: float | None = None,
+    alpha: float = 0.05,
+    target: float = 0.8,
+    correction: str = "holm",
+    resamples: int = 1000,
+    seed: int = 0,
+    metric: str = "",
+) -> Seeds:
+    """Compare systems by the distributions of their scores over seeds.
+
+    Parameters
+    ----------
+    runs
+        A table with one row per run: a file, or what `read_runs` returns.
+    score, system, dev
+        The columns of (test) scores, where higher is better, of systems, and of development scores. Without `system`
+        the column is found by its name; if there is none, all runs are one system.
+    by
+        Compare systems separately for each level of this column.
+    where
+        Conditions COLUMN=VALUE that the runs must meet.
+    ignore, settings
+        Columns that are not settings, and columns that are settings although their names look like results. Runs that
+        agree in all settings are runs of one configuration, which differ by their seeds alone.
+    difference
+        The difference of means for which the number of seeds is computed; the observed one by default.
+    target
+        The power with which the difference should be found.
+    metric
+        What the scores are; by default the name of their column.
+    """
+    check_alpha(alpha)
+    correct([], correction)
+    if resamples < 2:
+        raise InputError(f"{resamples} resamples; expected at least 2")
+    table = (runs if isinstance(runs, Runs) else read_runs(runs)).where(where)
+    score, dev, by = (table.column(name) if name else "" for name in (score, dev, by))
+    guess = "" if system else table.guess(SYSTEMS, what="systems", option="--system")
+    system = table.column(system) if system else "" if guess in (score, dev, by) else guess
+    table.distinct(score=score, dev=dev, system=system, by=by)
+    configured, _ = setting_columns(table, {score, dev, by, system}, ignore, settings)
+    levels_N, levels = table.codes(by) if by else (np.zeros(len(table), np.int64), ("",))
+    systems_N, systems = table.codes(system) if system else (np.zeros(len(table), np.int64), (ALL_RUNS,))
+    arrays = _Arrays(
+        table.numbers(score),
+        table.numbers(dev) if dev else None,
+        systems_N,
+        systems,
+        configuration_keys([systems_N, *(table.codes(name)[0] for name in configured)], len(table)),
+    )
+    options = _Options(difference, alpha, target, correction, resamples, seed)
+    blocks = tuple(
+        _block(f"{table.path}: {level}" if level else table.path, level, arrays, np.flatnonzero(levels_N == i), options)
+        for i, level in enumerate(levels)
+    )
+    scale, dev_scale = (_scale(scores) for scores in (arrays.scores_N, arrays.dev_N))
+    claims = [claim for block in blocks for claim in _claims(block, alpha, metric or score, scale)]
+    return Seeds(
+        score,
+        dev,
+        system,
+        by,
+        tuple(configured),
+        alpha,
+        correction,
+        target,
+        resamples,
+        seed,
+        blocks,
+        Verdict(tuple(claims), sum(len(block.pairs) for block in blocks) - len(claims), len(systems)),
+        scale,
+        dev_scale,
+        metric or score,
+        notes=tuple(note for block in blocks for note in _notes(block, alpha)),
+    )
+
+
+def _scale(scores: Values | None) -> Scale:
+    return PERCENT if scores is None else Scale.of((float(scores.min()), float(scores.max())))
+
+
+def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale) -> Iterator[Claim]:
+    """The system with the best mean against all others."""
+    best, *others = block.ranked()
+    source = "settings" if block.unit == CONFIGURATION else "runs"
+    for other in others:
+        pair = block.pair(best.system, other.system)
+        evidence = Evidence(
+            source,
+            block.state(best.system, other.system, alpha),
+            difference=best.compared_mean - other.compared_mean,
+            p=pair.mann_whitney_p_corrected,
+            count=best.compared + other.compared,
+        )
+        yield Claim(best.system, other.system, metric, (evidence,), block.level, scale, alpha)
+
+
+def _notes(block: SeedBlock, alpha: float) -> Iterator[str]:
+    where = block.level or "all runs"
+    if block.differences is None:
+        yield f"{where}: no two runs agree in all settings, so the variation between seeds is unknown"
+    if block.pairs and block.unit == CONFIGURATION:
+        reason = "some systems were run with several configurations, so pairs compare the means of configurations"
+        yield f"{where}: {reason}; select runs with --where, or exclude a column that is not a setting with --ignore"
+    compared = {row.system: row.compared for row in block.systems}
+    unequal = [
+        f"{pair.a} - {pair.b}"
+        for pair in block.pairs
+        if pair.winner and pair.brown_forsythe.p <= alpha and compared[pair.a] != compared[pair.b]
+    ]
+    if unequal:
+        others = f" and {pluralize(len(unequal) - 3, 'other pair')}" if len(unequal) > 3 else ""
+        reason = "standard deviations and numbers of runs both differ, which can make equal means look different"
+        yield f"{where}: {', '.join(unequal[:3])}{others}: {reason}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Arrays:
+    scores_N: Values
+    dev_N: Values | None
+    systems_N: Codes
+    systems: tuple[str, ...]
+    keys_N: Codes  # the configuration of every run
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    difference: float | None
+    alpha: float
+    target: float
+    correction: str
+    resamples: int
+    seed: int
+
+
+def _block(where: str, level: str, arrays: _Arrays, rows: Codes, options: _Options) -> SeedBlock:
+    rows_of = {
+        name: selected for i, name in enumerate(arrays.systems) if len(selected := rows[arrays.systems_N[rows] == i])
+    }
+    if len(rows_of) > MAX_SYSTEMS:
+        problem = f"{pluralize(len(rows_of), 'system')}; expected at most {MAX_SYSTEMS} to compare all pairs"
+        raise InputError(f"{where}: {problem}")
+    keys = arrays.keys_N[rows]
+    repeated = len(np.unique(keys)) < len(keys)
+    averaged = repeated and any(len(np.unique(arrays.keys_N[own])) > 1 for own in rows_of.values())
+    compared = {name: _means(arrays, own) if averaged else arrays.scores_N[own] for name, own in rows_of.items()}
+    pairs = system_pairs(
+        compared,
+        rng=np.random.default_rng(options.seed),
+        alpha=options.alpha,
+        correction=options.correction,
+        resamples=options.resamples,
+        difference=options.difference,
+        target=options.target,
+    )
+    return SeedBlock(
+        level,
+        CONFIGURATION if averaged else SEED,
+        tuple(_system(name, arrays, own, compared[name]) for name, own in rows_of.items()),
+        pairs,
+        seed_differences(keys, arrays.scores_N[rows]) if repeated else None,
+    )
+
+
+def _system(name: str, arrays: _Arrays, rows: Codes, compared: Values) -> SystemRuns:
+    scores, dev = arrays.scores_N[rows], None if arrays.dev_N is None else arrays.dev_N[rows]
+    few = len(scores) <= MAX_SCORES
+    return SystemRuns(
+        name,
+        summary(scores),
+        len(compared),
+        float(compared.mean()),
+        density(scores),
+        tuple(scores.tolist()) if few else (),
+        () if few else tuple(np.quantile(scores, QUANTILES).tolist()),
+        tuple(dev.tolist()) if few and dev is not None else (),
+        None if dev is None else dev_test(dev, scores),
+    )
+
+
+def _means(arrays: _Arrays, rows: Codes) -> Values:
+    """The mean score of every configuration."""
+    indices, sizes = np.unique(arrays.keys_N[rows], return_inverse=True, return_counts=True)[1:]
+    means: Values = np.bincount(indices, arrays.scores_N[rows]) / sizes
+    return means

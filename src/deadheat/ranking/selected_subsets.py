@@ -1,0 +1,342 @@
+"""Rankings on particular subsets of data sets: named ones, all but one, and a few that represent all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import InputError, nearest
+from deadheat.ranking.exact import TIME_LIMIT, positive_rows
+from deadheat.ranking.integers import Indices, Integers, IntegerScores, integer_scores, ranks_of
+from deadheat.ranking.subsets import every_subset, free
+from deadheat.stats.checks import Values
+from deadheat.stats.rankings import kendall
+from deadheat.text import pluralize
+
+MOST_LISTED = 2_000_000  # up to this many subsets are all tried
+SUBSETS_PER_BLOCK = 1 << 14
+HALVINGS, RANDOM = 10, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReduction:
+    """The share of the reference's errors that a system avoids, averaged over data sets."""
+
+    reference: str
+    system: str
+    share: float  # up to 1; negative if the system makes more errors
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetScore:
+    """A system on a subset."""
+
+    system: str
+    mean: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSubset:
+    """Mean scores, ranking and error reductions on a named subset of the data sets."""
+
+    name: str
+    datasets: tuple[str, ...]
+    absent: tuple[str, ...]  # data sets of the subset without scores
+    systems: tuple[SubsetScore, ...]  # best first on all data sets
+    tau: float  # with the ranking on all data sets
+    error_reductions: tuple[ErrorReduction, ...]
+
+
+def named_subsets(
+    scores_SD: Values,
+    systems: Sequence[str],
+    datasets: Sequence[str],
+    subsets: Mapping[str, Sequence[str]],
+    *,
+    perfect: float | None = None,
+) -> tuple[NamedSubset, ...]:
+    """Means, ranks and error reductions on named subsets of the data sets.
+
+    Members of a subset without scores are left out and listed in `absent`.
+
+    Parameters
+    ----------
+    perfect
+        The score without errors; None means 1 if no score is above it, else 100 if no score is above that.
+
+    Notes
+    -----
+    The error reduction of a system against a reference is the mean over data sets of (score - reference) / (perfect -
+    reference). Every system is a reference for every other; systems that are worse on all data sets together come
+    first. It is NaN if the reference makes no error on some data set.
+
+    Examples
+    --------
+    >>> scores = np.array([[98.0, 50.0], [99.0, 90.0]])
+    >>> (subset,) = named_subsets(scores, ["old", "new"], ["en", "kk"], {"both": ["en", "kk"]})
+    >>> subset.error_reductions[0]
+    ErrorReduction(reference='old', system='new', share=0.65)
+    """
+    integers = integer_scores(scores_SD)
+    ascending: list[int] = np.argsort(integers.sums_S, kind="stable").tolist()
+    best_first: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
+    pairs = [(worse, better) for at, worse in enumerate(ascending) for better in ascending[at + 1 :]]
+    pairs += [(better, worse) for worse, better in pairs]
+    top = _perfect_score(scores_SD, perfect)
+    columns = {name: column for column, name in enumerate(datasets)}
+    results = []
+    for name, members in subsets.items():
+        chosen, absent = _members(name, members, columns)
+        sums_S = integers.above_SD[:, chosen].sum(axis=1)
+        means, ranks = scores_SD[:, chosen].mean(axis=1).tolist(), ranks_of(sums_S).tolist()
+        tau = kendall(sums_S, integers.sums_S) if len(systems) > 1 else math.nan
+        reductions = tuple(
+            ErrorReduction(
+                systems[reference], systems[system], _reduction(scores_SD[:, chosen], reference, system, top)
+            )
+            for reference, system in pairs
+        )
+        rows = tuple(SubsetScore(systems[system], means[system], ranks[system]) for system in best_first)
+        names = tuple(datasets[column] for column in chosen)
+        results.append(NamedSubset(name, names, absent, rows, tau, reductions))
+    return tuple(results)
+
+
+def _members(name: str, members: Sequence[str], columns: Mapping[str, int]) -> tuple[list[int], tuple[str, ...]]:
+    """Columns of the members that have scores, and names of those that have none."""
+    repeated = [member for at, member in enumerate(members) if member in members[:at]]
+    if repeated:
+        raise InputError(f"subset {name}: {repeated[0]} twice; expected each data set once")
+    chosen = [columns[member] for member in members if member in columns]
+    if not chosen:
+        guess = nearest(members[0], tuple(columns)) if members else "expected at least one data set"
+        raise InputError(f"subset {name}: no scores on any of its {len(members)} data sets; {guess}")
+    return chosen, tuple(member for member in members if member not in columns)
+
+
+def _perfect_score(scores_SD: Values, perfect: float | None) -> float:
+    highest = float(scores_SD.max())
+    if perfect is None:
+        return 1.0 if highest <= 1 else 100.0 if highest <= 100 else math.nan
+    if not perfect >= highest:
+        raise InputError(f"a perfect score of {perfect:g} with scores up to {highest:g}; expected at least that")
+    return perfect
+
+
+def _reduction(scores_SD: Values, reference: int, system: int, perfect: float) -> float:
+    errors_D = perfect - scores_SD[reference]
+    gains_D = scores_SD[system] - scores_SD[reference]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = float((gains_D / errors_D).mean())
+    return mean if math.isfinite(mean) else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class RankChange:
+    """A system whose rank changes without a data set."""
+
+    system: str
+    rank: int  # on all data sets
+    without: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut:
+    """The ranking without one data set, compared with the ranking on all."""
+
+    dataset: str
+    tau: float
+    swapped: int  # pairs of systems that change their order
+    changes: tuple[RankChange, ...]
+
+
+def leave_one_out(scores: IntegerScores, systems: Sequence[str], datasets: Sequence[str]) -> tuple[LeaveOneOut, ...]:
+    """How the ranking changes without each data set, the most influential data sets first.
+
+    Examples
+    --------
+    >>> first, *_ = leave_one_out(integer_scores([[90, 80, 70], [80, 80, 71]]), ["A", "B"], ["en", "de", "fi"])
+    >>> first.dataset, first.changes[0]
+    ('en', RankChange(system='A', rank=1, without=2))
+    """
+    if scores.datasets < 2 or scores.systems < 2:
+        shape = f"{pluralize(scores.systems, 'system')} on {pluralize(scores.datasets, 'data set')}"
+        raise InputError(f"{shape}; expected at least two of each to leave one out")
+    all_S = scores.sums_S
+    ranks_S = ranks_of(all_S)
+    order = np.sign(all_S[:, None] - all_S)
+    best_first: list[int] = np.argsort(ranks_S, kind="stable").tolist()
+    results = []
+    for column, name in enumerate(datasets):
+        rest_S = all_S - scores.above_SD[:, column]
+        without_S = ranks_of(rest_S)
+        swapped = int((order * np.sign(rest_S[:, None] - rest_S) < 0).sum()) // 2
+        changes = tuple(
+            RankChange(systems[s], int(ranks_S[s]), int(without_S[s])) for s in best_first if ranks_S[s] != without_S[s]
+        )
+        results.append(LeaveOneOut(name, kendall(rest_S, all_S), swapped, changes))
+    return tuple(sorted(results, key=lambda result: (-result.swapped, -len(result.changes))))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A few data sets, and on how many pairs of systems their order is that of all data sets."""
+
+    datasets: tuple[int, ...]
+    agreeing: int
+    bound: int  # no subset of this size agrees on more pairs
+    pairs: int  # that all data sets order
+    tau: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Representative:
+    """Subsets of k data sets that rank systems as all do, found greedily and exactly, and how well they generalize.
+
+    Half of the systems choose the subset, in turn and several times. The shares are of pairs of systems with the same
+    order as on all data sets: `fitted` for the systems that chose, `held_out` for the others, and `random` for the
+    others with random subsets of the same size.
+    """
+
+    greedy: Choice
+    exact: Choice
+    halvings: int
+    fitted: float
+    held_out: float
+    random: float
+
+
+def representative(
+    scores: IntegerScores,
+    size: int,
+    *,
+    rng: np.random.Generator,
+    halvings: int = HALVINGS,
+    time_limit: float = TIME_LIMIT,
+) -> Representative:
+    """The data sets whose ranking agrees most with that on all, and a test on held-out systems.
+
+    Examples
+    --------
+    >>> scores = integer_scores([[90, 80, 60], [70, 75, 80], [60, 65, 40], [50, 55, 70]])
+    >>> result = representative(scores, 1, rng=np.random.default_rng(0))
+    >>> result.exact.agreeing, result.exact.pairs, round(result.held_out, 3), round(result.random, 3)
+    (5, 6, 0.7, 0.802)
+    """
+    if not 1 <= size <= scores.datasets:
+        total = pluralize(scores.datasets, "data set")
+        raise InputError(f"a representative subset of {size} of {total}; expected between 1 and {scores.datasets}")
+    if scores.systems < 4:
+        systems = pluralize(scores.systems, "system")
+        raise InputError(f"{systems}; expected at least 4, so that half of them can be held out")
+    greedy = greedy_subset(scores, size)
+    best = exact_subset(scores, size, start=greedy, time_limit=time_limit)
+    return Representative(greedy, best, halvings, *_held_out_shares(scores, size, rng, halvings))
+
+
+def greedy_subset(scores: IntegerScores, size: int) -> Choice:
+    """Add the data set that helps most, one at a time; then exchange single ones as long as that helps."""
+    leads_PD = _leads(scores)
+    chosen: list[int] = []
+    for _ in range(size):
+        rest = [column for column in range(scores.datasets) if column not in chosen]
+        chosen.append(_best(leads_PD, [[*chosen, column] for column in rest])[-1])
+    value = _merit(leads_PD, [chosen])[0]
+    while True:
+        rest = [column for column in range(scores.datasets) if column not in chosen]
+        exchanged = [[*chosen[:at], *chosen[at + 1 :], column] for at in range(size) for column in rest]
+        if not exchanged:
+            break
+        candidate = _best(leads_PD, exchanged)
+        if _merit(leads_PD, [candidate])[0] <= value:
+            break
+        chosen, value = candidate, _merit(leads_PD, [candidate])[0]
+    return _choice(scores, np.sort(np.array(chosen)), len(leads_PD))
+
+
+def exact_subset(scores: IntegerScores, size: int, *, start: Choice, time_limit: float = TIME_LIMIT) -> Choice:
+    """The subset that agrees on most pairs: by trying all if there are few, else by integer programming."""
+    leads_PD = _leads(scores)
+    if start.agreeing == start.bound:
+        return start
+    total = math.comb(scores.datasets, size)
+    if total <= MOST_LISTED:
+        best = _choice(scores, _best_of_all(leads_PD, scores.datasets, size, total), 0)
+        return Choice(best.datasets, best.agreeing, best.agreeing, best.pairs, best.tau)
+    subset, bound = positive_rows(leads_PD, size, time_limit=time_limit)
+    best = _choice(scores, subset, bound)
+    best = start if start.agreeing > best.agreeing else best
+    return Choice(best.datasets, best.agreeing, max(bound, best.agreeing), best.pairs, best.tau)
+
+
+def _leads(scores: IntegerScores) -> Integers:
+    """For each pair of systems that all data sets order, the lead of the better one on every data set."""
+    all_S = scores.sums_S
+    better, worse = np.nonzero(all_S[:, None] > all_S)
+    return scores.above_SD[better] - scores.above_SD[worse]
+
+
+def _merit(leads_PD: Integers, subsets: list[list[int]]) -> list[tuple[int, float]]:
+    """Pairs with the same order, then closeness of the mean leads to those on all data sets; higher is better."""
+    size = len(subsets[0])
+    sums_CP = leads_PD.T[np.array(subsets)].sum(axis=1)
+    distance_C = ((sums_CP / size - leads_PD.mean(axis=1)) ** 2).sum(axis=1)
+    return list(zip((sums_CP > 0).sum(axis=1).tolist(), (-distance_C).tolist(), strict=True))
+
+
+def _best(leads_PD: Integers, subsets: list[list[int]]) -> list[int]:
+    merits = _merit(leads_PD, subsets)
+    return subsets[max(range(len(subsets)), key=merits.__getitem__)]
+
+
+def _best_of_all(leads_PD: Integers, datasets: int, size: int, total: int) -> Indices:
+    design, key = every_subset(datasets, size), np.zeros(1, np.uint64)
+    most, best = -1, np.arange(size)
+    for first in range(0, total, SUBSETS_PER_BLOCK):
+        subsets_BK = design.draw(key, range(first, min(first + SUBSETS_PER_BLOCK, total)))
+        agreeing_B = _agreeing(leads_PD, subsets_BK)
+        if int(agreeing_B.max()) > most:
+            most, best = int(agreeing_B.max()), subsets_BK[agreeing_B.argmax()]
+    return best
+
+
+def _agreeing(leads_PD: Integers, subsets_BK: Indices) -> NDArray[np.int64]:
+    sums_BP = np.zeros((len(subsets_BK), len(leads_PD)), np.int64)
+    for column_B in subsets_BK.T:
+        sums_BP += leads_PD.T[column_B]
+    agreeing_B: NDArray[np.int64] = (sums_BP > 0).sum(axis=1)
+    return agreeing_B
+
+
+def _choice(scores: IntegerScores, subset: Indices, bound: int) -> Choice:
+    leads_PD = _leads(scores)
+    agreeing = int((leads_PD[:, subset].sum(axis=1) > 0).sum())
+    tau = kendall(scores.above_SD[:, subset].sum(axis=1), scores.sums_S)
+    return Choice(tuple(subset.tolist()), agreeing, bound, len(leads_PD), tau)
+
+
+def _held_out_shares(
+    scores: IntegerScores, size: int, rng: np.random.Generator, halvings: int
+) -> tuple[float, float, float]:
+    """Shares of pairs with the same order on subsets chosen by half of the systems: fitted, held out, random."""
+    key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
+    random_BK = free(scores.datasets, size).draw(key, range(RANDOM))
+    totals = np.zeros(5)
+    for _ in range(halvings):
+        shuffled = rng.permutation(scores.systems)
+        halves = [
+            IntegerScores(scores.above_SD[part], scores.unit, scores.exact) for part in np.array_split(shuffled, 2)
+        ]
+        for seen, unseen in (halves, halves[::-1]):
+            chosen = greedy_subset(seen, size)
+            leads_PD = _leads(unseen)
+            agreeing = int((leads_PD[:, list(chosen.datasets)].sum(axis=1) > 0).sum())
+            by_chance = float(_agreeing(leads_PD, random_BK).mean())
+            totals += [chosen.agreeing, chosen.pairs, agreeing, by_chance, len(leads_PD)]
+    fitted, pairs, held_out, random, others = totals.tolist()
+    return (fitted / pairs if pairs else math.nan, held_out / others, random / others) if others else (math.nan,) * 3

@@ -1,0 +1,380 @@
+"""Blocks as one self-contained file of HTML: it requests nothing, opens from disk, and can be read without scripts."""
+
+from __future__ import annotations
+
+import functools
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from urllib.parse import quote
+
+from deadheat.charts.chart import NARROW, WIDE, Chart, Layout, unique
+from deadheat.charts.chart import Figure as Drawing
+from deadheat.charts.theme import DARK, LIGHT, page_style, variables
+from deadheat.report.data_tables import chart_data
+from deadheat.report.model import (
+    Block,
+    Cell,
+    Figure,
+    Heading,
+    Note,
+    Paragraph,
+    Shown,
+    Signature,
+    Table,
+    Text,
+    Verdict,
+    View,
+    Words,
+    cell_text,
+)
+from deadheat.text import pluralize
+
+OPENING = 2  # paragraphs of a section that stand before its figures
+MOTTO = "A win, or a dead heat?"
+# Two bars that end level.
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
+    "%3Cpath fill='%232b7cc4' d='M1 3h14v4H1zM1 9h14v4H1z'/%3E%3C/svg%3E"
+)
+# Letters of scripts that run from right to left, and what may stand between two words of them.
+_RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
+_RTL_WORDS = re.compile(rf"({_RTL}+(?:[\s'\"_-]+{_RTL}+)*)")
+# Controls, marks that change the direction of all that follows, and lone surrogates: none of them can be shown.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\ud800-\udfff]")
+_UNQUOTED = "!$'()*+,/:;=?@"  # what an address with data in it need not escape
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole page: verdicts first, then the evidence, then the lines to quote."""
+
+    title: str
+    blocks: View
+
+    @property
+    def drawings(self) -> list[Drawing]:
+        """All figures, each under a name of its own."""
+        return unique([block.drawing for block in self.blocks if isinstance(block, Figure)])
+
+
+@dataclass(slots=True)
+class _Section:
+    """Blocks under one heading."""
+
+    heading: Heading
+    anchor: str
+    blocks: list[Block] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Chapter:
+    """Sections under one title; without a title they stand by themselves."""
+
+    heading: Heading | None = None
+    anchor: str = ""
+    sections: list[_Section] = field(default_factory=list)
+
+
+def page_html(page: Page) -> str:
+    """A page as one file.
+
+    Examples
+    --------
+    >>> html = page_html(Page("Scores", (Verdict("A is better than B."), Heading("Evidence"), Paragraph("It won."))))
+    >>> html.startswith("<!doctype html>"), "<p>A is better than B.</p>" in html
+    (True, True)
+    """
+    verdicts = [block for block in page.blocks if isinstance(block, Verdict)]
+    signatures = dict.fromkeys(block.text for block in page.blocks if isinstance(block, Signature))
+    chapters = _chapters([block for block in page.blocks if not isinstance(block, Verdict | Signature)])
+    drawings = iter(page.drawings)
+    body = "".join(_chapter(chapter, drawings) for chapter in chapters)
+    return printable(
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(page.title)}</title>\n'
+        f'{_common_head()}</head>\n<body>\n<a class="skip" href="#main">Skip to the results</a>\n<div class="page">\n'
+        f'<header class="top"><h1>{words(page.title)}</h1><p class="motto">{MOTTO}</p>'
+        '<button class="theme" type="button" hidden></button></header>\n'
+        f'<main id="main">\n{_verdicts(verdicts)}{_contents(chapters)}{body}</main>\n'
+        f"{_footer(list(signatures))}</div>\n<script>{asset('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def fragment(blocks: Sequence[Block]) -> str:
+    """Some blocks for a place inside another page, as a notebook's output: no scripts, no style sheet."""
+    return printable("".join(_block(block, "") for block in blocks))
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """A file of the page."""
+    return files("deadheat.report").joinpath("assets", name).read_text("utf-8")
+
+
+@functools.cache
+def style_sheet() -> str:
+    """How a page looks: the colours of both themes, and all rules but those for charts."""
+    light = variables(LIGHT) + "--link:#0b5fa5;--wash:#f5f7f9;--tip:#1d2129;--tip-ink:#ffffff;color-scheme:light"
+    dark = variables(DARK) + "--link:#8cc0f0;--wash:#1c2026;--tip:#e9ebee;--tip-ink:#15181d;color-scheme:dark"
+    themes = (
+        f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}"
+    )
+    return themes + "".join(asset("page.css").split("\n"))
+
+
+@functools.cache
+def _common_head() -> str:
+    """What is the same for every page: what it may load (nothing), and how it looks."""
+    styles, scripts = (page_style(), style_sheet()), (asset("early.js"), asset("page.js"))
+    policy = [
+        "default-src 'none'",
+        f"style-src {' '.join(map(_hash, styles))}",
+        f"script-src {' '.join(map(_hash, scripts))}",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return (
+        f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(policy)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">\n'
+        f'<link rel="icon" href="{ICON}">\n'
+        f'<style id="charts">{styles[0]}</style>\n<style>{styles[1]}</style>\n<script>{scripts[0]}</script>\n'
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _chapters(blocks: Sequence[Block]) -> list[_Chapter]:
+    """Blocks grouped by their headings."""
+    anchors = {"main", "charts"}
+    chapters = [_Chapter()]
+    for block in blocks:
+        if isinstance(block, Heading) and block.level == 1:
+            chapters.append(_Chapter(block, slug(str(block.text), anchors)))
+        elif isinstance(block, Heading):
+            chapters[-1].sections.append(_Section(block, slug(str(block.text), anchors)))
+        else:
+            if not chapters[-1].sections:
+                chapters[-1].sections.append(_Section(Heading(""), slug("results", anchors)))
+            chapters[-1].sections[-1].blocks.append(block)
+    return [chapter for chapter in chapters if chapter.sections]
+
+
+def _verdicts(verdicts: Sequence[Verdict]) -> str:
+    if not verdicts:
+        return ""
+    return f'<div class="verdict" role="region" aria-label="Verdict">{"".join(map(_verdict, verdicts))}</div>\n'
+
+
+def _verdict(verdict: Verdict) -> str:
+    claims = _table(verdict.claims, "Claims by evidence") if verdict.claims is not None else ""
+    remarks = "".join(f'<p class="remark">{words(remark)}</p>' for remark in verdict.remarks)
+    return f"<p>{words(verdict.headline)}</p>{claims}{remarks}"
+
+
+def _contents(chapters: Sequence[_Chapter]) -> str:
+    """Links to everything but what is folded; not for a page of one section."""
+    if sum(len(chapter.sections) for chapter in chapters) < 2:
+        return ""
+    lines = []
+    for chapter in chapters:
+        links = [
+            _link(section.anchor, section.heading.text)
+            for section in chapter.sections
+            if section.heading.text and not section.heading.folded
+        ]
+        if chapter.heading is not None:
+            inner = f"<ol>{''.join(links)}</ol>" if len(links) > 1 else ""
+            links = [_link(chapter.anchor, chapter.heading.text, inner)]
+        lines += links
+    return (
+        '<nav class="contents" aria-label="Contents"><details open><summary>Contents</summary>'
+        f"<ol>{''.join(lines)}</ol></details></nav>\n"
+    )
+
+
+def _link(anchor: str, title: Words, inner: str = "") -> str:
+    return f'<li><a href="#{anchor}">{words(title)}</a>{inner}</li>'
+
+
+def _chapter(chapter: _Chapter, drawings: Iterator[Drawing]) -> str:
+    level = 3 if chapter.heading is not None else 2
+    body = "".join(_section(section, drawings, level) for section in chapter.sections)
+    if chapter.heading is None:
+        return body
+    heading = f'<h2 id="{chapter.anchor}-heading">{words(chapter.heading.text)}</h2>'
+    label = f'aria-labelledby="{chapter.anchor}-heading"'
+    return f'<section class="chapter" id="{chapter.anchor}" {label}>\n{heading}\n{body}</section>\n'
+
+
+def _section(section: _Section, drawings: Iterator[Drawing], level: int) -> str:
+    """Paragraphs, figures, tables and notes; of many paragraphs all but the first stand after the figures."""
+    title, anchor = section.heading.text, section.anchor
+    paragraphs = [_block(block, "") for block in section.blocks if isinstance(block, Paragraph)]
+    figures = "".join(_drawing(next(drawings)) for block in section.blocks if isinstance(block, Figure))
+    tables = "".join(_table(block, str(title)) for block in section.blocks if isinstance(block, Table))
+    notes = "".join(f"<li>{words(block.text)}</li>" for block in section.blocks if isinstance(block, Note))
+    after = "".join(paragraphs[OPENING:])
+    reading = f'<div class="reading">{after}</div>\n' if after and figures else after
+    small_print = f'<ul class="notes">{notes}</ul>' if notes else ""
+    content = f"{''.join(paragraphs[:OPENING])}{figures}{reading}{tables}{small_print}"
+    if not title:
+        return f'<section id="{anchor}">\n{content}\n</section>\n'
+    heading = f'<h{level} id="{anchor}-heading">{words(title)}</h{level}>'
+    if section.heading.folded:
+        content = f'<details class="more"><summary>{heading}</summary>\n{content}\n</details>'
+    else:
+        content = f"{heading}\n{content}"
+    return f'<section id="{anchor}" aria-labelledby="{anchor}-heading">\n{content}\n</section>\n'
+
+
+def _block(block: Block, label: str) -> str:
+    match block:
+        case Heading():
+            return f"<h4>{words(block.text)}</h4>\n"
+        case Paragraph() | Note():
+            return f"<p>{words(block.text)}</p>\n"
+        case Table():
+            return _table(block, label)
+        case Figure():
+            return _drawing(block.drawing)
+        case Verdict():
+            return _verdicts([block])
+        case Signature():
+            return f"<code>{words(block.text)}</code>\n"
+
+
+def _drawing(figure: Drawing) -> str:
+    """A figure drawn for two widths, of which the page shows one, with the data behind it."""
+    wide, narrow = figure.draw(WIDE), figure.draw(NARROW)
+    name, title = escape(figure.name), escape(wide.title)
+    data, more = chart_data(wide)
+    rest = f'<p class="more">{pluralize(more, "more row")} in the CSV.</p>' if more else ""
+    return (
+        f"<figure>\n<figcaption><strong>{words(wide.title)}</strong> <span>{words(wide.description)}</span>"
+        f"</figcaption>\n{_svg(wide, WIDE, 'wide')}{_svg(narrow, NARROW, 'narrow')}"
+        f'<div class="behind"><div class="tools"><a href="{escape(_csv_link(wide))}" download="{name}.csv" '
+        f'aria-label="CSV: {title}">CSV</a>'
+        f'<button class="save" type="button" data-name="{name}" aria-label="SVG: {title}" hidden>SVG</button></div>'
+        f"<details><summary>Data, {pluralize(len(wide.rows), 'row')}</summary>"
+        f"{_grid(data, f'Data of: {wide.title}')}{rest}</details></div>\n</figure>\n"
+    )
+
+
+def _svg(chart: Chart, layout: Layout, kind: str) -> str:
+    """One of the two; a chart that is wider than its room scrolls, any other shrinks with the screen."""
+    fits = " fits" if chart.width <= layout.width else ""
+    size = f'<svg width="{chart.width:g}" height="{chart.height:g}" '
+    return f'<div class="drawing {kind}{fits}">{chart.inline().replace("<svg ", size, 1)}</div>\n'
+
+
+def _csv_link(chart: Chart) -> str:
+    """An address that holds the data itself."""
+    csv = chart.csv()
+    spelt = "," + quote(csv, safe=_UNQUOTED, errors="replace")
+    coded = ";base64," + b64encode(csv.encode(errors="replace")).decode()
+    return "data:text/csv;charset=utf-8" + min(spelt, coded, key=len)
+
+
+def _table(table: Table, label: str) -> str:
+    explained = table.explained()
+    if not table.folded:
+        return f'<div class="table">{_grid(table, label, caption=words(explained))}</div>\n'
+    caption = str(table.caption)
+    title = words(caption.rstrip(".") or "Table")
+    marks = "".join(f"<p>{escape(mark.symbol)}: {words(mark.meaning)}.</p>" for mark in table.used_marks())
+    grid = _grid(table, caption or label)
+    rows = pluralize(len(table.rows), "row")
+    return f'<details class="table"><summary>{title}, {rows}</summary>{grid}{marks}</details>\n'
+
+
+def _grid(table: Table, label: str, *, caption: str = "") -> str:
+    """Rows and columns in a box that scrolls sideways; words stand to the left, numbers to the right."""
+    textual = [i < table.labels or column.format.is_text for i, column in enumerate(table.columns)]
+    head = "".join(
+        f'<th {_class("t" if i and textual[i] else "")}scope="col">{words(column.heading)}</th>'
+        if column.heading
+        else "<td></td>"
+        for i, column in enumerate(table.columns)
+    )
+    body = "\n".join(
+        "<tr>" + "".join(_cell(cell, i, left=textual[i]) for i, cell in enumerate(row)) + "</tr>"
+        for row in table.cells()
+    )
+    named = f' aria-label="{escape(label)}"' if label and not caption else ""
+    above = f"<caption><span>{caption}</span></caption>" if caption else ""
+    return (
+        f'<div class="scroll"><table{named}>{above}<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>'
+    )
+
+
+def _cell(cell: Cell, column: int, *, left: bool) -> str:
+    shown = words(cell.value) if isinstance(cell.value, Text) else _isolated(cell_text(cell))
+    shown = f"<b>{shown}</b>" if cell.strong else shown
+    shown += f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
+    if not column:
+        return f'<th scope="row">{shown}</th>'
+    return f"<td{_class('t' if left else '', cell.tone, space=True)}>{shown}</td>"
+
+
+def _class(*names: str, space: bool = False) -> str:
+    used = " ".join(filter(None, names))
+    if not used:
+        return ""
+    return f' class="{used}"' if space else f'class="{used}" '
+
+
+def _footer(signatures: Sequence[str]) -> str:
+    if not signatures:
+        return ""
+    lines = "".join(f"<code>{words(line)}</code>\n" for line in signatures)
+    return f"<footer><p>To quote with these results:</p>\n{lines}</footer>\n"
+
+
+def printable(text: str) -> str:
+    """A text with the replacement character for whatever no page can show."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def words(given: Words) -> str:
+    """Sentences; words that run from right to left are isolated, so that the numbers beside them stay in place.
+
+    Examples
+    --------
+    >>> words("a < b & c"), words("אבג: 83.2")
+    ('a &lt; b &amp; c', '<bdi>אבג</bdi>: 83.2')
+    """
+    if isinstance(given, Text):
+        return "".join(_isolated(str(piece)) if isinstance(piece, Shown) else words(piece) for piece in given.pieces)
+    parts = _RTL_WORDS.split(given)
+    return "".join(f"<bdi>{escape(part)}</bdi>" if i % 2 else escape(part) for i, part in enumerate(parts))
+
+
+def _isolated(text: str) -> str:
+    return f"<bdi>{escape(text)}</bdi>" if _RTL_WORDS.search(text) else escape(text)
+
+
+def slug(text: str, taken: set[str]) -> str:
+    """A name for a place on the page, which it then takes.
+
+    Examples
+    --------
+    >>> taken = set()
+    >>> slug("LAS by genre", taken), slug("LAS, by genre!", taken), slug("汉字", taken)
+    ('las-by-genre', 'las-by-genre-2', 'section')
+    """
+    base = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-") or "section"
+    name, count = base, 1
+    while name in taken:
+        count += 1
+        name = f"{base}-{count}"
+    taken.add(name)
+    return name

@@ -1,0 +1,321 @@
+"""The presentation model: blocks, which views make of results and renderers show.
+
+A view says *what* is shown, with raw values and their kinds; a renderer (terminal, HTML, LaTeX, Markdown, notebook) decides
+how it looks, and knows nothing of results. Blocks with `detail=True` are for pages, which have room; all others are shown
+everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from deadheat.charts.chart import Figure as Drawing
+from deadheat.results.format import (
+    COUNT,
+    NAME,
+    P_VALUE,
+    SHARE,
+    Bounds,
+    Format,
+    Scale,
+    Value,
+    interval_format,
+    number_format,
+    points_format,
+    score_format,
+    show,
+)
+from deadheat.text import pluralize
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value within a sentence."""
+
+    value: Value
+    format: Format
+    prefix: str = ""
+    suffix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.prefix}{show(self.value, self.format)}{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Sentences with typed values in them: the pieces in turn are words of ours and values.
+
+    Examples
+    --------
+    >>> from deadheat.results.format import PERCENT
+    >>> print(text("{} is better than {} by {} points.", name("A"), name("B"), points(0.0123, PERCENT)))
+    A is better than B by +1.23 points.
+    """
+
+    pieces: tuple[str | Shown, ...]
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.pieces))
+
+    def __add__(self, other: Words) -> Text:
+        return Text((*self.pieces, *(other.pieces if isinstance(other, Text) else (other,))))
+
+    def __bool__(self) -> bool:
+        return bool(self.pieces)
+
+
+Words: TypeAlias = str | Text
+
+
+def text(template: str, *values: Shown | Text | str) -> Text:
+    """Sentences from a template with `{}` for each value; a string among the values is a name."""
+    words = template.split("{}")
+    if len(words) != len(values) + 1:
+        raise AssertionError(f"{template!r}: {len(values)} values for {len(words) - 1} places")
+    pieces: list[str | Shown] = [words[0]]
+    for value, following in zip(values, words[1:], strict=True):
+        if isinstance(value, Text):
+            pieces += value.pieces
+        else:
+            pieces.append(name(value) if isinstance(value, str) else value)
+        pieces.append(following)
+    return Text(tuple(piece for piece in pieces if piece != ""))
+
+
+def join_text(parts: Iterable[Words], separator: str = " ") -> Text:
+    """Several texts one after the other."""
+    joined = Text(())
+    for at, part in enumerate(parts):
+        joined = joined + (separator if at else "") + part
+    return joined
+
+
+def name(value: str) -> Shown:
+    """A name that comes from the data: of a system, a data set, a file."""
+    return Shown(value, NAME)
+
+
+def names(values: Sequence[str], *, limit: int = 8) -> Text:
+    """Names as a list: `A, B and C`, or `A, B and 7 more`."""
+    shown = [name(value) for value in values]
+    if len(values) > limit:
+        return join_text([Text((each,)) for each in shown[:limit]], ", ") + f" and {len(values) - limit} more"
+    if len(values) < 2:
+        return Text(tuple(shown))
+    return join_text([Text((each,)) for each in shown[:-1]], ", ") + " and " + Text((shown[-1],))
+
+
+def count(number: int, noun: str) -> Shown:
+    """`1 system`, `1,234 systems`."""
+    return Shown(number, COUNT, suffix=pluralize(number, noun).removeprefix(f"{number:,}"))
+
+
+def score(value: float, scale: Scale) -> Shown:
+    """A score on its scale."""
+    return Shown(value, score_format(scale))
+
+
+def points(value: float, scale: Scale) -> Shown:
+    """A difference of scores, with its sign."""
+    return Shown(value, points_format(scale))
+
+
+def size_of(difference: float, scale: Scale) -> Shown:
+    """A difference of scores without its sign, where the sentence says who is ahead."""
+    return Shown(abs(difference), score_format(scale))
+
+
+def interval(bounds: Bounds, scale: Scale, *, signed: bool = False) -> Shown:
+    """An interval of a score or of a difference."""
+    return Shown(bounds, interval_format(scale, signed=signed))
+
+
+def p_value(value: float) -> Shown:
+    """`p = 0.0288`."""
+    return Shown(value, P_VALUE, prefix="p " if show(value, P_VALUE).startswith("<") else "p = ")
+
+
+def share(value: float) -> Shown:
+    """A share in percent."""
+    return Shown(value, SHARE)
+
+
+def number(value: float, decimals: int = 3) -> Shown:
+    """Any other statistic."""
+    return Shown(value, number_format(decimals))
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Opens a section (level 2) or a chapter (level 1)."""
+
+    text: Words
+    level: int = 2
+    folded: bool = False  # on a page the section is shown only when asked for
+    detail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Sentences."""
+
+    text: Words
+    detail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The heading of a column, and what kind of values it holds."""
+
+    heading: str
+    format: Format = NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value of a table that is marked or stands out, or is of another kind than its column."""
+
+    value: Value | Text
+    strong: bool = False  # in bold: the best
+    mark: str = ""  # a symbol that the table explains
+    tone: str = ""  # "good", "bad" or "muted": repeats in colour what the words say
+    format: Format | None = None
+
+
+Content: TypeAlias = Value | Text | Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A symbol behind a value, and what it means."""
+
+    symbol: str
+    meaning: Words
+
+
+DAGGER, DOUBLE_DAGGER, STAR, CIRCLE = "†", "‡", "*", "°"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns with kinds and rows of raw values."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Content, ...], ...]
+    name: str = ""  # of the LaTeX file; tables without one are not for papers
+    caption: Words = ""
+    marks: tuple[Mark, ...] = ()  # only those that some cell has are explained
+    labels: int = 1  # how many columns at the left say what a row is
+    folded: bool = False
+    detail: bool = False
+
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.columns) for row in self.rows), f"{self.name or self.caption}: uneven rows"
+
+    def without_unnamed(self) -> Table:
+        """The table without columns that have no heading, such as one for levels where there are none."""
+        kept = [i for i, column in enumerate(self.columns) if column.heading]
+        rows = tuple(tuple(row[i] for i in kept) for row in self.rows)
+        columns = tuple(self.columns[i] for i in kept)
+        return replace(self, columns=columns, rows=rows, labels=sum(i < self.labels for i in kept))
+
+    def cells(self) -> Iterator[list[Cell]]:
+        """Rows with every content as a cell of a known format."""
+        for row in self.rows:
+            yield [
+                replace(cell, format=cell.format or column.format)
+                for cell, column in zip(map(as_cell, row), self.columns, strict=True)
+            ]
+
+    def used_marks(self) -> list[Mark]:
+        """The marks that some cell has."""
+        used = {as_cell(content).mark for row in self.rows for content in row}
+        return [mark for mark in self.marks if mark.symbol in used]
+
+    def explained(self) -> Text:
+        """The caption, and what the marks mean."""
+        parts = [self.caption] if self.caption else []
+        parts += [text("{}: {}.", Shown(mark.symbol, NAME), _as_text(mark.meaning)) for mark in self.used_marks()]
+        return join_text(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing; where nothing can be drawn, `alternative` is shown in its place."""
+
+    drawing: Drawing
+    alternative: Table | None = None
+    detail: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a result comes to: one sentence, and a table of claims by evidence where systems were compared."""
+
+    headline: Words
+    claims: Table | None = None
+    remarks: tuple[Words, ...] = ()
+    detail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Small print: how numbers were made, and what a reader should keep in mind."""
+
+    text: Words
+    detail: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The line to quote with the numbers."""
+
+    text: str
+    detail: bool = False
+
+
+Block: TypeAlias = Heading | Paragraph | Table | Figure | Verdict | Note | Signature
+View: TypeAlias = tuple[Block, ...]
+
+
+def as_cell(content: Content) -> Cell:
+    """A content of a table as a cell."""
+    return content if isinstance(content, Cell) else Cell(content)
+
+
+def cell_text(cell: Cell) -> str:
+    """What a cell of a known format says, without its mark."""
+    if isinstance(cell.value, Text):
+        return str(cell.value)
+    return show(cell.value, cell.format or NAME)
+
+
+def best_cells(values: Sequence[float], form: Format, *, lowest: bool = False, marks: Sequence[str] = ()) -> list[Cell]:
+    """Cells of which the best are in bold: those that read the same are equally good; none where all do.
+
+    Examples
+    --------
+    >>> from deadheat.results.format import PERCENT
+    >>> [cell.strong for cell in best_cells([0.93111, 0.93114, 0.92], score_format(PERCENT))]
+    [True, True, False]
+    """
+    shown = [show(value, form) for value in values]
+    finite = [value for value in values if value == value]
+    best = ""
+    if len(finite) > 1 and len(set(shown)) > 1:
+        best = show(min(finite) if lowest else max(finite), form)
+    symbols = marks or [""] * len(values)
+    return [
+        Cell(value, strong=text == best, mark=mark) for value, text, mark in zip(values, shown, symbols, strict=True)
+    ]
+
+
+def brief(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks that are shown everywhere."""
+    return [block for block in blocks if not block.detail]
+
+
+def _as_text(words: Words) -> Text:
+    return words if isinstance(words, Text) else Text((words,))

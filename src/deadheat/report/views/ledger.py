@@ -1,0 +1,136 @@
+"""How often test sets were evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from deadheat.report.model import (
+    Block,
+    Cell,
+    Column,
+    Content,
+    Heading,
+    Note,
+    Paragraph,
+    Shown,
+    Signature,
+    Table,
+    Text,
+    Verdict,
+    View,
+    count,
+    names,
+    text,
+)
+from deadheat.results.format import COUNT, MISSING
+from deadheat.results.ledger import Evaluations, LedgerReport
+from deadheat.study.ledger.ledger import SHORT
+from deadheat.text import join_names, pluralize
+
+ROWS = 30  # of a table that is not folded
+LINES = 500  # of the ledger that are listed
+
+
+def view(result: LedgerReport) -> View:
+    """Each test set with its evaluations, the most used first; of a single one every line of the ledger."""
+    return (Verdict(_headline(result)), *_blocks(result), Signature(result.signature))
+
+
+def _headline(result: LedgerReport) -> Text:
+    evaluated = [test_set for test_set in result.test_sets if test_set.count]
+    if not evaluated:
+        return Text(("No evaluation of a test set is recorded.",))
+    over = sum(test_set.over_budget for test_set in evaluated)
+    past = text(", {} past a budget", count(over, "evaluation")) if over else Text(())
+    if len(evaluated) == 1:
+        return text("{}: {}{}.", evaluated[0].name, count(evaluated[0].count, "evaluation"), past)
+    most = max(evaluated, key=lambda test_set: test_set.count)
+    total = sum(test_set.count for test_set in evaluated)
+    return text(
+        "{} of {}, {} of them of {}{}.",
+        count(total, "evaluation"),
+        count(len(evaluated), "test set"),
+        Shown(most.count, COUNT),
+        most.name,
+        past,
+    )
+
+
+def _blocks(result: LedgerReport) -> Iterator[Block]:
+    test_sets = sorted(result.test_sets, key=lambda test_set: -test_set.count)
+    yield Heading("Evaluations of test sets", detail=True)
+    yield Paragraph(
+        "Every evaluation lets knowledge of the test set leak into choices between systems: the more there are, the less the best "
+        "score says about new data.",
+        detail=True,
+    )
+    over = [test_set.name for test_set in test_sets if test_set.over_budget]
+    if over:
+        yield Paragraph(text("Evaluated past the budget: {}.", names(over)), detail=True)
+    if test_sets:
+        yield _table(test_sets)
+    yield Note(
+        "One evaluation is recorded for each system that a command scores on a test set. Two evaluations are of the same system if "
+        "its name or its prediction is the same. What other programs do is not recorded."
+    )
+    if result.ledger:
+        yield Note(f"Ledger: {result.ledger}.")
+    if result.lines:
+        yield Heading("Every line of the ledger about this test set", detail=True)
+        yield _lines(result)
+
+
+def _table(test_sets: list[Evaluations]) -> Table:
+    texts = ("test set", "hash", "first", "last", "users", "sealed")
+    numbers = ("evaluations", "systems", "predictions", "budget", "left", "over budget")
+    rows: list[tuple[Content, ...]] = []
+    for item in test_sets:
+        left: list[Content] = ["none", None, None]
+        if item.budget is not None and item.left is not None:
+            left = [item.budget, Cell(max(item.left, 0), tone="" if item.left > 0 else "bad"), item.over_budget]
+        rows.append(
+            (
+                item.name,
+                item.test_set[:SHORT],
+                _minute(item.first),
+                _minute(item.last),
+                join_names(item.users) or MISSING,
+                "yes" if item.sealed else "no",
+                item.count,
+                len(item.systems),
+                item.predictions,
+                *left,
+            )
+        )
+    columns = (*(Column(name) for name in texts), *(Column(name, COUNT) for name in numbers))
+    return Table(columns, tuple(rows), labels=len(texts), folded=len(rows) > ROWS)
+
+
+def _lines(result: LedgerReport) -> Table:
+    columns = tuple(map(Column, ("time", "user", "event", "system", "prediction", "metrics", "remark")))
+    rows = tuple(
+        (
+            _minute(line.time),
+            line.user,
+            line.event,
+            line.system or MISSING,
+            line.prediction[:SHORT] or MISSING,
+            join_names(line.metrics, limit=3) or MISSING,
+            _remark(line.purpose, line.budget, line.over_budget),
+        )
+        for line in result.lines[-LINES:]
+    )
+    caption = f"The last {LINES:,} of {len(result.lines):,} lines." if len(result.lines) > LINES else ""
+    return Table(columns, rows, labels=len(columns), caption=caption, folded=len(rows) > ROWS)
+
+
+def _minute(time: str) -> str:
+    """A time without its seconds."""
+    return time[:16].replace("T", " ") or MISSING
+
+
+def _remark(purpose: str, budget: int | None, over_budget: str) -> str:
+    parts = [purpose] if purpose else []
+    parts += [f"budget {pluralize(budget, 'evaluation')}"] if budget is not None else []
+    parts += [f"over budget: {over_budget}"] if over_budget else []
+    return " ".join("; ".join(parts).split()) or MISSING  # on one line, whatever was typed

@@ -1,0 +1,154 @@
+"""Rankings of systems over data sets, and how much they depend on the choice of data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+from deadheat.ranking.anomalies import Anomalies
+from deadheat.ranking.exact import SubsetCounts
+from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset
+from deadheat.ranking.subsets import MetricStability, TauSummary
+from deadheat.results.base import Result
+from deadheat.results.format import Scale
+from deadheat.text import pluralize
+from deadheat.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class ExtremeRank:
+    """The best (or worst) rank that a search over all subsets found, and a bound that no subset exceeds."""
+
+    rank: int
+    bound: int
+    subset: tuple[str, ...]  # data sets that give this rank
+
+    @property
+    def proved(self) -> bool:
+        return self.rank == self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRanks:
+    """A system: rank and mean score on all data sets, then its ranks over the subsets."""
+
+    system: str
+    rank: int
+    score: float
+    best: int
+    worst: int
+    mean: float
+    median: float
+    sd: float
+    lower_quartile: float
+    upper_quartile: float
+    shares: tuple[float, ...]  # of subsets on which it has rank 1, 2, ...
+    possible_best: ExtremeRank | None = None  # over all subsets, if asked for
+    possible_worst: ExtremeRank | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairOrder:
+    """Two systems, the better on all data sets first: on which shares of the subsets it is ahead, behind and tied."""
+
+    better: str
+    worse: str
+    ahead: float
+    behind: float
+    tied: float
+    exact: SubsetCounts | None = None  # over all subsets, if asked for: above is ahead
+
+    @property
+    def shares(self) -> tuple[float, float, float]:
+        """Ahead, behind and tied, over all subsets if they were counted."""
+        return (self.ahead, self.behind, self.tied) if self.exact is None else self.exact.shares
+
+
+@dataclass(frozen=True, slots=True)
+class RepresentativeSubset:
+    """A few data sets, and on how many pairs of systems their order is that of all data sets."""
+
+    method: str  # greedy or exact
+    datasets: tuple[str, ...]
+    agreeing: int
+    bound: int  # no subset of this size agrees on more pairs
+    pairs: int
+    tau: float
+
+
+@dataclass(frozen=True, slots=True)
+class RepresentativeSubsets:
+    """Subsets that rank systems as all data sets do, and the shares of pairs with the same order in a test of them.
+
+    Half of the systems choose a subset: `fitted` is for the systems that chose, `held_out` for the others, and `random`
+    for the others with random subsets of the same size.
+    """
+
+    size: int
+    subsets: tuple[RepresentativeSubset, ...]
+    halvings: int
+    fitted: float
+    held_out: float
+    random: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ranking(Result):
+    """A ranking of systems on all data sets, and how it changes on subsets of them."""
+
+    kind: ClassVar[str] = "rank"
+
+    metric: str  # "" if the table names none
+    systems: tuple[SystemRanks, ...]  # best first
+    pairs: tuple[PairOrder, ...]  # all, in the order of the ranking
+    tau: TauSummary
+    datasets: int
+    subset_size: int
+    samples: int
+    design: str  # all, free, stratified or one per group
+    scale: Scale
+    grouped_by: str = ""  # the attribute that subsets are stratified by, or have one data set per value of
+    seed: int = 0
+    all_subsets: int | None = None  # how many there are, where all were counted
+    anomalies: tuple[Anomalies, ...] = ()
+    subsets: tuple[NamedSubset, ...] = ()
+    leave_one_out: tuple[LeaveOneOut, ...] = ()
+    representative: RepresentativeSubsets | None = None
+    metrics: tuple[MetricStability, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lists_all(self) -> bool:
+        """Whether the subsets are all there are of their size, not a sample."""
+        return self.design == "all"
+
+    @property
+    def neighbours(self) -> list[PairOrder]:
+        """The pairs of systems that follow each other in the ranking."""
+        pairs = {(pair.better, pair.worse): pair for pair in self.pairs}
+        return [pairs[better.system, worse.system] for better, worse in pairwise(self.systems)]
+
+    def missed(self) -> Iterator[ExtremeRank]:
+        """The possible ranks that no sampled subset gives."""
+        for row in self.systems:
+            for sampled, possible in ((row.best, row.possible_best), (row.worst, row.possible_worst)):
+                if possible is not None and possible.rank != sampled:
+                    yield possible
+
+    @property
+    def signature(self) -> str:
+        """All that the numbers depend on, to quote in a paper."""
+        subsets = "all subsets" if self.lists_all else f"{self.samples:,} subsets ({self.design})"
+        by = f" by {self.grouped_by}" if self.grouped_by else ""
+        is_random = not self.lists_all or self.anomalies or self.representative is not None
+        parts = [
+            f"deadheat {__version__}",
+            pluralize(len(self.systems), "system"),
+            pluralize(self.datasets, "data set"),
+            f"{subsets}{by} of {self.subset_size}",
+            "ties share the better rank",
+            *([f"seed {self.seed}"] if is_random else []),
+        ]
+        return " | ".join(parts)

@@ -1,0 +1,112 @@
+"""Distributions of scores over seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from deadheat.errors import NameUnknown
+from deadheat.ranking.seeds import Density, DevTest, SeedDifferences, SystemPair
+from deadheat.results.base import Result
+from deadheat.results.format import PERCENT, Scale
+from deadheat.results.verdict import State, Verdict, state_of
+from deadheat.stats.distributions import Summary
+from deadheat.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRuns:
+    """Scores of one system over its runs."""
+
+    system: str
+    summary: Summary
+    compared: int  # how many values pairs are compared by: runs, or configurations
+    compared_mean: float
+    density: Density
+    scores: tuple[float, ...]  # of every run, in order; empty if there are more than 2,000
+    quantiles: tuple[float, ...] = ()  # instead of more than 2,000 scores: 201, evenly from minimum to maximum
+    dev_scores: tuple[float, ...] = ()  # of the same runs as `scores`
+    dev_test: DevTest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeedBlock:
+    """The systems on one level of `by`.
+
+    Pairs compare runs, and `unit` is "seed". Where a system has several configurations, some of which were run several
+    times, they compare the means of configurations, and `unit` is "configuration".
+    """
+
+    level: str  # empty without `by`
+    unit: str
+    systems: tuple[SystemRuns, ...]
+    pairs: tuple[SystemPair, ...]
+    differences: SeedDifferences | None  # between runs of one configuration; None where each has one run
+
+    def __getitem__(self, system: str) -> SystemRuns:
+        for row in self.systems:
+            if row.system == system:
+                return row
+        raise NameUnknown("system", system, [row.system for row in self.systems])
+
+    def ranked(self) -> list[SystemRuns]:
+        """Systems by the means that are compared, the best first."""
+        return sorted(self.systems, key=lambda row: -row.compared_mean)
+
+    def pair(self, a: str, b: str) -> SystemPair:
+        """Two of the systems, in whichever order they were tested."""
+        return next(pair for pair in self.pairs if {pair.a, pair.b} == {a, b})
+
+    def state(self, better: str, worse: str, alpha: float) -> State:
+        """What the runs say about the claim that one system is better than another."""
+        pair = self.pair(better, worse)
+        direction = pair.a_better - 0.5 if pair.a == better else 0.5 - pair.a_better
+        return state_of(p=pair.mann_whitney_p_corrected, alpha=alpha, direction=direction, smallest_p=pair.smallest_p)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Seeds(Result):
+    """Systems compared by the distributions of their scores over seeds."""
+
+    kind: ClassVar[str] = "seeds"
+
+    score: str  # the column of scores, of development scores, of systems, and of levels
+    dev: str
+    system: str
+    by: str
+    settings: tuple[str, ...]  # columns in which runs of one configuration agree, besides the system
+    alpha: float
+    correction: str
+    target: float  # power for which the number of seeds is computed
+    resamples: int
+    seed: int
+    blocks: tuple[SeedBlock, ...]
+    verdict: Verdict
+    scale: Scale = PERCENT
+    dev_scale: Scale = PERCENT
+    metric: str = ""  # what the scores are; the name of their column if nothing else is known
+    part: str = ""  # of the corpora that was scored, where known: test, dev
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, level: str) -> SeedBlock:
+        for block in self.blocks:
+            if block.level == level:
+                return block
+        raise NameUnknown("block", level, [block.level for block in self.blocks])
+
+    @property
+    def signature(self) -> str:
+        """All that the numbers depend on, to quote in a paper."""
+        parts = [
+            f"deadheat {__version__}",
+            "seeds",
+            self.metric,
+            *([f"by {self.by}"] if self.by else []),
+            "mann-whitney",
+            self.correction,
+            f"alpha {self.alpha:g}",
+            f"power {self.target:g}",
+            f"{self.resamples} resamples",
+            f"seed {self.seed}",
+        ]
+        return " | ".join(parts)

@@ -1,0 +1,320 @@
+"""Results of studies: scores of systems over splits and seeds, tests of every pair, and what was run."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from deadheat.results.base import Result
+from deadheat.results.compare import Agreement
+from deadheat.results.format import PERCENT, Scale
+from deadheat.results.search import SearchResult
+from deadheat.results.verdict import State, Verdict, state_of
+from deadheat.version import __version__
+
+NAN = math.nan
+PARTS = ("test", "dev", "tune")  # in the order in which they are shown, then others
+RANDOM = ("random", "kfold", "rand", "rand-seq", "ud")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """One system by one metric on one part, over the splits and seeds of a strategy."""
+
+    system: str
+    metric: str
+    runs: int  # that have a score; there is none where there is nothing to get right
+    mean: float
+    sd: float  # NaN for a single run
+    min: float
+    max: float
+    interval: tuple[float, float] | None = None  # Wilson's 95% interval, where there is a single split
+    by_split: tuple[float, ...] = ()  # means over seeds; NaN where no run has a score
+    by_run: tuple[tuple[float, ...], ...] = ()  # scores of all seeds of each split, where there are several
+
+
+@dataclass(frozen=True, slots=True)
+class OverallTest:
+    """Two systems on all splits of a block together.
+
+    Over several splits this is the corrected resampled t-test on the differences of the means over seeds. On a single
+    split it is the test of that split, which has no interval here.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_corrected: float  # for the number of pairs
+    splits: int
+    ahead: int  # splits on which the first system has the higher mean
+
+    def state(self, alpha: float, direction: float) -> State:
+        """What the test says about the claim that the first system is better."""
+        return state_of(p=self.p_corrected, alpha=alpha, direction=direction)
+
+
+@dataclass(frozen=True, slots=True)
+class PairOverSplits:
+    """Two systems, the first better on average: the test on every split by their first seeds, and on all together."""
+
+    a: str
+    b: str
+    test: str  # on every split
+    unit: str  # of that test: token or sentence
+    difference: float  # mean over splits, by the first seeds
+    splits: int
+    ahead: int
+    significant: int  # splits on which a is better after correction for the number of splits
+    reversed: int  # splits on which b is
+    p: tuple[float, ...]
+    p_corrected: tuple[float, ...]
+    overall: OverallTest
+
+    def state(self, alpha: float) -> State:
+        """What all splits together say about the claim that the first system is better."""
+        single = self.splits == 1 and self.overall.splits == 1  # whom the test favours: rank tests may differ
+        direction = (self.significant - self.reversed or self.difference) if single else self.overall.difference
+        return self.overall.state(alpha, direction)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyBlock:
+    """The splits that one strategy makes of one corpus, scored on one part."""
+
+    corpus: str
+    split: str  # name of the strategy with its settings
+    seed: int  # of the splits
+    part: str
+    numbers: tuple[int, ...]  # of the splits
+    metrics: tuple[str, ...]
+    systems: tuple[SystemScores, ...]  # by the first metric, best first; then by the others
+    pairs: tuple[PairOverSplits, ...] = ()
+    agreement: tuple[Agreement, ...] = ()  # for each split and column, where there are several systems
+    train_words: tuple[int, ...] = ()  # of each split
+    part_words: tuple[int, ...] = ()  # of the part that is scored
+
+    @property
+    def splits(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def strategy(self) -> str:
+        """The strategy without its version and settings."""
+        return self.split.partition(".v")[0]
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether the parts are those of the corpus."""
+        return self.strategy == "standard"
+
+    @property
+    def is_random(self) -> bool:
+        """Whether these are several random splits."""
+        return self.strategy in RANDOM and self.splits > 1
+
+    @property
+    def way(self) -> str:
+        """How the corpus was split, without versions: `random(unit='document'), seed 3`."""
+        seed = f", seed {self.seed}" if self.seed else ""
+        return re.sub(r"\.v\d+\b", "", self.split) + seed
+
+    @property
+    def has_more_seeds(self) -> bool:
+        """Whether some system ran more than once on a split, so that only its first seed was tested."""
+        return any(row.runs > self.splits for row in self.systems)
+
+    def first_metrics(self) -> dict[str, str]:
+        """The metric that each system is compared by, which is its first."""
+        return {row.system: row.metric for row in reversed(self.systems)}
+
+    def by_metric(self) -> list[StudyBlock]:
+        """One block for the systems of every first metric, which is then the first of its metrics."""
+        firsts = self.first_metrics()
+        blocks = []
+        for metric in dict.fromkeys(metric for metric in self.metrics if metric in firsts.values()):
+            rows = tuple(row for row in self.systems if firsts[row.system] == metric)
+            metrics = tuple(dict.fromkeys([metric, *(row.metric for row in rows)]))
+            pairs = tuple(pair for pair in self.pairs if firsts[pair.a] == metric == firsts[pair.b])
+            blocks.append(replace(self, metrics=metrics, systems=rows, pairs=pairs))
+        return blocks
+
+    @property
+    def ranked(self) -> list[SystemScores]:
+        """The systems by the first metric, best first."""
+        return [row for row in self.systems if row.metric == self.metrics[0]]
+
+    def scores(self, system: str, metric: str) -> SystemScores | None:
+        """The scores of a system by a metric."""
+        return next((row for row in self.systems if (row.system, row.metric) == (system, metric)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCorpus:
+    """A corpus of a study."""
+
+    name: str
+    sentences: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudySplits:
+    """A strategy, and how many splits it makes."""
+
+    split: str
+    times: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class StudySystem:
+    """A system of a study, and what it is called there."""
+
+    label: str
+    name: str  # with settings
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCell:
+    """A cell that has no result, and why."""
+
+    key: str
+    system: str
+    corpus: str
+    split: str
+    number: int
+    seed: int
+    status: str
+    error: str
+
+    def __str__(self) -> str:
+        return f"{self.system} on split {self.number} of {self.corpus}, seed {self.seed}: {self.status} ({self.error})"
+
+
+@dataclass(frozen=True, slots=True)
+class TestSet:
+    """A test part that was scored, by the hash of its labels."""
+
+    __test__: ClassVar[bool] = False  # no class of tests
+
+    name: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRuns:
+    """How many cells of a system were run, and what they took."""
+
+    system: str
+    done: int
+    failed: int
+    cpu_s: float  # mean per finished cell
+    peak_mb: float  # of the largest
+
+
+@dataclass(frozen=True, slots=True)
+class RunOverview:
+    """What the cells of a study took together."""
+
+    cells: int
+    done: int
+    cpu_s: float
+    wall_s: float  # of all cells one after the other
+    peak_mb: float  # of the largest
+    started: str  # of the first cell, in UTC; empty if there is none
+    systems: tuple[SystemRuns, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What cells were run with."""
+
+    host: str
+    user: str
+    platform: str
+    processors: int
+    versions: Mapping[str, str]  # of deadheat, python and packages
+    revision: str = ""  # of the code around it
+    changed: bool = False  # whether files differed from that revision
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class StudyResult(Result):
+    """What a study found, block by block, what was planned, and what was run."""
+
+    kind: ClassVar[str] = "study"
+
+    name: str
+    blocks: tuple[StudyBlock, ...]
+    metric_names: Mapping[str, str]  # what metrics are called in tables
+    correction: str = "bonferroni"
+    alpha: float = 0.05
+    verdict: Verdict = Verdict()
+    scale: Scale = PERCENT
+    corpora: tuple[StudyCorpus, ...] = ()
+    strategies: tuple[StudySplits, ...] = ()
+    systems: tuple[StudySystem, ...] = ()
+    cells: int = 0  # of the plan
+    missing: int = 0  # cells of the plan without a result
+    damaged: tuple[str, ...] = ()  # keys of cells whose predictions are gone or changed; they are not compared
+    failed: tuple[FailedCell, ...] = ()
+    test_sets: tuple[TestSet, ...] = ()
+    store: str = ""
+    searches: tuple[SearchResult, ...] = ()
+    finished: bool = True  # whether `deadheat run` came to its end
+    notes: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()  # of the cells of the plan, searches not counted
+    runs: RunOverview | None = None
+    provenance: tuple[Provenance, ...] = ()
+    version: str = __version__
+
+    def metric_name(self, metric: str) -> str:
+        """What a metric is called in tables."""
+        return self.metric_names.get(metric, metric)
+
+    @property
+    def corpus_names(self) -> list[str]:
+        """The corpora that have results."""
+        return list(dict.fromkeys(block.corpus for block in self.blocks))
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts that are scored, test first."""
+        parts = list(dict.fromkeys(block.part for block in self.blocks))
+        return sorted(parts, key=lambda part: PARTS.index(part) if part in PARTS else len(PARTS))
+
+    @property
+    def failed_systems(self) -> list[FailedCell]:
+        """The failed cells of systems; those of searches are counted in their results."""
+        if not self.searches:
+            return list(self.failed)
+        labels = {system.label for system in self.systems}
+        return [cell for cell in self.failed if cell.system in labels]
+
+    @property
+    def signature(self) -> str:
+        """All that the numbers depend on, to quote in a paper."""
+        tests = dict.fromkeys(test for block in self.blocks for pair in block.pairs for test in pair.test.split("/"))
+        parts = [f"deadheat {self.version}", f"study {self.name}", *tests]
+        if tests:
+            parts += [self.correction, f"alpha {self.alpha:g}"]
+        if any(pair.overall.splits > 1 for block in self.blocks for pair in block.pairs):
+            parts.insert(-2, "corrected resampled t-test over splits")
+        return " | ".join(parts)
+
+
+def ranking(blocks: Sequence[StudyBlock]) -> tuple[list[str], list[str]]:
+    """Systems by their mean over blocks of one metric, the best first, and those that some block lacks."""
+    means: dict[str, list[float]] = {}
+    for block in blocks:
+        for row in block.ranked:
+            if not math.isnan(row.mean):
+                means.setdefault(row.system, []).append(row.mean)
+    whole = {system: math.fsum(rows) / len(rows) for system, rows in means.items() if len(rows) == len(blocks)}
+    order = sorted(whole, key=lambda system: (-whole[system], system))
+    return order, [system for system in means if system not in whole]

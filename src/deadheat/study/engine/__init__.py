@@ -1,0 +1,1 @@
+"""Training and scoring cells: in worker processes, or stacked on an accelerator."""

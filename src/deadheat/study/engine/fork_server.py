@@ -1,0 +1,391 @@
+"""The fork server: a single-threaded process that loads what all workers need, forks them, and never runs a task.
+
+It ends workers together with whatever their tasks started, and reports to the study how they died. When the study is
+gone it ends them all. `docs/design/engine.md` gives the reasons. `ForkServer` is the study's side of it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import json
+import os
+import pickle
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, Any
+
+from deadheat.errors import InputError
+from deadheat.study.engine.worker import (
+    Inbox,
+    Ready,
+    WorkerError,
+    adopt_orphans,
+    become_worker,
+    child_pids,
+    describe_error,
+    log_tail,
+    receive,
+    send,
+    serve,
+    set_parent_death_signal,
+)
+
+# One process per core: libraries that start as many threads in each would slow each other down.
+_LIBRARIES = ("BLIS", "MKL", "NUMBA", "NUMEXPR", "OMP", "OPENBLAS", "RAYON")
+ONE_THREAD = dict.fromkeys((f"{name}_NUM_THREADS" for name in _LIBRARIES), "1")
+ONE_THREAD |= {"NPROC": "1", "POLARS_MAX_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}  # NPROC is for jax
+# The same for compiled networks, unless the user has set these flags.
+XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+GRACE_S = 2.0  # between asking a worker to end and killing it
+THREADS = "threads"  # sent instead of Ready when loading the job has started threads
+_GROUP_S = 1.0  # for the last processes of a killed group to disappear
+_EXIT_S = GRACE_S + 2.0  # for the fork server to end its workers and itself
+_MAIN = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from deadheat.study.engine.fork_server import main
+main()
+"""
+
+LoadedJob = tuple[Ready, Callable[[Any], Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Fork a worker; its socket and its log come with the message."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """End a worker: at once, or with some time to clean up."""
+
+    number: int
+    at_once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Quit:
+    """End all workers, then the fork server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A worker was forked."""
+
+    number: int
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """A worker is gone, and so are the processes it had started."""
+
+    number: int
+    exit_code: int  # negative: the signal
+    cpu_s: float
+    peak_mb: float
+
+
+def log_file() -> IO[bytes]:
+    """An append-only file without a name; it is gone with the last process that has it open."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
+    fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
+    return file
+
+
+class ForkServer:
+    """A running fork server. It loads the job itself, unless every worker is to load it (`load_in_workers`)."""
+
+    def __init__(self, job: bytes, *, load_in_workers: bool) -> None:
+        self._log = log_file()
+        control, remote = socket.socketpair()
+        self._control = control
+        self.inbox = Inbox(control)
+        environment = {"PYTHONHASHSEED": "0", "XLA_FLAGS": XLA_FLAGS, **os.environ, **ONE_THREAD}
+        options = [f"-W{option}" for option in sys.warnoptions]
+        arguments = [json.dumps(sys.path), str(remote.fileno()), str(os.getpid())]
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", *options, "-c", _MAIN, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            env=environment,
+            pass_fds=[remote.fileno()],
+            start_new_session=True,  # Ctrl-C is for the study, which then ends the workers
+        )
+        remote.close()
+        try:
+            self.threaded = self._load(job, load_in_workers=load_in_workers)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _load(self, job: bytes, *, load_in_workers: bool) -> bool:
+        """Load the job; whether that has started threads, so that no worker can be forked."""
+        try:
+            send(self._control, (job, load_in_workers))
+            answer, _ = receive(self._control)
+        except (EOFError, OSError):
+            self._process.wait()
+            log = log_tail(self._log.fileno())
+            raise WorkerError(f"workers: the fork server ended with {self._process.returncode}\n{log}") from None
+        check_ready(answer, log=log_tail(self._log.fileno()))
+        return bool(answer == THREADS)
+
+    def fileno(self) -> int:
+        return self._control.fileno()
+
+    def start(self, number: int, channel: socket.socket, log: IO[bytes]) -> None:
+        """Fork a worker that uses a channel and prints to a log."""
+        self._send(Start(number), [channel.fileno(), log.fileno()])
+
+    def end(self, number: int, *, at_once: bool) -> None:
+        """End a worker and the processes of its task."""
+        self._send(End(number, at_once))
+
+    def close(self) -> bool:
+        """End all workers, with some time to clean up; whether all of them are certainly gone."""
+        self._send(Quit())
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_EXIT_S)
+        finally:
+            self.kill()
+        return self._process.returncode == 0
+
+    def kill(self) -> None:
+        """Kill the fork server; workers do not outlive it."""
+        self._process.kill()
+        self._process.wait()
+        self._control.close()
+        self._log.close()
+
+    def _send(self, message: object, descriptors: list[int] | None = None) -> None:
+        with suppress(OSError):  # it is dead: its socket shows that too
+            send(self._control, message, descriptors or [])
+
+
+def check_ready(answer: Any, *, log: str = "") -> None:
+    """Raise the error that kept a worker or the fork server from loading the job."""
+    if not isinstance(answer, Ready) or not answer.error:
+        return
+    if answer.is_input:
+        raise InputError(answer.error)
+    raise WorkerError(f"workers: the work could not be loaded; {answer.error}\n{log}".rstrip())
+
+
+def main() -> None:
+    """Run the fork server: receive the job from the study, load it, fork workers."""
+    study = int(sys.argv[3])
+    set_parent_death_signal()  # nobody watches the socket while the job is loaded
+    if os.getppid() != study:
+        return
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    with socket.socket(fileno=int(sys.argv[2])) as control:
+        (job, load_in_workers), _ = receive(control)
+        answer, work = (Ready(), None) if load_in_workers else load_job(job)
+        has_threads = not answer.error and _thread_count() > 1
+        send(control, THREADS if has_threads else answer)
+        if answer.error or has_threads:
+            return
+        gc.collect()
+        gc.freeze()  # or the collector would write to every shared page
+        set_parent_death_signal(0)
+        ForkLoop(control, study, lambda: (Ready(), work) if work is not None else load_job(job)).run()
+
+
+def load_job(job: bytes) -> LoadedJob:
+    """Unpickle the work and prepare it, or say why not."""
+    try:
+        work, prepare = pickle.loads(job)
+        if prepare is not None:
+            prepare()
+    except BaseException as error:
+        if isinstance(error, InputError):
+            return Ready(str(error), is_input=True), None
+        traceback.print_exc()
+        return Ready(describe_error(error)), None
+    return Ready(), work
+
+
+def _thread_count() -> int:
+    """The threads of this process, those of libraries included."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return threading.active_count()
+
+
+class ForkLoop:
+    """Forks and reaps workers, inside the fork server."""
+
+    def __init__(self, control: socket.socket, study: int, load: Callable[[], LoadedJob]) -> None:
+        self._control, self._load = control, load
+        self._pids: dict[int, int] = {}  # of workers, by number
+        self._deadlines: dict[int, float] = {}  # when a worker that was asked to end is killed, by number
+        self._quitting = False
+        self._wakeup, wakeup = os.pipe()
+        for end in (self._wakeup, wakeup):
+            os.set_blocking(end, False)
+        self._descriptors = [control.fileno(), self._wakeup, wakeup]
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+        adopt_orphans()
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._poll.register(self._wakeup, select.POLLIN)
+        # The socket shows that the study is gone, unless the study has forked: then a copy of it stays open.
+        with suppress(AttributeError, OSError):
+            study_exit = os.pidfd_open(study)
+            self._descriptors.append(study_exit)
+            self._poll.register(study_exit, select.POLLIN)
+
+    def run(self) -> None:
+        """Serve the study until it says to quit, or is gone."""
+        while self._pids or not self._quitting:
+            ready = {descriptor for descriptor, _ in self._poll.poll(self._timeout_ms())}
+            if self._wakeup in ready:
+                with suppress(BlockingIOError):
+                    os.read(self._wakeup, 4096)
+            self._reap()
+            if self._control.fileno() in ready:
+                try:
+                    self._handle(*receive(self._control, descriptors=2))
+                    continue  # the study is alive, or its last messages come first
+                except (EOFError, OSError):
+                    break
+            if ready - {self._wakeup}:
+                break
+            self._kill_overdue()
+        for number in self._pids:
+            self._signal(number, signal.SIGKILL)
+        while self._pids:
+            self._reap(announce=False)
+            time.sleep(0.001)
+
+    def _timeout_ms(self) -> float | None:
+        if not self._deadlines:
+            return None
+        return max(0.0, min(self._deadlines.values()) - time.monotonic()) * 1000 + 1
+
+    def _handle(self, message: object, descriptors: list[int]) -> None:
+        match message:
+            case Start(number):
+                self._fork(number, *descriptors)
+            case End(number, at_once):
+                self._end(number, at_once=at_once)
+            case Quit():
+                self._quitting = True
+                for number in self._pids:
+                    self._end(number, at_once=False)
+
+    def _report(self, message: object) -> None:
+        with suppress(OSError):  # no reader: the loop will see the end of the socket
+            send(self._control, message)
+
+    def _fork(self, number: int, channel: int, log: int) -> None:
+        parent = os.getpid()
+        pid = os.fork()
+        if pid:
+            self._pids[number] = pid
+            os.close(channel)
+            os.close(log)
+            self._report(Started(number, pid))
+            return
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            for descriptor in self._descriptors:
+                os.close(descriptor)
+            become_worker(log, parent)
+            self._work(socket.socket(fileno=channel), log)
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+
+    def _work(self, channel: socket.socket, log: int) -> None:
+        answer, work = self._load()
+        if answer.error and not answer.is_input:
+            answer = Ready(f"{answer.error}\n{log_tail(log)}")
+        send(channel, answer)
+        if work is not None:
+            serve(channel, log, work)
+
+    def _end(self, number: int, *, at_once: bool) -> None:
+        if number not in self._pids:  # it has died already
+            return
+        self._signal(number, signal.SIGKILL if at_once else signal.SIGTERM)
+        if not at_once:
+            self._deadlines[number] = time.monotonic() + GRACE_S
+
+    def _kill_overdue(self) -> None:
+        for number, deadline in list(self._deadlines.items()):
+            if time.monotonic() >= deadline:
+                del self._deadlines[number]
+                self._signal(number, signal.SIGKILL)
+
+    def _signal(self, number: int, sent: signal.Signals) -> None:
+        """Signal a worker and its group; it is not reaped yet, so the pid is still its own."""
+        pid = self._pids[number]
+        for kill in (os.killpg, os.kill):  # it may not lead a group yet
+            with suppress(ProcessLookupError, PermissionError):
+                kill(pid, sent)
+
+    def _reap(self, *, announce: bool = True) -> None:
+        """Reap dead processes; for a worker, kill its group first, then report to the study."""
+        numbers = {pid: number for number, pid in self._pids.items()}
+        while True:
+            try:
+                dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            except ChildProcessError:
+                break
+            if dead is None:
+                break
+            if dead.si_pid not in numbers:
+                os.waitpid(dead.si_pid, 0)
+                continue
+            number = numbers.pop(dead.si_pid)
+            self._signal(number, signal.SIGKILL)
+            died = _reap_group(number, dead.si_pid)
+            del self._pids[number]
+            self._deadlines.pop(number, None)
+            if announce:
+                self._report(died)
+        # Processes that left the group of a dead worker are our children now.
+        for pid in set(child_pids()).difference(self._pids.values()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _reap_group(number: int, pid: int) -> Died:
+    """Reap a dead worker and the killed processes of its group; adds up what they used."""
+    _, status, usage = os.wait4(pid, 0)
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    deadline = time.monotonic() + _GROUP_S
+    with suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            reaped, _, usage = os.wait4(-pid, os.WNOHANG)
+            if not reaped:
+                time.sleep(0.0005)
+                continue
+            cpu += usage.ru_utime + usage.ru_stime
+            peak = max(peak, usage.ru_maxrss)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Died(number, os.waitstatus_to_exitcode(status), cpu, peak * unit / 1e6)

@@ -1,0 +1,194 @@
+"""Train and score one cell, or many networks together in stacks on an accelerator."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
+from deadheat.corpus.corpus import text_hash
+from deadheat.corpus.transforms import with_labels
+from deadheat.errors import InputError
+from deadheat.metrics import Metric, align
+from deadheat.neural.orders import Done, Order, Together
+from deadheat.study.engine.executor import Executor, TaskResult
+from deadheat.study.engine.worker import describe_error, peak_memory_mb
+from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores
+from deadheat.study.plan.plan import Plan
+from deadheat.systems import SYSTEMS, System
+
+SavePart = Callable[[str, bytes], dict[str, Any]]  # part and bytes of a prediction -> the record of its file
+SaveCellPart = Callable[[Cell, str, bytes], dict[str, Any]]
+Group = dict[str, tuple[Cell, Together]]  # cells that train together, by name; finished ones are removed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellResult:
+    """The result of a cell: its scores; by part, the records of its prediction files and the hashes of the texts."""
+
+    scores: tuple[PartScores, ...]
+    predictions: dict[str, dict[str, Any]]
+    texts: dict[str, str]
+
+
+def train_cell(plan: Plan, cell: Cell, save: SavePart | None = None) -> CellResult:
+    """Train a system and score it on the parts that the study evaluates.
+
+    Training sees train and tune and nothing else, and prediction sees no labels.
+    """
+    corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
+    system = SYSTEMS.make(cell.system)
+    if system.together is not None:
+        # By sentence numbers, so that programs compiled for one split can be used for the others.
+        ((_, done),) = system.together.train(corpus, [training_order(plan, cell, system.together)])
+        return score_training(plan, cell, done, save)
+    tune_part = plan.tune_part(partition, cell)
+    train = take(corpus, plan.training_sentences(cell))
+    model = system.train(train, take(corpus, partition.parts[tune_part]) if tune_part else None, cell.seed)
+    predictions = {
+        part: model.predict(_without_labels(take(corpus, partition.parts[part]), system))
+        for part in plan.scored_parts(cell)
+    }
+    return score_predictions(plan, cell, predictions, save)
+
+
+def training_order(plan: Plan, cell: Cell, together: Together) -> Order:
+    """A cell as one of many trainings of a stack."""
+    partition = plan.partition(cell)
+    tune_part = plan.tune_part(partition, cell)
+    tune = partition.parts[tune_part] if tune_part else None
+    parts = {part: partition.parts[part] for part in plan.scored_parts(cell)}
+    return Order(together.recipe, cell.seed, plan.training_sentences(cell), tune, parts)
+
+
+def score_training(plan: Plan, cell: Cell, done: Done, save: SavePart | None = None) -> CellResult:
+    """The scores of one training of a stack; raises InputError if it failed."""
+    if done.failed:
+        raise InputError(f"{cell.system}, seed {cell.seed}: training failed, {done.failed}")
+    return score_predictions(plan, cell, done.predictions, save)
+
+
+def score_predictions(
+    plan: Plan, cell: Cell, predictions: Mapping[str, Corpus], save: SavePart | None = None
+) -> CellResult:
+    """The scores of predictions, by part."""
+    corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
+    train = take(corpus, plan.training_sentences(cell))
+    scores: list[PartScores] = []
+    files: dict[str, dict[str, Any]] = {}
+    texts: dict[str, str] = {}
+    for part, predicted in predictions.items():
+        gold = take(corpus, partition.parts[part])
+        scores.append(_score_part(part, gold, predicted, train, plan.metrics_of(cell.system)))
+        texts[part] = text_hash(gold)
+        if save is not None:
+            files[part] = save(part, to_bytes(predicted))
+    return CellResult(tuple(scores), files, texts)
+
+
+def _score_part(part: str, gold: Corpus, predicted: Corpus, train: Corpus, metrics: list[Metric]) -> PartScores:
+    pair = align(gold, predicted, training=train)
+    counts = {metric.name: metric.counts(pair)[:, :3] for metric in metrics}
+    values = {metric.name: float(metric.value(counts[metric.name].sum(axis=0))) for metric in metrics}
+    return PartScores(part, gold.sentences, gold.words, values, counts)
+
+
+def _without_labels(gold: Corpus, system: System) -> Corpus:
+    """The corpus without the column that the system predicts."""
+    column = str(system.settings.get("column", "upos"))
+    return with_labels(gold, column, Column(np.zeros(gold.words, np.int32), Vocabulary.of(["_"])))
+
+
+class StackedExecutor:
+    """Trains cells whose systems can train together, group by group, in this process, and reports each separately.
+
+    A group holds the cells of one corpus whose settings differ in numbers only. A network that fails is reported and
+    the others go on. An error that ends a group is reported for each of its unfinished cells. Other systems go to the
+    executor `rest`.
+    """
+
+    def __init__(self, plan: Plan, save: SaveCellPart | None, rest: Executor[Cell, CellResult]) -> None:
+        self._plan, self._save, self._rest = plan, save, rest
+        self._groups: dict[Any, Group] = {}
+
+    def submit(self, name: str, task: Cell) -> None:
+        """Add a cell to its group, or to the other executor."""
+        together = SYSTEMS.make(task.system).together
+        if together is None:
+            self._rest.submit(name, task)
+        else:
+            self._groups.setdefault((task.corpus, together.group), {})[name] = (task, together)
+
+    def results(self) -> Iterator[TaskResult[CellResult]]:
+        """Each cell once: networks as they finish, then the rest."""
+        while self._groups:
+            key, group = next(iter(self._groups.items()))
+            yield from self._train(group)
+            if not group:  # nothing was added to it meanwhile
+                self._groups.pop(key, None)
+        yield from self._rest.results()
+
+    def cancel(self) -> None:
+        self._clear()
+        self._rest.cancel()
+
+    def close(self) -> None:
+        self._clear()
+        self._rest.close()
+
+    def __enter__(self) -> Self:
+        self._rest.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._clear()
+        self._rest.__exit__(*error)
+
+    def _clear(self) -> None:
+        for group in self._groups.values():
+            group.clear()  # ends the training of the current one
+        self._groups.clear()
+
+    def _train(self, group: Group) -> Iterator[TaskResult[CellResult]]:
+        members = list(group.items())
+        first, together = members[0][1]
+        corpus = self._plan.materials[first.corpus].corpus
+        started, clock, cpu = time.time(), time.perf_counter(), time.process_time()
+
+        def result(name: str, value: CellResult | None, error: str = "", log: str = "") -> TaskResult[CellResult]:
+            del group[name]
+            wall, cpu_share = time.perf_counter() - clock, (time.process_time() - cpu) / len(members)
+            status = FAILED if error else DONE
+            return TaskResult(name, status, value, error, log, started, wall, cpu_share, peak_memory_mb())
+
+        try:
+            for cell, _ in group.values():
+                self._plan.check_unchanged(cell)
+            orders = [training_order(self._plan, cell, system) for _, (cell, system) in members]
+            trainings = together.train(corpus, orders)
+            while group and (training := self._next(trainings)) is not None:
+                index, done = training
+                name, (cell, _) = members[index]
+                try:
+                    save = None if self._save is None else partial(self._save, cell)
+                    value = score_training(self._plan, cell, done, save)
+                except Exception as error:
+                    yield result(name, None, describe_error(error))
+                else:
+                    yield result(name, value)
+            assert not any(name in group for name, _ in members), "a network has no result"
+        except Exception as error:
+            for name in [name for name, _ in members if name in group]:
+                yield result(name, None, describe_error(error), traceback.format_exc())
+
+    def _next(self, trainings: Iterator[tuple[int, Done]]) -> tuple[int, Done] | None:
+        """The next finished training, computed in the study's folder, which file names in settings are relative to."""
+        with contextlib.chdir(self._plan.path.parent):
+            return next(trainings, None)

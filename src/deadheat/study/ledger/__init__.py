@@ -1,0 +1,1 @@
+"""The record of evaluations of test sets, and test sets whose labels are sealed."""

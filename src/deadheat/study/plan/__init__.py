@@ -1,0 +1,1 @@
+"""The study file and the cells that it stands for."""

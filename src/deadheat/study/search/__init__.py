@@ -1,0 +1,1 @@
+"""Searches over the settings of a system."""

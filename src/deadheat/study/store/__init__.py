@@ -1,0 +1,1 @@
+"""The SQLite file that holds the results of a study."""

@@ -1,0 +1,316 @@
+"""What a run leaves behind: its outcome as rows of a store, its predictions as files, and its provenance.
+
+The predictions of a store are compressed files `STORE.predictions/ab/KEY.PART.zst`, where `ab` are the first two
+digits of the key. A file is first written to a folder for unfinished ones, which the next study empties.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import hashlib
+import json
+import os
+import platform
+import re
+import socket
+import sqlite3
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deadheat.errors import InputError, reason
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores
+from deadheat.study.store.counts import TEXT, column_bytes, compress, decompress, fingerprint
+from deadheat.study.store.database import CorruptStore
+from deadheat.version import __version__
+
+STATUSES = (DONE, FAILED, TIMED_OUT, KILLED)
+NO_COUNTS = np.empty((0, 0), np.int64)
+RUN_TABLES = ("logs", "scores", "predictions")  # tables whose rows belong to a run
+UNFINISHED = "unfinished"
+PACKAGES = ("numpy", "scipy", "numba")
+GIT_LIMIT_S = 3.0
+_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
+
+
+class OutcomeWriter:
+    """Writes outcomes in the caller's transaction; caches the ids of names."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._ids: dict[tuple[str, str], int] = {}
+
+    def clear_cache(self) -> None:
+        """Forget the ids that a failed transaction has made."""
+        self._ids.clear()
+
+    def add(self, outcome: Outcome) -> bool:
+        """Write an outcome unless its cell is done already; a failed one is replaced."""
+        cell, key, execute = outcome.cell, outcome.cell.key, self._connection.execute
+        _check_outcome(outcome, key)
+        before = execute("SELECT id, status FROM runs WHERE key = ?", (key,)).fetchone()
+        if before is not None:
+            if before[1] == DONE:
+                return False
+            delete_run(self._connection, key)
+        made_with = json.dumps(dict(outcome.provenance), sort_keys=True, default=str)
+        row = {
+            "key": key,
+            "corpus": self._name_id(cell.corpus),
+            "corpus_hash": self._name_id(cell.corpus_hash),
+            "split": self._name_id(cell.split),
+            "split_seed": cell.split_seed,
+            "number": cell.number,
+            "system": self._name_id(cell.system),
+            "seed": cell.seed,
+            "status": outcome.status,
+            "started": outcome.started,
+            "wall_s": outcome.wall_s,
+            "cpu_s": outcome.cpu_s,
+            "peak_mb": outcome.peak_mb,
+            "error": _unicode(outcome.error),
+            "provenance": self._id("provenance", "text", made_with),
+            "setup": cell.setup,
+        }
+        placeholders = ", ".join(f":{name}" for name in row)
+        run = execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({placeholders})", row).lastrowid
+        assert run is not None
+        if outcome.log:
+            raw = outcome.log.encode("utf-8", "backslashreplace")
+            execute("INSERT INTO logs VALUES (?, ?, ?)", (run, len(raw), compress(raw, level=TEXT)))
+        for scores in outcome.scores:
+            self._add_scores(run, scores)
+        files = [(run, part, file["file"], file["sha256"], file["bytes"]) for part, file in outcome.predictions.items()]
+        self._connection.executemany("INSERT INTO predictions VALUES (?, ?, ?, ?, ?)", files)
+        return True
+
+    def add_study(self, text: str) -> None:
+        """Write the text of the study file, unless it is the same as the last one."""
+        last = self._connection.execute("SELECT text FROM studies ORDER BY id DESC LIMIT 1").fetchone()
+        if last is None or last[0] != text:
+            self._connection.execute("INSERT INTO studies (time, text) VALUES (?, ?)", (time.time(), text))
+
+    def set_result(self, text: str) -> None:
+        """Write the result of the study, in place of an earlier one."""
+        self._connection.execute("DELETE FROM results")
+        self._connection.execute("INSERT INTO results (time, text) VALUES (?, ?)", (time.time(), text))
+
+    def _add_scores(self, run: int, scores: PartScores) -> None:
+        part = self._name_id(scores.part)
+        for metric, value in scores.values.items():
+            counts_NF = scores.counts.get(metric, NO_COUNTS)
+            columns = [self._column_id(column_N) for column_N in np.ascontiguousarray(counts_NF.T)]
+            sizes = (int(scores.sentences), int(scores.words), len(counts_NF), len(columns))
+            row = (run, part, self._name_id(metric), float(value), *sizes, " ".join(map(str, columns)))
+            self._connection.execute("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def _column_id(self, column_N: NDArray[np.integer]) -> int:
+        """The id of a column of counts, which is written if no run has the same."""
+        kind, raw = column_bytes(column_N)
+        identity = fingerprint(kind, raw)
+        stored = self._connection.execute("SELECT id FROM columns WHERE fingerprint = ?", (identity,)).fetchone()
+        if stored is not None:
+            return int(stored[0])
+        row = (identity, kind, len(column_N), compress(raw))
+        sql = "INSERT INTO columns (fingerprint, kind, units, data) VALUES (?, ?, ?, ?)"
+        return int(self._connection.execute(sql, row).lastrowid or 0)
+
+    def _name_id(self, name: str) -> int:
+        return self._id("names", "name", _unicode(name))
+
+    def _id(self, table: str, column: str, text: str) -> int:
+        """The id of a text that is stored once."""
+        number = self._ids.get((table, text))
+        if number is None:
+            self._connection.execute(f"INSERT OR IGNORE INTO {table} ({column}) VALUES (?)", (text,))
+            row = self._connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (text,)).fetchone()
+            if row is None:
+                raise CorruptStore(f"{table} that cannot be found again")
+            number = self._ids[table, text] = int(row[0])
+        return number
+
+
+def delete_run(connection: sqlite3.Connection, key: str) -> None:
+    """Delete a run with all rows that belong to it."""
+    for table in RUN_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE run IN (SELECT id FROM runs WHERE key = ?)", (key,))
+    connection.execute("DELETE FROM runs WHERE key = ?", (key,))
+
+
+def _check_outcome(outcome: Outcome, key: str) -> None:
+    """Refuse an outcome that a store could not return unchanged."""
+    cell = outcome.cell
+    where = f"outcome of {key}"
+    if outcome.status not in STATUSES:
+        raise InputError(f"{where}: status {outcome.status!r}; expected {', '.join(STATUSES)}")
+    if outcome.status != DONE and (outcome.scores or outcome.predictions):
+        raise InputError(f"{where}: {outcome.status}, with scores or predictions; expected them of done cells only")
+    for name in ("split_seed", "number", "seed"):
+        if not -(2**63) <= getattr(cell, name) < 2**63:
+            raise InputError(f"{where}: {name} {getattr(cell, name)}; expected less than 2**63")
+    for name in ("started", "wall_s", "cpu_s", "peak_mb"):
+        if not np.isfinite(getattr(outcome, name)):
+            raise InputError(f"{where}: {name} is {getattr(outcome, name)}; expected a number")
+    _check_scores(where, outcome.scores)
+    for part, file in outcome.predictions.items():
+        expected = prediction_file(key, part)
+        if not {"file", "sha256", "bytes"} <= set(file) or file["file"] != expected:
+            problem = f"prediction of part {part}: {dict(file)}"
+            raise InputError(f"{where}: {problem}; expected what write_prediction returned for {expected}")
+
+
+def _check_scores(where: str, scores: Sequence[PartScores]) -> None:
+    parts = [part.part for part in scores]
+    if len(set(parts)) < len(parts):
+        raise InputError(f"{where}: parts {', '.join(parts)}; expected each once")
+    for part in scores:
+        if not set(part.counts) <= set(part.values):
+            raise InputError(f"{where}: counts without a value in part {part.part}; expected a value for every metric")
+        for metric, counts_NF in part.counts.items():
+            if counts_NF.ndim != 2 or counts_NF.shape[1] == 0 or not np.issubdtype(counts_NF.dtype, np.integer):
+                problem = f"counts of {metric} are {counts_NF.dtype} of shape {counts_NF.shape}"
+                raise InputError(f"{where}: {problem}; expected integers, units by fields")
+
+
+def _unicode(text: str) -> str:
+    """Text that a database accepts: bytes that are not Unicode, as in some file names, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def predictions_folder(store: str | os.PathLike[str]) -> Path:
+    """The folder of the predictions of a store."""
+    path = Path(os.path.realpath(store))
+    return path.with_name(f"{path.name}.predictions")
+
+
+def prediction_file(key: str, part: str) -> str:
+    """The file of a prediction, relative to the folder; names that could lead out of it are refused."""
+    for what, name in (("key", key), ("part", part)):
+        if not _NAME.fullmatch(name):
+            raise InputError(f"prediction: {what} {name!r}; expected only letters, digits, _ and -")
+    return f"{key[:2]}/{key}.{part}.zst"
+
+
+def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: bytes) -> dict[str, Any]:
+    r"""Write a prediction, in whole or not at all, and return its record for the store; worker processes call this.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written; then there is no file, or the one from before.
+    """
+    file = prediction_file(key, part)
+    target = Path(folder) / file
+    scratch = Path(folder) / UNFINISHED / f"{key}.{part}.{os.getpid()}"
+    try:
+        for parent in (target.parent, scratch.parent):
+            parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with scratch.open("wb") as out:
+                out.write(compress(data, level=TEXT))
+                out.flush()
+                os.fsync(out.fileno())
+            scratch.replace(target)
+            _sync_folder(target.parent)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({reason(error)})") from error
+    return {"file": file, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+
+def read_prediction(folder: Path, record: Mapping[str, Any]) -> bytes:
+    """A prediction as it was written; one that is missing or has changed is refused."""
+    target = folder / str(record["file"])
+    try:
+        if not target.resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"{target}: outside the store's folder; expected a file in it")
+        raw = target.read_bytes()
+    except OSError as error:
+        raise InputError(f"{target}: cannot be read ({reason(error)})") from error
+    try:
+        data = decompress(raw, int(record["bytes"]))
+    except ValueError as error:
+        raise InputError(f"{target}: changed since it was written ({error})") from None
+    expected = str(record["sha256"])
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise InputError(f"{target}: changed since it was written; expected content with the hash {expected[:12]}")
+    return data
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Delete the files that killed processes left unfinished."""
+    with contextlib.suppress(OSError):
+        for file in (folder / UNFINISHED).iterdir():
+            file.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that a new file name survives a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
+    """Versions, machine and user of a run, and the git revision of `folder`."""
+    return {
+        "deadheat": __version__,
+        "python": platform.python_version(),
+        **{name: installed for name in PACKAGES if (installed := _package_version(name))},
+        "platform": platform.platform(),
+        "processors": os.cpu_count() or 0,
+        "host": socket.gethostname(),
+        "user": _user(),
+        **revision(folder),
+    }
+
+
+def revision(folder: str | os.PathLike[str]) -> dict[str, Any]:
+    """The git revision of a folder, and whether tracked files differ from it; empty without git."""
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if not commit:
+        return {}
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"revision": commit, **({} if changes is None else {"changed": bool(changes)})}
+
+
+def _git(folder: str | os.PathLike[str], *arguments: str) -> str | None:
+    """The output of git, or None if there is no git, no repository, or no answer in time."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", os.fspath(folder), *arguments],
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=GIT_LIMIT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _package_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a number without a name, as in containers
+        return str(os.getuid())

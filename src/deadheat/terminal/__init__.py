@@ -1,1 +1,0 @@
-"""Results on a terminal: what the commands print."""

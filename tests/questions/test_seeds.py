@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat.errors import InputError
+from deadheat.questions.seeds import seeds
+from deadheat.results.format import Scale
+from deadheat.results.verdict import State
+from deadheat.tables.runs import read_runs
+
+RUNS = """\
+task,system,size,seed,dev,test
+ner,A,1,1,0.90,0.81
+ner,A,1,2,0.92,0.80
+ner,A,1,3,0.91,0.83
+ner,B,1,1,0.88,0.79
+ner,B,2,2,0.89,0.75
+pos,A,1,1,0.97,0.96
+pos,B,1,1,0.96,0.95
+"""
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    path = tmp_path / "runs.csv"
+    path.write_text(RUNS)
+    return path
+
+
+def test_systems_are_summarised_block_by_block(runs: Path) -> None:
+    found = seeds(runs, score="test", dev="dev", by="task")
+    assert (found.system, found.settings) == ("system", ("size",))
+    assert [block.level for block in found.blocks] == ["ner", "pos"]
+    a = found["ner"]["A"]
+    assert (a.summary.n, a.summary.minimum, a.summary.median, a.summary.maximum) == (3, 0.80, 0.81, 0.83)
+    assert a.summary.sd == pytest.approx(np.std([0.81, 0.80, 0.83], ddof=1))
+    assert a.dev_test is not None
+    assert a.dev_test.selected == 0.80
+    assert found["ner"].pairs[0].a_better == 1
+    assert found.scale == Scale(100.0, 2)
+
+
+def test_seeds_are_runs_that_agree_in_every_setting(runs: Path) -> None:
+    found = seeds(runs, score="test", by="task")
+    differences = found["ner"].differences
+    assert differences is not None
+    assert (differences.configurations, differences.runs) == (1, 3)  # the two runs of B differ in size
+    assert differences.maximum == pytest.approx(0.03)
+    assert found["pos"].differences is None
+    assert found.notes[1:] == ("pos: no two runs agree in all settings, so the variation between seeds is unknown",)
+    wider = seeds(runs, score="test", by="task", ignore=["size"])["ner"].differences
+    assert wider is not None
+    assert wider.configurations == 2
+
+
+def test_a_table_without_systems_is_one_system(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("size,test\n1,5\n1,7\n2,1\n")
+    (block,) = seeds(path, score="test", settings=["size"]).blocks
+    assert block["all runs"].summary.n == 3
+    assert block.pairs == ()
+    assert block.differences is not None
+    assert block.differences.median == 2
+
+
+def test_the_wanted_difference_decides_how_many_seeds_it_takes(runs: Path) -> None:
+    wide, narrow = (
+        seeds(runs, score="test", where=["task=ner"], ignore=["size"], difference=gap).blocks[0].pairs[0].power.seeds
+        for gap in (0.05, 0.01)
+    )
+    assert 4 <= wide < narrow
+
+
+def write(path: Path, rows: list[tuple[str, int, int, float]]) -> Path:
+    path.write_text("system,size,seed,test\n" + "".join(f"{a},{b},{c},{d}\n" for a, b, c, d in rows))
+    return path
+
+
+def test_too_few_seeds_for_all_pairs_have_no_power_however_far_apart(tmp_path: Path) -> None:
+    """Six systems of five seeds: the smallest p-value is 15 * 2 / C(10, 5) = 0.119."""
+    rows = [(f"s{i}", 1, seed, 10.0 * i + seed / 10) for i in range(6) for seed in range(5)]
+    path = write(tmp_path / "runs.csv", rows)
+    (block,) = seeds(path, score="test").blocks
+    assert {(pair.power.seeds, pair.power.power_now, pair.power.detectable_difference) for pair in block.pairs} == {
+        (6, 0, np.inf)
+    }
+    assert {pair.smallest_p > 0.05 for pair in block.pairs} == {True}
+    (free,) = seeds(path, score="test", correction="none").blocks
+    assert {pair.power.comparisons for pair in free.pairs} == {1}
+    assert min(pair.power.power_now for pair in free.pairs) == pytest.approx(1)
+
+
+def test_systems_of_several_configurations_are_compared_by_the_means_of_each(tmp_path: Path) -> None:
+    means = {"A": (1.0, 5.0, 3.0), "B": (2.0, 9.0, 4.0)}
+    rows = [(name, i, seed, mean + seed) for name in "AB" for i, mean in enumerate(means[name]) for seed in (-1, 0, 1)]
+    found = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"])
+    (block,) = found.blocks
+    assert (block.unit, block["A"].summary.n, block["A"].compared) == ("configuration", 9, 3)
+    (pair,) = block.pairs
+    assert pair.difference == pytest.approx(-2)
+    assert pair.a_better == pytest.approx((0 + 2 + 1) / 9)  # 5 beats 2 and 4, 3 beats 2
+    assert pair.smallest_p == pytest.approx(0.1)
+    assert any("pairs compare the means of configurations" in note for note in found.notes)
+    seeds_alone = seeds(tmp_path / "runs.csv", score="test", ignore=["size"])
+    assert (seeds_alone.blocks[0].unit, seeds_alone.notes) == ("seed", ())
+
+
+def test_equal_systems_of_random_configurations_win_as_rarely_as_claimed(tmp_path: Path) -> None:
+    rng, wins = np.random.default_rng(0), 0
+    for _ in range(100):
+        rows = [
+            (name, size, seed, float(mean + rng.normal()))
+            for name in "AB"
+            for size, mean in enumerate(rng.normal(0, 3, 4))
+            for seed in range(5)
+        ]
+        path = write(tmp_path / "runs.csv", rows)
+        (block,) = seeds(path, score="test", settings=["size"], resamples=2).blocks
+        wins += bool(block.pairs[0].winner)
+    assert wins <= 10
+
+
+def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> None:
+    few = [("A", 1, seed, 12.0 + 5 * (seed - 2)) for seed in range(5)]
+    many = [("B", 1, seed, seed % 7 / 7) for seed in range(20)]
+    (note,) = seeds(write(tmp_path / "runs.csv", few + many), score="test").notes
+    assert note.startswith("all runs: A - B: standard deviations and numbers of runs both differ")
+    assert seeds(write(tmp_path / "runs.csv", few + many[:5]), score="test").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"score": "tset"}, r"column 'tset' is unknown; did you mean 'test'\?"),
+        ({"dev": "dve"}, r"column 'dve' is unknown; did you mean 'dev'\?"),
+        ({"score": "task"}, r"runs\.csv:2: task 'ner'; expected a number"),
+        ({"where": ["system=C"]}, r"system 'C' is unknown; expected one of A, B"),
+        ({"dev": "test"}, r"column test is both score and dev; expected different ones"),
+        ({"alpha": 2.0}, r"alpha 2.0; expected between 0 and 1"),
+        ({"correction": "home"}, r"correction 'home' is unknown"),
+        ({"resamples": 0}, r"0 resamples; expected at least 2"),
+        ({"difference": 0.0}, r"difference 0; expected a number other than 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(options: dict[str, object], told: str, runs: Path) -> None:
+    given = {"score": "test"} | options
+    with pytest.raises(InputError, match=told):
+        seeds(runs, **given)  # type: ignore[arg-type]
+
+
+def test_too_many_systems_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("system,test\n" + "".join(f"s{i},{i}\n" for i in range(101)))
+    with pytest.raises(InputError, match=r"101 systems; expected at most 100 to compare all pairs"):
+        seeds(path, score="test")
+
+
+def test_claims_are_of_the_best_mean_against_all_others_in_each_block(tmp_path: Path) -> None:
+    """Six separated seeds of three systems: 3 * 2 / C(12, 6) = 0.0065; three seeds: 3 * 2 / C(6, 3) = 0.3."""
+    rows = [
+        f"{task},{name},{i},{k + i / 100}"
+        for task, n in (("x", 6), ("y", 3))
+        for k, name in enumerate("ABC")
+        for i in range(n)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["task,system,seed,test", *rows]))
+    result = seeds(path, score="test", by="task")
+    claims = result.verdict.claims
+    assert [(claim.dataset, claim.better, claim.worse) for claim in claims] == [
+        ("x", "C", "B"), ("x", "C", "A"), ("y", "C", "B"), ("y", "C", "A"),
+    ]  # fmt: skip
+    evidence = claims[0].evidence[0]
+    assert (evidence.source, evidence.state, evidence.count) == ("runs", State.SHOWN, 12)
+    assert (evidence.difference, evidence.p) == pytest.approx((1, 6 / 924))
+    assert [claim.evidence[0].state for claim in claims[2:]] == [State.TOO_FEW] * 2
+    assert (result.verdict.omitted, result.verdict.systems) == (2, 3)
+
+
+def test_a_higher_mean_with_lower_ranks_is_no_better_and_configurations_are_settings(tmp_path: Path) -> None:
+    low = [("A", 1, seed, float(seed)) for seed in range(9)] + [("A", 1, 9, 1000.0)]
+    high = [("B", 1, seed, 20.0 + seed) for seed in range(10)]
+    (claim,) = seeds(write(tmp_path / "runs.csv", low + high), score="test").verdict.claims
+    assert (claim.better, claim.evidence[0].state) == ("A", State.OPPOSITE)
+    rows = [(name, i, seed, float(i + seed)) for name in "AB" for i in range(5) for seed in (0, 1)]
+    (claim,) = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"]).verdict.claims
+    evidence = claim.evidence[0]
+    assert (evidence.source, evidence.state, evidence.p, evidence.count) == ("settings", State.NOT_SHOWN, 1, 10)
+
+
+def test_differences_between_seeds_are_near_the_published_ones(shared_data: Path) -> None:
+    """Table 2 of Reimers and Gurevych: of all runs' ranges, since the data hold other configurations than the paper."""
+    runs = read_runs(shared_data / "scores" / "reimers2017_runs.tsv.gz")
+    found = seeds(runs, score="Test_F1", by="Dataset")
+    published = {
+        "wsj_pos_500.pkl": (0.17, 0.78, 1.55),
+        "conll2000_chunking.pkl": (0.17, 0.50, 0.81),
+        "conll2003_ner.pkl": (0.38, 1.08, 2.59),
+        "ace.pkl": (0.72, 2.10, 8.23),
+        "tempeval3.pkl": (0.43, 1.23, 1.73),
+    }
+    for name, numbers in published.items():
+        differences = found[name].differences
+        assert differences is not None
+        ranges = differences.range_median, differences.range_p95, differences.range_maximum
+        ours = [100 * value for value in ranges]
+        assert ours == pytest.approx(numbers, abs=0.06), name
