@@ -16,14 +16,7 @@ from deadheat.errors import InputError
 from deadheat.kernels.trees import PROJECTIVITY_ARRAYS, non_projective
 
 TAG_COLUMNS = ("upos", "xpos", "tag", "chunk", "ner")
-NAMES = {
-    "form": "forms",
-    "lemma": "lemmas",
-    "upos": "UPOS",
-    "xpos": "XPOS",
-    "feats": "features",
-    "deprel": "relations",
-}
+NAMES = {"form": "forms", "lemma": "lemmas", "upos": "UPOS", "xpos": "XPOS", "feats": "features", "deprel": "relations"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,12 +155,7 @@ _word_metric(
 )
 _word_metric("uas", "UAS", "Head.", lambda words: words.pair.heads_equal, compares="head")
 _word_metric(
-    "clas",
-    "CLAS",
-    "Head and relation of content words.",
-    lambda words: words.attached,
-    compares="tree",
-    content=True,
+    "clas", "CLAS", "Head and relation of content words.", lambda words: words.attached, compares="tree", content=True
 )
 _word_metric(
     "mlas",

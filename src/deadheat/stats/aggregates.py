@@ -99,12 +99,7 @@ def interquartile_means(
 
 
 def probability_of_improvement(
-    a_DR: ScoreLists,
-    b_DR: ScoreLists,
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = 2000,
+    a_DR: ScoreLists, b_DR: ScoreLists, *, rng: np.random.Generator, level: float = 0.95, resamples: int = 2000
 ) -> Improvement:
     """Return the probability that a run of A scores higher than a run of B on the same data set.
 

@@ -210,11 +210,7 @@ def _invalid_lists(where: str, language: Language) -> Iterator[str]:
         yield f"{where}: arrangements are {language.arrangements}; expected {expected}"
 
 
-VELANI = Language(
-    name="velani",
-    ambiguity=0.35,
-    agreement=False,
-)
+VELANI = Language(name="velani", ambiguity=0.35, agreement=False)
 """Subject, verb, object; prepositions and articles; few endings, many ambiguous words."""
 
 TORUKAI = Language(
