@@ -110,14 +110,12 @@ class AsoMatrix:
         """Return one pair of systems, with the correction for all pairs."""
         if first == second:
             raise InputError(f"system {first} and itself; expected two systems")
-        outcome = self.ratio_SS, self.bound_SS, self.deviation_SS
-        return _result(
-            *(float(table[first, second]) for table in outcome),
-            runs=(self.runs[first], self.runs[second]),
-            alpha=self.alpha,
-            comparisons=self.comparisons,
-            resamples=self.resamples,
-        )
+        matrices = self.ratio_SS, self.bound_SS, self.deviation_SS
+        ratio, bound, deviation = (float(matrix[first, second]) for matrix in matrices)
+        runs = self.runs[first], self.runs[second]
+        rates = nearest_null_rates(runs, self.alpha / self.comparisons)
+        note = "" if min(runs) > 1 else ONE_RUN
+        return Aso(ratio, bound, deviation, runs, self.alpha, self.comparisons, self.resamples, rates, note)
 
     @property
     def null_rates(self) -> tuple[NullRate, ...]:
@@ -186,18 +184,7 @@ def aso(
     eps = 0.000, eps_min = 0.082 at 95 %, 4 and 4 runs (equal systems, 5 runs, alpha 0.05: eps_min < 0.2 in 5.5 %, ...)
     """
     scores = [check_scores("aso, first system", a), check_scores("aso, second system", b)]
-    _check_settings(alpha, comparisons, resamples)
-    ratio_P, deviation_P = _ratios(scores, resamples=resamples, rng=rng)
-    ratio, deviation = float(ratio_P[0]), float(deviation_P[0])
-    return _result(
-        ratio,
-        float(_bound(ratio_P, deviation_P, alpha / comparisons)[0]),
-        deviation,
-        runs=(len(scores[0]), len(scores[1])),
-        alpha=alpha,
-        comparisons=comparisons,
-        resamples=resamples,
-    )
+    return aso_matrix(scores, rng=rng, alpha=alpha, comparisons=comparisons, resamples=resamples).pair(0, 1)
 
 
 def aso_matrix(
@@ -243,7 +230,7 @@ def aso_matrix(
     ratio_P, deviation_P = _ratios(scores, resamples=resamples, rng=rng)
     ratio_SS = _square(systems, ratio_P, 1 - ratio_P)
     deviation_SS = _square(systems, deviation_P, deviation_P)
-    bound_SS = _bound(ratio_SS, deviation_SS, alpha / comparisons)
+    bound_SS: Values = np.clip(ratio_SS - deviation_SS * normal_quantile(alpha / comparisons), 0, 1)
     runs = tuple(map(len, scores))
     return AsoMatrix(ratio_SS, bound_SS, deviation_SS, runs, alpha, comparisons, resamples)
 
@@ -315,11 +302,6 @@ def _observed(flat: Values, starts: NDArray[np.int64]) -> Values:
     return ratio_P
 
 
-def _bound(ratio: Values, deviation: Values, alpha: float) -> Values:
-    bound: Values = np.clip(ratio - deviation * normal_quantile(alpha), 0, 1)
-    return bound
-
-
 def _square(systems: int, above_P: Values, below_P: Values) -> Values:
     """Make a matrix from the pairs above and below its diagonal, which is NaN."""
     table_SS = np.full((systems, systems), math.nan)
@@ -327,20 +309,6 @@ def _square(systems: int, above_P: Values, below_P: Values) -> Values:
     table_SS[upper] = above_P
     table_SS.T[upper] = below_P
     return table_SS
-
-
-def _result(
-    ratio: float,
-    bound: float,
-    deviation: float,
-    *,
-    runs: tuple[int, int],
-    alpha: float,
-    comparisons: int,
-    resamples: int,
-) -> Aso:
-    rates = nearest_null_rates(runs, alpha / comparisons)
-    return Aso(ratio, bound, deviation, runs, alpha, comparisons, resamples, rates, "" if min(runs) > 1 else ONE_RUN)
 
 
 def _level(alpha: float, comparisons: int) -> str:

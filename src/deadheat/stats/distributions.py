@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,10 +38,6 @@ class Summary:
         spread = f"± {self.sd:.4f}" if self.n > 1 else "(one run: no deviation)"
         quartiles = f"{self.lower_quartile:.4f}..{self.median:.4f}..{self.upper_quartile:.4f}"
         return f"{self.mean:.4f} {spread}, n = {self.n}, {self.minimum:.4f}..{quartiles}..{self.maximum:.4f}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
