@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from deadheat.terminal.tables import table
 
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.store.store import Store
-from deadheat.terminal.tables import table
 
 SYSTEMS, CORPORA, TABLE_RUNS, STORE_RUNS, UNITS, AT_ONCE = 26, 82, 1_000, 50, 300, 2_000
 METRIC = "las.v1"

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+from deadheat.terminal.search import search_text
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take
 from deadheat.corpus.transforms import with_labels, with_trees
@@ -31,7 +32,6 @@ from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.systems import SYSTEMS
-from deadheat.terminal.search import search_text
 from studies.tune.orders import key_of
 
 

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.chunking import (
-    SCHEMES,
     INVALID,
+    SCHEMES,
     B,
     E,
     I,
@@ -25,8 +25,8 @@ from deadheat.metrics.chunking import (
     S,
     Types,
     describe_scheme,
-    in_both,
     find_chunks,
+    in_both,
     split_tags,
     written,
 )

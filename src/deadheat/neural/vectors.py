@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from deadheat.compression import GZIP, XZ, ZSTD, BrokenError
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, reason
-from deadheat.text import pluralize
 from deadheat.neural.text import Lexicon, normalize_form
+from deadheat.text import pluralize
 
 NEWLINE, RETURN, SPACE, TAB = b"\n\r \t"
 BLANKS = b" \t"

@@ -20,7 +20,7 @@ from deadheat.ranking.size_samples import (
     sampled_scores,
 )
 from deadheat.stats.aso import aso_matrix
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.text import pluralize
 

@@ -11,8 +11,8 @@ from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
 from deadheat.corpus.reading import LENIENT_MODES, read
 from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
 from deadheat.errors import AlignmentError, InputError, NameUnknown
-from deadheat.text import pluralize
 from deadheat.kernels.conllu import STRING_COLUMNS
+from deadheat.text import pluralize
 
 FORMATS = ("auto", "conllu", "columns", "tagged")
 _SUFFIXES = {"columns": ".tsv", "tagged": ".tagged"}
