@@ -37,7 +37,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.words import CORRECTIONS, metric_label
 from deadheat.results.format import COUNT, P_VALUE, PERCENT, RANK, SHARE, number_format, score_format
-from deadheat.results.rank import PairOrder, Ranking, RepresentativeSubsets
+from deadheat.results.rank import PairOrder, Ranking, RepresentativeSubsets, SystemRanks
 
 STABLE = 0.95  # share of subsets from which on an order is called stable
 CLOSEST = 10  # pairs in the table of those that change their order most often
@@ -119,32 +119,23 @@ def _ranks(result: Ranking) -> Iterator[Block]:
     fixed = [row.system for row in result.systems if row.best == row.worst]
     if fixed:
         yield Paragraph(text("Always the same rank: {}.", names(fixed)), detail=True)
-    subsets = str(subsets_text(result))
-    boxes = tuple(
-        RankRow(
-            row.system,
-            row.best,
-            row.lower_quartile,
-            row.median,
-            row.upper_quartile,
-            row.worst,
-            row.mean,
-            row.possible_best.rank if row.possible_best is not None else None,
-            row.possible_worst.rank if row.possible_worst is not None else None,
-        )
-        for row in result.systems
-    )
-    yield Figure(Drawing("rank-boxes", RankBoxes(boxes, f"Ranks on {subsets}")))
-    systems, shares = (tuple(row.system for row in result.systems), tuple(row.shares for row in result.systems))
-    yield Figure(
-        Drawing("rank-shares", RankHeatmap(systems, shares, f"How often each system has each rank, on {subsets}"))
-    )
+    subsets = subsets_text(result)
+    yield Figure(Drawing("rank-boxes", RankBoxes(tuple(map(_box, result.systems)), f"Ranks on {subsets}")))
+    systems, shares = tuple(row.system for row in result.systems), tuple(row.shares for row in result.systems)
+    title = f"How often each system has each rank, on {subsets}"
+    yield Figure(Drawing("rank-shares", RankHeatmap(systems, shares, title)))
     yield _rank_table(result)
     yield Note(
         "A system's score on a subset is its mean over the data sets; systems with equal means share the better rank."
     )
     for note in result.notes:
         yield Note(note)
+
+
+def _box(row: SystemRanks) -> RankRow:
+    best, worst = (end.rank if end is not None else None for end in (row.possible_best, row.possible_worst))
+    quartiles = row.lower_quartile, row.median, row.upper_quartile
+    return RankRow(row.system, row.best, *quartiles, row.worst, row.mean, best, worst)
 
 
 def _rank_table(result: Ranking) -> Table:
@@ -394,15 +385,9 @@ def _metrics(metrics: Sequence[MetricStability]) -> Iterator[Block]:
     yield Heading("Stability by metric")
     stable, loose = by_sd[0], by_sd[-1]
     if len(by_sd) > 1:
-        yield Paragraph(
-            text(
-                "On the same subsets, ranks by {} vary least (SD {}, averaged over systems) and ranks by {} most ({}).",
-                stable.metric,
-                number(stable.mean_sd),
-                loose.metric,
-                number(loose.mean_sd),
-            )
-        )
+        extremes = (stable.metric, number(stable.mean_sd), loose.metric, number(loose.mean_sd))
+        least = "On the same subsets, ranks by {} vary least (SD {}, averaged over systems) and ranks by {} most ({})."
+        yield Paragraph(text(least, *extremes))
     top = max(metrics, key=lambda item: item.top)
     if top is not stable:
         yield Paragraph(
