@@ -146,14 +146,9 @@ def _rank_table(result: Ranking) -> Table:
         Column("system"),
         Column("rank", RANK),
         Column(metric, form),
-        Column("mean rank", number_format(2)),
-        Column("SD", number_format(2)),
-        Column("median", RANK),
-        Column("quartiles", RANK),
-        Column("range", RANK),
-        *((Column("possible", RANK),) if exact else ()),
-        Column("first", SHARE),
-        Column("ahead of next", SHARE),
+        *(Column(name, number_format(2)) for name in ("mean rank", "SD")),
+        *(Column(name, RANK) for name in ("median", "quartiles", "range", *(["possible"] if exact else []))),
+        *(Column(name, SHARE) for name in ("first", "ahead of next")),
     )
     ahead = [pair.shares[0] for pair in result.neighbours]
     scores = best_cells([row.score for row in rows], form)
@@ -270,13 +265,11 @@ def _attribute_table(system: str, name: str, end: ExtremeSubsets) -> Table:
     tests = sorted(end.tests, key=lambda test: test.p)[:ROWS]
     columns = (
         Column("attribute"),
-        Column("these subsets", SHARE),
-        Column("all data sets", SHARE),
-        Column("p", P_VALUE),
-        Column("p (corrected)", P_VALUE),
+        *(Column(name, SHARE) for name in ("these subsets", "all data sets")),
+        *(Column(name, P_VALUE) for name in ("p", "p (corrected)")),
     )
     rows = tuple((*_attribute_cells(test), test.p, test.p_corrected) for test in tests)
-    caption = text("{} of {}, at its {} rank.", count(len(end.subsets), "subset"), system, Text((name,)))
+    caption = text("{} with the {} rank of {}.", count(len(end.subsets), "subset"), Text((name,)), system)
     return Table(columns, rows, caption=caption)
 
 
@@ -357,9 +350,7 @@ def _representative(result: RepresentativeSubsets) -> Iterator[Block]:
     columns = (
         Column("search"),
         Column("data sets"),
-        Column("pairs in the same order", COUNT),
-        Column("at most", COUNT),
-        Column("of", COUNT),
+        *(Column(name, COUNT) for name in ("pairs in the same order", "at most", "of")),
         Column("tau", TAU),
     )
     rows: list[tuple[Content, ...]] = [
@@ -398,8 +389,7 @@ def _metrics(metrics: Sequence[MetricStability]) -> Iterator[Block]:
         Column("SD of ranks", number_format(3)),
         Column("interquartile range", number_format(2)),
         Column("tau", TAU),
-        Column("pairs swapped", SHARE),
-        Column("same first", SHARE),
+        *(Column(name, SHARE) for name in ("pairs swapped", "same first")),
     )
     rows = tuple(
         (item.metric, item.mean_sd, item.mean_quartile_range, item.tau.mean, item.swapped, item.top) for item in by_sd

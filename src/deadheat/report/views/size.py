@@ -88,7 +88,8 @@ def _criterion(result: SizeStudy) -> Text:
     settings = result.settings
     return text(
         f"Sufficient: weighted Kendall's tau with the ranking on {_reference(result)} is at least "
-        f"{settings.threshold:g} in at least {100 * settings.confidence:g}% of the draws, at this size and all larger ones."
+        f"{settings.threshold:g} in at least {100 * settings.confidence:g}% of the draws, at this size and all larger "
+        "ones."
     )
 
 
