@@ -16,13 +16,6 @@ def drawn(rows: list[Strip], layout: Layout = WIDE) -> Chart:
 
 
 @layouts
-@pytest.mark.parametrize("rows", [1, 2, 13, 36])
-def test_any_number_of_rows_is_inside_and_no_words_cover_others(layout: Layout, rows: int) -> None:
-    made = [Strip(f"data set {i}", (90.0 - i, 91.0, 92.0 + i), ("a", "b", "c"), i % 3) for i in range(rows)]
-    assert_sound(drawn(made, layout), layout)
-
-
-@layouts
 def test_dots_the_median_and_the_chosen_one_are_in_their_places(layout: Layout) -> None:
     chart = drawn(ROWS, layout)
     place = across(chart, layout)

@@ -25,7 +25,7 @@ def runs(tmp_path: Path) -> Path:
 def test_the_terminal_shows_the_verdict_options_best_first_and_importance(commands: Commands, runs: Path) -> None:
     outcome = commands("contrast", runs, "--factor", "opt", "--score", "score", "--importance")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith("lstm has the best score and is shown to be better than all 2 others.")
+    assert outcome.out.startswith("lstm has the best score and is shown to be better than both others.")
     lines = outcome.out.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("opt "))
     assert lines[at].endswith("p (sign)  p (Wilcoxon)  p (SD)")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from deadheat.pages.demo import demo_report
+from deadheat.report.demo import demo_report
 from deadheat.pages.opening import KINDS
 from deadheat.pages.report import Report, Took, report
 from deadheat.pages.section import Section

@@ -181,7 +181,7 @@ def test_a_column_called_number_is_no_split_by_itself(tmp_path: Path) -> None:
         ("treebank,A,B\nen,90,x\nde,80,70\n", ":2: score of B 'x'; expected a number"),
         ("treebank,A\n,90\n", ":2: no data set; expected a name in column treebank"),
         ("treebank,A,B\nen,x,y\n", ": no column of scores; expected columns of systems"),
-        ("words\nhello\n", ": only one column, words; expected columns of systems"),
+        ("words\nhello\n", ": one column, words; expected columns of systems"),
         ("system,dataset,score\nA,en,\n", ": no score in any row; expected some"),
         ("system,en,de\nA,90,80\n", ": systems in rows (the first column is 'system'), and no column of scores;"),
         ("", ": an empty table; expected a header and rows"),

@@ -55,7 +55,7 @@ def test_options_have_wins_differences_and_tests_best_first(result: Contrast) ->
     (latex,) = check(result.to_latex()).tables
     assert latex[3][1] == "0%"
     assert latex[3][2] == f"{100 * comparison['none'].median_difference:+.2f}"
-    assert headline(result) == "lstm has the best f1 and is shown to be better than all 2 others."
+    assert headline(result) == "lstm has the best f1 and is shown to be better than both others."
     assert from_json(result.to_json()) == result
 
 

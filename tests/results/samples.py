@@ -2,16 +2,25 @@
 
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 
 import numpy as np
 
 import deadheat
 from deadheat.corpus import Corpus
 from deadheat.questions.power import assumed_power
+from deadheat.questions.run import run_plan
 from deadheat.questions.size import size
+from deadheat.questions.splits import split_report
+from deadheat.questions.stored_study import read_study
+from deadheat.questions.table_report import table_report
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
+from deadheat.results.ledger import Evaluations, LedgerLine, LedgerReport
+from deadheat.results.study import StudyResult
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
+from tests.study.study_cases import corpus_text, in_this_process
 
 
 def tagged(*rows: str) -> Corpus:
@@ -50,28 +59,6 @@ def sample_power() -> Result:
     return assumed_power(25_000, 0.970, 0.968, agreement=0.98)
 
 
-def sample_rank() -> Result:
-    return deadheat.rank(TABLE, subset_size=3, samples=20)
-
-
-def sample_rank_with_everything() -> Result:
-    return deadheat.rank(
-        FOUR,
-        subset_size=3,
-        exact=True,
-        attributes={"family": tuple("ggudtsuu")},
-        anomalous=["B"],
-        subsets={"large": ["en", "de"], "small": ["ta", "hu", "xx"]},
-        left_out=True,
-        representative_size=2,
-    )
-
-
-def sample_size() -> Result:
-    settings = SizeSettings((4, 20, 40), draws=10, aso_draws=2)
-    return size(GOLD, {"good": [GOOD, FAIR], "fair": [FAIR, POOR], "poor": POOR}, settings=settings)
-
-
 @cache
 def runs_file() -> Path:
     """Runs of three systems on two tasks, with settings, seeds and dev scores."""
@@ -99,6 +86,101 @@ def sample_seeds_of_configurations() -> Result:
 def sample_contrast() -> Result:
     settings = ["layers", "seed"]
     return deadheat.contrast(runs_file(), score="f1", factor="system", by="task", settings=settings, importance=True)
+
+
+def sample_rank() -> Result:
+    return deadheat.rank(TABLE, subset_size=3, samples=20)
+
+
+def sample_rank_with_everything() -> Result:
+    return deadheat.rank(
+        FOUR,
+        subset_size=3,
+        exact=True,
+        attributes={"family": tuple("ggudtsuu")},
+        anomalous=["B"],
+        subsets={"large": ["en", "de"], "small": ["ta", "hu", "xx"]},
+        left_out=True,
+        representative_size=2,
+    )
+
+
+def sample_size() -> Result:
+    settings = SizeSettings((4, 20, 40), draws=10, aso_draws=2)
+    return size(GOLD, {"good": [GOOD, FAIR], "fair": [FAIR, POOR], "poor": POOR}, settings=settings)
+
+
+STUDY = """
+[corpora.small]
+files = "small.conllu"
+[[splits]]
+strategy = "random"
+times = 3
+sizes = "40/20/20/20"
+[[splits]]
+strategy = "random"
+seed = 1
+sizes = "40/20/20/20"
+[[systems]]
+name = "majority"
+[[systems]]
+name = "unigram"
+[[systems]]
+name = "perceptron"
+seeds = 2
+[search]
+system = "perceptron"
+epochs = [1, 2]
+order = [2, 3]
+epoch = ["tune", "dev"]
+"""
+
+
+@cache
+def study_with_search() -> StudyResult:
+    with TemporaryDirectory() as folder:
+        Path(folder, "small.conllu").write_text(corpus_text(100))
+        Path(folder, "study.toml").write_text(STUDY)
+        plan = Plan.of(Path(folder, "study.toml"))
+        store = run_plan(plan, executor=in_this_process).store
+        with Store.read(store) as opened:
+            return read_study(opened).result
+
+
+def sample_study() -> Result:
+    return study_with_search()
+
+
+def sample_search() -> Result:
+    return study_with_search().searches[0]
+
+
+def sample_split() -> Result:
+    text = "# newdoc id = {0}\n" + "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n" * 6
+    corpus = deadheat.read(text="".join(text.format(i) for i in range(10)))
+    return split_report(deadheat.split(corpus, "random(unit='document')", times=2))
+
+
+def sample_ledger() -> Result:
+    evaluated = Evaluations(
+        "en-test.conllu", "0f" * 32, 3, ("a", "b"), 2, ("ana",), "2026-01-01T10:00:00", budget=2, over_budget=1
+    )
+    line = LedgerLine(
+        "2026-01-01T10:00:00", "ana", "look", "a", "1e" * 32, ("las.v1",), "main table", None, "reviewers asked"
+    )
+    return LedgerReport((evaluated,), "ledger.jsonl", (line,))
+
+
+def sample_table() -> Result:
+    return table_report(scores_file()).results[0]
+
+
+@cache
+def scores_file() -> Path:
+    path = Path(mkdtemp()) / "scores.csv"
+    rows = [f"{system},{name},{score}" for system, scores in TABLE.items() for name, score in scores.items()]
+    path.write_text("\n".join(["system,dataset,score", *rows]) + "\n")
+    return path
 
 
 @cache

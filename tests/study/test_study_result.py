@@ -404,3 +404,14 @@ def test_two_splits_of_which_one_lacks_a_score_are_too_few(tmp_path: Path) -> No
         result = study_result(plan, store)
     (claim,) = result.verdict.claims
     assert [evidence.state for evidence in claim.evidence] == [State.TOO_FEW]
+
+
+def test_splits_that_repeat_count_once(tmp_path: Path) -> None:
+    """Four sentences of which one is tested make four different splits at most."""
+    path = study_file(tmp_path, times=12)
+    (tmp_path / "small.conllu").write_text(corpus_text(4))
+    result = found(path, "splits.sizes='train=3 sentences,test=1 sentences'", "evaluate=['test']")
+    (pair,) = result.blocks[0].pairs
+    assert pair.splits == 12
+    assert pair.overall.splits <= 4
+    assert any("splits repeat others" in note for note in result.notes)

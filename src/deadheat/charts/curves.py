@@ -262,15 +262,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class GapPlot:
-    """Points in a square with the same scale on both axes; on the diagonal both values are equal.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> points = (Gap("a", 91.0, 90.2), Gap("a", 91.4, 90.1), Gap("b", 90.0, 90.5))
-    >>> print(GapPlot(points, title="Dev and test", x_axis="dev", y_axis="test").draw(WIDE).description)
-    3 points of 2 systems; 2 below the diagonal (test less than dev), 1 above it.
-    """
+    """Points in a square with the same scale on both axes; on the diagonal both values are equal."""
 
     points: tuple[Gap, ...]
     title: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -46,13 +47,6 @@ class ViolinPlot:
     -----
     A violin is a Gaussian kernel density from the smallest to the largest value. Each is as high as its row, so heights
     can be compared within a row only.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> samples = (Sample("a", (90.1, 90.4, 90.2, 90.9, 90.3)), Sample("b", (91.0, 90.8)))
-    >>> print(ViolinPlot(samples, title="Seeds", axis="F1").draw(WIDE).description)
-    5 values of a (median 90.30), 2 values of b (median 90.90).
     """
 
     samples: tuple[Sample, ...]
@@ -97,7 +91,7 @@ def _violin_legend(samples: Sequence[Values], font: float) -> list[LegendEntry]:
     if any(len(values) >= FEWEST for values in samples):
         entries.append(LegendEntry(violin, width, "density, quartiles and median"))
     if any(0 < len(values) < MOST_DOTS for values in samples):
-        entries.append(LegendEntry(lambda x, y: circle("mark", x, y, 0.17 * font), 0.4 * font, "single values"))
+        entries.append(LegendEntry(partial(circle, "mark", r=0.17 * font), 0.4 * font, "single values"))
     return entries
 
 
@@ -202,15 +196,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class StripPlot:
-    """For each row its values as dots, their range and median, and the selected value as a diamond.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> rows = (Strip("small", (90.5, 91.0, 90.1), ("a", "b", "c"), 1), Strip("large", (94.0, 93.0), ("a", "b"), 1))
-    >>> print(StripPlot(rows, title="Settings", axis="LAS in percent").draw(WIDE).description)
-    2 rows, 5 values; the selected value is the highest of its row in 1 of 2.
-    """
+    """For each row its values as dots, their range and median, and the selected value as a diamond."""
 
     rows: tuple[Strip, ...]
     title: str
@@ -266,7 +252,7 @@ def _strip_legend(font: float) -> list[LegendEntry]:
 
     return [
         LegendEntry(strip, width, "all values, range and median"),
-        LegendEntry(lambda x, y: diamond("ink", x, y, 0.42 * font), 0.84 * font, "selected"),
+        LegendEntry(partial(diamond, "ink", r=0.42 * font), 0.84 * font, "selected"),
     ]
 
 
@@ -295,15 +281,7 @@ class SplitRange:
 
 @dataclass(frozen=True, slots=True)
 class SplitRangePlot:
-    """For each system the score on the standard split with its interval and, below it, those on random splits.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> rows = (SplitRange("TnT", 96.46, 96.36, 96.56, (96.2, 96.3)), SplitRange("Flair", 97.7, 97.6, 97.8, (97.6,)))
-    >>> print(SplitRangePlot(rows, title="Splits", axis="accuracy").draw(WIDE).description)
-    2 systems; the score on the standard split is above those on all random splits for 2 of 2, below them for 0.
-    """
+    """For each system the score on the standard split with its interval and, below it, those on random splits."""
 
     rows: tuple[SplitRange, ...]
     title: str

@@ -228,14 +228,7 @@ class CriticalDifferenceDiagram:
         Indices into `names`.
     difference
         The critical difference, drawn as a bracket above the line.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> diagram = CriticalDifferenceDiagram(("a", "b", "c"), (1.2, 1.9, 2.9), ((0, 1),), title="Ranks", difference=1.1)
-    >>> print(diagram.draw(WIDE).description)
-    Mean ranks of 3 systems, 1 is best: a 1.20, b 1.90, c 2.90. Not significantly different: a, b. The critical difference is 1.10.
-    """  # noqa: E501
+    """
 
     names: tuple[str, ...]
     ranks: tuple[float, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, diamond, line, rect, text, text_width
@@ -67,12 +68,8 @@ class RankBoxes:
         last = max([count, *finite(number for row in self.rows for number in row.numbers)])
         scale = Scale(0.5, last + 0.5, rows.left, rows.right)
         grid = [line("grid", scale(rank), rows.top, scale(rank), rows.bottom) for rank in _ticks(rows, int(last))]
-        drawn = [
-            key,
-            *grid,
-            _rank_labels(rows, scale, int(last), rows.bottom + 1.25 * font, 1.45 * font),
-            rows.labels(),
-        ]
+        labels = _rank_labels(rows, scale, int(last), rows.bottom + 1.25 * font, 1.45 * font)
+        drawn = [key, *grid, labels, rows.labels()]
         drawn += [_box(row, scale, rows.middle(i), rows.height, font) for i, row in enumerate(self.rows)]
         ranges = "; ".join(
             f"{row.name}: {_rank(row.best)} to {_rank(row.worst)}, median {_rank(row.median)}" for row in self.rows
@@ -84,14 +81,7 @@ class RankBoxes:
 
 @dataclass(frozen=True, slots=True)
 class RankHeatmap:
-    """How often each system (row) has each rank (column), by the strength of the fill.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> print(RankHeatmap(("a", "b"), ((0.9, 0.1), (0.1, 0.9)), title="Ranks").draw(WIDE).description)
-    2 systems by 2 ranks. Most frequent ranks: a 1 (90 %), b 2 (90 %).
-    """
+    """How often each system (row) has each rank (column), by the strength of the fill."""
 
     names: tuple[str, ...]
     shares: tuple[tuple[float, ...], ...]  # of systems by ranks
@@ -101,9 +91,8 @@ class RankHeatmap:
         lengths = sorted({len(row) for row in self.shares})
         if len(self.shares) != len(self.names) or len(lengths) > 1 or lengths == [0]:
             shape = f"{len(self.shares)} rows of {' or '.join(map(str, lengths)) or 'no'} shares"
-            raise InputError(
-                f"rank heat map: {shape}; expected a row of equal length for each of {len(self.names)} names"
-            )
+            expected = f"a row of equal length for each of {len(self.names)} names"
+            raise InputError(f"rank heat map: {shape}; expected {expected}")
 
     def draw(self, layout: Layout) -> Chart:
         if not self.names:
@@ -175,13 +164,12 @@ def _box_legend(rows: Sequence[RankRow], font: float) -> list[LegendEntry]:
 
     entries = [
         LegendEntry(box, width, "quartiles and median"),
-        LegendEntry(lambda x, y: diamond("mark", x, y, 0.27 * font), 0.6 * font, "mean"),
+        LegendEntry(partial(diamond, "mark", r=0.27 * font), 0.6 * font, "mean"),
         LegendEntry(whisker, width, "best to worst"),
     ]
     if any(finite((row.possible_best, row.possible_worst)) for row in rows):
-        entries.append(
-            LegendEntry(lambda x, y: circle("hollow", x, y, 0.24 * font), 0.6 * font, "possible over all subsets")
-        )
+        ring = partial(circle, "hollow", r=0.24 * font)
+        entries.append(LegendEntry(ring, 0.6 * font, "possible over all subsets"))
     return entries
 
 

@@ -85,15 +85,7 @@ class LabelledSentence:
 
 @dataclass(frozen=True, slots=True)
 class TagRows:
-    """Words with their tags below them, one row per system after gold; wrong tags are bold and underlined.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> systems = (SystemLabels("x", ("DT", "VB")), SystemLabels("y", ("DT", "NN")))
-    >>> print(TagRows(LabelledSentence(("a", "dog"), ("DT", "NN"), systems), title="Tags").draw(WIDE).description)
-    2 words. x is wrong on 1 word: dog VB for NN. y makes no mistakes.
-    """
+    """Words with their tags below them, one row per system after gold; wrong tags are bold and underlined."""
 
     sentence: LabelledSentence
     title: str
@@ -108,18 +100,9 @@ class TagRows:
         positions, window = _window(sentence)
         drawn, y = [], 0.2 * font
         for columns in _wrap(sentence, positions, left, layout):
-            drawn += [
-                label(
-                    left - font,
-                    _base_line(i, y, font),
-                    name,
-                    left - 1.1 * font,
-                    SMALL * font,
-                    kind="soft small",
-                    anchor="end",
-                )
-                for i, name in enumerate(names)
-            ]
+            for i, name in enumerate(names):
+                end, level = left - font, _base_line(i, y, font)
+                drawn.append(label(end, level, name, end - 0.1 * font, SMALL * font, kind="soft small", anchor="end"))
             drawn += [_tag_column(sentence, column, y, font) for column in columns]
             y += (WORD_HEIGHT + TAG_HEIGHT * len(names) + 1.3) * font
         description = sentence.description() + window
@@ -151,9 +134,8 @@ def _window(sentence: LabelledSentence) -> tuple[list[int], str]:
     count = len(sentence.words)
     if count <= MOST_WORDS:
         return list(range(count)), ""
-    wrong = [
-        i for i, gold in enumerate(sentence.gold) if any(system.labels[i] != gold for system in sentence.systems)
-    ] or [0]
+    columns = enumerate(zip(*(row.labels for row in sentence.rows), strict=True))
+    wrong = [i for i, tags in columns if len(set(tags)) > 1] or [0]
     first = max(wrong, key=lambda start: sum(start <= i < start + MOST_WORDS for i in wrong))
     last = max(i for i in wrong if i < first + MOST_WORDS)
     start = min(max(0, first - (MOST_WORDS - (last - first + 1)) // 2), count - MOST_WORDS)
@@ -219,13 +201,6 @@ class DependencyTree:
 
     Wrong arcs of a system are strong and have a cross; where only the relation is wrong, only its name does. The
     drawing is as wide as the sentence needs.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> sentence = LabelledSentence(("I", "see"), ("2:nsubj", "0:root"), (SystemLabels("x", ("0:root", "1:obj")),))
-    >>> print(DependencyTree(sentence, title="Trees").draw(WIDE).description)
-    2 words. x is wrong on 2 words: I 0:root for 2:nsubj, see 1:obj for 0:root.
     """
 
     sentence: LabelledSentence
@@ -245,9 +220,8 @@ class DependencyTree:
         for i, row in enumerate(sentence.rows):
             marks, y = _tree(row.name, trees[i], trees[0], words, y, is_gold=i == 0)
             drawn.append(marks)
-        return Chart(
-            self.title, sentence.description(), words.width, y, "".join(drawn), sentence.header, sentence.table
-        )
+        size = words.width, y
+        return Chart(self.title, sentence.description(), *size, "".join(drawn), sentence.header, sentence.table)
 
 
 @dataclass(frozen=True, slots=True)

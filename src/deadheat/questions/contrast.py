@@ -127,7 +127,6 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         ]
     scale = Scale.of((float(scores.min()), float(scores.max())))
     claims = tuple(claim for block in blocks for claim in _claims(block, second, alpha, score, scale))
-    omitted = sum(len(block.comparison.pairs) for block in blocks) - len(claims)
     compared = len({option.option for block in blocks for option in block.comparison.options})
     return Contrast(
         factor,
@@ -144,7 +143,7 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         len(table),
         blocks,
         shares,
-        Verdict(claims, omitted, compared),
+        Verdict(claims, systems=compared),
         scale,
         tuple(notes),
     )

@@ -92,7 +92,7 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         len(plan.cells),
         len(missing),
         tuple(damaged),
-        notes=(*notes, *(note for block in blocks for note in _incomplete(block)), *unranked),
+        notes=(*notes, *(note for block in blocks for note in _block_notes(block)), *unranked),
         keys=tuple(cell.key for cell in plan.cells),
     )
 
@@ -108,12 +108,16 @@ def scale_of(blocks: Sequence[StudyBlock]) -> Scale:
     return Scale.of(end for block in blocks for row in block.systems for end in (row.min, row.max))
 
 
-def _incomplete(block: StudyBlock) -> Iterator[str]:
-    """Systems whose mean is over fewer splits than that of others."""
+def _block_notes(block: StudyBlock) -> Iterator[str]:
+    """Splits that repeat, and systems whose mean is over fewer splits than that of others."""
+    where = f"{block.corpus}, {block.way}, {block.part}"
+    distinct = max((pair.overall.splits for pair in block.pairs), default=block.splits)
+    common = max((pair.splits for pair in block.pairs), default=block.splits)
+    if distinct < common:
+        yield f"{where}: {common - distinct:,} of {common:,} splits repeat others and are not counted in tests over splits"
     for row in block.systems:
         missing = int(np.isnan(row.by_split).sum())
         if row.metric == block.metrics[0] and 0 < missing < block.splits:
-            where = f"{block.corpus}, {block.way}, {block.part}"
             of_all = f"{row.system} has no score on {missing:,} of {pluralize(block.splits, 'split')}"
             yield f"{where}: {of_all}, so its mean cannot be compared with those over all splits"
 
@@ -142,10 +146,13 @@ def _block(
     tests = _PairTests(plan, store, part, [row.system for row in rows])
     lengths = plan.materials[cells[0].corpus].lengths
     words: dict[str, list[int]] = {"train": [], part: []}
-    for of_split in by_number.values():
+    partitions: dict[tuple[bytes, ...], int] = {}  # where there is little to draw from, splits may repeat
+    for at, of_split in enumerate(by_number.values()):
         damaged |= dict.fromkeys(tests.add(of_split))
+        parts = plan.partition(of_split[0]).parts
+        partitions.setdefault(tuple(np.sort(parts[name]).tobytes() for name in words), at)
         for name, sizes in words.items():
-            sizes.append(int(lengths[plan.partition(of_split[0]).parts[name]].sum()))
+            sizes.append(int(lengths[parts[name]].sum()))
     first = cells[0]
     block = StudyBlock(
         first.corpus,
@@ -161,7 +168,8 @@ def _block(
         tuple(words["train"]),
         tuple(words[part]),
     )
-    return replace(block, pairs=_overall(block, plan.study.compare.correction, plan.study.compare.alpha))
+    entry, distinct = plan.study.compare, list(partitions.values())
+    return replace(block, pairs=_overall(block, distinct, entry.correction, entry.alpha))
 
 
 def system_scores(
@@ -289,15 +297,17 @@ def pair_over_splits(a: str, b: str, tests: Sequence[SplitTest], correction: str
     )
 
 
-def _overall(block: StudyBlock, correction: str, alpha: float) -> tuple[PairOverSplits, ...]:
-    """Pairs tested on all splits together, with p-values corrected for the number of pairs of each metric."""
+def _overall(
+    block: StudyBlock, distinct: Sequence[int], correction: str, alpha: float
+) -> tuple[PairOverSplits, ...]:
+    """Pairs tested on all distinct splits together, with p-values corrected for the number of pairs of each metric."""
     pairs = list(block.pairs)
     if block.splits > 1:
         rows = {(row.system, row.metric): row for row in block.systems}
         firsts = block.first_metrics()
         share = sum(block.part_words) / sum(block.train_words)
         for at, pair in enumerate(pairs):
-            a, b = (np.array(rows[name, firsts[pair.a]].by_split) for name in (pair.a, pair.b))
+            a, b = (np.array(rows[name, firsts[pair.a]].by_split)[distinct] for name in (pair.a, pair.b))
             gaps = (a - b)[np.isfinite(a - b)]
             test = corrected_resampled_t(gaps, test_share=share, alpha=alpha)
             overall = OverallTest(

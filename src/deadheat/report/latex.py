@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import DAGGER, DOUBLE_DAGGER, Block, Cell, Shown, Table, Text, Words, cell_text
+from deadheat.report.model import CIRCLE, DAGGER, DOUBLE_DAGGER, Block, Cell, Shown, Table, Text, Words, cell_text
 from deadheat.results.format import Format, Kind
 
 if TYPE_CHECKING:
     from deadheat.results.base import Result
 
 COLUMN_CHARACTERS = 46  # of small text that fit into one column of two
-MARKS = {DAGGER: r"\dagger", DOUBLE_DAGGER: r"\ddagger"}
+MARKS = {DAGGER: r"\dagger", DOUBLE_DAGGER: r"\ddagger", CIRCLE: r"\circ"}
 
 # `"` is active in several languages of babel, and `<`, `>` and `|` are other characters in LaTeX's first encoding.
 _SPECIAL = str.maketrans(

@@ -195,7 +195,7 @@ class Mark:
     meaning: Words
 
 
-DAGGER, DOUBLE_DAGGER, STAR = "†", "‡", "*"
+DAGGER, DOUBLE_DAGGER, STAR, CIRCLE = "†", "‡", "*", "°"
 
 
 @dataclass(frozen=True, slots=True)

@@ -278,7 +278,7 @@ def _two_setups(result: SearchResult) -> Table:
         )
     over = result.difference(TEST)
     if over is not None and len(rows) > 1:
-        rows.append(("over data sets", "", "", "", over.first, over.second, over.difference, over.p, ""))
+        rows.append(("over data sets", "", "", "", over.first, over.second, over.difference, over.p, None))
     form = score_format(result.scale)
     columns = (
         Column("data set"),
@@ -321,7 +321,7 @@ def _gaps(result: SearchResult) -> Iterator[Block]:
         differences = [result.difference(quantity) for quantity in QUANTITIES]
         for label, field in (("p of the difference", "p"), ("p by bootstrap", "p_bootstrap")):
             p_values = [math.nan if row is None else getattr(row, field) for row in differences]
-            rows.append((label, *(cell for p in p_values for cell in ("", Cell(p, format=P_VALUE)))))
+            rows.append((label, *(cell for p in p_values for cell in (None, Cell(p, format=P_VALUE)))))
     form = points_format(result.scale)
     headings = [f"{QUANTITIES[quantity]}{f', {setup}' if several else ''}" for quantity, setup in columns]
     yield Heading(text("{}: dev and test", result.system))

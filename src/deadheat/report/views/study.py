@@ -13,6 +13,7 @@ from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.charts.pairs import PairCell, PairMatrix
 from deadheat.report.latex import slug
 from deadheat.report.model import (
+    CIRCLE,
     DAGGER,
     DOUBLE_DAGGER,
     STAR,
@@ -57,7 +58,6 @@ CORPORA = 6  # that are shown one by one; of more, all together and those that r
 DRAWN = 3  # strategies with figures of their own
 MATRIX = 40  # systems in a matrix
 ROWS = 28  # pairs of a table that is not folded: all of eight systems
-UNTESTED = "°"
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
         Mark(DAGGER, f"not shown to differ from the best{tested}"),
         Mark(DOUBLE_DAGGER, f"too few {_units(block)} to show a difference from the best{tested}"),
         Mark(STAR, f"shown to be better than the system with the best score{tested}"),
-        Mark(UNTESTED, "not tested against the best"),
+        Mark(CIRCLE, "not tested against the best"),
     )
     name = slug("study", block.corpus, block.strategy, block.part, _only_metric(family))
     return Table(columns, tuple(rows), name, caption, marks, detail=detail)
@@ -317,7 +317,7 @@ def _marks(block: StudyBlock, alpha: float) -> list[str]:
                 state = {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}.get(state, state)
             states[pair.b if pair.a == best else pair.a] = state
     symbols = {State.NOT_SHOWN: DAGGER, State.TOO_FEW: DOUBLE_DAGGER, State.OPPOSITE: STAR, State.SHOWN: ""}
-    untested = UNTESTED if block.pairs else ""
+    untested = CIRCLE if block.pairs else ""
     return ["", *(symbols[states[row.system]] if row.system in states else untested for row in block.ranked[1:])]
 
 
