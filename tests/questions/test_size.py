@@ -228,8 +228,9 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(folder
         (folder / "counts.txt", "that ends in .npz"),
         (folder / "no" / "counts.npz", "no folder"),
     ):
+        entry = LedgerEntry(Ledger.at())
         with pytest.raises(InputError, match=told):
-            size(folder / "my-test.conllu", files(folder), settings=FAST, save=save, ledger_entry=LedgerEntry(Ledger.at()))
+            size(folder / "my-test.conllu", files(folder), settings=FAST, save=save, ledger_entry=entry)
     assert not ledger_path.exists()
 
 
