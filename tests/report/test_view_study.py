@@ -24,7 +24,7 @@ from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
 from tests.latex import compile_latex
 from tests.report.blocks import column, data, drawn, headings, marks, rows, section, tables, texts
-from tests.study.study_cases import serial
+from tests.study.study_cases import in_this_process
 
 ACCURACY = "Accuracy (upos)"
 LABEL = "<b>50% a_b & c</b>"
@@ -59,7 +59,7 @@ predict = "false"
 
 def result_of(path: Path, *overrides: str) -> StudyResult:
     plan = Plan.of(path, overrides)
-    with Store.read(run_plan(plan, executor=serial).store) as store:
+    with Store.read(run_plan(plan, executor=in_this_process).store) as store:
         return read_study(store).result
 
 
@@ -209,7 +209,7 @@ def test_a_study_that_is_not_finished_shows_its_scores(bed: Path, two: StudyResu
         finished = read_study(store).result
     assert finished == two
     other = tmp_path / "other.sqlite"
-    run_plan(plan, other, executor=serial)
+    run_plan(plan, other, executor=in_this_process)
     with Store.open(other) as store:
         with store._writing():
             store._connection.execute("DELETE FROM results")

@@ -20,7 +20,7 @@ from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
 from deadheat.results.study import StudyResult
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
-from tests.study.study_cases import corpus_text, serial
+from tests.study.study_cases import corpus_text, in_this_process
 
 
 def tagged(*rows: str) -> Corpus:
@@ -142,7 +142,7 @@ def study_with_search() -> StudyResult:
         Path(folder, "small.conllu").write_text(corpus_text(100))
         Path(folder, "study.toml").write_text(STUDY)
         plan = Plan.of(Path(folder, "study.toml"))
-        store = run_plan(plan, executor=serial).store
+        store = run_plan(plan, executor=in_this_process).store
         with Store.read(store) as opened:
             return read_study(opened).result
 
