@@ -58,7 +58,7 @@ def main() -> None:
     offsets = text.offsets
     chance, peaked = (scores(text, rng, peak) for peak in (0.0, PEAK))
     labels = bracketing.encode(text.trees, offsets)
-    first, second = (shuffled(plane, rng) for plane in labels.planes)
+    first, second = (shuffled(plane, rng) for plane in labels)
     roots = text.trees == 0
     tasks: dict[str, Callable[[], object]] = {
         "best tree, random scores": lambda: best_trees(chance, offsets),
@@ -68,7 +68,7 @@ def main() -> None:
         f"tree by a beam of {BEAM}, random scores": lambda: beam_trees(chance, offsets, beam=BEAM),
         f"tree by a beam of {BEAM}, peaked scores": lambda: beam_trees(peaked, offsets, beam=BEAM),
         "brackets from trees": lambda: bracketing.encode(text.trees, offsets),
-        "trees from gold brackets": lambda: bracketing.decode(labels.planes, roots, offsets),
+        "trees from gold brackets": lambda: bracketing.decode(labels, roots, offsets),
         "trees from shuffled brackets": lambda: bracketing.decode((first, second), rng.permutation(roots), offsets),
         f"transitions, costs and features, {BATCH} sentences at once": lambda: derive(text),
     }

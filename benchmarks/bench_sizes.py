@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
+from deadheat.terminal.tables import table
 
 from benchmarks.timing import cpu
 from deadheat.metrics import METRICS
+from deadheat.ranking.size_samples import CountedSet, SizeSettings, sample_weights
 from deadheat.ranking.sizes import size_curves
-from deadheat.ranking.size_samples import CountedSet, sample_weights
-from deadheat.ranking.size_samples import SizeSettings
-from deadheat.terminal.tables import table
 
 SYSTEMS, RUNS, SENTENCES, DRAWS = 33, 5, 2000, 100
 FEW = 3  # draws that are done one by one, and reckoned up
@@ -43,7 +42,7 @@ def one_by_one(given: CountedSet, settings: SizeSettings, draws: int) -> list[fl
 def main() -> None:
     given = parsers()
     plain = SizeSettings(draws=DRAWS, seeds="separate", aso_draws=0)
-    random = SizeSettings(draws=DRAWS, seeds="separate", aso_draws=0, ways=("rand",))
+    random = SizeSettings(draws=DRAWS, seeds="separate", aso_draws=0, strategies=("rand",))
     ours = cpu(lambda: size_curves([given], random), repeats=3)
     slow = cpu(lambda: one_by_one(given, random, FEW), repeats=1) * DRAWS / FEW
     (found,), _ = size_curves([given], random)

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.timing import DATA, peak_memory
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
-from deadheat.study.store.counts import compressed
+from deadheat.study.store.counts import compress
 from deadheat.study.store.store import Store
 from deadheat.terminal.tables import table
 
@@ -127,7 +127,7 @@ def main() -> None:
     real = real_counts()
     counts_RNF = made_counts(np.random.default_rng(0)) if real is None else real
     print(f"bytes a run of {UNITS:,} units by 3 fields ({'made-up' if real is None else 'real'} counts, LAS)")
-    sizes = {name: np.mean([len(compressed(pack(each))) for each in counts_RNF]) for name, pack in LAYOUTS.items()}
+    sizes = {name: np.mean([len(compress(pack(each))) for each in counts_RNF]) for name, pack in LAYOUTS.items()}
     print(table(("layout", "bytes"), [(name, f"{size:,.0f}") for name, size in sizes.items()]), "\n")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.timing import DATA
 from deadheat.questions.study import study_result
-from deadheat.study.engine.training import work
+from deadheat.study.engine.training import train_cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from deadheat.terminal.tables import table
@@ -72,10 +72,10 @@ def command(path: Path, *options: str) -> tuple[float, float, str]:
 def alone(path: Path) -> float:
     """Seconds of CPU that a cell takes by itself: its training, prediction and scores."""
     plan = Plan.of(path)
-    work(plan, plan.cells[0])
+    train_cell(plan, plan.cells[0])
     start = time.process_time()
     for cell in plan.cells[:ALONE]:
-        work(plan, cell)
+        train_cell(plan, cell)
     return (time.process_time() - start) / min(ALONE, len(plan.cells))
 
 

@@ -21,14 +21,13 @@ import numpy as np
 
 from deadheat.corpus import read
 from deadheat.neural import batches
-from deadheat.neural.devices import accelerated
+from deadheat.neural.config import RATES, HyperParams, Shape, TrainSchedule
+from deadheat.neural.devices import on_accelerator, parameter_count
 from deadheat.neural.lstm import DIRECTIONS
-from deadheat.neural.devices import weights_of
-from deadheat.neural.programs import Ground
+from deadheat.neural.programs import DeviceData
 from deadheat.neural.schemes import f1_of
-from deadheat.neural.config import RATES, Course, Numbers, Shape
-from deadheat.neural.stack import Job, Splits, Stack
-from deadheat.neural.text import Encoding, encoded, tokens_of
+from deadheat.neural.stack import Splits, Stack, StackJob
+from deadheat.neural.text import Encoding, encode_corpora, tokens_of
 
 if TYPE_CHECKING:
     from benchmarks.networks_torch import Training
@@ -49,21 +48,21 @@ def main() -> None:
         [given.data / "train.txt", given.data / "test.txt"], format="columns", columns=["form", "pos", "chunk"]
     )
     labels = corpus.column("chunk")
-    encoding = encoded([corpus], labels.codes, labels.vocabulary.strings)
+    encoding = encode_corpora([corpus], labels.codes, labels.vocabulary.strings)
     sentences = np.arange(corpus.parts[0].sentences if hasattr(corpus.parts[0], "sentences") else 8936)
     sentences = sentences[: given.limit]
     cut = len(sentences) * 9 // 10
     train, tune = sentences[:cut], sentences[cut:]
     shape = Shape()
     lengths = np.asarray(encoding.arrays["lengths"])
-    groups = batches.by_length(lengths, train, shape.batch)
+    groups = batches.group_by_length(lengths, train, shape.batch)
     tokens = int(lengths[train].sum())
-    steps = sum(batches.counts(groups, shape.batch).values())
+    steps = sum(batches.batch_counts(groups, shape.batch).values())
     work = operations(shape, encoding) * tokens
     print(
         f"{len(train):,} sentences, {tokens:,} words, {steps} steps an epoch, "
         f"padding {100 * batches.padding(groups, lengths, shape.batch):.1f} %, "
-        f"{weights_of(shape, len(encoding.words), len(encoding.characters), len(encoding.labels)):,} weights"
+        f"{parameter_count(shape, len(encoding.words), len(encoding.characters), len(encoding.labels)):,} weights"
     )
     rows: list[dict[str, Any]] = []
     for size in map(int, filter(None, given.sizes.split(","))):
@@ -97,7 +96,7 @@ def ours(
     encoding: Encoding, shape: Shape, train: np.ndarray, tune: np.ndarray, size: int, epochs: int
 ) -> dict[str, Any]:
     """Train a stack, and time its epochs once everything is compiled."""
-    ground = Ground.of(shape, encoding, [train])
+    data = DeviceData.of(shape, encoding, [train])
     gold = np.asarray(encoding.arrays["labels"])[
         tokens_of(encoding.arrays["starts"], encoding.arrays["lengths"], np.sort(tune))
     ]
@@ -106,20 +105,20 @@ def ours(
     def judge(split: int, labels: np.ndarray) -> float:
         return f1_of(gold, labels, encoding.labels, offsets)
 
-    stack = Stack(ground, Splits([train], [tune]), judge, size=size)
-    found = timed(stack, Numbers(RATES[shape.optimizer]), epochs)
+    stack = Stack(data, Splits([train], [tune]), judge, size=size)
+    found = timed(stack, HyperParams(RATES[shape.optimizer]), epochs)
     scores = [slot.curve[-1] for slot in stack.slots if slot is not None]
     return {**found, "f1": float(np.mean(scores)), "f1_sd": float(np.std(scores))}
 
 
-def timed(stack: Stack, numbers: Numbers, epochs: int) -> dict[str, Any]:
+def timed(stack: Stack, hyper: HyperParams, epochs: int) -> dict[str, Any]:
     """Seconds of epochs of a full stack, once everything is compiled and the first epoch is over."""
     import jax
 
-    course = Course(epochs + 1, epochs + 1)
+    course = TrainSchedule(epochs + 1, epochs + 1)
     began = time.perf_counter()
-    stack._enter([(at, Job(numbers, at, 0, course)) for at in range(stack.size)][::-1])
-    if accelerated():  # elsewhere programs are made when they are first used
+    stack._start_jobs([(at, StackJob(hyper, at, 0, course)) for at in range(stack.size)][::-1])
+    if on_accelerator():  # elsewhere programs are made when they are first used
         stack.compile()
     jax.block_until_ready(stack.weights)  # type: ignore[no-untyped-call]
     compiled = time.perf_counter() - began
@@ -127,7 +126,7 @@ def timed(stack: Stack, numbers: Numbers, epochs: int) -> dict[str, Any]:
     for number in (1, epochs):
         began = time.perf_counter()
         for _ in range(number):
-            stack._epoch()
+            stack._run_epoch()
         jax.block_until_ready(stack.weights)  # type: ignore[no-untyped-call]
         spent.append(time.perf_counter() - began)
     return {"what": f"stack of {stack.size}", "networks": stack.size, "seconds": spent[1], "epochs": epochs,

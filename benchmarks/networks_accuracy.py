@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.corpus import read
-from deadheat.neural.programs import Ground
+from deadheat.neural.config import HyperParams, Shape, TrainSchedule
+from deadheat.neural.programs import DeviceData
 from deadheat.neural.schemes import f1_of, recode
-from deadheat.neural.config import Course, Numbers, Shape
-from deadheat.neural.stack import Job, Splits, Stack
-from deadheat.neural.text import encoded, tokens_of
+from deadheat.neural.stack import Splits, Stack, StackJob
+from deadheat.neural.text import encode_corpora, tokens_of
 
 
 def main() -> None:
@@ -52,7 +52,7 @@ def main() -> None:
     offsets = np.append(corpus.offsets[: corpus.sentences], corpus.words)
     if given.task == "chunking" and given.scheme != "bio":
         codes, names = recode(codes, names, offsets, target=given.scheme)
-    encoding = encoded([corpus], codes, names)
+    encoding = encode_corpora([corpus], codes, names)
     ends = np.cumsum([each.sentences for each in made])
     train, dev, test = (np.arange(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
     lengths = np.asarray(encoding.arrays["lengths"])
@@ -64,15 +64,15 @@ def main() -> None:
         return f1_of(gold, labels, names, np.concatenate([[0], np.cumsum(lengths[sentences])]))
 
     shape = Shape(units=tuple(map(int, given.units.split(","))), batch=given.batch)
-    ground = Ground.of(shape, encoding, [train])
+    data = DeviceData.of(shape, encoding, [train])
     numbers = [
-        Numbers(rate, drop)
+        HyperParams(rate, drop)
         for rate, drop in product(map(float, given.rates.split(",")), map(float, given.drops.split(",")))
     ]
-    course = Course(given.epochs, given.patience)
-    jobs = [Job(own, seed, 0, course) for own in numbers for seed in range(given.seeds)]
+    course = TrainSchedule(given.epochs, given.patience)
+    jobs = [StackJob(own, seed, 0, course) for own in numbers for seed in range(given.seeds)]
     stack = Stack(
-        ground, Splits([train], [dev], {"test": [test]}),
+        data, Splits([train], [dev], {"test": [test]}),
         lambda split, labels: measure(dev, labels), size=len(jobs),
     )  # fmt: skip
     began = time.perf_counter()
@@ -86,13 +86,13 @@ def main() -> None:
         print(f"epoch {len(told)}: {spent:.0f} s, dev {100 * np.mean(curves):.2f}", flush=True)
         if spent > given.seconds:
             for slot in filter(None, stack.slots):
-                slot.job = replace(slot.job, course=Course(1, 1))
+                slot.job = replace(slot.job, schedule=TrainSchedule(1, 1))
 
     stack.after_epoch = hurry
     rows = []
     for at, done in stack.run(dict(enumerate(jobs))):
         score = measure(test, done.labels["test"])
-        own = done.job.numbers
+        own = done.job.hyper
         said = {"rate": float(own.rate), "drop": float(own.drop), "seed": done.job.seed, "at": at}
         rows.append(said | {"dev": done.score, "test": score, "epoch": done.epoch, "epochs": done.epochs})
     print(f"{len(jobs)} networks, {time.perf_counter() - began:.0f} s with compiling")

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import read
-from deadheat.neural.text import Encoding, encoded
+from deadheat.neural.text import Encoding, encode_corpora
 
 if TYPE_CHECKING:
-    from deadheat.neural.stack import Job, Stack
+    from deadheat.neural.stack import Stack, StackJob
 
 Ready = tuple[int, Callable[[], float]]  # words of an epoch, and what trains one and gives its loss
 # For the processes of the contenders, before they import anything that starts threads.
@@ -81,9 +81,9 @@ def take_turns(contender: Callable[[str], Ready], rounds: int) -> None:
 
 def contend(contender: Callable[[str], Ready], name: str, line: Connection) -> None:
     """Get ready, say how many words an epoch has, and then train one whenever asked."""
-    from deadheat.neural.devices import keep_memory
+    from deadheat.neural.devices import keep_freed_memory
 
-    keep_memory()
+    keep_freed_memory()
     words, epoch = contender(name)
     epoch()
     line.send(words)
@@ -95,27 +95,27 @@ def contend(contender: Callable[[str], Ready], name: str, line: Connection) -> N
 
 def ours(data: Path, sentences: int) -> Ready:
     """One of our taggers, not stacked."""
-    from deadheat.neural.devices import settle
-    from deadheat.neural.programs import Ground
-    from deadheat.neural.config import RATES, Course, Numbers, Shape
-    from deadheat.neural.stack import Job, Splits, Stack
+    from deadheat.neural.config import RATES, HyperParams, Shape, TrainSchedule
+    from deadheat.neural.devices import configure_jax
+    from deadheat.neural.programs import DeviceData
+    from deadheat.neural.stack import Splits, Stack, StackJob
 
-    settle()
+    configure_jax()
     encoding, lengths = text(data)
     shape, train = Shape(), np.arange(sentences)
-    stack = Stack(Ground.of(shape, encoding, [train]), Splits([train], [None]), None, size=1)
-    job = Job(Numbers(RATES[shape.optimizer]), 0, 0, Course(10**6, 10**6))
+    stack = Stack(DeviceData.of(shape, encoding, [train]), Splits([train], [None]), None, size=1)
+    job = StackJob(HyperParams(RATES[shape.optimizer]), 0, 0, TrainSchedule(10**6, 10**6))
     return int(lengths[train].sum()), epochs_of(stack, job)
 
 
-def epochs_of(stack: Stack, job: Job) -> Callable[[], float]:
+def epochs_of(stack: Stack, job: StackJob) -> Callable[[], float]:
     """What trains a stack of one by an epoch and gives its loss."""
     import jax
 
-    stack._enter([(0, job)])
+    stack._start_jobs([(0, job)])
 
     def epoch() -> float:
-        stack._epoch()
+        stack._run_epoch()
         jax.block_until_ready(stack.weights)  # type: ignore[no-untyped-call]
         slot = stack.slots[0]
         assert slot is not None
@@ -135,16 +135,16 @@ def torchs(data: Path, sentences: int, *, packed: bool) -> Ready:
     torch.set_num_threads(1)
     encoding, lengths = text(data)
     shape, train = Shape(), np.arange(sentences)
-    training = train_tagger(encoding, shape, batches.by_length(lengths, train, shape.batch), packed=packed)
+    training = train_tagger(encoding, shape, batches.group_by_length(lengths, train, shape.batch), packed=packed)
     return int(lengths[train].sum()), training.epoch
 
 
 def text(data: Path) -> tuple[Encoding, NDArray[np.integer]]:
-    """CoNLL-2000 encoded, and the lengths of its sentences."""
+    """CoNLL-2000 encode_corpora, and the lengths of its sentences."""
     files = [data / "train.txt", data / "test.txt"]
     corpus = read(files, format="columns", columns=["form", "pos", "chunk"])
     labels = corpus.column("chunk")
-    encoding = encoded([corpus], labels.codes, labels.vocabulary.strings)
+    encoding = encode_corpora([corpus], labels.codes, labels.vocabulary.strings)
     return encoding, np.asarray(encoding.arrays["lengths"])
 
 

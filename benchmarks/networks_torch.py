@@ -71,9 +71,9 @@ class Tagger(nn.Module):
         self.moves = nn.Parameter(torch.zeros(labels, labels))
         self.first, self.last = nn.Parameter(torch.zeros(labels)), nn.Parameter(torch.zeros(labels))
 
-    def forward(self, words: Tensor, cases: Tensor, spelled: Tensor, lengths: Tensor, gold: Tensor) -> Tensor:
+    def forward(self, words: Tensor, cases: Tensor, spellings: Tensor, lengths: Tensor, gold: Tensor) -> Tensor:
         sentences, longest = words.shape
-        letters = self.characters(spelled.view(-1, LONGEST_WORD)).transpose(1, 2)
+        letters = self.characters(spellings.view(-1, LONGEST_WORD)).transpose(1, 2)
         shapes = self.filters(letters).amax(dim=2).view(sentences, longest, -1)
         x = self.layers(torch.cat([self.words(words), self.cases(cases), shapes], dim=2), lengths)
         return self.unlikely(self.output(x), lengths, gold) / lengths.sum()
@@ -138,7 +138,7 @@ def batches_of(
     arrays: Mapping[str, NDArray[Any]], groups: dict[int, Indices], size: int
 ) -> Iterator[tuple[Indices, NDArray[np.integer]]]:
     """Where the words of every batch of an epoch stand, 0 behind the end of a sentence, and how long sentences are."""
-    for slot, rows in batches.epoch(groups, size, 0, 0).items():
+    for slot, rows in batches.epoch_batches(groups, size, 0, 0).items():
         rows = rows[rows >= 0]
         lengths = arrays["lengths"][rows]
         at = np.arange(slot.words)
@@ -147,11 +147,11 @@ def batches_of(
 
 def spelled_at(arrays: Mapping[str, NDArray[Any]], places: Indices) -> NDArray[np.int64]:
     """The characters of words, counted from 1: 0 is none."""
-    return whole(arrays["spelled"][arrays["forms"][places]] + 1)
+    return whole(arrays["spellings"][arrays["forms"][places]] + 1)
 
 
 def whole(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Numbers as PyTorch takes them to look rows up."""
+    """HyperParams as PyTorch takes them to look rows up."""
     return np.asarray(values, np.int64)
 
 

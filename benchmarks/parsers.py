@@ -22,16 +22,15 @@ from benchmarks.networks import layers_operations, table, timed, torchs
 from deadheat.corpus import Corpus, read
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
-from deadheat.neural import batches
-from deadheat.neural.devices import accelerated, settle
+from deadheat.neural import batches, training
+from deadheat.neural.config import AttentionShape, ParserConfig
+from deadheat.neural.devices import configure_jax, on_accelerator
 from deadheat.neural.lstm import DIRECTIONS
-from deadheat.neural.config import ParserRecipe
-from deadheat.neural.config import AttentionShape
-from deadheat.neural.parsing import lesson_of
-from deadheat.neural.programs import Ground
+from deadheat.neural.parsing import make_task
+from deadheat.neural.programs import DeviceData
 from deadheat.neural.stack import Splits, Stack
-from deadheat.neural.text import Lexicon, forms_of
-from deadheat.neural.training import Lesson, with_words
+from deadheat.neural.text import Lexicon, distinct_forms
+from deadheat.neural.training import with_words
 from deadheat.systems import SYSTEMS
 
 
@@ -53,7 +52,7 @@ def main() -> None:
     if given.torch_epochs:
         from benchmarks.parsers_torch import train_parser
 
-        rows += torchs(partial(train_parser, task.recipe, task.lesson.encoding, task.train), given.torch_epochs)
+        rows += torchs(partial(train_parser, task.config, task.learning.encoding, task.train), given.torch_epochs)
     table(rows, task.words, task.steps, task.operations)
     if given.out:
         given.out.write_text(json.dumps(rows, indent=1))
@@ -71,42 +70,42 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def recipe_of(given: argparse.Namespace) -> ParserRecipe:
+def recipe_of(given: argparse.Namespace) -> ParserConfig:
     """The parser that the arguments ask for."""
     names = ("size", "units", "arc_size", "relation_size", "batch")
-    together = SYSTEMS.make("biaffine.v1", **{name: getattr(given, name) for name in names}).together
-    assert together is not None
-    assert isinstance(together.recipe, ParserRecipe)
-    return together.recipe
+    batch_trainer = SYSTEMS.make("biaffine.v1", **{name: getattr(given, name) for name in names}).batch_trainer
+    assert batch_trainer is not None
+    assert isinstance(batch_trainer.config, ParserConfig)
+    return batch_trainer.config
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
     """What is trained: a parser, a text, the sentences to learn from, and those to look at."""
 
-    recipe: ParserRecipe
-    lesson: Lesson
+    config: ParserConfig
+    learning: training.Task
     train: Indices
     dev: Indices | None
 
     @classmethod
-    def of(cls, recipe: ParserRecipe, data: Path, limit: int, *, look: bool) -> Task:
+    def of(cls, config: ParserConfig, data: Path, limit: int, *, look: bool) -> Task:
         """Read the files of a folder; all of train makes the vocabulary, and some sentences are learned from."""
         corpora = [part(data, "train"), *([part(data, "dev")] if look else [])]
         train = with_words(corpora[0], np.arange(min(limit, corpora[0].sentences)))
         dev = corpora[0].sentences + with_words(corpora[1], np.arange(corpora[1].sentences)) if look else None
-        lexicon = Lexicon.of(forms_of(corpora))
-        return cls(recipe, lesson_of(recipe, corpora, Splits([train], [dev]), lexicon), train, dev)
+        lexicon = Lexicon.of(distinct_forms(corpora))
+        return cls(config, make_task(config, corpora, Splits([train], [dev]), lexicon), train, dev)
 
     def stack(self, size: int) -> Stack:
         """Room for so many networks, which look at nothing after an epoch."""
-        settle()
-        ground = Ground.of(self.lesson.shape, self.lesson.encoding, [self.train])
-        return Stack(ground, Splits([self.train], [None], {"dev": [self.dev]}), None, size=size)
+        configure_jax()
+        data = DeviceData.of(self.learning.shape, self.learning.encoding, [self.train])
+        return Stack(data, Splits([self.train], [None], {"dev": [self.dev]}), None, size=size)
 
     @property
     def lengths(self) -> Indices:
-        return np.asarray(self.lesson.encoding.arrays["lengths"])
+        return np.asarray(self.learning.encoding.arrays["lengths"])
 
     @property
     def words(self) -> int:
@@ -115,29 +114,29 @@ class Task:
 
     @property
     def groups(self) -> dict[int, Indices]:
-        return batches.by_length(self.lengths, self.train, self.recipe.shape.batch)
+        return batches.group_by_length(self.lengths, self.train, self.config.shape.batch)
 
     @property
     def steps(self) -> int:
         """Of an epoch."""
-        return sum(batches.counts(self.groups, self.recipe.shape.batch).values())
+        return sum(batches.batch_counts(self.groups, self.config.shape.batch).values())
 
     @property
     def operations(self) -> float:
         """Multiplications and additions of an epoch: forward, and twice as many backward."""
-        shape = self.recipe.shape
+        shape = self.config.shape
         assert isinstance(shape, AttentionShape)
         arc, relation, states = shape.arc_size, shape.relation_size + 1, DIRECTIONS * shape.units[-1]
         everywhere = layers_operations(shape) + 2 * states * 2 * (arc + shape.relation_size)
-        everywhere += 2 * arc * arc + 2 * relation * (relation + 1) * len(self.lesson.encoding.labels)
+        everywhere += 2 * arc * arc + 2 * relation * (relation + 1) * len(self.learning.encoding.labels)
         own = self.lengths[self.train].astype(float)
         return 3.0 * float((everywhere * own + 2 * arc * own * own).sum())
 
     def __str__(self) -> str:
-        empty = batches.padding(self.groups, self.lengths, self.recipe.shape.batch)
+        empty = batches.padding(self.groups, self.lengths, self.config.shape.batch)
         return (
             f"{len(self.train):,} sentences, {self.words:,} words, {self.steps} steps an epoch, padding "
-            f"{100 * empty:.1f} %, {len(self.lesson.encoding.labels)} relations; {self.recipe.shape}"
+            f"{100 * empty:.1f} %, {len(self.learning.encoding.labels)} relations; {self.config.shape}"
         )
 
 
@@ -152,16 +151,16 @@ def part(data: Path, name: str) -> Corpus:
 def ours(task: Task, size: int, epochs: int) -> dict[str, Any]:
     """Train a stack, and time its epochs once everything is compiled; then what one look at dev takes."""
     stack = task.stack(size)
-    found = timed(stack, task.recipe.numbers, epochs)
+    found = timed(stack, task.config.hyper, epochs)
     slots = [slot for slot in stack.slots if slot is not None]
     found["loss"] = float(np.mean([slot.losses[-1] for slot in slots]))
     if task.dev is None:
         return found
-    if not accelerated():  # there programs are made when they are first used
-        stack.labelled(stack.weights, [task.dev])
+    if not on_accelerator():  # there programs are made when they are first used
+        stack.predict(stack.weights, [task.dev])
     began = time.perf_counter()
-    labels = stack.labelled(stack.weights, [task.dev])
-    las = [task.lesson.judge(own, task.dev) for own in labels.values()]
+    labels = stack.predict(stack.weights, [task.dev])
+    las = [task.learning.score(own, task.dev) for own in labels.values()]
     found |= {"look": time.perf_counter() - began, "las": float(np.mean(las)), "las_sd": float(np.std(las))}
     return found
 

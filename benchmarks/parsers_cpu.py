@@ -42,16 +42,16 @@ def contender(given: argparse.Namespace, name: str) -> Ready:
     """A parser of ours or of PyTorch's."""
     task = task_of(given)
     if name == OURS:
-        from deadheat.neural.config import Course
-        from deadheat.neural.stack import Job
+        from deadheat.neural.config import TrainSchedule
+        from deadheat.neural.stack import StackJob
 
-        return task.words, epochs_of(task.stack(1), Job(task.recipe.numbers, 0, 0, Course(10**6, 10**6)))
+        return task.words, epochs_of(task.stack(1), StackJob(task.config.hyper, 0, 0, TrainSchedule(10**6, 10**6)))
     import torch
 
     from benchmarks.parsers_torch import train_parser
 
     torch.set_num_threads(1)
-    training = train_parser(task.recipe, task.lesson.encoding, task.train, packed=name == PACKED)
+    training = train_parser(task.config, task.learning.encoding, task.train, packed=name == PACKED)
     return task.words, training.epoch
 
 
@@ -62,27 +62,28 @@ def check(task: Task) -> None:
     import torch
 
     from benchmarks.parsers_torch import Parser, loss_and_slopes, named_weights, steps_of
-    from deadheat.neural import attention, batches, rng
-    from deadheat.neural.encoder import gathered
+    from deadheat.neural import attention, batches
     from deadheat.neural.config import AttentionShape
+    from deadheat.neural.encoder import make_batch
+    from deadheat.neural.rng import make_key
 
-    shape, encoding, ground = task.recipe.shape, task.lesson.encoding, task.stack(1).ground
+    shape, encoding, data = task.config.shape, task.learning.encoding, task.stack(1).data
     assert isinstance(shape, AttentionShape)
     rng = np.random.default_rng(0)
-    weights = attention.initial_weights(chance.key(0, 1), shape, ground.marks)
+    weights = attention.init_weights(make_key(0, 1), shape, data.hashes)
     weights = jax.tree.map(lambda each: each + jnp.asarray(rng.normal(0, 0.1, each.shape), each.dtype), weights)
-    model = Parser(shape, task.recipe.numbers, encoding, packed=True)
-    epoch = batches.epoch(task.groups, shape.batch, 0, 0)
+    model = Parser(shape, task.config.hyper, encoding, packed=True)
+    epoch = batches.epoch_batches(task.groups, shape.batch, 0, 0)
     steps = steps_of(encoding, task.train, task.groups, shape.batch)
     tried = {slot.words: at for at, slot in enumerate(epoch)}
     for at in tried.values():
         slot, rows = list(epoch.items())[at]
-        batch = gathered(ground.text, jnp.int32(0), jnp.asarray(rows, jnp.int32), slot.words)
-        loss, slopes = jax.value_and_grad(attention.loss)(
-            weights, shape, ground.text, jnp.int32(0), batch, task.recipe.numbers, None
+        batch = make_batch(data.text, jnp.int32(0), jnp.asarray(rows, jnp.int32), slot.words)
+        loss, gradients = jax.value_and_grad(attention.loss)(
+            weights, shape, data.text, jnp.int32(0), batch, task.config.hyper, None
         )
-        theirs, found = loss_and_slopes(task.recipe, encoding, weights, steps[at])
-        own = named_weights(slopes, model)
+        theirs, found = loss_and_slopes(task.config, encoding, weights, steps[at])
+        own = named_weights(gradients, model)
         apart = {name: float(torch.dist(own[name], found[name]) / torch.norm(own[name])) for name in own}
         worst = max(apart, key=lambda name: apart[name])
         far = abs(theirs / float(loss) - 1)

@@ -17,9 +17,7 @@ from torch import Tensor, nn
 from benchmarks.networks_torch import Layers, Training, batches_of, spelled_at, whole
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import batches
-from deadheat.neural.config import ParserRecipe
-from deadheat.neural.config import AttentionShape
-from deadheat.neural.config import Numbers
+from deadheat.neural.config import AttentionShape, HyperParams, ParserConfig
 from deadheat.neural.text import LONGEST_WORD, UNKNOWN, Encoding
 
 FORBIDDEN, LEAK = -1e9, 0.1
@@ -29,15 +27,15 @@ NO_WORD = -100  # gold behind the end of a sentence: PyTorch's loss leaves it ou
 class Parser(nn.Module):
     """Words, characters and tags into BiLSTM layers, whose states score each other as heads."""
 
-    def __init__(self, shape: AttentionShape, numbers: Numbers, encoding: Encoding, *, packed: bool) -> None:
+    def __init__(self, shape: AttentionShape, hyper: HyperParams, encoding: Encoding, *, packed: bool) -> None:
         super().__init__()
-        self.replaced, self.omitted = float(numbers.replaced), float(numbers.omitted)
+        self.replaced, self.omitted = float(hyper.replaced), float(hyper.omitted)
         self.words = nn.Embedding(len(encoding.words), shape.word_size)
         self.characters = nn.Embedding(len(encoding.characters) + 1, shape.character_size, padding_idx=0)
         self.filters = nn.Conv1d(shape.character_size, shape.filters, shape.width, padding=shape.width // 2)
         self.tags = nn.Embedding(len(encoding.tags), shape.tag_size)
         self.root = nn.Parameter(torch.zeros(shape.inputs))
-        self.layers = Layers(shape, float(numbers.drop), packed=packed)
+        self.layers = Layers(shape, float(hyper.drop), packed=packed)
         self.sizes = [shape.arc_size, shape.arc_size, shape.relation_size, shape.relation_size]
         self.views = nn.Linear(self.layers.outputs, sum(self.sizes))  # all four at once
         self.arcs = nn.Linear(shape.arc_size, shape.arc_size)  # the bias stands for the one behind a dependent
@@ -47,9 +45,9 @@ class Parser(nn.Module):
         nn.init.zeros_(self.arcs.bias)
 
     def forward(
-        self, words: Tensor, rare: Tensor, spelled: Tensor, tags: Tensor, lengths: Tensor, heads: Tensor, gold: Tensor
+        self, words: Tensor, rare: Tensor, spellings: Tensor, tags: Tensor, lengths: Tensor, heads: Tensor, gold: Tensor
     ) -> Tensor:
-        x = self.word_vectors(words, rare, spelled, tags)
+        x = self.word_vectors(words, rare, spellings, tags)
         root = self.root.expand(len(x), 1, -1)
         states = self.layers(torch.cat([root, x], dim=1), lengths + 1)
         seen = self.layers.dropped(nn.functional.leaky_relu(self.views(states), LEAK))
@@ -59,12 +57,12 @@ class Parser(nn.Module):
         of_heads = nn.functional.cross_entropy(arcs.flatten(0, 1), heads.flatten(), ignore_index=NO_WORD)
         return of_heads + nn.functional.cross_entropy(relations.flatten(0, 1), gold.flatten(), ignore_index=NO_WORD)
 
-    def word_vectors(self, words: Tensor, rare: Tensor, spelled: Tensor, tags: Tensor) -> Tensor:
+    def word_vectors(self, words: Tensor, rare: Tensor, spellings: Tensor, tags: Tensor) -> Tensor:
         if self.training:
             words = words.masked_fill(rare & (torch.rand(words.shape, device=words.device) < self.replaced), UNKNOWN)
-        spelled = spelled.view(-1, LONGEST_WORD)
-        shapes = self.filters(self.characters(spelled).transpose(1, 2))
-        shapes = shapes.masked_fill((spelled == 0)[:, None], FORBIDDEN).amax(dim=2).view(*words.shape, -1)
+        spellings = spellings.view(-1, LONGEST_WORD)
+        shapes = self.filters(self.characters(spellings).transpose(1, 2))
+        shapes = shapes.masked_fill((spellings == 0)[:, None], FORBIDDEN).amax(dim=2).view(*words.shape, -1)
         parts = [self.words(words), shapes, self.tags(tags)]
         if self.training and self.omitted:
             there = torch.rand((len(parts), *words.shape, 1), device=words.device) >= self.omitted
@@ -88,23 +86,23 @@ class Parser(nn.Module):
         return (met * torch.cat([governors, one], dim=2)[:, :, None]).sum(dim=3)
 
 
-def train_parser(recipe: ParserRecipe, encoding: Encoding, train: Indices, *, packed: bool) -> Training:
+def train_parser(config: ParserConfig, encoding: Encoding, train: Indices, *, packed: bool) -> Training:
     """A parser, ready to train on the batches of one epoch."""
-    shape, numbers = recipe.shape, recipe.numbers
+    shape, hyper = config.shape, config.hyper
     assert isinstance(shape, AttentionShape)
     lengths = np.asarray(encoding.arrays["lengths"])
-    groups = batches.by_length(lengths, train, shape.batch)
-    model = Parser(shape, numbers, encoding, packed=packed)
-    adam = partial(torch.optim.Adam, lr=float(numbers.rate), fused=True)
-    return Training(model, adam, float(numbers.norm), steps_of(encoding, train, groups, shape.batch))
+    groups = batches.group_by_length(lengths, train, shape.batch)
+    model = Parser(shape, hyper, encoding, packed=packed)
+    adam = partial(torch.optim.Adam, lr=float(hyper.rate), fused=True)
+    return Training(model, adam, float(hyper.norm), steps_of(encoding, train, groups, shape.batch))
 
 
 def steps_of(
     encoding: Encoding, train: Indices, groups: dict[int, Indices], size: int
 ) -> list[list[NDArray[np.generic]]]:
     """What `Parser` takes, batch by batch."""
-    arrays = {name: np.asarray(each) for name, each in (*encoding.arrays.items(), *encoding.more.items())}
-    once = encoding.knowledge([train])["seen"][0] == 1
+    arrays = {name: np.asarray(each) for name, each in (*encoding.arrays.items(), *encoding.extra.items())}
+    once = encoding.knowledge([train])["train_counts"][0] == 1
     steps: list[list[NDArray[np.generic]]] = []
     for places, lengths in batches_of(arrays, groups, size):
         words = whole(arrays["words"][places])
@@ -145,11 +143,11 @@ def named_weights(weights: dict[str, Any], model: Parser) -> dict[str, Tensor]:
 
 
 def loss_and_slopes(
-    recipe: ParserRecipe, encoding: Encoding, weights: dict[str, Any], step: list[NDArray[np.generic]]
+    config: ParserConfig, encoding: Encoding, weights: dict[str, Any], step: list[NDArray[np.generic]]
 ) -> tuple[float, dict[str, Tensor]]:
     """The loss of a parser with our weights on one batch, and the gradient of each, without dropout."""
-    assert isinstance(recipe.shape, AttentionShape)
-    model = Parser(recipe.shape, recipe.numbers, encoding, packed=True).eval()
+    assert isinstance(config.shape, AttentionShape)
+    model = Parser(config.shape, config.hyper, encoding, packed=True).eval()
     given = named_weights(weights, model)
     unused = {name: torch.zeros_like(own) for name, own in model.named_parameters() if name not in given}
     model.load_state_dict(given | unused)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMAND_LIMIT_S = 600
 # The ledger counts the commands of a page; the count is compared only where a page shows it.
-COUNT_OF_LOOKS = "note: evaluated on this test set"
+COUNT_OF_EVALUATIONS = "note: ledger: "
 
 FENCE = re.compile(r"(?P<indent> *)(?P<ticks>`{3,})(?P<language>[\w-]*)[^`]*")
 NOT_RUN = re.compile(r"\s*<!-- not run\b(:\s*(?P<reason>\S.*?))?\s*-->\s*")
@@ -137,8 +137,8 @@ def run_console(block: Block, page: str, folder: Path) -> None:
         except subprocess.TimeoutExpired as error:
             raise PageError(place, f"$ {command}: still running after {COMMAND_LIMIT_S} s") from error
         got = [text.rstrip() for text in done.stdout.splitlines()]
-        if not any(text.startswith(COUNT_OF_LOOKS) for text in expected):
-            got = [text for text in got if not text.startswith(COUNT_OF_LOOKS)]
+        if not any(text.startswith(COUNT_OF_EVALUATIONS) for text in expected):
+            got = [text for text in got if not text.startswith(COUNT_OF_EVALUATIONS)]
         shown = {"expected": "\n".join(expected), "got": "\n".join(got)}
         if not matches(expected, got):
             raise PageError(place, f"$ {command}", **shown)
@@ -201,7 +201,7 @@ Path("made.txt").write_text("one\\ntwo\\nthree\\n")
   >   b; python -c 'import sys; print(sys.prefix)' > prefix.txt
   a
   b
-  $ echo "note: evaluated on this test set 7 times"
+  $ echo "note: ledger: 7 evaluations"
   $ ls no-such-file 2> /dev/null; echo "exit $?"
   exit 2
   ```
@@ -252,9 +252,9 @@ BAD_PAGES = {
         "```console\n$ echo error >&2\n```\n",
         "bad.md:2: $ echo error >&2\n  expected:\n    (nothing)\n  got:\n    error",
     ),
-    "other count of looks": (
-        "```console\n$ echo 'note: evaluated on this test set 2 times'\nnote: evaluated on this test set 1 time\n```\n",
-        "bad.md:2: $ echo 'note: evaluated on this test set 2 times'\n  expected:",
+    "other count of evaluations": (
+        "```console\n$ echo 'note: ledger: 2 evaluations'\nnote: ledger: 1 evaluation\n```\n",
+        "bad.md:2: $ echo 'note: ledger: 2 evaluations'\n  expected:",
     ),
     "failing command": ("```console\n$ exit 3\n```\n", "bad.md:2: $ exit 3: ends with exit code 3"),
     "failing pipe": ("```console\n$ false | cat\n```\n", "bad.md:2: $ false | cat: ends with exit code 1"),

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from deadheat.report.report import report
     from deadheat.results.base import from_json
     from deadheat.splits import Partition, split
-    from deadheat.study.ledger.ledger import Ledger, Look
+    from deadheat.study.ledger.ledger import Ledger, LedgerEntry
     from deadheat.study.store.store import open_store
     from deadheat.systems.system import train_many
 
 __all__ = [
     "Corpus",
     "Ledger",
-    "Look",
+    "LedgerEntry",
     "Partition",
     "__version__",
     "compare",
@@ -55,7 +55,7 @@ __all__ = [
 _HOMES = {
     "Corpus": "deadheat.corpus",
     "Ledger": "deadheat.study.ledger.ledger",
-    "Look": "deadheat.study.ledger.ledger",
+    "LedgerEntry": "deadheat.study.ledger.ledger",
     "Partition": "deadheat.splits",
     "compare": "deadheat.questions.compare",
     "compare_scores": "deadheat.questions.compare",

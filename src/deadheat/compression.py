@@ -1,4 +1,4 @@
-"""gzip, xz and zstd: told by the first bytes when reading, by the name when writing."""
+"""gzip, xz and zstd: detected by the first bytes when reading, by the file name when writing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,11 @@ SUFFIXES = (".gz", ".xz", ".zst")
 
 
 class BrokenError(Exception):
-    """Data that begins as if it were compressed and is not, or not to its end."""
+    """Compressed data that is corrupt or incomplete."""
 
 
 def decompress(raw: bytes | memoryview) -> bytes | None:
-    """What is inside, or None if the data is not compressed.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> decompress(gzip.compress(b"heat")), decompress(b"heat")
-    (b'heat', None)
-    """
+    """Return the decompressed data, or None if the data is not compressed."""
     start = bytes(raw[:6])
     if not start.startswith((GZIP, XZ, ZSTD)):
         return None
@@ -33,16 +26,16 @@ def decompress(raw: bytes | memoryview) -> bytes | None:
         if start.startswith(XZ):
             import lzma
 
-            return _all_streams(raw, lzma.LZMADecompressor, gap=b"\0")
+            return _decompress_streams(raw, lzma.LZMADecompressor, gap=b"\0")
         import zstandard
 
-        return _all_streams(raw, lambda: zstandard.ZstdDecompressor().decompressobj())
-    except Exception as error:  # each of the three libraries has its own exceptions
-        raise BrokenError(f"compressed, but broken ({str(error).rstrip('.').lower()})") from error
+        return _decompress_streams(raw, lambda: zstandard.ZstdDecompressor().decompressobj())
+    except Exception as error:  # the three libraries raise different exceptions
+        raise BrokenError(f"corrupt compressed data ({str(error).rstrip('.').lower()})") from error
 
 
 class _Stream(Protocol):
-    """What decompresses one stream of xz or one frame of zstd."""
+    """A decompressor of one stream of xz or one frame of zstd."""
 
     @property
     def eof(self) -> bool: ...
@@ -51,23 +44,20 @@ class _Stream(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-def _all_streams(raw: bytes | memoryview, start: Callable[[], _Stream], *, gap: bytes = b"") -> bytes:
-    """Everything in the streams that follow each other, all of them whole.
-
-    The short cuts of both libraries return what they have when the last stream is cut off or broken.
-    """
-    found, rest = [], bytes(raw)
+def _decompress_streams(raw: bytes | memoryview, start: Callable[[], _Stream], *, gap: bytes = b"") -> bytes:
+    """Decompress consecutive streams; raise if the last one is incomplete, which the libraries do not notice."""
+    pieces, rest = [], bytes(raw)
     while rest:
         stream = start()
-        found.append(stream.decompress(rest))
+        pieces.append(stream.decompress(rest))
         if not stream.eof:
             raise EOFError("compressed data ended before the end-of-stream marker was reached")
         rest = stream.unused_data.lstrip(gap) if gap else stream.unused_data
-    return b"".join(found)
+    return b"".join(pieces)
 
 
 def compress(data: bytes, suffix: str) -> bytes:
-    """The data as a file whose name ends so should hold it; the same bytes every time."""
+    """Compress data as the suffix of a file name says; the output is deterministic."""
     if suffix == ".gz":
         import gzip
 
@@ -84,5 +74,5 @@ def compress(data: bytes, suffix: str) -> bytes:
 
 
 def without_suffix(name: str) -> str:
-    """A name without the ending that tells how it is compressed."""
+    """Remove the suffix of a compressed file."""
     return next((name.removesuffix(ending) for ending in SUFFIXES if name.endswith(ending)), name)

@@ -1,11 +1,11 @@
-"""Everything that can go wrong with what a person gives us.
+"""The exceptions that Deadheat raises.
 
     DeadheatError
-    └── InputError            the input is wrong: the command ends with exit code 2
-        ├── CorpusError       faults of a corpus file, each with its line
-        ├── AlignmentError    gold and prediction are not of the same text
-        ├── SplitError        a split that is none: a sentence in two parts, an empty part
-        ├── StudyError        mistakes in a study file, each with its line
+    └── InputError            the input is wrong: commands end with exit code 2
+        ├── CorpusError       errors in corpus files, with line numbers
+        ├── AlignmentError    gold and prediction have different texts
+        ├── SplitError        an invalid split: a sentence in two parts, an empty part
+        ├── StudyError        errors in a study file, with line numbers
         └── NameUnknown       a metric, setting, column or strategy that does not exist
 
 A message reads `where: what is wrong; what was expected or nearest`.
@@ -20,28 +20,27 @@ from deadheat.text import pluralize
 
 
 class DeadheatError(Exception):
-    """Base of all errors that Deadheat raises on purpose."""
+    """Base class of all exceptions of Deadheat."""
 
 
 class InputError(DeadheatError):
-    """What was given is wrong; the message says where and what was expected."""
+    """The input is wrong; the message says where and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One mistake in a file. Line 0 means the file as a whole."""
+    """An error in a file. Line 0 stands for the whole file."""
 
     path: str
     line: int
     message: str
 
     def __str__(self) -> str:
-        place = f"{self.path}:{self.line}" if self.line else self.path
-        return f"{place}: {self.message}"
+        return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
 
 
 class CorpusError(InputError):
-    """The faults of one or more corpus files, one line each."""
+    """All errors in one or more corpus files, one line each."""
 
     def __init__(self, faults: Sequence[Fault], *, unlisted: int = 0) -> None:
         self.faults = tuple(faults)
@@ -52,8 +51,8 @@ class CorpusError(InputError):
         super().__init__("\n".join(lines))
 
     @classmethod
-    def gathered(cls, errors: Sequence[CorpusError]) -> CorpusError:
-        """The errors of several files as one; how many of a file's faults are not listed is said after that file's."""
+    def combine(cls, errors: Sequence[CorpusError]) -> CorpusError:
+        """Combine the errors of several files."""
         if len(errors) == 1:
             return errors[0]
         faults: list[Fault] = []
@@ -64,16 +63,16 @@ class CorpusError(InputError):
 
 
 def _not_listed(error: CorpusError) -> Fault:
-    """A line for the faults of a file that are too many to list."""
-    return Fault(error.faults[-1].path, 0, f"{pluralize(error.unlisted, 'more fault')} not listed")
+    """Say how many errors of a file are not listed."""
+    return Fault(error.faults[-1].path, 0, f"{pluralize(error.unlisted, 'more error')} not listed")
 
 
 class AlignmentError(InputError):
-    """Two files that should hold the same text do not."""
+    """Two files that should have the same text do not."""
 
 
 class StudyError(InputError):
-    """The mistakes of a study file, one line each."""
+    """All errors in a study file, one line each."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
@@ -81,28 +80,28 @@ class StudyError(InputError):
 
 
 class SplitError(InputError):
-    """Parts that are not a split."""
+    """Parts that do not make a split."""
 
 
 class NameUnknown(InputError):
-    """A name that is not known, with the nearest one that is."""
+    """An unknown name; the message suggests the nearest known one."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, tuple(known)
-        super().__init__(f"{kind} {name!r} is unknown; {nearest(name, self.known)}")
+    def __init__(self, kind: str, name: str, names: Iterable[str]) -> None:
+        self.kind, self.name, self.names = kind, name, tuple(names)
+        super().__init__(f"{kind} {name!r} is unknown; {nearest(name, self.names)}")
 
 
 def reason(error: OSError) -> str:
-    """What the system says is wrong with a file."""
+    """Return what the operating system says about a failed file operation."""
     return (error.strerror or str(error)).lower()
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
-    """Say which of the known names was probably meant, or list them."""
+def nearest(name: str, names: Sequence[str]) -> str:
+    """Suggest the name that was probably meant, or list all names."""
     from difflib import get_close_matches
 
-    lowered = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    by_lower_case = {candidate.lower(): candidate for candidate in names}
+    close = get_close_matches(name.lower(), list(by_lower_case), n=1, cutoff=0.6)
     if close:
-        return f"did you mean {lowered[close[0]]!r}?"
-    return f"known are {', '.join(known)}" if known else "none are known"
+        return f"did you mean {by_lower_case[close[0]]!r}?"
+    return f"expected one of {', '.join(names)}" if names else "there are none"

@@ -1,4 +1,4 @@
-"""What a stream can show: whether it is a terminal, how wide it is, in colour or not, and in which characters."""
+"""What an output stream can show: terminal or not, width, colour, and encoding."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from dataclasses import dataclass
 from typing import Self, TextIO
 
-USUAL, LEAST = 80, 20  # columns of a terminal that does not say, and of the narrowest that is reckoned with
-WIDE = 10_000  # columns of what is no terminal
-# Control characters but for the end of a line, marks that turn the order of letters round, and bytes that were no text.
-_UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+DEFAULT_COLUMNS, MIN_COLUMNS = 80, 20
+UNLIMITED = 10_000  # columns of a stream that is not a terminal
+# Control characters except the newline, marks that change the direction of text, and surrogates.
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """How much fits on a line, and how it may look."""
+    """Width, colour and encoding of an output stream."""
 
     columns: int
     color: bool = True
@@ -23,76 +23,62 @@ class Screen:
 
     @classmethod
     def of(cls, stream: TextIO) -> Self:
-        """What a stream says of itself, and the environment of it."""
+        """Find out about a stream, also from environment variables."""
         return cls(columns(stream), shows_color(stream), encoding(stream))
 
     def can_show(self, text: str) -> bool:
-        """Whether the encoding has all of these characters."""
+        """Return whether the encoding has all of these characters."""
         return encodable(text, self.encoding) == text
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at it, on a terminal that can do more than print lines."""
+    """Return whether a stream is a terminal that understands control sequences."""
     try:
         return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-    except ValueError:  # it is closed
+    except ValueError:  # the stream is closed
         return False
 
 
 def is_drawn_on(stream: TextIO) -> bool:
-    """Whether tables are drawn: on a terminal, and elsewhere where colour is asked for."""
+    """Return whether tables are drawn: on terminals, and elsewhere if colour is requested."""
     return is_terminal(stream) or shows_color(stream)
 
 
 def shows_color(stream: TextIO) -> bool:
-    """Whether bold and colours are wanted: `NO_COLOR` says never, `FORCE_COLOR` says even where no terminal is."""
+    """Return whether to use colours: on terminals, unless `NO_COLOR` or `FORCE_COLOR` say otherwise."""
     if os.environ.get("NO_COLOR"):
         return False
     return os.environ.get("FORCE_COLOR", "0").lower() not in ("", "0", "false") or is_terminal(stream)
 
 
 def columns(stream: TextIO) -> int:
-    """Characters that fit on a line: as `COLUMNS` says, else as the terminal does."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isascii() and given.isdigit() and int(given) > 0:
-        return max(LEAST, int(given))
+    """Return the characters per line, from `COLUMNS` or else from the terminal."""
+    setting = os.environ.get("COLUMNS", "")
+    if setting.isascii() and setting.isdigit() and int(setting) > 0:
+        return max(MIN_COLUMNS, int(setting))
     if not is_terminal(stream):
-        return WIDE
+        return UNLIMITED
     try:
-        return max(LEAST, os.get_terminal_size(stream.fileno()).columns or USUAL)
-    except (OSError, ValueError):  # no file behind it
-        return USUAL
+        return max(MIN_COLUMNS, os.get_terminal_size(stream.fileno()).columns or DEFAULT_COLUMNS)
+    except (OSError, ValueError):  # not a file
+        return DEFAULT_COLUMNS
 
 
 def encoding(stream: TextIO) -> str:
-    """The encoding of a stream; of one that has none, UTF-8."""
+    """Return the encoding of a stream; UTF-8 if it has none."""
     return getattr(stream, "encoding", None) or "utf-8"
 
 
 def encodable(text: str, encoding: str) -> str:
-    r"""The text with escapes in place of characters that an encoding lacks.
-
-    Examples
-    --------
-    >>> print(encodable("naïve", "ascii"), encodable("naïve", "latin-1"))
-    na\xefve naïve
-    """
+    """Replace characters that an encoding lacks by escapes."""
     if text.isascii():
         return text
     try:
         return text.encode(encoding, "backslashreplace").decode(encoding)
-    except LookupError:  # an encoding that Python does not know
+    except LookupError:  # an unknown encoding
         return text
 
 
 def visible(text: str) -> str:
-    r"""The text with escapes in place of what would move the cursor, change colours or hide something.
-
-    Names come from files, and files from anywhere. The end of a line stays one.
-
-    Examples
-    --------
-    >>> print(visible("a\x1b[31m\tb"))
-    a\x1b[31m\tb
-    """
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    """Replace by escapes what would move the cursor, change colours or hide text; names in files may be malicious."""
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)

@@ -33,7 +33,7 @@ def prepare(folder: Path, out: Path) -> str:
     corpus = read(files_of(folder))
     sizes = [read(file).sentences for file in files_of(folder)]
     ends = np.cumsum([0, *sizes])
-    tagged = PREDICTED.tagged(corpus, np.arange(sizes[0]))
+    tagged = PREDICTED.with_predicted_tags(corpus, np.arange(sizes[0]))
     told = []
     for name, own in (("gold", corpus), ("predicted", tagged)):
         for at, part in enumerate(PARTS):

@@ -80,7 +80,7 @@ def train(job: Job) -> str:
 
 def _train(job: Job, tags: str) -> list[Told]:
     from deadheat.corpus import read
-    from deadheat.neural.jobs import Order
+    from deadheat.neural.jobs import TrainJob
     from deadheat.systems import SYSTEMS
 
     began, times = time.time(), _clocked(job.until)
@@ -93,12 +93,12 @@ def _train(job: Job, tags: str) -> list[Told]:
     systems = [SYSTEMS.make(f"{job.parser}.v1", **variant) for variant in job.variants]
     orders = []
     for number, seed in wanted:
-        together = systems[number].together
-        assert together is not None
-        orders.append(Order(together.recipe, seed, own["train"], own["dev"], parts))
-    assert systems[0].together is not None
+        batch_trainer = systems[number].batch_trainer
+        assert batch_trainer is not None
+        orders.append(TrainJob(batch_trainer.config, seed, own["train"], own["dev"], parts))
+    assert systems[0].batch_trainer is not None
     found = []
-    for at, done in systems[0].together.train(corpus, orders):
+    for at, done in systems[0].batch_trainer.train(corpus, orders):
         number, seed = wanted[at]
         told = {
             "treebank": job.treebank, "parser": job.parser, "tags": tags, "settings": job.variants[number],
@@ -122,14 +122,14 @@ def _train(job: Job, tags: str) -> list[Told]:
 def _make_room() -> None:
     """Fill texts up as on an accelerator, so that treebanks share their programs."""
     from deadheat.neural import parsing, programs
-    from deadheat.neural.text import ROOMY
+    from deadheat.neural.text import ACCELERATOR_PADDING
 
-    programs.room = parsing.room = lambda: ROOMY  # type: ignore[attr-defined]
+    programs.padding_sizes = parsing.padding_sizes = lambda: ACCELERATOR_PADDING  # type: ignore[attr-defined]
 
 
 def _clocked(until: float) -> list[float]:
     """When each epoch ended, in seconds; after a time given, epochs that have begun are the last."""
-    from deadheat.neural.config import Course
+    from deadheat.neural.config import TrainSchedule
     from deadheat.neural.stack import Stack
 
     began, times = time.time(), []
@@ -138,7 +138,7 @@ def _clocked(until: float) -> list[float]:
         times.append(time.time() - began)
         if time.time() > until:
             for slot in filter(None, stack.slots):
-                slot.job = replace(slot.job, course=Course(1, 1))
+                slot.job = replace(slot.job, schedule=TrainSchedule(1, 1))
 
     Stack.after_epoch = after  # type: ignore[method-assign, assignment]
     return times

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from deadheat.questions.contrast import contrast
-from deadheat.questions.seeds import SeedBlock, seeds
 from deadheat.charts.chart import WIDE, Chart
 from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.results.contrast import Contrast
+from deadheat.questions.contrast import contrast
+from deadheat.questions.seeds import seeds
+from deadheat.ranking.contrasts import OptionComparison
+from deadheat.results.seeds import SeedBlock
 from deadheat.tables.runs import Runs, read_runs
 from studies.networks.collect import EXTREMES, RUNS
 from studies.networks.draw import CLASSIFIERS, FOLDER, TASKS
@@ -100,7 +101,7 @@ def table_1_dev(blocks: dict[str, SeedBlock]) -> str:
                 assert found is not None
                 ends = found.spearman_interval
                 interval = f"{ends.low:.2f} to {ends.high:.2f}"
-                chosen = (_hundred(each) for each in (found.chosen, found.mean, found.best))
+                chosen = (_hundred(each) for each in (found.selected, found.mean, found.best))
                 yield task, name, f"{found.spearman.statistic:.2f}", interval, *chosen
         yield "*entities*", "*Lample et al.*", "*0.229*", "", "*90.31*", "", "*91.14*"
 
@@ -148,19 +149,19 @@ def table_3(runs: Runs) -> str:
     return table(header, rows())
 
 
-def _contrasted(found: Contrast) -> Iterator[str | int]:
+def _contrasted(found: OptionComparison) -> Iterator[str | int]:
     own = {each.option: each for each in found.options}
     pair = found.pair(*CLASSIFIERS)
     yield found.configurations
     yield from (f"{PERCENT * own[name].wins:.1f} %" for name in CLASSIFIERS)
-    yield _signed(pair.median_delta if pair.a == "softmax" else -pair.median_delta)
+    yield _signed(pair.median_difference if pair.a == "softmax" else -pair.median_difference)
     yield from (_hundred(own[name].sd) for name in CLASSIFIERS)
     yield from map(_p, (pair.sign_p, pair.wilcoxon_p, found.spread.p, pair.pitman_morgan_p))
 
 
 def figure(task: str, block: SeedBlock) -> Chart:
     """The scores of all seeds as violins, as in figure 2."""
-    samples = tuple(Sample(name, tuple((PERCENT * block[name].scores).tolist())) for name in CLASSIFIERS)
+    samples = tuple(Sample(name, tuple(PERCENT * score for score in block[name].scores)) for name in CLASSIFIERS)
     return ViolinPlot(samples, title=f"Seeds of one configuration, {task}", axis=AXES[task]).draw(WIDE)
 
 

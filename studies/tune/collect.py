@@ -23,10 +23,10 @@ import numpy as np
 from deadheat.corpus import Column, Corpus, Vocabulary, take
 from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.documents import to_json
-from deadheat.questions.run import conduct
-from deadheat.study.engine.executor import Finished
-from deadheat.study.engine.training import Worked, scored
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.questions.run import run_plan
+from deadheat.study.engine.executor import TaskResult
+from deadheat.study.engine.training import CellResult, score_predictions
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder, write_prediction
@@ -47,17 +47,17 @@ class TrainedElsewhere:
     def submit(self, name: str, task: Cell) -> None:
         self._waiting.append((name, task))
 
-    def results(self) -> Iterator[Finished[Worked]]:
+    def results(self) -> Iterator[TaskResult[CellResult]]:
         while self._waiting:
             name, cell = self._waiting.pop(0)
             file = f"{key_of(cell)}.{'final' if cell.final else 'search'}.npz"
             if file not in self._kept:
-                yield Finished(name, FAILED, error="it was not trained")
+                yield TaskResult(name, FAILED, error="it was not trained")
                 continue
             packed = np.load(io.BytesIO(self._kept[file].read(file)))
             parts = {part: self._said(cell, part, packed) for part in cell.scored}
             keep = lambda part, data, key=cell.key: write_prediction(self._folder, key, part, data)  # noqa: E731
-            yield Finished(name, DONE, scored(self._plan, cell, parts, keep), started=time.time())
+            yield TaskResult(name, DONE, score_predictions(self._plan, cell, parts, keep), started=time.time())
 
     def _said(self, cell: Cell, part: str, packed: np.lib.npyio.NpzFile) -> Corpus:
         corpus = self._plan.materials[cell.corpus].corpus
@@ -95,9 +95,9 @@ def main() -> None:
         trained = {each["corpus"] for each in told if (each["study"], each["phase"]) == (path.stem, "final")}
         plan = Plan.of(path)
         lacking = sorted(set(plan.materials) - trained)
-        store, look = given.stores / f"{path.stem}.sqlite", Look(Ledger(given.stores / "ledger.jsonl"))
+        store, ledger_entry = given.stores / f"{path.stem}.sqlite", LedgerEntry(Ledger(given.stores / "ledger.jsonl"))
         elsewhere = partial(TrainedElsewhere, outs=given.trained)
-        done = conduct(plan, store, look=look, executor=elsewhere)
+        done = run_plan(plan, store, ledger_entry=ledger_entry, executor=elsewhere)
         for search in done.searches:
             print(search_text(search))
             kept = Path(__file__).parent / f"{path.stem}.json"

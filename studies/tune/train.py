@@ -18,24 +18,26 @@ import numpy as np
 
 from deadheat.corpus import Corpus, read, take
 from deadheat.metrics import METRICS, align
-from deadheat.neural.jobs import Done, Order
+from deadheat.neural.jobs import TrainJob, TrainResult
 from deadheat.systems import SYSTEMS
 from studies.archive import keep
 
 Asked = dict[str, Any]  # an order
 
 
-def trained(corpus: Corpus, parts: Mapping[str, np.ndarray], asked: Sequence[Asked]) -> Iterator[tuple[Asked, Done]]:
+def trained(
+    corpus: Corpus, parts: Mapping[str, np.ndarray], asked: Sequence[Asked]
+) -> Iterator[tuple[Asked, TrainResult]]:
     """Networks of one system, each with its order, as they are finished."""
     orders = []
     for each in asked:
-        together = SYSTEMS.make(each["system"]).together
-        assert together is not None
+        batch_trainer = SYSTEMS.make(each["system"]).batch_trainer
+        assert batch_trainer is not None
         learned = np.sort(np.concatenate([parts[name] for name in each["learned"]]))
         scored = {name: parts[name] for name in each["scored"]}
-        orders.append(Order(together.recipe, each["seed"], learned, parts[each["tune"]], scored))
-    assert together is not None
-    for at, done in together.train(corpus, orders):
+        orders.append(TrainJob(batch_trainer.config, each["seed"], learned, parts[each["tune"]], scored))
+    assert batch_trainer is not None
+    for at, done in batch_trainer.train(corpus, orders):
         yield asked[at], done
 
 
@@ -46,7 +48,7 @@ def score(gold: Corpus, found: Corpus, system: str) -> float:
     return float(metric.value(metric.counts(align(gold, found))[:, :3].sum(axis=0)))
 
 
-def arrays_of(done: Done, system: str) -> dict[str, np.ndarray]:
+def arrays_of(done: TrainResult, system: str) -> dict[str, np.ndarray]:
     """What a network says of each part."""
     arrays: dict[str, np.ndarray] = {}
     made = SYSTEMS.make(system)
@@ -106,7 +108,7 @@ def _searched(corpus: Corpus, parts: Mapping[str, np.ndarray], asked: Sequence[A
     return "; ".join(told)
 
 
-def _keep(out: Path, each: Asked, done: Done) -> None:
+def _keep(out: Path, each: Asked, done: TrainResult) -> None:
     told = {"epoch": done.epoch, "epochs": done.epochs, "tune_score": done.score, "failed": done.failed}
     named = {**each, **told, "file": f"{each['key']}.{each['phase']}.npz"}
     keep(out / "trained.jsonl", out / "trained.zip", named, arrays_of(done, each["system"]))

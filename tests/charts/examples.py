@@ -72,13 +72,13 @@ def splits(names: Names) -> Plot:
 
 
 def tags(names: Names) -> Plot:
-    systems = tuple(SystemLabels(name, tuple(reversed(names))) for name in names)
+    systems = tuple(SystemLabels(name, tuple(reversed(names))) for name in names[:6])
     return TagRows(LabelledSentence(tuple(names), tuple(names), systems), "Tags")
 
 
 def trees(names: Names) -> Plot:
     labels = tuple(f"{min(i, 1)}:{name[:20]}" for i, name in enumerate(names))
-    systems = tuple(SystemLabels(name, labels) for name in names)
+    systems = tuple(SystemLabels(name, labels) for name in names[:6])
     return DependencyTree(LabelledSentence(tuple(names), labels, systems), "Trees")
 
 

@@ -31,14 +31,6 @@ def points_of(chart: Chart, layout: Layout) -> list[Box]:
 
 
 @layouts
-@pytest.mark.parametrize("systems", [1, 2, 5, 8, 9, 26])
-def test_any_number_of_systems_is_inside_and_no_words_cover_others(layout: Layout, systems: int) -> None:
-    chart = drawn(spread([f"system {i}" for i in range(systems)], 5), layout)
-    assert_sound(chart, layout)
-    assert chart.width == layout.width
-
-
-@layouts
 def test_points_are_in_their_places(layout: Layout) -> None:
     chart = drawn(RUNS, layout)
     x, y = across(chart, layout), upward(chart, layout)

@@ -26,12 +26,6 @@ def intervals(rows: Sequence[IntervalRow], layout: Layout, *, title: str, axis: 
     return IntervalPlot(tuple(rows), title, axis, zero).draw(layout)
 
 
-@layouts
-def test_scores_and_differences_are_sound_in_every_room(layout: Layout) -> None:
-    assert_sound(intervals(SCORES, layout, title="LAS", axis="LAS in %"), layout)
-    assert_sound(intervals(DIFFERENCES, layout, title="Pairs", axis="points", zero=True), layout)
-
-
 @given(st.lists(st.tuples(values, values, values), min_size=1, max_size=6), st.booleans(), st.sampled_from([*LAYOUTS]))
 @settings(max_examples=60)
 def test_any_values_are_drawn_inside_and_given_in_the_data(
@@ -119,11 +113,3 @@ def test_bounds_are_written_where_there_is_room_and_always_told() -> None:
 def test_more_words_are_told_with_the_mark() -> None:
     chart = intervals([IntervalRow("a", 1, 0, 2, note="p = 0.03")], WIDE, title="LAS", axis="LAS")
     assert {box.tooltip for box in boxes(chart, WIDE) if box.tooltip} == {"a: 1.00 [0.00, 2.00]. p = 0.03"}
-
-
-@layouts
-def test_a_hundred_rows_are_a_hundred_rows(layout: Layout) -> None:
-    rows = [IntervalRow(f"system {i}", i, i - 1, i + 1) for i in range(100)]
-    chart = intervals(rows, layout, title="LAS", axis="LAS")
-    assert_sound(chart, layout)
-    assert len([box for box in boxes(chart, layout) if box.tag == "circle"]) == 100

@@ -26,6 +26,13 @@ def test_names_of_any_kind_are_text_and_appear_in_full(make, layout: Layout) -> 
 
 @plots
 @layouts
+@pytest.mark.parametrize("count", [1, 2, 9, 26])
+def test_any_number_of_systems_is_inside_and_no_text_overlaps(make, layout: Layout, count: int) -> None:  # type: ignore[no-untyped-def]
+    assert_sound(make([f"system {i}" for i in range(count)]).draw(layout), layout)
+
+
+@plots
+@layouts
 def test_a_plot_without_data_says_so(make, layout: Layout) -> None:  # type: ignore[no-untyped-def]
     chart = make(()).draw(layout)
     assert_sound(chart, layout)

@@ -50,19 +50,6 @@ def about(chart: Chart, layout: Layout, told: str) -> list[Box]:
 
 
 @layouts
-@pytest.mark.parametrize("systems", [1, 2, 5, 26, 40])
-def test_boxes_of_any_number_are_inside_and_no_words_cover_others(layout: Layout, systems: int) -> None:
-    assert_sound(rank_boxes(sampled(systems)[0], layout, title="Ranks"), layout)
-
-
-@layouts
-@pytest.mark.parametrize("systems", [1, 2, 5, 12, 26, 40])
-def test_maps_of_any_number_are_inside_and_no_words_cover_others(layout: Layout, systems: int) -> None:
-    rows, shares_SS = sampled(systems)
-    assert_sound(rank_heat([row.name for row in rows], shares_SS, layout, title="Ranks"), layout)
-
-
-@layouts
 def test_boxes_whiskers_median_and_mean_are_in_their_places(layout: Layout) -> None:
     chart = rank_boxes(FOUR, layout, title="Ranks")
     place = across(chart, layout)

@@ -27,21 +27,12 @@ def about(chart: Chart, layout: Layout, told: str) -> list[Box]:
 
 
 @layouts
-@pytest.mark.parametrize("systems", [1, 2, 5, 26])
-def test_any_number_of_rows_is_inside_and_no_words_cover_others(layout: Layout, systems: int) -> None:
-    rng = np.random.default_rng(0)
-    random = [tuple(rng.normal(90 - i, 0.1, 20).tolist()) for i in range(systems)]
-    rows = [SplitRange(f"system {i}", 90 - i, 89.8 - i, 90.2 - i, values) for i, values in enumerate(random)]
-    assert_sound(drawn(rows, layout), layout)
-
-
-@layouts
 def test_scores_intervals_and_ranges_are_in_their_places(layout: Layout) -> None:
     chart = drawn(TAGGERS, layout)
     place = across(chart, layout)
     for row in TAGGERS:
         standard = about(chart, layout, f"{row.name}, standard split: {row.standard}")
-        diamond = only(box for box in standard if box.tag == "path")
+        diamond = only(box for box in standard if box.tag == "polygon")
         assert diamond.middle[0] == pytest.approx(place(row.standard or NAN), abs=0.1)
         interval = only(box for box in standard if box.tag == "line")
         assert (interval.left, interval.right) == pytest.approx(

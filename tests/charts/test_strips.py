@@ -16,18 +16,11 @@ def drawn(rows: list[Strip], layout: Layout = WIDE) -> Chart:
 
 
 @layouts
-@pytest.mark.parametrize("rows", [1, 2, 13, 36])
-def test_any_number_of_rows_is_inside_and_no_words_cover_others(layout: Layout, rows: int) -> None:
-    made = [Strip(f"data set {i}", (90.0 - i, 91.0, 92.0 + i), ("a", "b", "c"), i % 3) for i in range(rows)]
-    assert_sound(drawn(made, layout), layout)
-
-
-@layouts
 def test_dots_the_median_and_the_chosen_one_are_in_their_places(layout: Layout) -> None:
     chart = drawn(ROWS, layout)
     place = across(chart, layout)
     own = [box for box in boxes(chart, layout) if box.tooltip.startswith("first")]
-    chosen = only(box for box in own if box.tag == "path")
+    chosen = only(box for box in own if box.tag == "polygon")
     assert chosen.tooltip == "first, selected, b: 92.00"
     assert chosen.middle[0] == pytest.approx(place(92), abs=0.1)
     dots = {box.tooltip: box.middle[0] for box in own if box.tag == "circle"}

@@ -126,13 +126,6 @@ def test_names_of_arcs_never_cover_each_other_or_words(labels: list[str], layout
     assert_sound(tree(words, labels, {"a": other}, layout), layout)
 
 
-@layouts
-@pytest.mark.parametrize("systems", [0, 1, 5, 26])
-def test_any_number_of_systems_is_inside(layout: Layout, systems: int) -> None:
-    chart = drawn({f"system {i}": WRONG if i % 2 else GOLD for i in range(systems)}, layout)
-    assert_sound(chart, layout)
-
-
 def test_a_long_sentence_is_as_wide_as_it_needs_and_says_so() -> None:
     count = 100
     labels = ["0:root", *(f"{i}:conj" for i in range(1, count))]

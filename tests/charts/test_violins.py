@@ -54,9 +54,9 @@ def kernel_density(values: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 def outline(chart: Chart, layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     """Places and heights of the one violin of a chart: its upper and its lower side are the same."""
-    bands = [each for each in root_of(chart, layout).iter() if each.get("class") == "band" and each.get("d")]
-    (d,) = (each.attrib["d"] for each in bands)
-    places = np.array([[float(v) for v in pair.split()] for pair in d.strip("MZ").split("L")])
+    bands = [each for each in root_of(chart, layout).iter() if each.get("class") == "band" and len(each)]
+    (points,) = (each.attrib["points"] for each in bands)
+    places = np.array([[float(v) for v in pair.split(",")] for pair in points.split()])
     above, below = places[: len(places) // 2], places[len(places) // 2 :][::-1]
     assert above[:, 0] == pytest.approx(below[:, 0])
     middle = (above[:, 1] + below[:, 1]) / 2
@@ -107,7 +107,7 @@ def test_values_are_points_while_they_are_few_and_have_a_shape_while_they_are_no
         [place(each) for each in sorted(values)[:points]], abs=0.1
     )
     assert all(box.tooltip.startswith("a: ") for box in dots)
-    assert any(box.tag == "path" for box in boxes(chart, WIDE)) == (count >= FEWEST)
+    assert any(box.tag == "polygon" for box in boxes(chart, WIDE)) == (count >= FEWEST)
 
 
 def test_equal_values_do_not_hide_each_other() -> None:

@@ -22,54 +22,29 @@ def runs(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_terminal_shows_options_best_first(commands: Commands, runs: Path) -> None:
+def test_the_terminal_shows_the_verdict_options_best_first_and_importance(commands: Commands, runs: Path) -> None:
     outcome = commands("contrast", runs, "--factor", "opt", "--score", "score", "--importance")
-    assert outcome.code == 0
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("lstm has the best score and is shown to be better than both others.")
     lines = outcome.out.splitlines()
-    assert lines[0] == "12 configurations"
-    assert [line.split()[0] for line in lines[2:5]] == ["lstm", "cnn", "none"]
-    assert "paired on size" in outcome.out
-    assert "variance explained" in outcome.out
-
-
-def test_spread_is_shown_by_both_tests(commands: Commands, runs: Path) -> None:
-    outcome = commands("contrast", runs, "--factor", "opt", "--score", "score")
-    assert outcome.out.splitlines()[1].endswith("p (sign)  p (Wilcoxon)  p (sd)")
-    assert "Brown-Forsythe, which takes options for independent: p = " in outcome.out
-
-
-def test_repeated_runs_are_told_beside_configurations(commands: Commands, tmp_path: Path) -> None:
-    path = tmp_path / "runs.csv"
-    lines = [
-        f"{opt},{size},{0.5 + 0.1 * k * (opt == 'x') + 0.01 * size}" for size in (1, 2) for opt in "xy" for k in (1, 2)
-    ]
-    path.write_text("\n".join(["opt,size,score", *lines]) + "\n")
-    asked = ("contrast", path, "--factor", "opt", "--score", "score", "--setting", "size", "--importance")
-    each = commands(*asked, "--repeats", "each").out
-    assert each.startswith("2 configurations, 4 runs of each option\n")
-    assert "tests are made on the means of configurations" in each
-    assert "noise between runs of the same settings" in each
-    assert commands(*asked).out.startswith("2 configurations\n")
-
-
-def test_shares_of_runs_without_repeats_are_said_to_include_chance(commands: Commands, runs: Path) -> None:
-    out = commands("contrast", runs, "--score", "score", "--importance").out
-    assert out.endswith("exact, of these runs, chance included: no combination was run more than once\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("opt "))
+    assert lines[at].endswith("p (sign)  p (Wilcoxon)  p (SD)")
+    assert [line.split()[0] for line in lines[at + 1 : at + 4]] == ["lstm", "cnn", "none"]
+    for words in ("p (Brown-Forsythe)", "Runs are paired on size", "every combination was run once, so shares include"):
+        assert words in outcome.out
 
 
 def test_json_has_blocks_of_options(commands: Commands, runs: Path) -> None:
-    outcome = commands("contrast", runs, "--factor", "opt", "--score", "score", "--json")
-    told = json.loads(outcome.out)
-    assert (told["kind"], told["scale"]) == ("contrast", 100)
-    (block,) = told["blocks"]
-    assert (block["by"], block["configurations"]) == ("", 12)
-    assert [each["option"] for each in block["options"]] == ["none", "cnn", "lstm"]
-    assert [each["wins"] for each in block["options"]] == [0, 0, 1]
-    assert block["options"][2]["median_delta"] == 0
-    assert block["options"][0]["median_delta"] == pytest.approx(-0.08)
-    assert {"option", "wins", "median_delta", "sd"} <= block["options"][0].keys()
-    assert block["options"][2]["delta_quantiles"] == [0] * 7
-    assert len(block["pairs"]) == 3
+    outcome = commands("contrast", runs, "--factor", "opt", "--score", "score", "--alpha", "0.01", "--json")
+    result = json.loads(outcome.out)
+    assert (result["kind"], result["scale"], result["alpha"]) == ("contrast", {"factor": 100.0, "decimals": 2}, 0.01)
+    (block,) = result["blocks"]
+    comparison = block["comparison"]
+    assert (block["level"], comparison["configurations"], len(comparison["pairs"])) == ("", 12, 3)
+    assert [row["option"] for row in comparison["options"]] == ["none", "cnn", "lstm"]
+    assert [row["wins"] for row in comparison["options"]] == [0, 0, 1]
+    assert [row["median_difference"] for row in comparison["options"]] == pytest.approx([-0.08, -0.04, 0])
+    assert comparison["options"][2]["difference_quantiles"] == [0] * 7
 
 
 def test_standard_input_is_a_table(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:

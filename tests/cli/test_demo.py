@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from deadheat.cli import demo as command
-from deadheat.report.sources import is_page
 from deadheat.questions.demo import Demo
+from deadheat.report.sources import is_page
 from deadheat.study.engine.executor import WorkersFailed
 from tests.cli.running import Commands
 from tests.questions.report_cases import demonstrated as demonstrated

@@ -25,8 +25,8 @@ def test_a_score_on_a_test_set_is_counted_on_standard_error(
 ) -> None:
     one = commands("score", held_out, guess, "-m", "las", "--purpose", "table 1")
     two = commands("score", held_out, guess, "-m", "las")
-    assert one.err == "note: evaluated on this test set 1 time, 1 system (ledger)\n"
-    assert two.err == "note: evaluated on this test set 2 times, 1 system (ledger)\n"
+    assert one.err == "note: ledger: 1 evaluation of this test set so far, 1 system\n"
+    assert two.err == "note: ledger: 2 evaluations of this test set so far, 1 system\n"
     assert one.out == two.out
     assert [line["purpose"] for line in lines_of(ledger_path)] == ["table 1", ""]
 
@@ -39,7 +39,7 @@ def test_a_comparison_is_counted_and_told_in_json(
     outcome = commands("compare", held_out, f"a={guess}", f"b={copy}", "--json")
     (looks,) = json.loads(outcome.out)["looks"]
     assert (looks["looks"], looks["systems"], looks["name"]) == (2, ["a", "b"], "en-ud-test.conllu")
-    assert outcome.err.startswith("note: evaluated on this test set 2 times, 2 systems (ledger)\n")
+    assert outcome.err.startswith("note: ledger: 2 evaluations of this test set so far, 2 systems\n")
 
 
 def test_asking_for_power_is_a_look_too(
@@ -51,7 +51,7 @@ def test_asking_for_power_is_a_look_too(
     assert not ledger_path.exists()
     outcome = commands("power", held_out, f"a={guess}", f"b={copy}")
     assert outcome.code == 0
-    assert "evaluated on this test set 2 times" in outcome.err
+    assert "2 evaluations of this test set so far" in outcome.err
     assert [line["event"] for line in lines_of(ledger_path)] == ["look", "look"]
 
 
@@ -68,11 +68,11 @@ def test_a_guarded_file_is_counted_whatever_its_name_up_to_its_budget(
     told = commands("ledger", "guard", gold, "--budget", 1)
     name = text_hash(read(gold))[:12]
     assert told.out == f"gold.conllu: guarded, a budget of 1 look, 0 looks so far (test set {name})\n"
-    assert "0 looks left of 1" in commands("score", gold, guess).err
+    assert "0 left of a budget of 1" in commands("score", gold, guess).err
     line = commands.refused("score", gold, guess)
     assert line == (
-        f"gold.conllu: 1 look asked for, 0 left of a budget of 1 (ledger {ledger_path}); "
-        'expected --over-budget "reason" to look all the same'
+        f"gold.conllu: 1 evaluation requested, 0 left of a budget of 1 (ledger {ledger_path}); "
+        'expected --over-budget "reason" to evaluate nevertheless'
     )
     assert "--over-budget without a reason" in commands.refused("score", gold, guess, "--over-budget", " ")
     assert commands("score", gold, guess, "--over-budget", "a typo in the table").code == 0
@@ -103,7 +103,7 @@ def test_the_looks_at_a_test_set_are_shown_by_file_and_by_hash(commands: Command
     assert len(lines) == 4
     assert str(guess) in lines[1]
     assert lines[1].endswith("tokens.v1 and 12 more  first try")
-    assert lines[-1].endswith(": evaluated on this test set 1 time, 1 system (ledger)")
+    assert lines[-1].endswith(": 1 evaluation of this test set so far, 1 system")
     assert "no test set of" in commands.refused("ledger", "show", "0123456789")
     found = json.loads(commands("ledger", "show", held_out, "--json").out)
     assert (found["kind"], found["lines"][0]["purpose"]) == ("ledger", "first try")
@@ -133,8 +133,8 @@ def test_a_torn_line_is_mended_and_told(commands: Commands, held_out: Path, gues
     commands("score", held_out, guess, "-m", "las")
     with ledger_path.open("a") as file:
         file.write('{"event":"lo')
-    assert "a torn last line" in commands("ledger", "--verify").err
-    assert "torn by a killed writer" in commands("score", held_out, guess, "-m", "las").err
+    assert "an incomplete last line" in commands("ledger", "--verify").err
+    assert "the last line was incomplete" in commands("score", held_out, guess, "-m", "las").err
     assert [line["event"] for line in lines_of(ledger_path)] == ["look", "repair", "look"]
 
 
@@ -168,7 +168,7 @@ def test_a_test_set_is_scored_where_no_ledger_can_be_kept(commands: Commands, he
     outcome = commands("score", held_out, guess, "-m", "las", "--ledger", held_out / "ledger.jsonl")
     assert outcome.code == 0
     assert "87.50" in outcome.out
-    assert outcome.err.endswith("(not a directory); this look was not recorded\n")
+    assert outcome.err.endswith("(not a directory); this evaluation was not recorded\n")
 
 
 def test_nothing_is_printed_when_the_budget_is_spent_and_nothing_recorded_when_input_is_wrong(
@@ -224,7 +224,7 @@ def test_looks_after_lines_were_dropped_say_so(
     for _ in range(2):
         commands("score", held_out, guess, "-m", "las")
     ledger_path.unlink()
-    assert "lines were dropped at the end; looks may be missing here" in commands("score", held_out, guess).err
+    assert "lines were deleted at the end; looks may be missing here" in commands("score", held_out, guess).err
 
 
 def test_sentences_of_sealed_labels_are_not_shown(

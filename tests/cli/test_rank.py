@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -54,34 +55,30 @@ def test_json_has_the_fields_that_the_page_promises(
         ).out
     )  # fmt: skip
     assert set(found) == {
-        "kind", "metric", "data_sets", "subset_size", "samples", "design", "by", "seed", "systems", "pairs", "tau",
-        "exact", "anomalies", "subsets", "leave_one_out", "representative", "metrics", "signature", "notes",
+        "kind", "schema", "metric", "datasets", "subset_size", "samples", "design", "grouped_by", "seed", "systems",
+        "pairs", "tau", "scale", "all_subsets", "anomalies", "subsets", "leave_one_out", "representative", "metrics", "notes",
     }  # fmt: skip
-    assert (found["kind"], found["metric"], found["data_sets"]) == ("rank", "las", 8)
-    assert (found["subset_size"], found["samples"]) == (3, 56)
+    assert (found["kind"], found["metric"], found["datasets"]) == ("rank", "las", 8)
+    assert (found["subset_size"], found["samples"], found["all_subsets"]) == (3, 56, 56)
     assert set(found["systems"][0]) == {
-        "system", "rank", "mean_score", "best", "worst", "mean", "median", "sd", "lower_quartile", "upper_quartile",
-        "chances",
+        "system", "rank", "score", "best", "worst", "mean", "median", "sd", "lower_quartile", "upper_quartile",
+        "shares", "possible_best", "possible_worst",
     }  # fmt: skip
-    assert set(found["pairs"][0]) == {"a", "b", "p_a", "p_b", "p_level"}
+    assert set(found["systems"][0]["possible_best"]) == {"rank", "bound", "subset"}
+    assert set(found["pairs"][0]) == {"better", "worse", "ahead", "behind", "tied", "exact"}
+    assert set(found["pairs"][0]["exact"]) == {"above", "level", "below", "total"}
     assert set(found["tau"]) == {
         "mean", "sd", "min", "lower_quartile", "median", "upper_quartile", "max", "undefined",
     }  # fmt: skip
-    assert set(found["exact"]) == {"subsets", "pairs", "extremes", "missed"}
-    assert set(found["exact"]["pairs"][0]) == {
-        "a", "b", "a_ahead", "b_ahead", "level", "subsets", "p_a", "p_b", "p_level", "exact",
-    }  # fmt: skip
-    assert set(found["exact"]["extremes"][0]) == {"system", "best", "worst"}
-    assert set(found["exact"]["extremes"][0]["best"]) == {"rank", "bound", "proved", "gap", "subset"}
     assert set(found["anomalies"][0]) == {"system", "best", "worst", "correction"}
-    assert set(found["anomalies"][0]["best"]) == {"rank", "share", "subsets", "presence"}
-    assert set(found["anomalies"][0]["best"]["presence"][0]) == {
-        "attribute", "value", "data_sets", "observed", "expected", "p", "p_corrected", "example", "p_example",
+    assert set(found["anomalies"][0]["best"]) == {"rank", "count", "subsets", "tests"}
+    assert set(found["anomalies"][0]["best"]["tests"][0]) == {
+        "attribute", "value", "datasets", "observed", "expected", "p", "p_corrected", "example", "p_example",
     }  # fmt: skip
-    assert set(found["subsets"][0]) == {"subset", "data_sets", "absent", "systems", "tau", "error_reductions"}
+    assert set(found["subsets"][0]) == {"name", "datasets", "absent", "systems", "tau", "error_reductions"}
     assert set(found["subsets"][0]["systems"][0]) == {"system", "mean", "rank"}
-    assert set(found["subsets"][0]["error_reductions"][0]) == {"reference", "system", "value"}
-    assert set(found["leave_one_out"][0]) == {"data_set", "tau", "swapped", "moved"}
+    assert set(found["subsets"][0]["error_reductions"][0]) == {"reference", "system", "share"}
+    assert set(found["leave_one_out"][0]) == {"dataset", "tau", "swapped", "changes"}
     assert set(found["metrics"][0]) == {"metric", "mean_sd", "mean_quartile_range", "tau", "swapped", "top"}
 
 
@@ -90,15 +87,15 @@ def test_numbers_are_those_of_the_table_by_hand(commands: Commands, scores: Path
     found = json.loads(commands(*arguments).out)
     # Single data sets: graph is first on en, fi, pl, it and level with transition on cs; labels is first on de and ta.
     systems = {each["system"]: each for each in found["systems"]}
-    assert systems["graph"]["chances"] == [5 / 8, 2 / 8, 1 / 8]
-    assert systems["labels"]["chances"] == [2 / 8, 0, 6 / 8]
-    pairs = {(each["a"], each["b"]): each for each in found["exact"]["pairs"]}
-    assert (pairs["graph", "transition"]["a_ahead"], pairs["graph", "transition"]["level"]) == (5, 1)
+    assert systems["graph"]["shares"] == [5 / 8, 2 / 8, 1 / 8]
+    assert systems["labels"]["shares"] == [2 / 8, 0, 6 / 8]
+    pairs = {(each["better"], each["worse"]): each["exact"] for each in found["pairs"]}
+    assert (pairs["graph", "transition"]["above"], pairs["graph", "transition"]["level"]) == (5, 1)
     rich, poor = found["subsets"]
     assert {each["system"]: each["mean"] for each in rich["systems"]}["labels"] == 85
-    reductions = {(each["reference"], each["system"]): each["value"] for each in rich["error_reductions"]}
+    reductions = {(each["reference"], each["system"]): each["share"] for each in rich["error_reductions"]}
     # labels to graph: 6 of 15 errors on en, 5 of 20 on cs, 3 of 10 on it.
-    assert reductions["labels", "graph"] == pytest.approx(100 * (6 / 15 + 5 / 20 + 3 / 10) / 3)
+    assert reductions["labels", "graph"] == pytest.approx((6 / 15 + 5 / 20 + 3 / 10) / 3)
     assert poor["absent"] == ["sa"]
 
 
@@ -117,41 +114,36 @@ def test_a_person_sees_ranks_pairs_and_the_line_to_quote(
         subsets, "--leave-one-out", "--metrics", "all",
     )  # fmt: skip
     lines = outcome.out.splitlines()
-    heads = ["system", "rank", "las", "best", "worst", "mean", "median", "sd", "quartiles", "first"]
-    assert lines[0].split() == heads
-    assert [line.split()[0] for line in lines[1:4]] == ["graph", "transition", "labels"]
-    assert "over all 70 subsets" in outcome.out
-    assert "0 of 6 extremes were not among the sampled subsets" in outcome.out
-    assert "Where graph is best and worst" in outcome.out
-    assert "error reduction, mean over data sets" in outcome.out
-    assert "metric, steadiest first" in outcome.out
+    subsets_of_4 = [[sum(row[at] for at in chosen) for row in SYSTEMS.values()] for chosen in combinations(range(8), 4)]
+    first = 100 * sum(sums[0] == max(sums) for sums in subsets_of_4) / 70
+    assert lines[0] == f"graph is first on all 8 data sets together and on {first:.1f}% of all 70 subsets of 4."
+    start = next(at for at, line in enumerate(lines) if line.startswith("system "))
+    heads = "system rank LAS mean rank SD median quartiles range possible first ahead of next"
+    assert lines[start].split() == heads.split()
+    assert [line.split()[0] for line in lines[start + 1 : start + 4]] == ["graph", "transition", "labels"]
+    assert "Over all 70 subsets, 0 of 6 best and worst ranks are more extreme" in outcome.out
+    assert "Where graph ranks best and worst" in outcome.out
+    assert "Error reduction in percent" in outcome.out
+    assert "Stability by metric" in outcome.out
     assert (
         lines[-1] == "deadheat 0.1.0 | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank | seed 0"
     )
-    assert outcome.err == "note: subset poor: no scores on sa, left out\n"
+    assert outcome.err == "note: subset poor: no scores on sa; left out\n"
 
 
-def test_scores_below_1_are_shown_with_four_decimals(commands: Commands, tmp_path: Path) -> None:
-    path = tmp_path / "small.csv"
-    path.write_text("dataset,a,b\nen,0.9125,0.9\nde,0.85,0.8\n", encoding="utf-8")
-    assert commands("rank", path).out.splitlines()[1].split()[:3] == ["a", "1", "0.8812"]
-
-
-def test_error_reductions_are_shown_in_per_cent(commands: Commands, tmp_path: Path) -> None:
+def test_scores_and_error_reductions_of_shares_are_in_percent(commands: Commands, tmp_path: Path) -> None:
     path, subsets = tmp_path / "small.csv", tmp_path / "subsets.csv"
     path.write_text("dataset,a,b\nen,0.98,0.99\nkk,0.5,0.9\n", encoding="utf-8")
     subsets.write_text("subset,dataset\nboth,en\nboth,kk\n", encoding="utf-8")
-    outcome = commands("rank", path, "--subsets", subsets)
-    assert "b over a\nboth" in outcome.out
-    assert outcome.out.splitlines()[-3].split() == ["both", "65.00", "%"]
-    found = json.loads(commands("rank", path, "--subsets", subsets, "--json").out)
-    assert found["subsets"][0]["error_reductions"][0]["value"] == pytest.approx(0.65)
+    lines = [line.split() for line in commands("rank", path, "--subsets", subsets).out.splitlines()]
+    assert ["both", "65.00"] in lines
+    assert any(line[:3] == ["b", "1", "94.50"] for line in lines)
 
 
 def test_one_data_set_a_family(commands: Commands, scores: Path, attributes: Path) -> None:
     arguments = ("rank", scores, "-m", "las", "--attributes", attributes, "--one-per", "family", "--json")
     found = json.loads(commands(*arguments, "--samples", "200").out)
-    assert (found["design"], found["by"], found["subset_size"]) == ("one per group", "family", 6)
+    assert (found["design"], found["grouped_by"], found["subset_size"]) == ("one per group", "family", 6)
 
 
 def test_a_representative_subset_needs_four_systems(commands: Commands, scores: Path) -> None:
@@ -182,8 +174,8 @@ def test_wrong_input_is_one_line(commands: Commands, scores: Path, attributes: P
 def test_data_sets_that_lack_a_score_can_be_dropped(commands: Commands, scores: Path) -> None:
     scores.write_text(scores.read_text(encoding="utf-8").replace("las,kk,labels,50.0\n", ""), encoding="utf-8")
     outcome = commands("rank", scores, "-m", "las", "--missing", "drop", "--json")
-    assert json.loads(outcome.out)["data_sets"] == 7
-    assert "1 data set without a score of every system left out" in outcome.err
+    assert json.loads(outcome.out)["datasets"] == 7
+    assert "1 data set left out because some system has no score on them" in outcome.err
 
 
 def test_all_metrics_can_be_compared_without_naming_one(commands: Commands, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.questions.rank import rank
 from deadheat.documents import to_json
+from deadheat.questions.rank import rank
+from tests.cli.running import Commands
 from tests.questions.report_cases import Ran, grid, made_store
 from tests.questions.report_cases import ran as ran
-from tests.cli.running import Commands
 
 SCORES = "treebank,A,B\nen,90,80\nde,80,70\nfi,70,60\nta,60,50\nkk,50,40\nmt,45,41\n"
 TABLE = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 81, "fi": 69}}

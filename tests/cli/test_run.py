@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from deadheat.study.engine.running import planned_looks
+from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
@@ -95,9 +95,9 @@ def test_progress_and_notes_go_to_stderr_and_results_to_stdout(commands: Command
     assert re.fullmatch(rf"(\d of 4 done.*\n)+note: 4 cells run; results in {store}\n", first.err)
     second = commands("run", study)
     assert second.out == first.out
-    assert second.err == f"note: 0 cells run, 4 there already; results in {store}\n"
+    assert second.err == f"note: 0 cells run, 4 already in the store; results in {store}\n"
     more = commands("run", study, "--set", "splits.times=3", "--quiet")
-    assert more.err == f"note: 2 cells run, 4 there already; results in {store}\n"
+    assert more.err == f"note: 2 cells run, 4 already in the store; results in {store}\n"
 
 
 def test_json_is_the_same_again(commands: Commands, done: Path) -> None:
@@ -124,11 +124,11 @@ def test_a_budget_that_is_too_small_refuses_before_anything_is_made(
     commands: Commands, study: Path, ledger_path: Path
 ) -> None:
     plan = Plan.of(study)
-    Ledger(ledger_path).guard(next(iter(planned_looks(plan, plan.cells))), budget=1)
+    Ledger(ledger_path).guard(next(iter(planned_evaluations(plan, plan.cells))), budget=1)
     before = files(study.parent)
     told = commands.refused("run", study)
     assert "small, random 0, test" in told
-    assert "2 looks planned, 1 left of a budget of 1" in told
+    assert "2 evaluations planned, 1 left of a budget of 1" in told
     assert files(study.parent) == before
     assert commands("run", study, "--quiet", "--over-budget", "the reviewers want it").code == 0
 
@@ -179,11 +179,11 @@ def test_a_cell_that_fails_is_told_each_time_and_run_again_when_asked(commands: 
     assert "note: mine on split 1 of small, seed 0: failed (" in first.err
     again = commands("run", study, "--json", "--quiet")
     assert again.out == first.out
-    assert "0 cells run, 4 there already, 2 failed before (--retry-failed runs them again)" in again.err
+    assert "0 cells run, 4 already in the store, 2 failed before (--retry-failed runs them again)" in again.err
     (folder / "well").touch()
     assert json.loads(commands("run", study, "--json", "--quiet").out) == result
     mended = commands("run", study, "--json", "--quiet", "--retry-failed")
-    assert "note: 2 cells run, 4 there already; results in" in mended.err
+    assert "note: 2 cells run, 4 already in the store; results in" in mended.err
     found = json.loads(mended.out)
     assert (found["missing"], found["failed"]) == (0, [])
     assert {each["system"] for each in found["blocks"][0]["systems"]} == {"majority", "unigram", "mine"}
@@ -208,7 +208,7 @@ def test_a_damaged_prediction_is_told_and_its_cell_run_again(
     assert json.loads(mended.out) == before
     assert mended.err.split("\n")[:2] == [
         "note: unigram on split 0 of small, seed 0: its predictions have changed; it runs again",
-        f"note: 1 cell run, 3 there already; results in {done.with_suffix('.sqlite')}",
+        f"note: 1 cell run, 3 already in the store; results in {done.with_suffix('.sqlite')}",
     ]
     assert commands("run", done).err.startswith("note: 0 cells run")
     with Store.read(done.with_suffix(".sqlite")) as store:
@@ -328,7 +328,7 @@ def test_a_study_is_found_wherever_one_stands(
     monkeypatch.chdir(tmp_path)
     above = commands("run", "done/study.toml")
     assert above.out == beside
-    assert above.err == "note: 0 cells run, 4 there already; results in done/study.sqlite\n"
+    assert above.err == "note: 0 cells run, 4 already in the store; results in done/study.sqlite\n"
 
 
 def test_programs_are_found_beside_the_study_wherever_one_stands(

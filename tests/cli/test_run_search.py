@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.engine.running import planned_looks
+from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
@@ -68,7 +68,7 @@ def test_what_is_planned_is_what_happens(commands: Commands, tmp_path: Path, led
         assert (ran, len(looks)) == (32 + 8 - 2 * same, 8 - 2 * same)
     again = commands("run", study, "--quiet", "--json")
     assert again.out == outcome.out
-    assert re.search(r"note: 0 cells run, \d+ there already", again.err)
+    assert re.search(r"note: 0 cells run, \d+ already in the store", again.err)
     assert looks_in(ledger_path) == looks
     after = json.loads(commands("run", study, "--plan", "--json").out)
     assert (after["to_run"], after["finals"], after["looks"], after["test_sets"]) == (0, 0, 0, 0)
@@ -89,7 +89,7 @@ def test_the_store_has_no_score_on_test_but_those_of_winners(commands: Commands,
     study = search_file(tmp_path, f"{TWO}seeds = 2\n", times=2)
     (result,) = json.loads(commands("run", study, "--quiet", "--json").out)["searches"]
     (search,) = searches_of(Plan.of(study))
-    places = {(place.corpus, place.number): place for place in search.places}
+    places = {(place.corpus, place.number): place for place in search.corpus_splits}
     winners = {
         cell.key
         for each in result["datasets"]
@@ -125,11 +125,13 @@ def test_settings_that_fail_are_left_out_and_told(commands: Commands, tmp_path: 
 def test_a_budget_refuses_before_anything_is_trained(commands: Commands, tmp_path: Path, ledger_path: Path) -> None:
     study = search_file(tmp_path, TWO)
     plan = Plan.of(study)
-    (test_set,) = planned_looks(plan, cells_to_look_at(searches_of(plan)))
+    (test_set,) = planned_evaluations(plan, cells_to_look_at(searches_of(plan)))
     Ledger(ledger_path).guard(test_set, budget=1)
     before = {each.name for each in tmp_path.iterdir()}
     told = commands.refused("run", study)
-    assert told.startswith("small, random 0, test (small, random 0, test): 2 looks planned, 1 left of a budget of 1")
+    assert told.startswith(
+        "small, random 0, test (small, random 0, test): 2 evaluations planned, 1 left of a budget of 1"
+    )
     assert {each.name for each in tmp_path.iterdir()} == before
     Store.open(plan.store_path, create=True).close()  # as if it had been begun
     assert commands.refused("run", study) == told
@@ -148,9 +150,13 @@ def test_a_budget_refuses_before_anything_is_trained(commands: Commands, tmp_pat
         (
             f"{TWO}setting = 'tune'\n",
             "40/20/20/20",
-            'search: setting = "tune" picks by what was learned from; expected',
+            'search: setting = "tune" selects on training data; expected',
         ),
-        (f"{TWO}metric = 'las'\n", "40/20/20/20", "search: metric 'las' picks; the study has accuracy.v1, "),
+        (
+            f"{TWO}metric = 'las'\n",
+            "40/20/20/20",
+            "search: metric 'las' is not in the study; the study has accuracy.v1, ",
+        ),
         ("system = 'perceptron'\nepochs = []\n", "40/20/20/20", "search: epochs has no values; expected at least one"),
         (
             "system = 'perceptron'\nepohcs = [1, 2]\n",

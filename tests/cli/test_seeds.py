@@ -22,50 +22,39 @@ def runs(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_terminal_shows_systems_pairs_and_seeds(commands: Commands, runs: Path) -> None:
+def test_the_terminal_shows_the_verdict_systems_pairs_and_seeds(commands: Commands, runs: Path) -> None:
     outcome = commands("seeds", runs, "--system", "system", "--score", "test", "--dev", "dev", "--difference", 0.1)
-    assert outcome.code == 0
-    assert outcome.err == ""
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("B is better than A by 0.")
     lines = outcome.out.splitlines()
-    assert lines[0].split() == ["system", "seeds", "min", "median", "max", "mean", "sd"]
-    assert lines[1].startswith("B")  # the better one first
-    assert "B wins" in outcome.out
-    assert "two random seeds" in outcome.out
-    assert "+0.10" in outcome.out
-
-
-def test_verdicts_tell_too_few_seeds_from_no_difference(commands: Commands, tmp_path: Path) -> None:
-    path = tmp_path / "few.csv"
-    path.write_text(
-        "system,seed,test\n" + "".join(f"{name},{i},{10 * (name == 'B') + i}\n" for name in "AB" for i in range(3))
-    )
-    out = commands("seeds", path, "--score", "test").out
-    assert "too few seeds" in out
-    assert "dead heat" not in out
-    path.write_text("system,seed,test\n" + "".join(f"{name},{i},{i}\n" for name in "AB" for i in range(6)))
-    assert "no difference shown" in commands("seeds", path, "--score", "test").out
+    at = next(i for i, line in enumerate(lines) if line.split()[:2] == ["system", "runs"])
+    assert lines[at + 1].startswith("B")  # the better one first
+    for words in ("two random seeds", "smallest detectable difference", "+0.10", "Spearman's rho"):
+        assert words in outcome.out
 
 
 def test_json_has_everything(commands: Commands, runs: Path) -> None:
     found = json.loads(commands("seeds", runs, "--score", "test", "--dev", "dev", "--json").out)
     (block,) = found["blocks"]
-    assert block["systems"][0]["n"] == 20
+    assert block["systems"][0]["summary"]["n"] == 20
     assert block["systems"][0]["dev_test"]["spearman"]["test"] == "Spearman"
-    assert block["pairs"][0]["mann_whitney"]["p_corrected"] < 0.001
-    need = block["pairs"][0]["seeds_needed"]
-    assert 2 <= need["seeds_low"] <= need["seeds"] <= need["seeds_high"]
+    assert len(block["systems"][0]["density"]["scores"]) == 101
+    assert block["pairs"][0]["mann_whitney_p_corrected"] < 0.001
+    power = block["pairs"][0]["power"]
+    assert 2 <= power["seeds_low"] <= power["seeds"] <= power["seeds_high"]
     assert block["differences"]["configurations"] == 2
+    assert found["verdict"]["claims"][0]["evidence"][0]["state"] == "shown"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--score", "tests"], "column 'tests' is unknown; did you mean 'test'?"),
         (["--score", "system"], "runs.csv:2: system 'A'; expected a number"),
         ([], "the following arguments are required: --score"),
-        (["--score", "test", "--where", "system=C"], "system 'C' is unknown; known are A, B"),
+        (["--score", "test", "--where", "system=C"], "system 'C' is unknown; expected one of A, B"),
         (["--score", "test", "--where", "seed"], "condition 'seed'; expected COLUMN=VALUE"),
     ],
 )
-def test_wrong_input_is_one_line(commands: Commands, runs: Path, arguments: list[str], told: str) -> None:
-    assert told in commands.refused("seeds", runs, *arguments)
+def test_wrong_input_is_one_line(commands: Commands, runs: Path, arguments: list[str], message: str) -> None:
+    assert message in commands.refused("seeds", runs, *arguments)

@@ -10,8 +10,8 @@ from tests.cli.running import Commands
 
 SETTINGS = ("--sizes", "50,300,all", "--draws", "8", "--aso-draws", "2")
 POINT = {
-    *("words", "all", "units", "draws", "tau", "low", "high", "undefined", "reached"),
-    *("share", "share_low", "share_high", "aso"),
+    *("words", "whole", "units", "draws", "tau", "low", "high", "undefined", "reached"),
+    *("share_low", "share_high", "aso"),
 }
 
 
@@ -36,46 +36,44 @@ def test_a_person_sees_a_table_the_answer_and_the_line_to_quote(commands: Comman
     outcome = commands("size", *given(made, "a1", "a2", "b1", "b2", "c1"), *SETTINGS)
     assert outcome.code == 0
     lines = outcome.out.splitlines()
-    assert lines[0].endswith("gold.conllu: 1,927 words in 120 sentences")
-    assert lines[1].startswith("LAS on everything: a ")
-    header = "sampling words sentences draws tau 95 % of draws tau >= 0.9 ASO differs eps_min moves"
-    assert lines[3].split() == header.split()
-    assert [line.split()[:2] for line in lines[4:13]] == [
-        [way, size] for way in ("seq", "rand", "rand-seq") for size in ("50", "300", "all")
+    assert lines[0].endswith("to rank the systems.") or "No size tried" in lines[0]
+    assert any(line.endswith("gold.conllu: 1,927 words in 120 sentences") for line in lines)
+    assert any(line.startswith("LAS on all of it: a ") for line in lines)
+    start = next(at for at, line in enumerate(lines) if line.startswith("sampling "))
+    header = "sampling words sentences draws mean tau 95% of draws tau >= 0.9 ASO differs eps_min differs by"
+    assert lines[start].split() == header.split()
+    assert [line.split()[:2] for line in lines[start + 1 : start + 10]] == [
+        [strategy, size] for strategy in ("seq", "rand", "rand-seq") for size in ("50", "300", "all")
     ]
-    assert lines[6].split()[2:] == ["120", "1", "1.000", "-", "100", "%", "0.00", "%", "0.000"]
-    assert [line.partition(":")[0] for line in lines[14:17]] == ["seq", "rand", "rand-seq"]
+    assert lines[start + 3].split()[2:] == ["120", "1", "1.000", "-", "100%", "0%", "0.000"]
     assert lines[-1].startswith("deadheat 0.1.0 | las.v1 | align text | 1 test set, 5 runs | seeds average | ")
-    assert outcome.err == (
-        "note: a sample is part of the whole, so that tau nears 1 with the size whatever the data; "
-        "--against rest ranks on what is not in the sample\n"
-    )
+    assert outcome.err.startswith("note: a sample is part of the whole test set, so tau approaches 1")
 
 
-def test_json_has_every_size_of_every_way(commands: Commands, made: Path) -> None:
+def test_json_has_every_size_of_every_strategy(commands: Commands, made: Path) -> None:
     outcome = commands("size", *given(made, "a1", "a2", "b1", "b2", "c1"), *SETTINGS, "--json")
     found = json.loads(outcome.out)
     assert set(found) == {
-        *("kind", "metric", "threshold", "confidence", "seeds", "against", "draws", "seed", "sets", "overall"),
-        *("enough_in_every_set", "between_sets", "signature", "notes"),
+        *("kind", "schema", "metric", "metric_name", "settings", "sets", "scale", "overall", "between", "runs"),
+        *("align", "notes", "evaluations"),
     }
     assert found["kind"] == "size"
     assert [f"note: {note}" for note in found["notes"]] == outcome.err.splitlines()
     (block,) = found["sets"]
-    assert set(block) == {"set", "words", "units", "unit", "systems", "ways", "published"}
+    assert set(block) == {"name", "words", "units", "unit", "systems", "curves"}
     assert [each["system"] for each in block["systems"]] == ["a", "b", "c"]
-    assert [each["way"] for each in block["ways"]] == ["seq", "rand", "rand-seq"]
-    points = [point for way in block["ways"] for point in way["sizes"]]
+    assert [each["strategy"] for each in block["curves"]] == ["seq", "rand", "rand-seq"]
+    assert set(block["curves"][0]) == {"strategy", "points", "sufficient"}
+    points = [point for curve in block["curves"] for point in curve["points"]]
     assert all(set(point) == POINT for point in points)
     assert [point["draws"] for point in points] == [1] * 3 + [8] * 6
-    assert set(points[0]["aso"]) == {"draws", "systems", "disagreement", "distance", "most_disagreement"}
-    assert (points[0]["low"], points[0]["high"]) == (None, None)
+    assert set(points[0]["aso"]) == {"draws", "systems", "disagreement", "distance", "largest_disagreement"}
+    assert (points[0]["low"], points[0]["high"]) == ("NaN", "NaN")
     assert points[-1] | {"units": 0, "aso": 0} == {
-        "words": 1927, "all": True, "units": 0, "draws": 8, "tau": 1.0, "low": 1.0, "high": 1.0, "undefined": 0,
-        "reached": 8, "share": 1.0, "share_low": points[-1]["share_low"], "share_high": 1.0, "aso": 0,
+        "words": 1927, "whole": True, "units": 0, "draws": 8, "tau": 1.0, "low": 1.0, "high": 1.0, "undefined": 0,
+        "reached": 8, "share_low": points[-1]["share_low"], "share_high": 1.0, "aso": 0,
     }  # fmt: skip
-    assert (found["overall"], found["between_sets"]) == (None, None)
-    assert set(block["ways"][0]) == {"way", "enough", "reason", "answer", "sizes"}
+    assert (found["overall"], found["between"]) == (None, [])
 
 
 def test_the_same_seed_gives_the_same_output_and_another_one_another(commands: Commands, made: Path) -> None:
@@ -84,8 +82,8 @@ def test_the_same_seed_gives_the_same_output_and_another_one_another(commands: C
         for seed in (1, 1, 2)
     )
     assert one == same
-    assert one["sets"][0]["ways"][0]["sizes"] == other["sets"][0]["ways"][0]["sizes"]  # the last sentences
-    assert one["sets"][0]["ways"][1]["sizes"] != other["sets"][0]["ways"][1]["sizes"]
+    assert one["sets"][0]["curves"][0]["points"] == other["sets"][0]["curves"][0]["points"]  # the last sentences
+    assert one["sets"][0]["curves"][1]["points"] != other["sets"][0]["curves"][1]["points"]
 
 
 def test_runs_can_be_systems_of_their_own(commands: Commands, made: Path) -> None:
@@ -95,17 +93,17 @@ def test_runs_can_be_systems_of_their_own(commands: Commands, made: Path) -> Non
 
 
 def test_the_rest_in_place_of_everything(commands: Commands, made: Path) -> None:
-    arguments = ("--sizes", "50,963,964,all", "--draws", "8", "--against", "rest", "--ways", "rand", "--json")
+    arguments = ("--sizes", "50,963,964,all", "--draws", "8", "--against", "rest", "--strategies", "rand", "--json")
     outcome = commands("size", *given(made, "a1", "b1", "c1"), *arguments)
-    (way,) = json.loads(outcome.out)["sets"][0]["ways"]
-    assert [point["words"] for point in way["sizes"]] == [50, 963]
-    assert "964 words left out, because the rest would be smaller than that" in outcome.err
+    (curve,) = json.loads(outcome.out)["sets"][0]["curves"]
+    assert [point["words"] for point in curve["points"]] == [50, 963]
+    assert "964 words left out, because the rest would be smaller than the sample" in outcome.err
 
 
 def test_sizes_beyond_the_test_set_are_shown_as_all_and_told(commands: Commands, made: Path) -> None:
-    outcome = commands("size", *given(made, "a1", "b1"), "--sizes", "50,5000", "--draws", "3", "--ways", "rand")
-    assert [line.split()[1] for line in outcome.out.splitlines()[4:6]] == ["50", "all"]
-    assert "5,000 words are shown as all, because there are 1,927" in outcome.err
+    outcome = commands("size", *given(made, "a1", "b1"), "--sizes", "50,5000", "--draws", "3", "--strategies", "rand")
+    assert [line.split()[1] for line in outcome.out.splitlines() if line.startswith("rand ")] == ["50", "all"]
+    assert "5,000 words are shown as all, because there are only 1,927" in outcome.err
 
 
 def test_counts_are_saved_and_read_back(commands: Commands, made: Path, tmp_path: Path) -> None:
@@ -117,7 +115,7 @@ def test_counts_are_saved_and_read_back(commands: Commands, made: Path, tmp_path
     assert "beside saved counts" in commands.refused("size", path, given(made, "a1")[1])
     assert "--save is for GOLD NAME=PRED" in commands.refused("size", path, "--save", tmp_path / "other.npz")
     path.write_bytes(b"PK\x03\x04")
-    assert commands.refused("size", path).startswith(f"{path}: no counts of ours; expected a file that deadheat size")
+    assert commands.refused("size", path).startswith(f"{path}: not saved counts; expected a file that deadheat size")
 
 
 def test_a_list_of_test_sets_has_an_overall(commands: Commands, made: Path) -> None:
@@ -126,12 +124,11 @@ def test_a_list_of_test_sets_has_an_overall(commands: Commands, made: Path) -> N
     listing.write_text("\n".join(["set\tgold\tsystem\tprediction", *rows]) + "\n")
     outcome = commands("size", "--sets", listing, *SETTINGS)
     titles = [line.partition(":")[0] for line in outcome.out.splitlines() if " words in " in line]
-    assert titles == ["x", "y", "overall"]
-    assert "tau of the rankings on everything" in outcome.out
-    assert "\nseq: one sample only; no claim\n" in outcome.out
+    assert titles == ["All test sets together", "x", "y"]
+    assert "Weighted tau between the rankings on whole test sets." in outcome.out
     found = json.loads(commands("size", "--sets", listing, *SETTINGS, "--json").out)
     assert found["overall"]["words"] == 2 * 1927
-    assert found["between_sets"] == [[1.0, 1.0], [1.0, 1.0]]
+    assert found["between"] == [[1.0, 1.0], [1.0, 1.0]]
     assert "beside --sets" in commands.refused("size", made / "gold.conllu", "--sets", listing)
     assert "--save is for GOLD" in commands.refused("size", "--sets", listing, "--save", made / "x.npz")
 
@@ -141,32 +138,32 @@ def test_a_file_named_test_is_written_to_the_ledger(commands: Commands, made: Pa
     gold.write_bytes((made / "gold.conllu").read_bytes())
     systems = given(made, "a1", "a2", "b1")[1:]
     outcome = commands("size", gold, *systems, *SETTINGS, "--purpose", "planning", "--save", tmp_path / "c.npz")
-    assert "evaluated on this test set 3 times, 2 systems (ledger)" in outcome.err
+    assert "ledger: 3 evaluations of this test set so far, 2 systems" in outcome.err
     assert "6 times" in commands("size", tmp_path / "c.npz", *SETTINGS).err
     assert commands("ledger", "guard", gold, "--budget", "6").code == 0
-    assert "3 looks asked for, 0 left of a budget of 6" in commands.refused("size", gold, *systems, *SETTINGS)
+    assert "3 evaluations requested, 0 left of a budget of 6" in commands.refused("size", gold, *systems, *SETTINGS)
     assert commands("size", gold, *systems, *SETTINGS, "--over-budget", "review").code == 0
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "no files; expected GOLD NAME=PRED NAME=PRED ..., counts that were saved (.npz), or --sets FILE"),
+        ([], "no files; expected GOLD NAME=PRED NAME=PRED ..., saved counts (.npz), or --sets FILE"),
         (["GOLD"], "alone; expected GOLD NAME=PRED"),
         (["GOLD", "a=A"], "1 system; expected at least two to rank"),
         (["GOLD", "a=A", "a=B"], "1 system; expected at least two to rank"),
         (["GOLD", "A", "B"], "expected NAME=FILE"),
-        (["GOLD", "a=A", "b=GOLD"], "the gold file itself; expected a prediction"),
-        (["GOLD", "a=A", "b=B", "--sizes", "200,100"], "sizes '200,100'; expected rising numbers of words"),
-        (["GOLD", "a=A", "b=B", "--sizes", "100,many"], "sizes '100,many'; expected rising numbers of words"),
+        (["GOLD", "a=A", "b=GOLD"], "this is the gold file; expected a prediction"),
+        (["GOLD", "a=A", "b=B", "--sizes", "200,100"], "sizes '200,100'; expected increasing numbers of words"),
+        (["GOLD", "a=A", "b=B", "--sizes", "100,many"], "sizes '100,many'; expected increasing numbers of words"),
         (["GOLD", "a=A", "b=B", "--threshold", "1.5"], "threshold 1.5; expected a tau above -1 and at most 1"),
         (["GOLD", "a=A", "b=B", "--threshold", "-1"], "threshold -1.0; expected a tau above -1 and at most 1"),
         (["GOLD", "a=A", "b=B", "--confidence", "95"], "confidence 95.0; expected between 0 and 1"),
-        (["GOLD", "a=A", "b=B", "--ways", "random"], "way to sample 'random' is unknown"),
+        (["GOLD", "a=A", "b=B", "--strategies", "random"], "sampling strategy 'random' is unknown"),
         (["GOLD", "a=A", "b=B", "--draws", "0"], "draws 0; expected a whole number, at least 1"),
         (["GOLD", "a=A", "b=B", "--metric", "lass"], "did you mean 'las'?"),
         (["GOLD", "a=A", "b=B", "--against", "most"], "invalid choice: 'most'"),
-        (["GOLD", "a=A", "b=B", "--save", "counts.txt"], "counts.txt: counts are saved as .npz"),
+        (["GOLD", "a=A", "b=B", "--save", "counts.txt"], "counts.txt: not a name for saved counts"),
         (["missing.npz"], "missing.npz: cannot be read (no such file or directory)"),
         (["--sets", "missing.csv"], "missing.csv: cannot be read (no such file or directory)"),
     ],

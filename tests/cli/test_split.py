@@ -155,7 +155,7 @@ def test_leaks_of_splits_and_of_a_treebank_are_shown(commands: Commands, treeban
         "unknown_words", "shared_types", "divergence",
     }  # fmt: skip
     outcome = commands("split", "--check", treebank)
-    assert outcome.err == f"note: {treebank}: no manifest.json; looked for leaks, verified nothing\n"
+    assert outcome.err == f"note: {treebank}: no manifest.json; checked for leaks only\n"
 
 
 def test_help_names_every_strategy_and_setting(commands: Commands) -> None:
@@ -169,13 +169,13 @@ def test_help_names_every_strategy_and_setting(commands: Commands) -> None:
 WRONG = [
     (["--strategy", "randmo"], "strategy 'randmo' is unknown; did you mean 'random'?"),
     (["--strategy", "random("], "strategy 'random('; expected a name such as random"),
-    (["--strategy", "standard", "--unit", "document"], "setting of standard.v1 'unit' is unknown; none are known"),
-    (["--strategy", "kfold", "--sizes", "50/50"], "setting of kfold.v1 'sizes' is unknown; known are folds, unit"),
+    (["--strategy", "standard", "--unit", "document"], "setting of standard.v1 'unit' is unknown; there are none"),
+    (["--strategy", "kfold", "--sizes", "50/50"], "setting of kfold.v1 'sizes' is unknown; expected one of folds,"),
     (["--strategy", "random(untt='block')"], "setting of random.v1 'untt' is unknown; did you mean 'unit'?"),
     (["--strategy", "random", "--sizes", "80/10/20"], "sizes '80/10/20': the shares sum to 110 %; expected 100 %"),
     (
         ["--strategy", "random", "--sizes", "train=rest,test=99999 words"],
-        "test 99,999 words asked; there are 200 words",
+        "test 99,999 words requested; there are 200 words",
     ),
     (["--strategy", "random", "--sizes", "99/1/0"], "sizes '99/1/0': nothing for test; expected more than 0"),
     (["--strategy", "random", "--sizes", "98/1/1"], "split 0: part test is empty; expected at least one sentence"),
@@ -184,13 +184,13 @@ WRONG = [
     (["--strategy", "random", "--unit", "document", "--documents", "none"], "no documents; expected '# newdoc' marks"),
     (["--strategy", "random", "--documents", "sent_id:["], "documents 'sent_id:[': unterminated character set"),
     (["--strategy", "random", "--documents", "newdcs"], "documents 'newdcs'; expected newdoc, sent_id, "),
-    (["--strategy", "standard", "--times", 2], "2 splits by standard.v1, which gives but one; expected 1"),
+    (["--strategy", "standard", "--times", 2], "2 splits by standard.v1, which has only one; expected 1"),
     (["--strategy", "random", "--times", 0], "0 splits; expected at least 1"),
     (["--strategy", "random", "--times", "x"], "argument --times: 'x'; expected a whole number"),
     (["--strategy", "random", "--seed", "-1"], "argument --seed: '-1'; expected a whole number"),
     (
         ["--strategy", "random", "--nested", "test=5 words", "--nested", "test=9 words"],
-        "a part twice; expected all sizes",
+        "the same part twice; expected all sizes",
     ),
     (
         ["--strategy", "rand", "--train", 50, "--words", 500],
@@ -213,7 +213,7 @@ def test_wrong_input_is_one_line_and_writes_nothing(
 def test_folders_that_cannot_be_written_to_are_refused(commands: Commands, treebank: Path, tmp_path: Path) -> None:
     given = ["split", treebank, "--strategy", "random", "--out"]
     before = contents(tmp_path)
-    assert "treebank: a folder that is not empty; expected a new or an empty one" in commands.refused(*given, treebank)
+    assert "treebank: the folder is not empty; expected a new or an empty one" in commands.refused(*given, treebank)
     file = treebank / "xx_yy-ud-dev.conllu"
     assert "dev.conllu: a file; expected a new or an empty folder" in commands.refused(*given, file)
     assert "cannot be written (not a directory)" in commands.refused(*given, file / "o")
@@ -259,6 +259,6 @@ def test_a_corpus_is_needed(commands: Commands, tmp_path: Path) -> None:
 def test_a_folder_with_one_part_has_nothing_to_compare(commands: Commands, tmp_path: Path) -> None:
     word = "1\tHi\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
     (tmp_path / "en-train.conllu").write_text(word)
-    assert "train alone; expected another part" in commands.refused("split", "--check", tmp_path)
+    assert "only train; expected another part" in commands.refused("split", "--check", tmp_path)
     (tmp_path / "en-test.conllu").write_text("")
     assert "part test is empty" in commands.refused("split", "--check", tmp_path)

@@ -113,8 +113,8 @@ def test_each_file_counts_the_faults_that_are_not_listed(tmp_path: Path) -> None
     first.write_text(sentence(row(1, head="x")) * 21)
     second.write_text(sentence(row(1, head="x")) * 23)
     lines = str(error_of(first, second)).split("\n")
-    assert lines[20] == f"{first}: 1 more fault not listed"
-    assert lines[41] == f"{second}: 3 more faults not listed"
+    assert lines[20] == f"{first}: 1 more error not listed"
+    assert lines[41] == f"{second}: 3 more errors not listed"
     assert len(lines) == 42
 
 

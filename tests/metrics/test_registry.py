@@ -82,7 +82,7 @@ REFUSED = {
     "las.v2": "metric 'las.v2' is unknown; did you mean 'las.v1'?",
     "las.v0": "metric 'las.v0' is unknown; did you mean 'las.v1'?",
     "las(subtype=True)": "setting of las.v1 'subtype' is unknown; did you mean 'subtypes'?",
-    "uas(subtypes=True)": "setting of uas.v1 'subtypes' is unknown; none are known",
+    "uas(subtypes=True)": "setting of uas.v1 'subtypes' is unknown; there are none",
     "las(subtypes=1)": "las.v1: subtypes=1; expected a value like False",
     "las(subtypes='yes')": "las.v1: subtypes='yes'; expected a value like False",
     "las(subtypes=None)": "las.v1: subtypes=None; expected a value like False",
@@ -125,15 +125,15 @@ UNREADABLE = (
 def test_settings_that_cannot_be_read_are_refused_and_never_left_out(settings: str) -> None:
     with pytest.raises(InputError) as caught:
         METRICS.make(f"las({settings})")
-    assert str(caught.value) == f"metric {f'las({settings})'!r}: settings are unreadable; expected name=value, ..."
+    assert str(caught.value) == f"metric {f'las({settings})'!r}: invalid settings; expected name=value, ..."
 
 
 def test_an_unknown_name_is_an_error_that_holds_what_is_known() -> None:
     with pytest.raises(NameUnknown) as caught:
         METRICS.make("qqq")
     assert (caught.value.kind, caught.value.name) == ("metric", "qqq")
-    assert "las-supar" in caught.value.known
-    assert str(caught.value).startswith("metric 'qqq' is unknown; known are ")
+    assert "las-supar" in caught.value.names
+    assert str(caught.value).startswith("metric 'qqq' is unknown; expected one of ")
 
 
 def metric_named(label: str) -> Metric:

@@ -11,10 +11,10 @@ import optax
 
 from deadheat.corpus import Corpus, read
 from deadheat.neural import rng
-from deadheat.neural.encoder import Batch, gathered
-from deadheat.neural.programs import Ground
-from deadheat.neural.config import Numbers, Shape
-from deadheat.neural.text import UNKNOWN, Encoding, encoded
+from deadheat.neural.config import HyperParams, Shape
+from deadheat.neural.encoder import Batch, make_batch
+from deadheat.neural.programs import DeviceData
+from deadheat.neural.text import UNKNOWN, Encoding, encode_corpora
 
 # The head of the very first word is further away than short sentences are long; arcs of the third sentence cross.
 TREES = [
@@ -43,34 +43,34 @@ def encoding() -> Encoding:
     text = corpus()
     names = sorted({relation for _, _, relations in TREES for relation in relations})
     codes = np.array([names.index(each) for each in text.column("deprel").strings()], np.int32)
-    return replace(encoded([text], codes, names), more={"heads": HEADS})
+    return replace(encode_corpora([text], codes, names), extra={"heads": HEADS})
 
 
-def batch_of(ground: Ground, sentences: Sequence[int], words: int, split: int = 0) -> Batch:
-    return gathered(ground.text, jnp.int32(split), jnp.asarray(sentences, jnp.int32), words)
+def batch_of(data: DeviceData, sentences: Sequence[int], words: int, split: int = 0) -> Batch:
+    return make_batch(data.text, jnp.int32(split), jnp.asarray(sentences, jnp.int32), words)
 
 
-def begun(network: Any, ground: Ground, *, seed: int) -> Any:
+def begun(network: Any, data: DeviceData, *, seed: int) -> Any:
     """A network before training."""
-    return jax.jit(lambda marks: network.initial_weights(chance.key(0, seed), ground.shape, marks))(ground.marks)
+    return jax.jit(lambda hashes: network.init_weights(rng.make_key(0, seed), data.shape, hashes))(data.hashes)
 
 
-def random_weights(begin: Callable[..., Any], ground: Ground, seed: int = 0, spread: float = 0.5) -> Any:
+def random_weights(begin: Callable[..., Any], data: DeviceData, seed: int = 0, spread: float = 0.5) -> Any:
     """Weights of a network all of which are by chance, also those that are zeros before training."""
     rng = np.random.default_rng(seed)
-    first = jax.eval_shape(lambda marks: begin(jnp.uint32(0), ground.shape, marks), ground.marks)
+    first = jax.eval_shape(lambda hashes: begin(jnp.uint32(0), data.shape, hashes), data.hashes)
     return jax.tree.map(lambda each: jnp.asarray(spread * rng.normal(size=each.shape), each.dtype), first)
 
 
-def loss_of(network: Any, ground: Ground, batch: Batch, numbers: Numbers, key: Any = None, split: int = 0) -> Any:
+def loss_of(network: Any, data: DeviceData, batch: Batch, hyper: HyperParams, key: Any = None, split: int = 0) -> Any:
     """The loss as a function of the weights, compiled as one program: on a CPU that is quicker than part by part."""
-    given = ground.text, jnp.int32(split), batch, numbers, key
-    return jax.jit(lambda weights: network.loss(weights, ground.shape, *given))
+    given = data.text, jnp.int32(split), batch, hyper, key
+    return jax.jit(lambda weights: network.loss(weights, data.shape, *given))
 
 
-def outputs_of(network: Any, ground: Ground, weights: Any, batch: Batch, split: int = 0) -> Any:
+def outputs_of(network: Any, data: DeviceData, weights: Any, batch: Batch, split: int = 0) -> Any:
     """What a network makes of a batch, as it comes to the host."""
-    made = jax.jit(lambda weights: network.outputs(weights, ground.shape, ground.text, jnp.int32(split), batch))
+    made = jax.jit(lambda weights: network.outputs(weights, data.shape, data.text, jnp.int32(split), batch))
     return jax.tree.map(np.asarray, made(weights))
 
 
@@ -99,10 +99,10 @@ def states_by_hand(weights: Any, shape: Shape, vectors: np.ndarray) -> np.ndarra
     return vectors
 
 
-def vectors_by_hand(weights: Any, ground: Ground, sentence: int, split: int = 0) -> np.ndarray:
+def vectors_by_hand(weights: Any, data: DeviceData, sentence: int, split: int = 0) -> np.ndarray:
     """Word vectors of a sentence, for networks that look at nothing else."""
-    codes = np.asarray(ground.text.words)[OFFSETS[sentence] : OFFSETS[sentence + 1]]
-    seen = np.asarray(ground.text.seen)[split][codes]
+    codes = np.asarray(data.text.words)[OFFSETS[sentence] : OFFSETS[sentence + 1]]
+    seen = np.asarray(data.text.train_counts)[split][codes]
     return np.asarray(weights["words"], float)[np.where(seen > 0, codes, UNKNOWN)]
 
 
@@ -113,17 +113,17 @@ def in_double(tree: Any) -> Any:
     )
 
 
-def overfitted(network: Any, ground: Ground, *, steps: int, rate: float = 0.02) -> tuple[Any, Batch]:
+def overfitted(network: Any, data: DeviceData, *, steps: int, rate: float = 0.02) -> tuple[Any, Batch]:
     """A network after so many steps over all five sentences, and these."""
-    weights = begun(network, ground, seed=1)
-    batch, split = batch_of(ground, range(len(TREES)), 5), jnp.int32(0)
+    weights = begun(network, data, seed=1)
+    batch, split = batch_of(data, range(len(TREES)), 5), jnp.int32(0)
     method = optax.adam(rate)
 
     @jax.jit
     def step(weights: Any, state: Any, count: Any) -> Any:
-        key = chance.key(1, count)
-        slopes = jax.grad(network.loss)(weights, ground.shape, ground.text, split, batch, Numbers(rate, 0.1), key)
-        updates, state = method.update(slopes, state)
+        key = rng.make_key(1, count)
+        gradients = jax.grad(network.loss)(weights, data.shape, data.text, split, batch, HyperParams(rate, 0.1), key)
+        updates, state = method.update(gradients, state)
         return optax.apply_updates(weights, updates), state
 
     state = method.init(weights)

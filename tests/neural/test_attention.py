@@ -15,9 +15,8 @@ from jax.test_util import check_grads
 
 from deadheat.neural import attention, rng
 from deadheat.neural.attention import ARC_DEPENDENT, ARC_HEAD, FORBIDDEN, LEAK, RELATION_DEPENDENT, RELATION_HEAD
-from deadheat.neural.config import AttentionShape
-from deadheat.neural.programs import Ground
-from deadheat.neural.config import Numbers
+from deadheat.neural.config import AttentionShape, HyperParams
+from deadheat.neural.programs import DeviceData
 from deadheat.trees import best_projective_trees, best_trees
 from deadheat.trees.decoding import beam_trees
 from tests.neural.parser_cases import (
@@ -43,19 +42,19 @@ BIAFFINE = AttentionShape(
 )
 POINTER = replace(BIAFFINE, decoder=4, trees="beam")
 SHAPES = {"biaffine": BIAFFINE, "pointer": POINTER}
-NUMBERS = Numbers(0.0, replaced=0.0)
+NUMBERS = HyperParams(0.0, replaced=0.0)
 SPLITS = [np.arange(5), np.array([1, 3])]
 
 
-def grounded(shape: AttentionShape) -> Ground:
-    return Ground.of(shape, encoding(), SPLITS)
+def grounded(shape: AttentionShape) -> DeviceData:
+    return DeviceData.of(shape, encoding(), SPLITS)
 
 
-def views_by_hand(weights: Any, ground: Ground, sentence: int, split: int = 0) -> list[np.ndarray]:
+def views_by_hand(weights: Any, data: DeviceData, sentence: int, split: int = 0) -> list[np.ndarray]:
     """What the root and the words of a sentence are as dependents and heads, for arcs and relations."""
-    shape = ground.shape
+    shape = data.shape
     assert isinstance(shape, AttentionShape)
-    vectors = vectors_by_hand(weights, ground, sentence, split)
+    vectors = vectors_by_hand(weights, data, sentence, split)
     states = states_by_hand(weights, shape, np.concatenate([[np.asarray(weights["root"], float)], vectors]))
     pointing = states
     if shape.decoder:
@@ -103,38 +102,38 @@ def test_scores_of_arcs_are_those_of_a_loop_and_none_leads_from_behind_the_end_o
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_loss_is_that_of_a_plain_computation(name: str) -> None:
-    ground = grounded(SHAPES[name])
-    weights = random_weights(attention.initial_weights, ground)
-    sentences, labels, possible = [4, 1, -1, 2], np.asarray(ground.text.labels), np.asarray(ground.text.possible)[0]
+    data = grounded(SHAPES[name])
+    weights = random_weights(attention.init_weights, data)
+    sentences, labels, known_labels = [4, 1, -1, 2], np.asarray(data.text.labels), np.asarray(data.text.known_labels)[0]
     total, count = 0.0, 0
     for sentence in (4, 1, 2):
-        seen = views_by_hand(weights, ground, sentence)
+        seen = views_by_hand(weights, data, sentence)
         for word in range(1, LENGTHS[sentence] + 1):
             gold = HEADS[OFFSETS[sentence] + word - 1]
             arcs = {h: arc_by_hand(weights, seen, word, h) for h in range(LENGTHS[sentence] + 1) if h != word}
-            relations = np.where(possible, relations_by_hand(weights, seen, word, gold), -np.inf)
+            relations = np.where(known_labels, relations_by_hand(weights, seen, word, gold), -np.inf)
             total += np.log(sum(map(np.exp, arcs.values()))) - arcs[gold]
             total += np.log(np.exp(relations).sum()) - relations[labels[OFFSETS[sentence] + word - 1]]
             count += 1
-    found = loss_of(attention, ground, batch_of(ground, sentences, 6), NUMBERS)(weights)
+    found = loss_of(attention, data, batch_of(data, sentences, 6), NUMBERS)(weights)
     assert float(found) == pytest.approx(total / count, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_arcs_and_the_best_relation_of_each_are_those_of_loops(name: str) -> None:
-    ground = grounded(SHAPES[name])
-    weights = random_weights(attention.initial_weights, ground, seed=1)
-    arcs, best = outputs_of(attention, ground, weights, batch_of(ground, [0, 1], 6, split=1), split=1)
+    data = grounded(SHAPES[name])
+    weights = random_weights(attention.init_weights, data, seed=1)
+    arcs, best = outputs_of(attention, data, weights, batch_of(data, [0, 1], 6, split=1), split=1)
     assert arcs.shape == best.shape == (2, 7, 7)
-    possible = np.asarray(ground.text.possible)[1]
-    assert 0 < possible.sum() < len(encoding().labels)
+    known_labels = np.asarray(data.text.known_labels)[1]
+    assert 0 < known_labels.sum() < len(encoding().labels)
     for at, sentence in enumerate((0, 1)):
-        seen = views_by_hand(weights, ground, sentence, split=1)
+        seen = views_by_hand(weights, data, sentence, split=1)
         for word in range(1, LENGTHS[sentence] + 1):
             for head in {*range(LENGTHS[sentence] + 1)} - {word}:
                 expected = arc_by_hand(weights, seen, word, head)
                 assert arcs[at, word, head] == pytest.approx(expected, rel=1e-4, abs=1e-5)
-                relations = np.where(possible, relations_by_hand(weights, seen, word, head), -np.inf)
+                relations = np.where(known_labels, relations_by_hand(weights, seen, word, head), -np.inf)
                 assert best[at, word, head] == relations.argmax()
             assert (arcs[at, word, LENGTHS[sentence] + 1 :] == FORBIDDEN).all()
 
@@ -143,18 +142,18 @@ def test_arcs_and_the_best_relation_of_each_are_those_of_loops(name: str) -> Non
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_gradient_is_that_of_finite_differences(name: str) -> None:
     with jax.enable_x64(True):
-        ground = grounded(replace(SHAPES[name], dropout="variational"))
-        weights = in_double(random_weights(attention.initial_weights, ground))
-        loss = loss_of(attention, ground, batch_of(ground, [4, -1, 3], 5), Numbers(0.0, 0.3), chance.key(3))
+        data = grounded(replace(SHAPES[name], dropout="variational"))
+        weights = in_double(random_weights(attention.init_weights, data))
+        loss = loss_of(attention, data, batch_of(data, [4, -1, 3], 5), HyperParams(0.0, 0.3), rng.make_key(3))
         check_grads(loss, (weights,), order=1, modes=["rev"])  # type: ignore[no-untyped-call]
 
 
 def test_a_batch_of_short_sentences_has_a_gradient_whatever_stands_at_the_beginning_of_the_text() -> None:
     # What fills a batch up are copies of the text's first word, whose head is the fifth word of its sentence.
-    ground = grounded(BIAFFINE)
-    weights = random_weights(attention.initial_weights, ground)
-    slopes = jax.grad(loss_of(attention, ground, batch_of(ground, [3, 1], 2), NUMBERS))(weights)
-    assert all(bool(jnp.isfinite(each).all()) for each in jax.tree.leaves(slopes))
+    data = grounded(BIAFFINE)
+    weights = random_weights(attention.init_weights, data)
+    gradients = jax.grad(loss_of(attention, data, batch_of(data, [3, 1], 2), NUMBERS))(weights)
+    assert all(bool(jnp.isfinite(each).all()) for each in jax.tree.leaves(gradients))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +168,7 @@ def test_what_is_decoded_are_the_trees_of_the_decoder_with_the_relations_of_thei
         arcs[sentence, :, length + 1 :] = FORBIDDEN
     arcs[:, np.arange(8), np.arange(8)] = FORBIDDEN
     relations = rng.integers(0, 50, size=(5, 8, 8)).astype(np.int16)
-    found = attention.decoded(replace(BIAFFINE, trees=trees, beam=3), (arcs, relations), lengths)
+    found = attention.decode(replace(BIAFFINE, trees=trees, beam=3), (arcs, relations), lengths)
     assert found.shape == (5, 7, 2)
     for sentence in (0, 2, 3, 4):
         length = int(lengths[sentence])
@@ -185,7 +184,7 @@ def test_what_is_decoded_are_the_trees_of_the_decoder_with_the_relations_of_thei
 def test_a_batch_without_sentences_is_decoded() -> None:
     made = np.zeros((2, 4, 4), np.float32), np.zeros((2, 4, 4), np.int16)
     for trees in ("any", "projective", "beam"):
-        assert not attention.decoded(replace(BIAFFINE, trees=trees), made, np.zeros(2, np.int32)).any()
+        assert not attention.decode(replace(BIAFFINE, trees=trees), made, np.zeros(2, np.int32)).any()
 
 
 @pytest.mark.long
@@ -195,9 +194,9 @@ def test_a_small_network_learns_five_sentences_by_heart(decoder: int) -> None:
         BIAFFINE, units=(12,), word_size=12, case_size=3, dropout="variational", arc_size=10, relation_size=8,
         decoder=decoder, trees="beam" if decoder else "any",
     )  # fmt: skip
-    ground = grounded(shape)
-    weights, batch = overfitted(attention, ground, steps=200)
-    found = attention.decoded(shape, outputs_of(attention, ground, weights, batch), LENGTHS)
+    data = grounded(shape)
+    weights, batch = overfitted(attention, data, steps=200)
+    found = attention.decode(shape, outputs_of(attention, data, weights, batch), LENGTHS)
     for sentence, (_, heads, relations) in enumerate(TREES):
         own = found[sentence, : LENGTHS[sentence]]
         assert own[:, 0].tolist() == heads

@@ -82,8 +82,8 @@ def test_a_sure_sequence_has_no_loss_and_its_gradient_is_finite() -> None:
     weights = CRFWeights(jnp.zeros((3, 3)), jnp.zeros(3), jnp.zeros(3))
     scores = jnp.full((1, 4, 3), -200.0).at[:, :, 1].set(200.0)
     labels = jnp.ones((1, 4), int)
-    loss, slopes = jax.value_and_grad(
+    loss, gradients = jax.value_and_grad(
         lambda moves: negative_log_likelihood(weights._replace(moves=moves), scores, jnp.array([4]), labels).sum()
     )(weights.moves)
     assert float(loss) == pytest.approx(0.0, abs=1e-4)
-    assert np.isfinite(slopes).all()
+    assert np.isfinite(gradients).all()

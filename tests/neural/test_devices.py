@@ -10,9 +10,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 import jax
 
-from deadheat.neural.devices import UNTRIED, as_program, known
-from deadheat.neural.config import AttentionShape, BracketShape
-from deadheat.neural.config import Shape
+from deadheat.neural.config import AttentionShape, BracketShape, Shape
+from deadheat.neural.devices import NO_AUTOTUNING, compile_program, supported
 
 PINNED = "0.10.2"
 
@@ -20,15 +19,16 @@ PINNED = "0.10.2"
 def test_the_compiler_that_is_pinned_knows_its_options() -> None:
     if jax.__version__ != PINNED:
         pytest.skip(f"jax is {jax.__version__}, and names of options change")
-    assert known(UNTRIED) == UNTRIED
+    assert supported(NO_AUTOTUNING) == NO_AUTOTUNING
 
 
 def test_an_option_of_another_release_is_left_out() -> None:
-    assert known({"xla_gpu_no_such_option": 1, "xla_gpu_autotune_level": 0}) == {"xla_gpu_autotune_level": 0}
+    assert supported({"xla_gpu_no_such_option": 1, "xla_gpu_autotune_level": 0}) == {"xla_gpu_autotune_level": 0}
 
 
 @pytest.mark.parametrize(("backend", "shape", "told"), [
-    ("gpu", AttentionShape, UNTRIED), ("gpu", Shape, None), ("tpu", AttentionShape, None), ("cpu", BracketShape, None),
+    ("gpu", AttentionShape, NO_AUTOTUNING), ("gpu", Shape, None), ("tpu", AttentionShape, None),
+    ("cpu", BracketShape, None),
 ])  # fmt: skip
 def test_on_a_gpu_nothing_is_tried_out_for_parsers(
     backend: str, shape: type[Shape], told: dict[str, int] | None, monkeypatch: pytest.MonkeyPatch
@@ -39,8 +39,8 @@ def test_on_a_gpu_nothing_is_tried_out_for_parsers(
         given.append(how)
         return call
 
-    known(UNTRIED)  # what is known is found out with the true compiler
+    supported(NO_AUTOTUNING)  # what is known is found out with the true compiler
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     monkeypatch.setattr(jax, "jit", jit)
-    assert as_program(abs, tuned=shape.tuned, donate_argnums=(0,))(-1) == 1
+    assert compile_program(abs, tuned=shape.tuned, donate_argnums=(0,))(-1) == 1
     assert given == [{"compiler_options": told, "donate_argnums": (0,)}]

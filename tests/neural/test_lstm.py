@@ -11,8 +11,17 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
-from deadheat.neural import rng, lstm  # noqa: E402
-from deadheat.neural.lstm import LSTMWeights, apart, bilstm, initial_lstm, one_way, recurrence, together  # noqa: E402
+from deadheat.neural import lstm  # noqa: E402
+from deadheat.neural.lstm import (  # noqa: E402
+    LSTMWeights,
+    bilstm,
+    bilstm_joint,
+    bilstm_separate,
+    init_lstm,
+    lstm_direction,
+    recurrence,
+)
+from deadheat.neural.rng import make_key  # noqa: E402
 
 SENTENCES, WORDS, INPUTS, UNITS = 3, 5, 4, 6
 
@@ -33,14 +42,14 @@ def by_hand(weights: LSTMWeights, x: np.ndarray, direction: int, kept: np.ndarra
     return np.array(out if direction == 0 else out[::-1])
 
 
-@pytest.mark.parametrize("layer", [together, apart])
+@pytest.mark.parametrize("layer", [bilstm_joint, bilstm_separate])
 @pytest.mark.parametrize("steps", [1, WORDS])
 def test_both_directions_are_those_of_a_loop_over_the_words_of_each_sentence(layer: Any, steps: int) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(SENTENCES, WORDS, INPUTS))
     lengths = np.array([5, 1, 3])
     kept = rng.integers(0, 2, size=(steps, 2, SENTENCES, UNITS)) / 0.5
-    weights = initial_lstm(chance.key(1), INPUTS, UNITS)
+    weights = init_lstm(make_key(1), INPUTS, UNITS)
     found = np.asarray(
         layer(weights, jnp.asarray(x, jnp.float32), jnp.asarray(lengths), jnp.asarray(kept, jnp.float32))
     )
@@ -54,7 +63,7 @@ def test_both_directions_are_those_of_a_loop_over_the_words_of_each_sentence(lay
 @pytest.mark.parametrize("steps", [1, WORDS])
 def test_one_direction_at_a_time_learns_what_both_together_learn(steps: int) -> None:
     keys = jax.random.split(jax.random.key(7), 3)
-    weights = initial_lstm(chance.key(2), INPUTS, UNITS)
+    weights = init_lstm(make_key(2), INPUTS, UNITS)
     x = jax.random.normal(keys[0], (SENTENCES, WORDS, INPUTS))
     lengths = jnp.array([5, 0, 3])
     kept = jax.random.bernoulli(keys[1], 0.5, (steps, 2, SENTENCES, UNITS)) / 0.5
@@ -66,7 +75,7 @@ def test_one_direction_at_a_time_learns_what_both_together_learn(steps: int) -> 
 
     one, two = (
         jax.tree.leaves(jax.grad(lambda *given, layer=layer: loss(layer, *given), argnums=(0, 1))(weights, x))
-        for layer in (together, apart)
+        for layer in (bilstm_joint, bilstm_separate)
     )
     assert any(float(jnp.abs(each).max()) > 0.1 for each in one)
     for each, other in zip(one, two, strict=True):
@@ -74,23 +83,23 @@ def test_one_direction_at_a_time_learns_what_both_together_learn(steps: int) -> 
 
 
 def test_nothing_is_learned_from_what_follows_the_end_of_a_sentence() -> None:
-    weights = initial_lstm(chance.key(3), INPUTS, UNITS)
+    weights = init_lstm(make_key(3), INPUTS, UNITS)
     x = jax.random.normal(jax.random.key(8), (SENTENCES, WORDS, INPUTS))
     lengths = jnp.array([5, 1, 3])
     after = (jnp.arange(WORDS) >= lengths[:, None])[:, :, None]
     other = jnp.where(after, 100.0, x)
     kept = jnp.ones((1, 2, SENTENCES, UNITS))
-    assert np.array_equal(apart(weights, x, lengths, kept), apart(weights, other, lengths, kept))
-    slope = jax.grad(lambda x: jnp.sum(apart(weights, x, lengths, kept)))(x)
+    assert np.array_equal(bilstm_separate(weights, x, lengths, kept), bilstm_separate(weights, other, lengths, kept))
+    slope = jax.grad(lambda x: jnp.sum(bilstm_separate(weights, x, lengths, kept)))(x)
     assert not np.asarray(slope * after).any()
     assert np.asarray(slope).any()
 
 
 def test_without_dropout_nothing_is_scaled() -> None:
-    weights = initial_lstm(chance.key(4), INPUTS, UNITS)
+    weights = init_lstm(make_key(4), INPUTS, UNITS)
     x = jax.random.normal(jax.random.key(9), (SENTENCES, WORDS, INPUTS))
     lengths = jnp.array([5, 1, 3])
-    plain = apart(weights, x, lengths, jnp.ones((1, 2, SENTENCES, UNITS)))
+    plain = bilstm_separate(weights, x, lengths, jnp.ones((1, 2, SENTENCES, UNITS)))
     assert np.allclose(bilstm(weights, x, lengths), plain, atol=1e-6)
 
 
@@ -106,7 +115,9 @@ def test_the_gradient_of_our_own_is_that_of_automatic_differentiation(steps: int
         return jnp.sum(weight * call(entering, recurrent, kept))
 
     ours = jax.grad(lambda *given: loss(recurrence, *given), argnums=(0, 1))(entering, recurrent)
-    plain = jax.grad(lambda *given: loss(lambda *a: lstm._forward(*a)[0], *given), argnums=(0, 1))(entering, recurrent)
+    plain = jax.grad(lambda *given: loss(lambda *a: lstm._recurrence_forward(*a)[0], *given), argnums=(0, 1))(
+        entering, recurrent
+    )
     for one, other in zip(ours, plain, strict=True):
         assert np.allclose(one, other, rtol=1e-4, atol=1e-5)
 
@@ -120,7 +131,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
         check_grads(lambda e, r: recurrence(e, r, kept), (entering, recurrent), order=1, modes=["rev"])  # type: ignore[no-untyped-call]
 
 
-@pytest.mark.parametrize("way", [lstm.ONWARD, lstm.BACK])
+@pytest.mark.parametrize("way", [lstm.FORWARD, lstm.BACKWARD])
 def test_the_gradient_of_one_direction_is_that_of_finite_differences(way: int) -> None:
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(6), 3)
@@ -130,7 +141,10 @@ def test_the_gradient_of_one_direction_is_that_of_finite_differences(way: int) -
         kept = jnp.array([0.0, 2.0, 2.0]) * jnp.ones((1, 2, 3), jnp.float64)
         there = jnp.array([[True, True], [True, True], [True, False]])[:, :, None]
         check_grads(  # type: ignore[no-untyped-call]
-            lambda e, r, b: one_way(e, r, b, kept, there, way), (entering, recurrent, bias), order=1, modes=["rev"]
+            lambda e, r, b: lstm_direction(e, r, b, kept, there, way),
+            (entering, recurrent, bias),
+            order=1,
+            modes=["rev"],
         )
 
 
@@ -144,12 +158,12 @@ def test_the_recurrent_gradient_is_taken_once_and_not_at_every_step() -> None:
         carried = [v.aval.shape for e in scans for v in e.outvars[: e.params["num_carry"]]]
         return (2, UNITS, 4 * UNITS) in carried
 
-    assert steps(lambda *a: lstm._forward(*a)[0])
+    assert steps(lambda *a: lstm._recurrence_forward(*a)[0])
     assert not steps(recurrence)
 
 
 def test_a_forget_gate_starts_open_and_recurrent_weights_are_orthogonal() -> None:
-    weights = initial_lstm(chance.key(0), INPUTS, UNITS)
+    weights = init_lstm(make_key(0), INPUTS, UNITS)
     assert np.array_equal(np.asarray(weights.bias).reshape(2, 4, UNITS)[:, 1], np.ones((2, UNITS)))
     square = np.asarray(weights.recurrent[0, :, UNITS : 2 * UNITS])
     assert np.allclose(square @ square.T, np.eye(UNITS), atol=1e-5)

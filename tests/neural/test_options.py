@@ -17,28 +17,27 @@ import jax.numpy as jnp
 from jax import Array
 
 from deadheat.neural import batches, rng
-from deadheat.neural.encoder import picked, rows_by_products
-from deadheat.neural.devices import settle
+from deadheat.neural.config import CASES, OPTIMIZERS, HyperParams, Shape
+from deadheat.neural.devices import configure_jax, parameter_count
 from deadheat.neural.encoder import (
     Batch,
-    Marks,
-    dropped_outputs,
-    gathered,
-    kept_units,
-    layered,
-    some_omitted,
+    StringHashes,
+    drop_outputs,
+    make_batch,
+    omit_vectors,
+    recurrent_mask,
+    run_layers,
+    take_rows,
+    take_rows_by_product,
     word_vectors,
 )
-from deadheat.neural.devices import weights_of
-from deadheat.neural.tagger import initial_weights, label_scores, loss, outputs
-from deadheat.neural.programs import Ground, Programs
-from deadheat.neural.config import CASES, OPTIMIZERS, Numbers, Shape
+from deadheat.neural.programs import DeviceData, Programs, optimizer
+from deadheat.neural.tagger import init_weights, label_scores, loss, outputs
 from deadheat.neural.text import UNKNOWN, Text
-from deadheat.neural.programs import optimizer
 from tests.neural.test_text import encode, tagged
 
 SHAPE = Shape(units=(3,), word_size=4, case_size=2, characters="none", classifier="softmax", dropout="none", batch=3)
-CALM = Numbers(0.1, drop=0.0, replaced=0.0)
+CALM = HyperParams(0.1, drop=0.0, replaced=0.0)
 WORDS = 6  # of a batch's sentences
 # `dog` and `ran` are seen twice in train, `Once` and `rare` once; `new` and the label X are not in train.
 CORPUS = tagged("dog/N ran/V Once/D dog/N", "rare/N ran/V", "new/X dog/N")
@@ -50,17 +49,17 @@ class Scene:
     """A network before training, and three sentences for it, of which it learns from two."""
 
     shape: Shape
-    ground: Ground
+    data: DeviceData
     weights: Any
     batch: Any
 
     def judged(self) -> tuple[np.ndarray, float, np.ndarray]:
         """Scores of all labels, the loss, and the best labels."""
-        scores, lost, labels = _judged(self.weights, self.shape, self.ground.text, 0, self.batch)
+        scores, lost, labels = _judged(self.weights, self.shape, self.data.text, 0, self.batch)
         return np.asarray(scores, np.float64), float(lost), np.asarray(labels)
 
-    def vectors(self, numbers: Numbers = CALM, key: Array | None = None) -> np.ndarray:
-        found = _vectors(self.weights, self.shape, self.ground.text, 0, self.batch, numbers, key)
+    def vectors(self, hyper: HyperParams = CALM, key: Array | None = None) -> np.ndarray:
+        found = _vectors(self.weights, self.shape, self.data.text, 0, self.batch, hyper, key)
         return np.asarray(found)
 
     @property
@@ -74,20 +73,20 @@ def _judged(weights: Any, shape: Shape, text: Text, split: Array, batch: Batch) 
     return label_scores(*own, CALM, None), loss(*own, CALM, None), outputs(*own)
 
 
-settle()
+configure_jax()
 _vectors = jax.jit(word_vectors, static_argnums=1)
-_layered = jax.jit(layered, static_argnums=1)
-_dropped = jax.jit(dropped_outputs, static_argnums=(1, 4))
-_kept = jax.jit(kept_units, static_argnums=(0, 3, 4))
-_begun = jax.jit(initial_weights, static_argnums=1)
-_gathered = jax.jit(gathered, static_argnums=3)
+_layered = jax.jit(run_layers, static_argnums=1)
+_dropped = jax.jit(drop_outputs, static_argnums=(1, 4))
+_kept = jax.jit(recurrent_mask, static_argnums=(0, 3, 4))
+_begun = jax.jit(init_weights, static_argnums=1)
+_gathered = jax.jit(make_batch, static_argnums=3)
 
 
 def scene(**changes: Any) -> Scene:
     shape = replace(SHAPE, **changes)
-    ground = Ground.of(shape, ENCODING, [TRAIN])
-    batch = _gathered(ground.text, 0, np.array([0, 1, 2]), WORDS)
-    return Scene(shape, ground, _begun(chance.key(0, 1), shape, ground.marks), batch)
+    data = DeviceData.of(shape, ENCODING, [TRAIN])
+    batch = _gathered(data.text, 0, np.array([0, 1, 2]), WORDS)
+    return Scene(shape, data, _begun(rng.make_key(0, 1), shape, data.hashes), batch)
 
 
 ENCODING = encode(CORPUS)
@@ -101,9 +100,9 @@ def plain() -> Scene:
 
 def weights_like(shape: Shape, words: int = 70, characters: int = 9, labels: int = 5) -> Any:
     """Shapes of all weights; nothing is computed."""
-    marks = [np.zeros(size, np.uint32) for size in (words, characters, labels)]
-    begin = lambda key, *given: initial_weights(key, shape, Marks(*given))  # noqa: E731
-    return jax.eval_shape(begin, np.uint32(0), *marks)
+    hashes = [np.zeros(size, np.uint32) for size in (words, characters, labels)]
+    begin = lambda key, *given: init_weights(key, shape, StringHashes(*given))  # noqa: E731
+    return jax.eval_shape(begin, np.uint32(0), *hashes)
 
 
 def sizes(weights: Any) -> dict[str, tuple[int, ...]]:
@@ -121,7 +120,7 @@ def test_the_number_of_weights_is_reckoned_right(
     shape = Shape(units=units, word_size=7, case_size=casing, characters=characters, character_size=5, filters=4,
                   classifier=classifier)  # fmt: skip
     real = sum(math.prod(size) for size in sizes(weights_like(shape)).values())
-    assert weights_of(shape, 70, 9, 5) == real
+    assert parameter_count(shape, 70, 9, 5) == real
 
 
 def test_a_random_field_adds_its_own_weights_and_no_others() -> None:
@@ -171,13 +170,15 @@ def test_rows_that_learn_by_products_learn_what_picked_rows_learn() -> None:
     def squares(rows: Array, pick: Callable[[Array, Array], Array]) -> Array:
         return jnp.sum(weight * pick(rows, codes) ** 2)
 
-    by_products, by_picking = (np.asarray(jax.grad(squares)(table, pick)) for pick in (rows_by_products, picked))
+    by_products, by_picking = (np.asarray(jax.grad(squares)(table, pick)) for pick in (take_rows_by_product, take_rows))
     np.testing.assert_allclose(by_products, by_picking, rtol=1e-6)
     np.testing.assert_array_equal(by_products[[1, 3]], 0.0)
     tables = jnp.stack([table, 2 * table])
-    stacked, alone = (jax.vmap(jax.grad(squares), (0, None))(tables, pick) for pick in (rows_by_products, picked))
+    stacked, alone = (
+        jax.vmap(jax.grad(squares), (0, None))(tables, pick) for pick in (take_rows_by_product, take_rows)
+    )
     np.testing.assert_allclose(np.asarray(stacked), np.asarray(alone), rtol=1e-6)
-    np.testing.assert_array_equal(rows_by_products(table, codes), picked(table, codes))
+    np.testing.assert_array_equal(take_rows_by_product(table, codes), take_rows(table, codes))
 
 
 def test_a_word_enters_with_its_vector_its_casing_and_its_characters(plain: Scene) -> None:
@@ -206,9 +207,9 @@ def test_a_word_that_training_has_not_seen_is_unknown(plain: Scene) -> None:
 def replaced_share(place: Scene, share: float, updates: int = 40) -> np.ndarray:
     """How often each word is taken for unknown in so many updates."""
     table = np.asarray(place.weights["words"])
-    numbers = CALM._replace(replaced=share)
+    hyper = CALM._replace(replaced=share)
     found = [
-        (place.vectors(numbers, chance.key(1, 0, update))[..., :4] == table[UNKNOWN]).all(axis=-1)
+        (place.vectors(hyper, rng.make_key(1, 0, update))[..., :4] == table[UNKNOWN]).all(axis=-1)
         for update in range(updates)
     ]
     return np.asarray(np.mean(found, axis=0))
@@ -231,10 +232,10 @@ def test_only_words_seen_once_are_replaced_and_as_often_as_asked(plain: Scene) -
 @pytest.mark.parametrize("dropped", ["outputs", "recurrent", "both"])
 def test_dropout_is_where_and_how_it_is_said_to_be(dropout: str, dropped: str) -> None:
     shape = replace(SHAPE, dropout=dropout, dropped=dropped)
-    key, numbers = chance.key(1, 2, 3), Numbers(0.1, drop=0.5)
+    key, hyper = rng.make_key(1, 2, 3), HyperParams(0.1, drop=0.5)
     x = jnp.ones((4, 5, 50))
-    masked = np.asarray(_dropped(x, shape, numbers, key, 1))
-    units = _kept(shape, numbers, key, 2, (5, 4, 50))
+    masked = np.asarray(_dropped(x, shape, hyper, key, 1))
+    units = _kept(shape, hyper, key, 2, (5, 4, 50))
     if dropout == "none" or dropped == "recurrent":
         assert np.array_equal(masked, x)
     else:
@@ -247,8 +248,8 @@ def test_dropout_is_where_and_how_it_is_said_to_be(dropout: str, dropped: str) -
         assert units.shape == (1 if dropout == "variational" else 5, 2, 4, 50)
         over_words = np.moveaxis(np.broadcast_to(units, (5, 2, 4, 50)), (0, 1, 2), (1, 2, 0)).reshape(4, 5, 100)
         assert_masks(over_words, alike=dropout == "variational")
-    assert np.array_equal(dropped_outputs(x, shape, numbers, None, 1), x)  # not when labelling
-    assert kept_units(shape, numbers, None, 2, (5, 4, 50)) is None
+    assert np.array_equal(drop_outputs(x, shape, hyper, None, 1), x)  # not when labelling
+    assert recurrent_mask(shape, hyper, None, 2, (5, 4, 50)) is None
 
 
 def assert_masks(masks: np.ndarray, *, alike: bool) -> None:
@@ -261,7 +262,7 @@ def assert_masks(masks: np.ndarray, *, alike: bool) -> None:
 @pytest.mark.parametrize("dropout", ["naive", "variational"])
 def test_to_drop_nothing_is_to_have_no_dropout(plain: Scene, dropout: str) -> None:
     shape = replace(SHAPE, dropout=dropout)
-    x, key = jnp.asarray(plain.vectors()), chance.key(1, 0, 0)
+    x, key = jnp.asarray(plain.vectors()), rng.make_key(1, 0, 0)
     given = (x, plain.batch.lengths)
     without = np.asarray(_layered(plain.weights, plain.shape, *given, CALM, key))
     assert np.array_equal(_layered(plain.weights, shape, *given, CALM, key), without)
@@ -271,10 +272,13 @@ def test_to_drop_nothing_is_to_have_no_dropout(plain: Scene, dropout: str) -> No
 
 def test_frozen_word_vectors_are_not_learned_and_all_else_is(plain: Scene) -> None:
     def squares(weights: Any, shape: Shape) -> Array:
-        return jnp.sum(word_vectors(weights, shape, plain.ground.text, jnp.int32(0), plain.batch, CALM, None) ** 2)
+        return jnp.sum(word_vectors(weights, shape, plain.data.text, jnp.int32(0), plain.batch, CALM, None) ** 2)
 
-    slopes = jax.jit(jax.grad(squares), static_argnums=1)
-    free, frozen = slopes(plain.weights, plain.shape), slopes(plain.weights, replace(plain.shape, fixed_words=True))
+    gradients = jax.jit(jax.grad(squares), static_argnums=1)
+    free, frozen = (
+        gradients(plain.weights, plain.shape),
+        gradients(plain.weights, replace(plain.shape, fixed_words=True)),
+    )
     moved = np.flatnonzero(np.any(np.asarray(free["words"]), axis=1))
     assert {ENCODING.words[code] for code in moved} == {"", "dog", "ran", "once", "rare"}
     assert not np.any(frozen["words"])
@@ -299,20 +303,20 @@ def adagrad(rate: float) -> list[np.ndarray]:
 
 
 def adadelta(rate: float) -> list[np.ndarray]:
-    slopes, moves, steps = np.zeros(4), np.zeros(4), []
+    gradients, moves, steps = np.zeros(4), np.zeros(4), []
     for g in SLOPES:
-        slopes = 0.95 * slopes + 0.05 * g**2
-        step = np.sqrt(moves + 1e-6) / np.sqrt(slopes + 1e-6) * g
+        gradients = 0.95 * gradients + 0.05 * g**2
+        step = np.sqrt(moves + 1e-6) / np.sqrt(gradients + 1e-6) * g
         moves = 0.95 * moves + 0.05 * step**2
         steps.append(-rate * step)
     return steps
 
 
 def rmsprop(rate: float) -> list[np.ndarray]:
-    slopes, steps = np.zeros(4), []
+    gradients, steps = np.zeros(4), []
     for g in SLOPES:
-        slopes = 0.9 * slopes + 0.1 * g**2
-        steps.append(-rate * g / np.sqrt(slopes + 1e-7))
+        gradients = 0.9 * gradients + 0.1 * g**2
+        steps.append(-rate * g / np.sqrt(gradients + 1e-7))
     return steps
 
 
@@ -339,17 +343,17 @@ BY_HAND["adam-short"] = functools.partial(adam, memory=0.9)
 @pytest.mark.parametrize("kind", OPTIMIZERS)
 def test_the_first_updates_of_every_optimizer_are_those_of_its_formula(kind: str) -> None:
     programs = Programs(replace(SHAPE, optimizer=kind), 2)
-    numbers = Numbers(0.05, norm=math.inf)
+    hyper = HyperParams(0.05, norm=math.inf)
     weights = {"a": jnp.array([1.0, 2.0, 3.0, 4.0])}
-    state = optimizer(kind, numbers).init(weights)
-    move = jax.jit(programs._move)
+    state = optimizer(kind, hyper).init(weights)
+    move = jax.jit(programs._update)
     busy, idle = (0, np.array([4, -1, -1])), (0, np.full(3, -1))
-    for slopes, expected in zip(SLOPES, BY_HAND[kind](0.05), strict=True):
+    for gradients, expected in zip(SLOPES, BY_HAND[kind](0.05), strict=True):
         # A network of a stack that has no sentences in this step stays as it is, its optimizer too.
-        still, same = move(weights, state, {"a": jnp.asarray(slopes, jnp.float32)}, numbers, idle)
+        still, same = move(weights, state, {"a": jnp.asarray(gradients, jnp.float32)}, hyper, idle)
         assert jax.tree.all(jax.tree.map(np.array_equal, (still, same), (weights, state)))
         before = np.asarray(weights["a"], np.float64)
-        weights, state = move(weights, state, {"a": jnp.asarray(slopes, jnp.float32)}, numbers, busy)
+        weights, state = move(weights, state, {"a": jnp.asarray(gradients, jnp.float32)}, hyper, busy)
         assert np.asarray(weights["a"], np.float64) - before == pytest.approx(expected, rel=1e-4, abs=1e-6)
         assert float(weights["a"][2]) == 3.0  # without a slope there is no step: frozen vectors stay
 
@@ -362,24 +366,24 @@ def test_slopes_are_clipped_one_by_one_and_then_scaled_together(clip: float, nor
     expected = [-0.1 * each * min(1, norm / length) for each in clipped]
     weights = [jnp.zeros_like(each) for each in (one, other)]
     programs = Programs(replace(SHAPE, optimizer="sgd"), 1)
-    numbers = Numbers(0.1, clip=clip, norm=norm)
-    state = optimizer("sgd", numbers).init(weights)
-    moved, _ = jax.jit(programs._move)(weights, state, [one, other], numbers, (0, np.array([0])))
+    hyper = HyperParams(0.1, clip=clip, norm=norm)
+    state = optimizer("sgd", hyper).init(weights)
+    moved, _ = jax.jit(programs._update)(weights, state, [one, other], hyper, (0, np.array([0])))
     for found, wanted in zip(moved, expected, strict=True):
         assert np.asarray(found) == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.parametrize(("batch", "updates"), [(1, 40), (8, 5), (16, 3), (64, 1)])
 def test_a_batch_is_so_many_sentences_an_update(batch: int, updates: int) -> None:
-    groups = batches.by_length(np.full(40, 5), np.arange(40), batch)
-    steps = batches.epoch(groups, batch, 0, 0)
+    groups = batches.group_by_length(np.full(40, 5), np.arange(40), batch)
+    steps = batches.epoch_batches(groups, batch, 0, 0)
     assert len(steps) == updates
     assert {len(row) for row in steps.values()} == {batch}
 
 
 def test_vectors_of_a_word_are_left_out_one_by_one_and_the_others_make_up_for_them() -> None:
     x = [jnp.full((200, 50, size), float(size)) for size in (2, 3)]
-    kept = [np.asarray(each) for each in some_omitted(x, Numbers(0.1, omitted=0.25), chance.key(7))]
+    kept = [np.asarray(each) for each in omit_vectors(x, HyperParams(0.1, omitted=0.25), rng.make_key(7))]
     there = np.stack([each[:, :, 0] > 0 for each in kept])
     assert [np.ptp(each, axis=2).max() for each in kept] == [0, 0]  # a vector is there as a whole, or not at all
     assert there.mean(axis=(1, 2)) == pytest.approx(0.75, abs=0.02)
@@ -389,5 +393,5 @@ def test_vectors_of_a_word_are_left_out_one_by_one_and_the_others_make_up_for_th
         size = each.shape[2]
         assert (each[both] == size).all()
         assert (each[one & own] == 2 * size).all()
-    none = some_omitted(x, Numbers(0.1, omitted=0.0), chance.key(7))
+    none = omit_vectors(x, HyperParams(0.1, omitted=0.0), rng.make_key(7))
     assert all(np.array_equal(a, b) for a, b in zip(none, x, strict=True))

@@ -12,8 +12,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 import deadheat
 from deadheat.corpus import Corpus, take
 from deadheat.errors import InputError
-from deadheat.neural.vectors import Pretrained
 from deadheat.neural.text import Lexicon
+from deadheat.neural.vectors import PretrainedVectors
 from deadheat.systems import SYSTEMS
 from tests.neural.tiny import TAGS, TINY, corpus_of, rows_of, split_of
 
@@ -49,7 +49,7 @@ def file(tmp_path: Path) -> Path:
 def test_a_form_is_looked_up_as_it_stands_then_lower_then_with_digits_alike(
     file: Path, form: str, key: str, row: list[int] | None
 ) -> None:
-    found = Pretrained.of(str(file), [form])
+    found = PretrainedVectors.of(str(file), [form])
     assert found.keys == {form: key}
     lexicon = Lexicon.of([form], found.keys)
     assert lexicon.words == ("", key)
@@ -60,7 +60,7 @@ def test_a_form_is_looked_up_as_it_stands_then_lower_then_with_digits_alike(
 
 def test_forms_with_vectors_of_their_own_are_words_of_their_own(file: Path) -> None:
     forms = ["1984", "2001", "Dog", "PARIS", "Paris", "dog", "paris"]
-    found = Pretrained.of(str(file), forms)
+    found = PretrainedVectors.of(str(file), forms)
     lexicon = Lexicon.of(forms, found.keys)
     assert [lexicon.words[code] for code in lexicon.codes(forms)] == [
         "0000", "0000", "dog", "paris", "Paris", "dog", "paris",
@@ -72,7 +72,7 @@ def test_a_compressed_file_gives_the_same(file: Path) -> None:
     packed = file.with_suffix(".vec.gz")
     packed.write_bytes(gzip.compress(FILE.encode()))
     forms = ["Paris", "Dog", "77"]
-    one, other = (Pretrained.of(str(path), forms) for path in (file, packed))
+    one, other = (PretrainedVectors.of(str(path), forms) for path in (file, packed))
     lexicon = Lexicon.of(forms, one.keys)
     assert one.keys == other.keys
     assert np.array_equal(one.rows(lexicon), other.rows(lexicon), equal_nan=True)

@@ -10,10 +10,10 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read
 from deadheat.neural import batches, encoder, lstm, programs, stack
-from deadheat.neural.programs import Ground
-from deadheat.neural.config import Course, Numbers, Shape
-from deadheat.neural.stack import Job, Splits, Stack, Trained
-from deadheat.neural.text import Encoding, casing, encoded, normalised, tokens_of
+from deadheat.neural.config import HyperParams, Shape, TrainSchedule
+from deadheat.neural.programs import DeviceData
+from deadheat.neural.stack import Splits, Stack, StackJob, TrainedNetwork
+from deadheat.neural.text import Encoding, casing, encode_corpora, normalize_form, tokens_of
 
 SMALL = Shape(units=(6, 5), word_size=8, case_size=3, character_size=4, filters=5, batch=8)
 # Labels follow from the word alone, but for `run`, which is a verb after a noun.
@@ -35,12 +35,18 @@ def corpus(sentences: int, seed: int = 0) -> Corpus:
 
 def encode(text: Corpus) -> Encoding:
     column = text.column("tag")
-    return encoded([text], column.codes, column.vocabulary.strings)
+    return encode_corpora([text], column.codes, column.vocabulary.strings)
 
 
 def trained(
-    encoding: Encoding, splits: Splits, jobs: list[Job], *, size: int, course: Course, shape: Shape = SMALL
-) -> list[Trained]:
+    encoding: Encoding,
+    splits: Splits,
+    jobs: list[StackJob],
+    *,
+    size: int,
+    schedule: TrainSchedule,
+    shape: Shape = SMALL,
+) -> list[TrainedNetwork]:
     gold, starts, lengths = (np.asarray(encoding.arrays[name]) for name in ("labels", "starts", "lengths"))
 
     def judge(split: int, labels: np.ndarray) -> float:
@@ -48,8 +54,8 @@ def trained(
         assert tune is not None
         return float((gold[tokens_of(starts, lengths, np.sort(tune))] == labels).mean())
 
-    training = Stack(Ground.of(shape, encoding, splits.trains), splits, judge, size=size)
-    found = dict(training.run({at: replace(job, course=course) for at, job in enumerate(jobs)}))
+    training = Stack(DeviceData.of(shape, encoding, splits.trains), splits, judge, size=size)
+    found = dict(training.run({at: replace(job, schedule=schedule) for at, job in enumerate(jobs)}))
     return [found[at] for at in range(len(jobs))]
 
 
@@ -69,62 +75,62 @@ def splits() -> Splits:
 
 
 JOBS = [
-    Job(Numbers(0.02, 0.1), 0, 0),
-    Job(Numbers(0.03, 0.25, norm=5.0), 1, 1),
-    Job(Numbers(0.02, 0.1), 2, 0),
-    Job(Numbers(0.01, 0.0, clip=0.1), 0, 1),
+    StackJob(HyperParams(0.02, 0.1), 0, 0),
+    StackJob(HyperParams(0.03, 0.25, norm=5.0), 1, 1),
+    StackJob(HyperParams(0.02, 0.1), 2, 0),
+    StackJob(HyperParams(0.01, 0.0, clip=0.1), 0, 1),
 ]
 
 
 @pytest.fixture(scope="module")
-def stacked(text: Corpus, splits: Splits) -> list[Trained]:
+def stacked(text: Corpus, splits: Splits) -> list[TrainedNetwork]:
     """Four networks in a stack of three: one waits for a slot."""
-    return trained(encode(text), splits, JOBS, size=3, course=Course(6, 6))
+    return trained(encode(text), splits, JOBS, size=3, schedule=TrainSchedule(6, 6))
 
 
 @pytest.fixture(scope="module")
-def alone(text: Corpus, splits: Splits) -> list[Trained]:
-    return [trained(encode(text), splits, [job], size=1, course=Course(6, 6))[0] for job in JOBS]
+def alone(text: Corpus, splits: Splits) -> list[TrainedNetwork]:
+    return [trained(encode(text), splits, [job], size=1, schedule=TrainSchedule(6, 6))[0] for job in JOBS]
 
 
 @pytest.mark.slow
-def test_a_network_is_the_same_alone_and_in_a_stack(stacked: list[Trained], alone: list[Trained]) -> None:
-    for together, single in zip(stacked, alone, strict=True):
-        assert together.epoch == single.epoch
-        assert together.curve == pytest.approx(single.curve, abs=1e-6)
-        assert together.losses == pytest.approx(single.losses, rel=1e-4)
-        assert np.array_equal(together.labels["test"], single.labels["test"])
+def test_a_network_is_the_same_alone_and_in_a_stack(stacked: list[TrainedNetwork], alone: list[TrainedNetwork]) -> None:
+    for network, single in zip(stacked, alone, strict=True):
+        assert network.epoch == single.epoch
+        assert network.curve == pytest.approx(single.curve, abs=1e-6)
+        assert network.losses == pytest.approx(single.losses, rel=1e-4)
+        assert np.array_equal(network.labels["test"], single.labels["test"])
 
 
 @pytest.mark.slow
-def test_a_network_can_be_repeated_from_its_seed(text: Corpus, splits: Splits, alone: list[Trained]) -> None:
-    again = trained(encode(text), splits, [JOBS[1]], size=1, course=Course(6, 6))[0]
+def test_a_network_can_be_repeated_from_its_seed(text: Corpus, splits: Splits, alone: list[TrainedNetwork]) -> None:
+    again = trained(encode(text), splits, [JOBS[1]], size=1, schedule=TrainSchedule(6, 6))[0]
     assert again.losses == alone[1].losses
     assert np.array_equal(again.labels["test"], alone[1].labels["test"])
 
 
 @pytest.mark.slow
-def test_seeds_numbers_and_splits_make_different_networks(stacked: list[Trained]) -> None:
+def test_seeds_numbers_and_splits_make_different_networks(stacked: list[TrainedNetwork]) -> None:
     assert len({network.losses for network in stacked}) == len(JOBS)
 
 
 @pytest.mark.slow
-def test_networks_learn(stacked: list[Trained]) -> None:
+def test_networks_learn(stacked: list[TrainedNetwork]) -> None:
     assert all(network.losses[-1] < 0.7 * network.losses[0] for network in stacked)
     assert max(network.score for network in stacked) > 0.8
 
 
 @pytest.mark.slow
 def test_the_best_epoch_is_kept_and_training_ends_when_patience_does(text: Corpus, splits: Splits) -> None:
-    gone = trained(encode(text), splits, [Job(Numbers(0.0), 0, 0)], size=1, course=Course(50, 2))[0]
+    gone = trained(encode(text), splits, [StackJob(HyperParams(0.0), 0, 0)], size=1, schedule=TrainSchedule(50, 2))[0]
     assert (gone.epoch, gone.epochs) == (1, 3)  # nothing is learned, so no epoch is better than the first
     assert gone.score == gone.curve[0]
 
 
 @pytest.mark.slow
 def test_a_loss_that_is_no_number_ends_that_network_and_no_other(text: Corpus, splits: Splits) -> None:
-    jobs = [JOBS[0], Job(Numbers(math.nan), 5, 0), JOBS[2]]
-    found = trained(encode(text), splits, jobs, size=3, course=Course(6, 6))
+    jobs = [JOBS[0], StackJob(HyperParams(math.nan), 5, 0), JOBS[2]]
+    found = trained(encode(text), splits, jobs, size=3, schedule=TrainSchedule(6, 6))
     assert found[1].failed.startswith("its loss is nan in epoch")
     assert not found[1].labels
     assert not found[0].failed
@@ -136,16 +142,16 @@ def test_words_outside_of_train_are_unknown_and_labels_outside_of_it_impossible(
     arrays = encoding.knowledge([np.arange(3)])
     own = {text.column("form").strings()[at] for at in range(int(text.offsets[3]))}
     for code, word in enumerate(encoding.words[1:], 1):
-        assert (arrays["seen"][0, code] > 0) == (word in {normalised(form) for form in own})
+        assert (arrays["train_counts"][0, code] > 0) == (word in {normalize_form(form) for form in own})
     labels = {text.column("tag").strings()[at] for at in range(int(text.offsets[3]))}
-    assert {name for name, ok in zip(encoding.labels, arrays["possible"][0], strict=True) if ok} == labels
+    assert {name for name, ok in zip(encoding.labels, arrays["known_labels"][0], strict=True) if ok} == labels
 
 
 def test_every_sentence_is_seen_once_an_epoch_and_order_follows_from_the_seed() -> None:
     lengths = np.random.default_rng(0).integers(1, 90, size=500)
-    groups = batches.by_length(lengths, np.arange(500), 16)
+    groups = batches.group_by_length(lengths, np.arange(500), 16)
     one, same, other, later = (
-        batches.epoch(groups, 16, seed, number) for seed, number in ((3, 0), (3, 0), (4, 0), (3, 1))
+        batches.epoch_batches(groups, 16, seed, number) for seed, number in ((3, 0), (3, 0), (4, 0), (3, 1))
     )
     seen = np.concatenate([row[row >= 0] for row in one.values()])
     assert sorted(seen.tolist()) == list(range(500))
@@ -158,17 +164,23 @@ def test_every_sentence_is_seen_once_an_epoch_and_order_follows_from_the_seed() 
 def test_a_network_has_its_steps_in_one_order_whatever_trains_beside_it() -> None:
     rng = np.random.default_rng(5)
     lengths = rng.integers(1, 60, size=400)
-    mine = batches.by_length(lengths, np.arange(250), 8)
-    others = batches.by_length(lengths, np.arange(100, 400), 8)
+    mine = batches.group_by_length(lengths, np.arange(250), 8)
+    others = batches.group_by_length(lengths, np.arange(100, 400), 8)
     own = batches.schedule([mine], 8)
     among = [slot for slot in batches.schedule([mine, others], 8) if slot in set(own)]
     assert own == among
-    assert set(batches.epoch(mine, 8, 0, 0)) == set(own)
+    assert set(batches.epoch_batches(mine, 8, 0, 0)) == set(own)
+
+
+def test_sentences_are_padded_to_the_next_length_and_what_does_not_fill_a_batch_joins_longer_ones() -> None:
+    assert [batches.padded_length(words) for words in (1, 6, 7, 80, 81, 1500)] == [6, 6, 9, 80, 104, 2000]
+    groups = {6: np.arange(70), 9: np.arange(20), 12: np.arange(3)}
+    assert batches.batch_counts(groups, 32) == {6: 2, 12: 1}
 
 
 def test_little_of_what_is_computed_is_padding() -> None:
     lengths = np.random.default_rng(2).geometric(0.05, size=8000).clip(1, 120)
-    assert batches.padding(batches.by_length(lengths, np.arange(8000), 31), lengths, 31) < 0.15
+    assert batches.padding(batches.group_by_length(lengths, np.arange(8000), 31), lengths, 31) < 0.15
 
 
 @pytest.mark.parametrize(
@@ -179,20 +191,20 @@ def test_casing_has_seven_kinds(form: str, kind: int) -> None:
 
 
 def test_what_is_left_of_a_rate_follows_from_the_updates_so_far(text: Corpus, splits: Splits) -> None:
-    stacked = Stack(Ground.of(SMALL, encode(text), splits.trains), splits, None, size=2)
-    decaying, steady = (Job(Numbers(0.02), 0, 0, Course(decay=decay)) for decay in (0.5, 1.0))
-    stacked.slots = [stack._Slot(job, at, updates=2000) for at, job in enumerate((decaying, steady))]
-    assert np.asarray(stacked._numbers().rate) == pytest.approx([0.005, 0.02])
+    stacked = Stack(DeviceData.of(SMALL, encode(text), splits.trains), splits, None, size=2)
+    decaying, steady = (StackJob(HyperParams(0.02), 0, 0, TrainSchedule(decay=decay)) for decay in (0.5, 1.0))
+    stacked.slots = [stack._ActiveNetwork(job, at, updates=2000) for at, job in enumerate((decaying, steady))]
+    assert np.asarray(stacked._hyper().rate) == pytest.approx([0.005, 0.02])
 
 
 @pytest.mark.slow
 def test_programs_made_ahead_of_time_as_on_an_accelerator_train_the_same_networks(
-    text: Corpus, splits: Splits, stacked: list[Trained], monkeypatch: pytest.MonkeyPatch
+    text: Corpus, splits: Splits, stacked: list[TrainedNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (programs, stack, characters, lstm):
-        monkeypatch.setattr(module, "accelerated", lambda: True)
+    for module in (programs, stack, encoder, lstm):
+        monkeypatch.setattr(module, "on_accelerator", lambda: True)
     programs.programs.cache_clear()
-    ahead = trained(encode(text), splits, JOBS, size=3, course=Course(6, 6))
+    ahead = trained(encode(text), splits, JOBS, size=3, schedule=TrainSchedule(6, 6))
     programs.programs.cache_clear()
     for one, other in zip(ahead, stacked, strict=True):
         assert one.losses == pytest.approx(other.losses, rel=1e-4)

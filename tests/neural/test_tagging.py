@@ -17,12 +17,12 @@ import jax
 from deadheat.corpus import Corpus, take, to_bytes
 from deadheat.errors import InputError
 from deadheat.neural import batches, stack
-from deadheat.neural.tagging import Labelling, Labels
-from deadheat.neural.jobs import Order
-from deadheat.neural.schemes import to_scheme
-from deadheat.neural.config import Numbers
-from deadheat.neural.stack import Job, Trained, train_all
+from deadheat.neural.config import HyperParams
+from deadheat.neural.jobs import TrainJob
+from deadheat.neural.stack import StackJob, TrainedNetwork, train_all
+from deadheat.neural.tagging import Labels, TargetLabels
 from deadheat.systems import SYSTEMS
+from tests.neural.test_schemes import to_scheme
 from tests.neural.tiny import TINY, corpus_of, rows_of, split_of
 
 CHUNKS = ("O", "B-NP", "I-NP", "B-VP", "I-VP")
@@ -46,10 +46,10 @@ sentences = st.lists(st.lists(st.sampled_from(CHUNKS), min_size=1, max_size=6), 
 
 @given(sentences, st.sampled_from(SCHEMES), st.sampled_from(SCHEMES))
 def test_chunks_come_back_as_the_corpus_writes_them(raw: list[list[str]], source: str, learned: str) -> None:
-    offsets = np.cumsum([0, *map(len, raw)])
+    offsets = np.cumsum([0, *map(len, raw)]).tolist()
     flat = to_scheme([label for sentence in raw for label in sentence], offsets, target=source)
     labels = labels_of(*(flat[a:b] for a, b in pairwise(offsets)))
-    labelling = Labelling.of(labels, everything(labels), source=source, scheme=learned)
+    labelling = TargetLabels.of(labels, everything(labels), source=source, scheme=learned)
     assert [labelling.names[code] for code in labelling.codes] == to_scheme(flat, offsets, target=learned)
     assert labelling.column(labelling.codes, offsets).strings() == flat
     chunks = any(label != "O" for label in flat)
@@ -67,24 +67,24 @@ def test_chunks_come_back_as_the_corpus_writes_them(raw: list[list[str]], source
 )
 def test_sequences_that_cannot_be_are_mended_as_conlleval_reads_them(predicted: str, written: str) -> None:
     labels = labels_of("B-NP I-NP I-NP O B-NP".split(), "B-NP I-NP O".split())
-    labelling = Labelling.of(labels, everything(labels), source="bio", scheme="iobes")
+    labelling = TargetLabels.of(labels, everything(labels), source="bio", scheme="iobes")
     codes = np.array([labelling.names.index(label) for label in predicted.split()])
     assert labelling.column(codes, np.array([0, 4])).strings() == written.split()
 
 
 def test_a_sentence_is_mended_by_itself() -> None:
     labels = labels_of("B-NP I-NP O".split())
-    labelling = Labelling.of(labels, everything(labels), source="bio", scheme="as-is")
+    labelling = TargetLabels.of(labels, everything(labels), source="bio", scheme="as-is")
     inside = labelling.names.index("I-NP")
     assert labelling.column(np.array([inside, inside]), np.array([0, 1, 2])).strings() == ["B-NP", "B-NP"]
 
 
 def test_labels_of_other_sentences_are_not_looked_at() -> None:
     labels = labels_of(["B-X", "O"], ["no chunk", "B-SECRET"], ["O", "B-X"])
-    labelling = Labelling.of(labels, np.array([0, 2]), source="bio", scheme="iobes")
+    labelling = TargetLabels.of(labels, np.array([0, 2]), source="bio", scheme="iobes")
     assert labelling.names == ("O", "S-X")
     assert labelling.codes.tolist() == [1, 0, 0, 0, 0, 1]
-    plain = Labelling.of(labels_of(["A", "B"], ["SECRET"], ["B"]), np.array([0, 2]), source=None, scheme="as-is")
+    plain = TargetLabels.of(labels_of(["A", "B"], ["SECRET"], ["B"]), np.array([0, 2]), source=None, scheme="as-is")
     assert plain.names == ("A", "B")
     assert plain.codes.tolist() == [0, 1, 0, 1]
 
@@ -102,13 +102,13 @@ def corpus() -> Corpus:
 
 @pytest.mark.slow
 def test_a_tagger_of_its_own_corpora_is_the_one_among_many(corpus: Corpus) -> None:
-    # Numbers of sentences, words and labels are others where test is not at hand, and change nothing.
+    # HyperParams of sentences, words and labels are others where test is not at hand, and change nothing.
     system, split = SYSTEMS.make("bilstm", **TINY), split_of(1)
     train, dev, test = (take(corpus, split.parts[part]) for part in ("train", "dev", "test"))
     model = system.train(train, dev, 5)
-    assert system.together is not None
-    order = Order(system.together.recipe, 5, split.parts["train"], split.parts["dev"], dict(split.parts))
-    [(number, done)] = system.together.train(corpus, [order])
+    assert system.batch_trainer is not None
+    order = TrainJob(system.batch_trainer.config, 5, split.parts["train"], split.parts["dev"], dict(split.parts))
+    [(number, done)] = system.batch_trainer.train(corpus, [order])
     assert number == 0
     assert model.trained.curve == done.curve  # type: ignore[attr-defined]
     for part, own in (("train", train), ("dev", dev), ("test", test)):
@@ -137,11 +137,11 @@ def test_rows_of_sentences_to_label_have_every_word_once() -> None:
     lengths = np.random.default_rng(0).integers(0, 60, 300)
     lengths[[0, 7]] = 0, 2300
     chosen = np.sort(np.random.default_rng(1).permutation(300)[:200])
-    rows = batches.rows_to_label(lengths, chosen)
+    rows = batches.prediction_batches(lengths, chosen)
     # A label that says where the word is: its sentence, and its place there.
     made = {step: row[:, None] * 10_000 + np.arange(step.words) for step, row in rows.items()}
     expected = [sentence * 10_000 + at for sentence in chosen.tolist() for at in range(lengths[sentence])]
-    assert batches.in_order(rows, made, lengths).tolist() == expected
+    assert batches.join_in_order(rows, made, lengths).tolist() == expected
 
 
 class Short:
@@ -153,13 +153,13 @@ class Short:
         self.size = size
         type(self).sizes.append(size)
 
-    def run(self, jobs: Mapping[int, Job]) -> Iterator[tuple[int, Trained]]:
+    def run(self, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:
         if self.size > 2:
             raise exhausted()
         for done, (at, job) in enumerate(sorted(jobs.items())):
             if job.seed == 13 or (self.size == 2 and done == 3):
                 raise exhausted()
-            yield at, Trained(job, 1, 1, 0.5, {})
+            yield at, TrainedNetwork(job, 1, 1, 0.5, {})
 
 
 def exhausted() -> jax.errors.JaxRuntimeError:
@@ -169,7 +169,7 @@ def exhausted() -> jax.errors.JaxRuntimeError:
 def test_whatever_memory_does_every_network_comes_once(monkeypatch: pytest.MonkeyPatch) -> None:
     Short.sizes = []
     monkeypatch.setattr(stack, "Stack", Short)
-    jobs = {at: Job(Numbers(0.1), seed, 0) for at, seed in enumerate([0, 1, 2, 3, 13, 5, 13, 7])}
+    jobs = {at: StackJob(HyperParams(0.1), seed, 0) for at, seed in enumerate([0, 1, 2, 3, 13, 5, 13, 7])}
     found = list(train_all(None, None, None, jobs, size=64))  # type: ignore[arg-type]
     assert sorted(at for at, _ in found) == list(range(8))
     failed = {at: done for at, done in found if done.failed}

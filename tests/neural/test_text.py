@@ -13,11 +13,11 @@ from deadheat.neural.text import (
     Encoding,
     Lexicon,
     casing,
-    encoded,
-    forms_of,
-    marks,
-    normalised,
-    rounded,
+    distinct_forms,
+    encode_corpora,
+    hash_strings,
+    normalize_form,
+    round_up,
     tokens_of,
 )
 
@@ -31,14 +31,14 @@ def tagged(*sentences: str) -> Corpus:
 def encode(*corpora: Corpus) -> Encoding:
     labels = sorted({label for corpus in corpora for label in corpus.column("tag").strings()})
     codes = [labels.index(label) for corpus in corpora for label in corpus.column("tag").strings()]
-    return encoded(corpora, np.array(codes), labels)
+    return encode_corpora(corpora, np.array(codes), labels)
 
 
 def test_every_token_is_found_again_in_the_arrays() -> None:
     one, other = tagged("The/D dog/N ran/V", "Room/N 12/# ./."), tagged("dogs/N ran/V 12/#")
     encoding = encode(one, other)
     arrays = encoding.arrays
-    words = [normalised(form) for corpus in (one, other) for form in corpus.column("form").strings()]
+    words = [normalize_form(form) for corpus in (one, other) for form in corpus.column("form").strings()]
     assert [encoding.words[code] for code in arrays["words"].tolist()] == words
     assert words == ["the", "dog", "ran", "room", "00", ".", "dogs", "ran", "00"]
     labels = [encoding.labels[code] for code in arrays["labels"].tolist()]
@@ -46,8 +46,8 @@ def test_every_token_is_found_again_in_the_arrays() -> None:
     assert arrays["lengths"].tolist() == [3, 3, 3]
     assert arrays["starts"].tolist() == [0, 3, 6]
     assert arrays["cases"].tolist() == [casing(form) for form in "The dog ran Room 12 . dogs ran 12".split()]
-    spelled = arrays["spelled"][arrays["forms"]]
-    letters = ["".join(encoding.characters[code] for code in row[row >= 0].tolist()) for row in spelled]
+    spellings = arrays["spellings"][arrays["forms"]]
+    letters = ["".join(encoding.characters[code] for code in row[row >= 0].tolist()) for row in spellings]
     assert letters == "The dog ran Room 12 . dogs ran 12".split()  # as they stand
 
 
@@ -56,13 +56,13 @@ def test_number_0_stands_for_nothing_in_particular() -> None:
     assert (encoding.words[UNKNOWN], encoding.characters[UNKNOWN]) == ("", "")
     lexicon = encoding.lexicon
     assert lexicon.codes(["a", "A", "zzz"]).tolist() == [1, 1, UNKNOWN]
-    assert lexicon.spelled(["bz"])[0, :3].tolist() == [encoding.characters.index("b"), UNKNOWN, -1]
+    assert lexicon.spellings(["bz"])[0, :3].tolist() == [encoding.characters.index("b"), UNKNOWN, -1]
 
 
 def test_of_a_long_word_its_ends_are_looked_at() -> None:
     word = "".join(chr(ord("a") + at) for at in range(20))
     lexicon = Lexicon.of([word])
-    row = lexicon.spelled([word])[0]
+    row = lexicon.spellings([word])[0]
     half = LONGEST_WORD // 2
     assert "".join(lexicon.characters[code] for code in row) == word[:half] + word[-half:] == "abcdefghmnopqrst"
 
@@ -78,13 +78,13 @@ def test_a_word_may_be_looked_up_by_another_string() -> None:
 def test_what_is_known_is_what_train_has() -> None:
     encoding = encode(tagged("Dog/N dog/N cat/N", "cow/V é/X", "cat/N ox/N"))
     known = encoding.knowledge([np.array([0]), np.array([1, 2])])
-    by_word = dict(zip(encoding.words, known["seen"].T.tolist(), strict=True))
+    by_word = dict(zip(encoding.words, known["train_counts"].T.tolist(), strict=True))
     assert by_word == {"": [2, 2], "dog": [2, 0], "cat": [1, 1], "cow": [0, 1], "ox": [0, 1], "é": [0, 1]}
-    by_letter = dict(zip(encoding.characters, known["legible"].T.tolist(), strict=True))
+    by_letter = dict(zip(encoding.characters, known["known_characters"].T.tolist(), strict=True))
     assert by_letter["D"] == [True, False]  # of a form, not of the word it is taken for
     assert by_letter["é"] == [False, True]
     assert by_letter["c"] == [True, True]
-    assert dict(zip(encoding.labels, known["possible"].T.tolist(), strict=True)) == {
+    assert dict(zip(encoding.labels, known["known_labels"].T.tolist(), strict=True)) == {
         "N": [True, True], "V": [False, True], "X": [False, True],
     }  # fmt: skip
 
@@ -92,14 +92,14 @@ def test_what_is_known_is_what_train_has() -> None:
 def test_words_that_came_with_a_vector_are_known_to_all() -> None:
     encoding = encode(tagged("dog/N", "cat/N"))
     given_vectors = np.array([word == "cat" for word in encoding.words])
-    seen = encoding.knowledge([np.array([0])], given_vectors)["seen"][0]
+    seen = encoding.knowledge([np.array([0])], given_vectors)["train_counts"][0]
     assert dict(zip(encoding.words, seen.tolist(), strict=True)) == {"": 2, "cat": 2, "dog": 1}
 
 
 def test_words_elsewhere_change_no_spelling_and_no_knowledge() -> None:
     alone, among = encode(tagged("dog/N ran/V")), encode(tagged("dog/N ran/V", "a/D zebra/N runs/V"))
     one, two = alone.knowledge([np.array([0])]), among.knowledge([np.array([0])])
-    for name, strings in (("seen", "words"), ("legible", "characters"), ("possible", "labels")):
+    for name, strings in (("train_counts", "words"), ("known_characters", "characters"), ("known_labels", "labels")):
         own = dict(zip(getattr(alone, strings), one[name][0].tolist(), strict=True))
         larger = dict(zip(getattr(among, strings), two[name][0].tolist(), strict=True))
         assert own == {string: value for string, value in larger.items() if string in own}
@@ -108,14 +108,14 @@ def test_words_elsewhere_change_no_spelling_and_no_knowledge() -> None:
 
 def test_forms_are_those_that_words_have_and_not_all_of_a_vocabulary() -> None:
     corpus = tagged("b/X a/X", "c/X")
-    assert forms_of([take(corpus, [1]), take(corpus, [1])]) == ["c"]
-    assert forms_of([corpus]) == ["a", "b", "c"]
+    assert distinct_forms([take(corpus, [1]), take(corpus, [1])]) == ["c"]
+    assert distinct_forms([corpus]) == ["a", "b", "c"]
 
 
-def test_marks_are_the_checksums_of_strings() -> None:
-    assert marks(["123456789", ""]).tolist() == [0xCBF43926, 0]  # the check value of CRC-32
-    assert len(np.unique(marks([f"word{number}" for number in range(1000)]))) == 1000
-    assert len(marks(["\udcff"])) == 1  # a byte that is no text
+def test_hashes_are_the_checksums_of_strings() -> None:
+    assert hash_strings(["123456789", ""]).tolist() == [0xCBF43926, 0]  # the check value of CRC-32
+    assert len(np.unique(hash_strings([f"word{number}" for number in range(1000)]))) == 1000
+    assert len(hash_strings(["\udcff"])) == 1  # a byte that is no text
 
 
 @given(st.lists(st.integers(0, 5), max_size=12), st.data())
@@ -130,13 +130,13 @@ def test_tokens_are_those_of_the_sentences_in_their_order(lengths: list[int], da
 
 @given(st.integers(0, 10**7))
 def test_sizes_grow_by_an_eighth_at_most_and_are_few(size: int) -> None:
-    grown = rounded(size, 1)
+    grown = round_up(size, 1)
     assert size <= grown
     assert grown <= size + max(2, size / 8)
-    assert rounded(grown, 1) == grown
-    assert rounded(size) == max(rounded(size, 1), 64)
+    assert round_up(grown, 1) == grown
+    assert round_up(size) == max(round_up(size, 1), 64)
 
 
 def test_there_are_few_sizes() -> None:
     # Eight between every two powers of two, from 16 on; below, the even numbers.
-    assert len({rounded(size, 1) for size in range(1, (1 << 14) + 1)}) == 8 * (14 - 4) + 8
+    assert len({round_up(size, 1) for size in range(1, (1 << 14) + 1)}) == 8 * (14 - 4) + 8

@@ -54,5 +54,5 @@ def split_of(seed: int, name: str = "", *, parts: Sequence[str] = ("train", "dev
 
 def force_stacks(patch: pytest.MonkeyPatch, size: int) -> None:
     """Let networks train in stacks of this size, as on an accelerator that has room for so many."""
-    patch.setattr(memory, "device_memory", lambda: 1 << 30)
-    patch.setattr(memory, "fitting", lambda *_, **__: size)
+    patch.setattr(devices, "device_memory", lambda: 1 << 30)
+    patch.setattr(devices, "networks_that_fit", lambda *_, **__: size)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from deadheat.pages.html import html
+from deadheat.pages.section import Section, Table
 
 from deadheat.charts.chart import Chart, Figure, Layout
 from deadheat.charts.drawing import circle, line, text
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.pages.html import html
 from deadheat.report.html import Page
-from deadheat.pages.section import Section, Table
 from tests.charts.svg_reading import FunctionPlot
 
 if TYPE_CHECKING:

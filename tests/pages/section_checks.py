@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from deadheat.pages.section import Section, Table
+
 from deadheat.charts.chart import LAYOUTS, Chart
 from deadheat.documents import Document, to_json
-from deadheat.pages.section import Section, Table
 
 Make = Callable[[Document], list[Section]]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from deadheat.pages.report import Report, report
+
+from tests.pages.browsing import HOSTILE, Visiting
 from tests.questions.report_cases import Ran, disguised
 from tests.questions.report_cases import ran as ran
-from tests.pages.browsing import HOSTILE, Visiting
 
 SYSTEMS = dict(zip(("unigram", "seeded", "short", "<script>alert(1)</script>"), HOSTILE, strict=False))
 CORPUS_NAMES = {

@@ -17,16 +17,16 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-
-from deadheat.charts.chart import WIDE, Chart, Datum, Figure, Layout, escape_formula
-from deadheat.errors import InputError
 from deadheat.pages.html import html
-from deadheat.terminal.tables import table
 from deadheat.pages.markup import words
-from deadheat.report.html import Page
 from deadheat.pages.section import Section, Table
 from deadheat.pages.spreadsheet import MOST_ROWS, csv_link
 from deadheat.pages.writing import check_place, write_whole
+from deadheat.terminal.tables import table
+
+from deadheat.charts.chart import WIDE, Chart, Datum, Figure, Layout, escape_formula
+from deadheat.errors import InputError
+from deadheat.report.html import Page
 from tests.charts.svg_reading import FunctionPlot
 from tests.pages.browsing import HOSTILE, drawn, sample, stretched
 

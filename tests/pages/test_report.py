@@ -12,20 +12,20 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from deadheat.report.demo import demo_report
+from deadheat.pages.opening import KINDS
+from deadheat.pages.report import Report, Took, report
+from deadheat.pages.section import Section
 
 import deadheat
 from deadheat.charts.chart import LAYOUTS
 from deadheat.errors import InputError
-from deadheat.pages.demo import demo_report
-from deadheat.pages.opening import KINDS
-from deadheat.report.sources import is_page
-from deadheat.report.report import CHAPTERS
-from deadheat.pages.report import Report, Took, report
-from deadheat.pages.section import Section
+from deadheat.questions.compare import compare_scores
 from deadheat.questions.demo import Demo
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
-from deadheat.questions.compare import compare_scores
+from deadheat.report.report import CHAPTERS
+from deadheat.report.sources import is_page
 from deadheat.study.store.store import Store
 from deadheat.tables.runs import Runs
 from tests.pages.section_checks import column, section, texts

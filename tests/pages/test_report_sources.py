@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deadheat.pages.report import Report, report
 
+from deadheat.errors import InputError
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
-from deadheat.errors import InputError
-from deadheat.pages.report import Report, report
+from tests.pages.section_checks import column
 from tests.questions.report_cases import Ran, comparison
 from tests.questions.report_cases import ran as ran
-from tests.pages.section_checks import column
 
 SCORES = {"A": {"en": 90, "de": 80, "fi": 70, "ta": 60}, "B": {"en": 80, "de": 81, "fi": 69, "ta": 50}}
 

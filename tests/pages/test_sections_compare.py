@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from deadheat.questions.compare import Comparison, compare
-from deadheat.study.search.space import Settings
-from deadheat.questions.compare import compare_scores
-from deadheat.corpus import Corpus, read
-from deadheat.pages.ledger import in_words
 from deadheat.pages.compare import sections
+from deadheat.pages.ledger import in_words
+
+from deadheat.corpus import Corpus, read
 from deadheat.paper.paragraph_tests import MOST_SYSTEMS
+from deadheat.questions.compare import Comparison, compare, compare_scores
+from deadheat.study.search.space import Settings
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

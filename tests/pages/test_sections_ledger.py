@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deadheat.pages.ledger import in_words, sections
+from deadheat.pages.study_runs import MOST_SENTENCES
 
 from deadheat.cli.main import main
-from deadheat.pages.study_runs import MOST_SENTENCES
-from deadheat.pages.ledger import in_words, sections
 from deadheat.testbed import DEFAULT_SYSTEMS, generate, simulate
 from tests.pages.section_checks import HOSTILE, check, column, section
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
-from deadheat.questions.score import Scores, score
-from deadheat.corpus import Corpus, read
 from deadheat.pages.score import MOST_GROUPS, sections
+
+from deadheat.corpus import Corpus, read
+from deadheat.questions.score import Scores, score
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
 

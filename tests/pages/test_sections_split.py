@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from deadheat.pages.split import sections
+
 from deadheat.splits import split
-from deadheat.splits.folder import Checked, check_folder, write_splits
+from deadheat.splits.folder import FolderCheck, check_folder, write_splits
 from deadheat.splits.splitting import Splits
 from deadheat.testbed import write_testbed
 from tests.pages.section_checks import HOSTILE, check, column, drawn, rows, section, texts
@@ -105,7 +105,7 @@ def test_what_leaks_is_said_in_words(leaking: Path) -> None:
 
 def test_splits_that_were_checked_have_means_and_divergences(made: Splits, tmp_path: Path) -> None:
     write_splits(made, tmp_path / "out")
-    checked: Checked = check_folder(tmp_path / "out")
+    checked: FolderCheck = check_folder(tmp_path / "out")
     found = check(sections, checked.to_dict())
     assert found[0].said[0] == f"{checked.verified} files of {tmp_path / 'out'} are as the manifest says."
     leaks = [leak for each in checked.leaks.values() for leak in each if (leak.of, leak.within) == ("test", "train")]

@@ -8,9 +8,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from deadheat.pages.report import Report, report
 
 from deadheat.corpus import read
-from deadheat.pages.report import Report, report
 from deadheat.paper.kit import kit_files
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.ledger.sealing import seal
@@ -90,7 +90,7 @@ def test_a_comparison_on_a_test_set_that_was_sealed_since_shows_no_sentences(tmp
     gold.write_text("a_X b_Y c_Z\n" * 9)
     ledger = Ledger.at(tmp_path / "ledger.jsonl")
     sealed = seal(ledger, read(gold))
-    made = report(comparison(looks=[{"test_set": sealed.watched.hash, "sealed": False}]), ledger=ledger)
+    made = report(comparison(looks=[{"test_set": sealed.test_set.hash, "sealed": False}]), ledger=ledger)
     assert shown_sentences(made) == []
 
 

@@ -3,46 +3,13 @@
 import math
 from pathlib import Path
 
-import pytest
-
 import deadheat
-from deadheat.questions.contrast import contrast
-from deadheat.questions.seeds import seeds
-from deadheat.questions.size import size
-from deadheat.report.model import Block
-from deadheat.questions.study import PairOverSplits, Standing, StudyResult
 from deadheat.paper.tables import latex_tables
+from deadheat.questions.size import size
+from deadheat.questions.study import PairOverSplits, Standing, StudyResult
 from deadheat.ranking.size_samples import SizeSettings
+from deadheat.report.model import Block
 from tests.paper.checker import check
-
-
-def test_seeds_show_the_numbers_of_their_summaries(tmp_path: Path) -> None:
-    rows = {"north": [90.31, 90.62, 90.55, 90.81, 90.47], "south": [91.88, 91.74, 92.02, 91.95, 91.69]}
-    lines = [f"{name},{i},{score}" for name, scores in rows.items() for i, score in enumerate(scores)]
-    (tmp_path / "runs.csv").write_text("\n".join(["system,seed,f1", *lines]) + "\n")
-    found = seeds(tmp_path / "runs.csv", score="f1")
-    systems, pairs = check(found.to_latex()).tables
-    assert systems[1] == ["south", "5", "91.69", "91.88", "92.02", "91.86", "0.14"]
-    assert systems[2] == ["north", "5", "90.31", "90.55", "90.81", "90.55", "0.18"]
-    (pair,) = found.blocks[0].pairs
-    # No run of north is above any of south: of 252 orders two are as extreme, 2 / 252 = 0.0079.
-    assert pairs[1][:4] == ["north vs. south", "-1.30", "0.000", "0.0079"]
-    assert f"{pair.corrected['mann_whitney']:.4f}" == "0.0079"
-
-
-def test_contrasts_show_wins_and_median_differences(tmp_path: Path) -> None:
-    lines = ["decoder,layers,f1"]
-    lines += [
-        f"{decoder},{i},{0.9 + 0.001 * i + gap}" for i in range(10) for decoder, gap in (("CRF", 0.01), ("none", 0))
-    ]
-    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n")
-    found = contrast(tmp_path / "runs.csv", score="f1", factor="decoder")
-    (table,) = check(found.to_latex()).tables
-    assert table == [
-        ["decoder", "configurations", "CRF", "none"],
-        ["all", "10", "100.0%", "0.0%"],
-        ["", "", "", "-1.00"],
-    ]
 
 
 def test_sizes_show_mean_tau() -> None:
@@ -78,14 +45,3 @@ def test_a_ranking_of_real_parsers_is_a_table_that_latex_can_read(shared_data: P
     assert [row[1] for row in table[1:]] == [f"{each['mean_score']:.2f}" for each in told]
     assert [row[4] for row in table[1:]] == [f"{each['mean']:.2f}" for each in told]
     assert table[1][:2] == ["HIT-SCIR (Harbin)", "75.84"]  # as published by the shared task
-
-
-@pytest.mark.parametrize("kind", ["seeds", "contrast"])
-def test_real_runs_make_tables_that_latex_can_read(kind: str, shared_data: Path) -> None:
-    runs = shared_data / "scores" / "reimers2017_runs.tsv.gz"
-    where = ["Dataset=ace.pkl", "Decoder=CRF", "Decoder=Softmax"]
-    if kind == "seeds":
-        found = seeds(runs, score="Test_F1", system="Decoder", where=where, resamples=2).to_latex()
-    else:
-        found = contrast(runs, score="Test_F1", factor="Decoder", where=where).to_latex()
-    assert check(found).tables

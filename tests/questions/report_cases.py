@@ -16,8 +16,8 @@ import pytest
 from deadheat.corpus import read
 from deadheat.questions.compare import compare
 from deadheat.questions.demo import Demo, demo
-from deadheat.questions.run import Conducted, run
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.questions.run import StudyRun, run
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.store.store import Store
 from tests.study.study_cases import corpus_text
@@ -64,7 +64,7 @@ class Ran:
     """A study file, what running it gave, and the ledger of its looks."""
 
     path: Path
-    conducted: Conducted
+    conducted: StudyRun
     ledger: Ledger
 
     @property
@@ -101,7 +101,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     if "small" not in _RAN:
         folder = tmp_path_factory.mktemp("small-study")
         path, ledger = write_study(folder), Ledger.at(folder / "ledger.jsonl")
-        _RAN["small"] = Ran(path, run(path, look=Look(ledger)), ledger)
+        _RAN["small"] = Ran(path, run(path, ledger_entry=LedgerEntry(ledger)), ledger)
     return _RAN["small"]
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,8 @@ from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError, NameUnknown
 from deadheat.questions.compare import compare
 from deadheat.questions.power import assumed_power, power
+from deadheat.results.verdict import State
 from deadheat.stats.paired import TESTS
-from deadheat.study.search.space import Settings
 from deadheat.testbed import BUILT_IN_SYSTEMS, built_in
 
 
@@ -34,9 +33,9 @@ SYSTEMS = {"good": noisy(1, 0.05), "twin": noisy(2, 0.05), "bad": noisy(3, 0.35)
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_a_system_and_its_copy_are_a_dead_heat_by_every_test(test: str) -> None:
+def test_a_system_and_its_copy_do_not_differ_by_any_test(test: str) -> None:
     unit = "token" if test.startswith("mcnemar") else "sentence"
-    found = compare(GOLD, {"a": SYSTEMS["bad"], "b": SYSTEMS["bad"]}, unit=unit, settings=Settings(test))
+    found = compare(GOLD, {"a": SYSTEMS["bad"], "b": SYSTEMS["bad"]}, unit=unit, test=test)
     assert [(pair.p, pair.p_corrected, pair.difference) for pair in found.pairs] == [(1, 1, 0)]
     assert set(found.tied) == {"a", "b"}
 
@@ -44,7 +43,7 @@ def test_a_system_and_its_copy_are_a_dead_heat_by_every_test(test: str) -> None:
 @pytest.mark.parametrize("test", TESTS)
 def test_a_much_worse_system_loses_by_every_test(test: str) -> None:
     unit = "token" if test.startswith("mcnemar") else "sentence"
-    found = compare(GOLD, SYSTEMS, unit=unit, settings=Settings(test))
+    found = compare(GOLD, SYSTEMS, unit=unit, test=test)
     verdicts = {(pair.a, pair.b): pair.p_corrected <= 0.05 for pair in found.pairs}
     assert verdicts[("good", "bad")]
     assert verdicts[("twin", "bad")]
@@ -55,8 +54,8 @@ def test_the_default_test_fits_the_data_and_says_why() -> None:
     assert compare(GOLD, SYSTEMS).test == "permutation-exact"
     assert compare(GOLD, SYSTEMS, unit="token").test == "mcnemar-midp"
     assert compare(GOLD, SYSTEMS, metric="tag(label='X', column='tag')").test == "randomization"
-    assert "all swaps can be counted" in compare(GOLD, SYSTEMS).reason
-    assert compare(GOLD, SYSTEMS, settings=Settings("sign")).reason == "asked for"
+    assert "the exact test applies" in compare(GOLD, SYSTEMS).reason
+    assert compare(GOLD, SYSTEMS, test="sign").reason == "asked for"
 
 
 def test_discordant_tokens_are_those_of_the_files() -> None:
@@ -69,15 +68,15 @@ def test_discordant_tokens_are_those_of_the_files() -> None:
 
 
 def test_holm_corrects_for_all_pairs_and_a_reference_leaves_fewer() -> None:
-    every = compare(GOLD, SYSTEMS, settings=Settings(correction="bonferroni"))
+    every = compare(GOLD, SYSTEMS, correction="bonferroni")
     assert [pair.p_corrected for pair in every.pairs] == [pytest.approx(min(1, 3 * pair.p)) for pair in every.pairs]
-    few = compare(GOLD, SYSTEMS, settings=Settings(correction="bonferroni"), reference="bad")
+    few = compare(GOLD, SYSTEMS, correction="bonferroni", reference="bad")
     assert [(pair.a, pair.b) for pair in few.pairs] == [("bad", "good"), ("bad", "twin")]
     assert few.tied == every.tied
 
 
 def test_ensembles_and_agreement_are_counted_over_words() -> None:
-    found = compare(GOLD, SYSTEMS).disagreement
+    found = compare(GOLD, SYSTEMS).agreement
     assert found is not None
     gold = GOLD.column("tag").strings()
     said = [corpus.column("tag").strings() for corpus in SYSTEMS.values()]
@@ -91,19 +90,37 @@ def test_ensembles_and_agreement_are_counted_over_words() -> None:
 
 
 def test_tags_come_with_whole_sentences_and_unknown_words() -> None:
-    found = compare(GOLD, SYSTEMS, metric="accuracy(column='tag')", training=tagged(["XYZ"]))
-    labels = {row.metric.label for row in found.besides}
+    found = compare(GOLD, SYSTEMS, metric="accuracy(column='tag')", train=tagged(["XYZ"]))
+    labels = {row.metric for row in found.extra_scores}
     assert labels == {"Sentence accuracy (tag)", "Unknown words (tag)"}
 
 
-def test_the_dictionary_has_what_the_command_promises() -> None:
-    told = json.loads(json.dumps(compare(GOLD, SYSTEMS).to_dict()))
-    assert next(iter(told)) == "kind"
-    assert told["kind"] == "compare"
-    assert {"systems", "pairs", "tied", "agreement", "scale", "notes"} <= set(told)
-    assert set(told["systems"][0]) == {"system", "value", "low", "high"}
-    assert {"a", "b", "test", "difference", "low", "high", "p", "p_corrected"} <= set(told["pairs"][0])
-    assert [pair["winner"] for pair in told["pairs"]] == ["", "good", "twin"]
+def test_the_verdict_says_what_each_pair_shows() -> None:
+    verdict = compare(GOLD, SYSTEMS).verdict
+    states = {(claim.better, claim.worse): claim.evidence[0].state for claim in verdict.claims}
+    assert states == {
+        ("good", "twin"): State.NOT_SHOWN,
+        ("good", "bad"): State.SHOWN,
+        ("twin", "bad"): State.SHOWN,
+    } or states == {
+        ("twin", "good"): State.NOT_SHOWN,
+        ("twin", "bad"): State.SHOWN,
+        ("good", "bad"): State.SHOWN,
+    }
+    assert all(claim.evidence[0].difference >= 0 for claim in verdict.claims)
+    assert {claim.evidence[0].source for claim in verdict.claims} == {"sentences"}
+    many = {f"s{i}": noisy(i, 0.3) for i in range(6)}
+    few = compare(GOLD, many, resamples=10).verdict
+    assert (len(few.claims), few.omitted, len({claim.better for claim in few.claims})) == (5, 10, 1)
+
+
+def test_few_units_cannot_show_anything_and_say_so() -> None:
+    gold, good, bad = tagged(["XY"] * 4), tagged(["XY"] * 4), tagged(["NN"] * 4)
+    found = compare(gold, {"good": good, "bad": bad})
+    assert found.pairs[0].winner(0.05) == ""
+    assert found.pairs[0].state(0.05) is State.TOO_FEW
+    assert "too few sentences to tell" in str(found)
+    assert "not shown" not in str(found)
 
 
 def test_trees_are_compared_by_las_and_the_truth_is_found() -> None:
@@ -155,7 +172,7 @@ def test_rank_tests_name_the_system_they_speak_for() -> None:
     gold = tagged(rows)
     short, long = tagged(["XN"] * 60 + rows[60:]), tagged(rows[:60] + ["N" * 80] * 5)
     for test in ("sign", "wilcoxon"):
-        found = compare(gold, {"A": short, "B": long}, settings=Settings(test)).pairs[0]
+        found = compare(gold, {"A": short, "B": long}, test=test).pairs[0]
         assert found.difference > 0
         assert found.winner(0.05) == "B"
 
@@ -164,8 +181,7 @@ def test_units_without_anything_to_find_count_for_rank_tests() -> None:
     gold = read(text="w_O w_O\n" * 50 + "w_B-X w_O\n" * 20)
     eager = read(text="w_B-X w_O\n" * 70)
     for test in ("sign", "wilcoxon", "randomization"):
-        settings = Settings(test)
-        found = compare(gold, {"careful": gold, "eager": eager}, metric="chunks(column='tag')", settings=settings)
+        found = compare(gold, {"careful": gold, "eager": eager}, metric="chunks(column='tag')", test=test)
         assert found.pairs[0].winner(0.05) == "careful"
 
 
@@ -175,7 +191,7 @@ def test_a_reference_does_not_change_who_is_tied() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"test": "mcnemar"}, "did you mean 'mcnemar-"),
         ({"correction": "homl"}, "did you mean 'holm'"),
@@ -183,9 +199,9 @@ def test_a_reference_does_not_change_who_is_tied() -> None:
         ({"resamples": 0}, "expected at least 1"),
     ],
 )
-def test_wrong_settings_are_told(wrong: dict[str, object], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        Settings(**wrong)  # type: ignore[arg-type]
+def test_wrong_settings_are_refused(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        compare(GOLD, SYSTEMS, **wrong)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
@@ -194,7 +210,7 @@ def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
     with pytest.raises(NameUnknown, match="did you mean 'good'"):
         compare(GOLD, SYSTEMS, reference="goood")
     with pytest.raises(InputError, match="expected tokens as units"):
-        compare(GOLD, SYSTEMS, settings=Settings("mcnemar-exact"))
+        compare(GOLD, SYSTEMS, test="mcnemar-exact")
     file = tmp_path / "gold.txt"
     file.write_text("a_X b_Y\n")
     with pytest.raises(InputError, match=r"a=.*: the gold file itself"):

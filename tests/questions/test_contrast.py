@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.questions.contrast import Contrasts, contrast
+from deadheat.questions.contrast import contrast
+from deadheat.results.contrast import Contrast
+from deadheat.results.format import Scale
+from deadheat.results.verdict import State
 from deadheat.tables.runs import Runs, read_runs
 
 # Two tasks, two sizes, two options; one configuration of `ner` lacks CRF, one has two seeds.
@@ -49,18 +52,18 @@ def published_runs(shared_data: Path) -> Runs:
 def test_runs_are_paired_on_every_other_setting(runs: Path) -> None:
     found = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"])
     assert found.settings == ("size",)
-    assert found.left_out == ("id", "follows", "seed", "dev_f1")
+    assert found.unpaired == ("id", "follows", "seed", "dev_f1")
     pos, ner = found["pos"], found["ner"]
     assert (pos.configurations, ner.configurations) == (2, 1)
     assert {each.option: each.wins for each in pos.options} == {"crf": 0.5, "softmax": 0.5}
     # 0.70 and 0.74 are one configuration, of which the mean counts.
-    assert ner.scores_CO.tolist() == [[pytest.approx(0.72), 0.69]]
-    assert ner.options[1].median_delta == pytest.approx(-0.03)
+    assert [row.median for row in ner.options] == pytest.approx([0.72, 0.69])
+    assert ner.options[1].median_difference == pytest.approx(-0.03)
 
 
 def test_repeats_can_be_paired_each(runs: Path) -> None:
     found = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"], repeats="each")
-    assert found["ner"].scores_CO.tolist() == [[0.70, 0.69]]
+    assert [row.median for row in found["ner"].options] == [0.70, 0.69]
 
 
 def test_pairing_each_run_changes_wins_and_differences_and_no_test(tmp_path: Path) -> None:
@@ -70,13 +73,13 @@ def test_pairing_each_run_changes_wins_and_differences_and_no_test(tmp_path: Pat
     rows = [f"{option},{size},{score}\n" for (option, size), scores in cells.items() for score in scores]
     path.write_text("opt,size,score\n" + "".join(rows))
     mean, each = (
-        contrast(path, factor="opt", score="score", settings=["size"], repeats=way).blocks[0].contrast
+        contrast(path, factor="opt", score="score", settings=["size"], repeats=way).blocks[0].comparison
         for way in ("mean", "each")
     )
-    assert (mean.configurations, each.configurations, len(each.scores_CO)) == (3, 3, 6)
+    assert (mean.configurations, each.configurations, each.pairings) == (3, 3, 6)
     assert [option.wins for option in mean.options] == pytest.approx([2 / 3, 1 / 3])
     assert [option.wins for option in each.options] == pytest.approx([5 / 6, 1 / 6])  # the tie goes to a
-    assert (mean.pairs[0].median_delta, each.pairs[0].median_delta) == (2, 2)
+    assert (mean.pairs[0].median_difference, each.pairs[0].median_difference) == (2, 2)
     assert (mean.options[0].median, each.options[0].median) == (4, 4)
     for field in ("a_better", "b_better", "sign_p", "wilcoxon_p", "pitman_morgan_p"):
         assert getattr(each.pairs[0], field) == getattr(mean.pairs[0], field)
@@ -90,8 +93,8 @@ def test_repeats_of_a_second_factor_are_tested_within_its_levels(tmp_path: Path)
     rows = [(k, o, s) for k in range(4) for o in "ab" for s in range(3)]
     path.write_text("opt,depth,size,score\n" + "".join(f"{o},{k % 2},{k},{k + s * (o == 'a')}\n" for k, o, s in rows))
     found = contrast(path, factor="opt", score="score", second="depth", settings=["size"], repeats="each")
-    assert [(block.contrast.configurations, len(block.contrast.scores_CO)) for block in found.blocks] == [(2, 6)] * 2
-    assert [block.contrast.pairs[0].sign_p for block in found.blocks] == [0.5, 0.5]
+    assert [(block.comparison.configurations, block.comparison.pairings) for block in found.blocks] == [(2, 6)] * 2
+    assert [block.comparison.pairs[0].sign_p for block in found.blocks] == [0.5, 0.5]
 
 
 def test_a_forest_that_predicts_nothing_is_told(tmp_path: Path) -> None:
@@ -101,14 +104,14 @@ def test_a_forest_that_predicts_nothing_is_told(tmp_path: Path) -> None:
     path.write_text("a,b,score\n" + "".join(rows))
     found = contrast(path, score="score", importance=True)
     assert found.importance[""].explained <= 0
-    assert found.notes == (f"{path}: the forest predicts nothing of runs it has not seen; the shares are chance",)
+    assert found.notes == (f"{path}: the forest does not predict the scores of unseen runs, so its shares are chance",)
 
 
 def test_a_second_factor_splits_the_configurations(runs: Path) -> None:
     found = contrast(runs, factor="decoder", score="test_f1", ignore=["follows", "task"], second="size")
-    assert [(block.second, block.contrast.configurations) for block in found.blocks] == [("1", 1), ("2", 1)]
-    assert found.blocks[0].contrast.best == "softmax"  # the mean of 0.88 and 0.69 against that of 0.90, 0.70, 0.74
-    assert found.blocks[1].contrast.best == "crf"  # 0.80 against the mean of 0.81 and 0.71
+    assert [(block.second_level, block.comparison.configurations) for block in found.blocks] == [("1", 1), ("2", 1)]
+    assert found.blocks[0].comparison.best == "softmax"  # the mean of 0.88 and 0.69 against that of 0.90, 0.70, 0.74
+    assert found.blocks[1].comparison.best == "crf"  # 0.80 against the mean of 0.81 and 0.71
     with pytest.raises(InputError, match=r"second factor seed; expected one of the settings \(size\)"):
         contrast(runs, factor="decoder", score="test_f1", ignore=["follows", "task"], second="seed")
 
@@ -117,14 +120,16 @@ def test_levels_of_a_second_factor_are_those_of_the_block(tmp_path: Path) -> Non
     path = tmp_path / "runs.csv"
     path.write_text("task,opt,size,score\nx,a,1,1\nx,b,1,2\ny,a,2,3\ny,b,2,4\n")
     found = contrast(path, factor="opt", score="score", by="task", second="size")
-    shown = {(block.by, block.second): block.contrast.scores_CO.tolist() for block in found.blocks}
-    assert shown == {("x", "1"): [[1, 2]], ("y", "2"): [[3, 4]]}
+    shown = {
+        (block.level, block.second_level): [row.median for row in block.comparison.options] for block in found.blocks
+    }
+    assert shown == {("x", "1"): [1, 2], ("y", "2"): [3, 4]}
 
 
 def test_a_column_named_like_a_result_can_be_a_setting(runs: Path) -> None:
     found = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"], settings=["seed"])
     assert found.settings == ("size", "seed")
-    assert found["ner"].scores_CO.tolist() == [[0.70, 0.69]]
+    assert [row.median for row in found["ner"].options] == [0.70, 0.69]
 
 
 def test_columns_are_recognised_by_the_words_in_their_names(tmp_path: Path) -> None:
@@ -136,14 +141,15 @@ def test_columns_are_recognised_by_the_words_in_their_names(tmp_path: Path) -> N
     rows = [f"{','.join(values[k % 2])},{'ab'[k % 2]},{k}" for k in range(4)]
     path.write_text(f"{','.join(names)},opt,score\n" + "\n".join(rows))
     found = contrast(path, factor="opt", score="score")
-    assert found.left_out == tuple(columns)
+    assert found.unpaired == tuple(columns)
     assert found.settings == tuple(settings)
 
 
 def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("opt,scheme,score\na,,1\nb,,2\na,x,3\nb,y,4\n")
-    assert contrast(path, factor="opt", score="score").blocks[0].contrast.scores_CO.tolist() == [[1, 2]]
+    comparison = contrast(path, factor="opt", score="score")[""]
+    assert (comparison.configurations, [row.median for row in comparison.options]) == (1, [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -161,14 +167,15 @@ def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
         ),
         ({"ignore": ["folows"]}, r"column 'folows' is unknown; did you mean 'follows'\?"),
         ({"options": ["crf", "softmx"]}, r"decoder 'softmx' is unknown; did you mean 'softmax'\?"),
-        ({"repeats": "men"}, r"way with repeated runs 'men' is unknown; did you mean 'mean'\?"),
-        ({"ties": "first"}, r"way with ties 'first' is unknown; known are most, share"),
+        ({"repeats": "men"}, r"option for repeated runs 'men' is unknown; did you mean 'mean'\?"),
+        ({"ties": "first"}, r"option for ties 'first' is unknown; expected one of most, share"),
         ({"correction": "home"}, r"correction 'home' is unknown; did you mean"),
-        ({"by": "decoder"}, r"column decoder is given as factor and as by; expected different ones"),
-        ({"factor": "test_f1"}, r"column test_f1 is given as score and as factor"),
-        ({"second": "Decoder"}, r"column decoder is given as factor and as second"),
+        ({"by": "decoder"}, r"column decoder is both factor and by; expected different ones"),
+        ({"factor": "test_f1"}, r"column test_f1 is both score and factor"),
+        ({"second": "Decoder"}, r"column decoder is both factor and second"),
         ({"by": "follows"}, r"one option of decoder in every level; expected two or more in some"),
         ({"factor": ""}, r"no factor; expected the column"),
+        ({"alpha": 0.0}, r"alpha 0.0; expected between 0 and 1"),
     ],
 )
 def test_what_cannot_be_contrasted_is_told(options: dict[str, list[str] | str], told: str, runs: Path) -> None:
@@ -182,9 +189,9 @@ def test_levels_without_a_pair_are_left_out_with_a_note(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("task,opt,size,score\nx,a,1,1\nx,b,1,2\ny,a,1,1\nz,a,1,1\nz,b,2,1\n")
     found = contrast(path, factor="opt", score="score", by="task")
-    assert [block.by for block in found.blocks] == ["x"]
+    assert [block.level for block in found.blocks] == ["x"]
     assert found.notes == (
-        "y: only a, which leaves nothing to compare",
+        "y: the only option is a, so there is nothing to compare",
         "z: no runs of all 2 options agree in every other setting",
     )
 
@@ -192,7 +199,7 @@ def test_levels_without_a_pair_are_left_out_with_a_note(tmp_path: Path) -> None:
 def test_options_that_are_numbers_come_by_size(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("opt,kind,score\n10,u,1\n9.50,u,2\n100,u,4\n")
-    contrasted = contrast(path, factor="opt", score="score").blocks[0].contrast
+    contrasted = contrast(path, factor="opt", score="score").blocks[0].comparison
     assert [each.option for each in contrasted.options] == ["9.5", "10", "100"]
 
 
@@ -207,7 +214,37 @@ def test_importance_names_settings_that_always_change_together_once(tmp_path: Pa
     assert {each.factors[0]: each.share for each in importance.main} == pytest.approx({"a=same": 0.9, "b": 0.1})
 
 
-def check_table(found: Contrasts, path: Path, rename: dict[str, str]) -> int:
+def test_the_option_with_most_wins_is_claimed_to_be_better_than_all_others(tmp_path: Path) -> None:
+    """Ten configurations: the sign test of 10 to 0 gives 2 / 1024, times three pairs; of 8 to 2 it gives 112 / 1024."""
+    path = tmp_path / "runs.csv"
+    rows = [
+        f"{k},{name},{score}"
+        for k in range(10)
+        for name, score in (("a", 3 + k), ("b", 5 + k), ("c", 4 + k + 2 * (k < 2)))
+    ]
+    path.write_text("\n".join(["size,opt,score", *rows]))
+    result = contrast(path, factor="opt", score="score", settings=["size"])
+    (first, second) = result.verdict.claims
+    assert [(claim.better, claim.worse, claim.dataset) for claim in (first, second)] == [("b", "c", ""), ("b", "a", "")]
+    shown, open_ = second.evidence[0], first.evidence[0]
+    assert (shown.source, shown.state, shown.ahead, shown.count) == ("settings", State.SHOWN, 10, 10)
+    assert (shown.difference, shown.p) == pytest.approx((2, 3 * 2 / 1024))
+    assert (open_.state, open_.ahead, open_.difference) == (State.NOT_SHOWN, 8, 1)
+    strict = contrast(path, factor="opt", score="score", settings=["size"], alpha=0.001)
+    assert (strict.alpha, strict.verdict.claims[1].evidence[0].state) == (0.001, State.TOO_FEW)
+
+
+def test_the_scale_is_that_of_all_scores_whatever_is_compared(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("size,opt,score\n1,a,0.4\n1,b,0.5\n2,a,0.6\n2,b,0.7\n3,a,1.4\n")
+    result = contrast(path, factor="opt", score="score", settings=["size"])
+    assert result.scale == Scale(1.0, 4)
+    for text in (str(result), result.to_latex().replace("$-$", "-"), result.to_markdown()):
+        assert "-0.1000" in text
+        assert "10.00" not in text
+
+
+def check_table(found: Contrast, path: Path, rename: dict[str, str]) -> int:
     """Every number of a published table; how many there were."""
     compared = 0
     with path.open() as file:
@@ -219,7 +256,7 @@ def check_table(found: Contrasts, path: Path, rename: dict[str, str]) -> int:
             assert published.keys() == options.keys()
             for name, text in published.items():
                 option = options[name]
-                value = option.wins if row["row"] == "wins_pct" else option.median_delta
+                value = option.wins if row["row"] == "wins_pct" else option.median_difference
                 if text:
                     assert abs(100 * value - float(text)) < (0.0501 if row["row"] == "wins_pct" else 0.00501), (
                         row,
@@ -244,15 +281,15 @@ def test_the_published_tables_of_characters_come_out(published_runs: Runs, share
         published_runs, factor="CharEmbeddings", score="Test_F1", by="Dataset", where=[SINGLE], ignore=FOLLOWERS
     )
     assert check_table(found, shared_data / "published" / "reimers_table5_characters.csv", {"False": "no"}) == 30
-    assert [block.contrast.tied for block in found.blocks] == [1, 0, 0, 0, 0]
+    assert [block.comparison.tied for block in found.blocks] == [1, 0, 0, 0, 0]
 
 
 def test_settings_that_only_follow_the_factor_are_left_out_and_named(published_runs: Runs) -> None:
     asked: dict[str, Any] = {"factor": "CharEmbeddings", "score": "Test_F1", "by": "Dataset", "where": [SINGLE]}
     by_itself = contrast(published_runs, **asked)
     told = contrast(published_runs, **asked, ignore=FOLLOWERS)
-    assert [block.to_dict() for block in by_itself.blocks] == [block.to_dict() for block in told.blocks]
-    assert set(FOLLOWERS) <= set(by_itself.left_out)
+    assert by_itself.blocks == told.blocks
+    assert set(FOLLOWERS) <= set(by_itself.unpaired)
     assert by_itself.notes[0].startswith(", ".join(FOLLOWERS))
     assert told.notes == ()
 
@@ -267,8 +304,8 @@ def test_deep_networks_gain_less_from_a_crf(published_runs: Runs) -> None:
         where=[SINGLE, "Dataset=conll2003_ner.pkl"],
         second="LSTM-Layers",
     )
-    lost = {block.second: -block.contrast.pair("CRF", "Softmax").median_delta for block in found.blocks}
-    assert {(pair.a, pair.b) for block in found.blocks for pair in block.contrast.pairs} == {("CRF", "Softmax")}
+    lost = {block.second_level: -block.comparison.pair("CRF", "Softmax").median_difference for block in found.blocks}
+    assert {(pair.a, pair.b) for block in found.blocks for pair in block.comparison.pairs} == {("CRF", "Softmax")}
     assert lost["1"] < lost["2"] < lost["3"] < 0
 
 

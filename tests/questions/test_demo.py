@@ -38,7 +38,7 @@ def test_the_splits_that_are_shown_are_those_that_were_run(demonstrated: Demo) -
 def test_the_ledger_is_the_demos_own_and_has_every_look(demonstrated: Demo) -> None:
     assert demonstrated.ledger.path == demonstrated.folder / "ledger.jsonl"
     tallies = demonstrated.ledger.tallies()
-    assert [each.looks for each in tallies] == [6] * 8
+    assert [each.evaluations for each in tallies] == [6] * 8
     assert {each.test_set for each in tallies} == {each["hash"] for each in demonstrated.study.to_dict()["test_sets"]}
 
 

@@ -1,16 +1,23 @@
+"""Rankings over subsets of data sets."""
+
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from deadheat.terminal.rank import ranking_text
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.questions.rank import Ranking, rank
+from deadheat.questions.rank import rank
 from deadheat.ranking.anomalies import Attributes
+from deadheat.ranking.integers import integer_scores
+from deadheat.ranking.subsets import free, one_per_group, rank_over_subsets
+from deadheat.results.base import to_document
+from deadheat.results.format import PERCENT, PLAIN
+from deadheat.results.rank import Ranking
 
 RNG = np.random.default_rng(0)
 DATASETS = [f"d{i}" for i in range(30)]
@@ -32,100 +39,97 @@ def found() -> Ranking:
     )
 
 
-def test_chances_of_places_and_of_pairs_add_up(found: Ranking) -> None:
-    made = found.to_dict()
-    for each in made["systems"]:
-        assert sum(each["chances"]) == pytest.approx(1)
-        assert each["mean"] == pytest.approx(sum(r * p for r, p in enumerate(each["chances"], start=1)))
-        assert each["best"] <= each["lower_quartile"] <= each["median"] <= each["upper_quartile"] <= each["worst"]
-    assert len(made["pairs"]) == 15
-    for pair in (*made["pairs"], *made["exact"]["pairs"]):
-        assert pair["p_a"] + pair["p_b"] + pair["p_level"] == pytest.approx(1)
+def test_shares_of_ranks_and_of_pairs_add_up(found: Ranking) -> None:
+    for row in found.systems:
+        assert sum(row.shares) == pytest.approx(1)
+        assert row.mean == pytest.approx(sum(r * p for r, p in enumerate(row.shares, start=1)))
+        assert row.best <= row.lower_quartile <= row.median <= row.upper_quartile <= row.worst
+    assert len(found.pairs) == 15
+    for pair in found.pairs:
+        assert pair.ahead + pair.behind + pair.tied == pytest.approx(1)
+        assert sum(pair.shares) == pytest.approx(1)
+        assert pair.exact is not None
+        assert pair.shares[0] == pytest.approx(pair.exact.above / math.comb(30, 10))
 
 
 def test_systems_come_best_first_and_pairs_with_the_better_first(found: Ranking) -> None:
-    made = found.to_dict()
-    means = [each["mean_score"] for each in made["systems"]]
+    means = [row.score for row in found.systems]
     assert means == sorted(means, reverse=True)
-    assert [each["rank"] for each in made["systems"]] == [1, 2, 3, 4, 5, 6]
-    order = [each["system"] for each in made["systems"]]
-    assert all(order.index(pair["a"]) < order.index(pair["b"]) for pair in made["pairs"])
+    assert [row.rank for row in found.systems] == [1, 2, 3, 4, 5, 6]
+    order = [row.system for row in found.systems]
+    assert all(order.index(pair.better) < order.index(pair.worse) for pair in found.pairs)
+    assert [(pair.better, pair.worse) for pair in found.neighbours] == list(pairwise(order))
 
 
-def test_what_the_sample_missed_is_what_the_exact_extremes_exceed(found: Ranking) -> None:
-    made = found.to_dict()
-    sampled = {each["system"]: each for each in made["systems"]}
-    missed = {(each["system"], each["end"]): each for each in made["exact"]["missed"]}
-    for each in made["exact"]["extremes"]:
-        for end in ("best", "worst"):
-            exact, seen = each[end]["rank"], sampled[each["system"]][end]
-            assert (exact <= seen) if end == "best" else (exact >= seen)
-            assert ((each["system"], end) in missed) is (exact != seen)
-            assert len(each[end]["subset"]) == 10
-            means = {name: sum(scores[d] for d in each[end]["subset"]) for name, scores in TABLE.items()}
-            assert 1 + sum(other > means[each["system"]] + 1e-9 for other in means.values()) == exact
+def test_what_the_sample_missed_is_what_the_possible_ranks_exceed(found: Ranking) -> None:
+    missed = list(found.missed())
+    for row in found.systems:
+        for sampled, possible, sign in ((row.best, row.possible_best, 1), (row.worst, row.possible_worst, -1)):
+            assert possible is not None
+            assert possible.proved
+            assert sign * possible.rank <= sign * sampled
+            assert (possible in missed) is (possible.rank != sampled)
+            assert len(possible.subset) == 10
+            means = {name: sum(scores[d] for d in possible.subset) for name, scores in TABLE.items()}
+            assert 1 + sum(other > means[row.system] + 1e-9 for other in means.values()) == possible.rank
     assert missed  # 300 of 30 million subsets do not show all extremes
 
 
-def test_a_rank_that_is_not_proved_is_not_called_exact(found: Ranking) -> None:
-    assert found.exact is not None
-    unproved = tuple(
-        (replace(best, bound=best.rank - 1), replace(worst, bound=worst.rank + 1))
-        for best, worst in found.exact.extremes
-    )
-    stopped = replace(found, exact=replace(found.exact, extremes=unproved))
-    assert None not in {each["exact"] for each in found.to_dict()["exact"]["missed"]}
-    assert {each["exact"] for each in stopped.to_dict()["exact"]["missed"]} == {None}
-    assert len(stopped.missed()) == len(found.missed())
-    assert "sampled subsets; 12 are not proved" in ranking_text(stopped)
-    assert "not proved" not in ranking_text(found)
-
-
-def test_the_line_to_quote_has_the_seed_wherever_chance_had_a_part() -> None:
+def test_the_signature_has_the_seed_wherever_chance_had_a_part() -> None:
     listed = rank(TABLE, subset_size=2, seed=5)
-    looked_into = rank(TABLE, subset_size=2, seed=5, attributes=ATTRIBUTES, anomalous=["s1"])
+    examined = rank(TABLE, subset_size=2, seed=5, attributes=ATTRIBUTES, anomalous=["s1"])
     assert "seed" not in listed.signature
-    assert looked_into.signature == f"{listed.signature} | seed 5"
+    assert examined.signature == f"{listed.signature} | seed 5"
 
 
-def test_all_parts_are_there_and_nothing_else_when_not_asked_for(found: Ranking) -> None:
-    made = found.to_dict()
-    assert [each["system"] for each in made["anomalies"]] == ["s1"]
-    assert [each["subset"] for each in made["subsets"]] == ["few"]
-    assert len(made["leave_one_out"]) == 30
-    assert made["representative"]["size"] == 3
-    bare = rank(TABLE, samples=100).to_dict()
-    assert set(bare) == set(made)
-    assert bare["exact"] is bare["representative"] is None
-    assert not any(bare[part] for part in ("anomalies", "subsets", "leave_one_out", "metrics"))
+def test_parts_that_were_not_asked_for_are_empty(found: Ranking) -> None:
+    assert [each.system for each in found.anomalies] == ["s1"]
+    assert [each.name for each in found.subsets] == ["few"]
+    assert len(found.leave_one_out) == 30
+    assert found.representative is not None
+    assert [each.method for each in found.representative.subsets] == ["greedy", "exact"]
+    bare = rank(TABLE, samples=100)
+    assert set(to_document(bare)) == set(to_document(found))
+    assert bare.all_subsets is bare.representative is None
+    assert not any((bare.anomalies, bare.subsets, bare.leave_one_out, bare.metrics))
 
 
 def test_few_subsets_are_all_taken_and_more_are_drawn() -> None:
-    assert rank(TABLE, subset_size=2, samples=435).sampled.samples == math.comb(30, 2) == 435
     every, drawn = rank(TABLE, subset_size=2, samples=435), rank(TABLE, subset_size=2, samples=434)
-    assert (every.to_dict()["design"], drawn.to_dict()["design"]) == ("all", "free")
+    assert every.samples == math.comb(30, 2) == 435
+    assert (every.design, drawn.design) == ("all", "free")
     assert "all subsets of 2" in every.signature
     assert "434 subsets (free) of 2" in drawn.signature
 
 
 def test_the_size_of_subsets_is_10_or_half_of_few_data_sets() -> None:
-    assert rank(TABLE, samples=10).sampled.design.size == 10
+    assert rank(TABLE, samples=10).subset_size == 10
     few = {name: {d: scores[d] for d in DATASETS[:7]} for name, scores in TABLE.items()}
-    assert rank(few, samples=10).sampled.design.size == 3
+    assert rank(few, samples=10).subset_size == 3
 
 
-def test_subsets_by_groups() -> None:
+def test_subsets_by_groups_are_those_of_their_design() -> None:
+    labels = ATTRIBUTES["family"]
+    assert isinstance(labels, tuple)
     one_each = rank(TABLE, samples=1000, attributes=ATTRIBUTES, one_per="family")
-    assert one_each.sampled.design.size == 3
-    drawn = one_each.sampled.design.draw(one_each.sampled.key, range(200))
-    assert (np.sort(drawn % 3, axis=1) == [0, 1, 2]).all()
+    assert (one_each.subset_size, one_each.design, one_each.grouped_by) == (3, "one per group", "family")
+    scores = integer_scores([list(row.values()) for row in TABLE.values()])
+    expected = rank_over_subsets(scores, one_per_group(labels), samples=1000, rng=np.random.default_rng(0))
+    assert {row.mean for row in one_each.systems} == set(expected.mean_S.tolist())
     strata = rank(TABLE, samples=1000, attributes=ATTRIBUTES, stratify="family", subset_size=6)
-    drawn = strata.sampled.design.draw(strata.sampled.key, range(200))
-    assert ((drawn % 3 == 1).sum(axis=1) == 2).all()
+    assert (strata.design, strata.grouped_by) == ("stratified", "family")
+    free_means = rank_over_subsets(scores, free(30, 6), samples=1000, rng=np.random.default_rng(0)).mean_S
+    assert {row.mean for row in strata.systems} != set(free_means.tolist())
 
 
-def test_latex_has_a_row_a_system(found: Ranking) -> None:
-    assert found.to_latex().count(r"\\") == 7
+@pytest.mark.parametrize(("highest", "scale"), [(1.0, PERCENT), (1.1, PLAIN)])
+def test_one_scale_is_decided_by_all_scores(highest: float, scale: object) -> None:
+    """One score above 1 made the terminal show 0.87 where the page showed 86.75."""
+    found = rank({"a": {"x": highest, "y": 0.635}, "b": {"x": 0.9, "y": 0.5}}, subset_size=1)
+    assert found.scale == scale
+    mean = (highest + 0.635) / 2
+    shown = f"{100 * mean:.2f}" if scale == PERCENT else f"{mean:.4f}"
+    assert all(shown in text for text in (str(found), found.to_latex(), found.to_markdown()))
 
 
 def test_metrics_are_compared_on_the_same_subsets(tmp_path: Path) -> None:
@@ -138,10 +142,10 @@ def test_metrics_are_compared_on_the_same_subsets(tmp_path: Path) -> None:
     made = rank(path, metrics=[], metric="loose", samples=2000)
     steady, loose = made.metrics
     assert (steady.metric, steady.mean_sd, steady.swapped, steady.top, steady.tau.mean) == ("steady", 0, 0, 1, 1)
-    assert loose.mean_sd == pytest.approx(float(made.sampled.sd_S.mean()))
-    whole = made.scores.above_SD.sum(axis=1)
-    turned = [made.sampled.wins_SS[b, a] for a in range(4) for b in range(4) if whole[a] > whole[b]]
-    assert loose.swapped == pytest.approx(np.mean(turned) / 2000)
+    assert loose.mean_sd == pytest.approx(np.mean([row.sd for row in made.systems]))
+    assert loose.swapped == pytest.approx(np.mean([pair.behind for pair in made.pairs]))
+    assert "ranks by steady vary least" in str(made)
+    assert json.loads(made.to_json())["metrics"][1]["metric"] == "loose"
 
 
 def test_wrong_questions_are_refused() -> None:
@@ -153,11 +157,11 @@ def test_wrong_questions_are_refused() -> None:
         rank(TABLE, attributes=ATTRIBUTES, stratify="famly")
     with pytest.raises(InputError, match="groups by family, but no attributes"):
         rank(TABLE, one_per="family")
-    with pytest.raises(InputError, match="expected one way to draw subsets"):
+    with pytest.raises(InputError, match="expected only one of them"):
         rank(TABLE, attributes=ATTRIBUTES, one_per="family", stratify="family")
-    with pytest.raises(InputError, match="expected neither strata nor one data set a group"):
+    with pytest.raises(InputError, match="expected neither strata nor one data set per group"):
         rank(TABLE, attributes=ATTRIBUTES, one_per="family", exact=True)
-    with pytest.raises(InputError, match="expected neither strata nor one data set a group"):
+    with pytest.raises(InputError, match="expected neither strata nor one data set per group"):
         rank(TABLE, attributes=ATTRIBUTES, stratify="family", anomalous=["s1"])
     with pytest.raises(InputError, match="a representative subset of 0 of 30 data sets"):
         rank(TABLE, samples=10, representative_size=0)

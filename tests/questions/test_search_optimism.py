@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from deadheat.questions.run import run_plan
 from deadheat.questions.study import scores_of
-from deadheat.study.engine.executor import SerialExecutor
-from deadheat.study.engine.training import Worked, work
+from deadheat.study.engine.training import CellResult, train_cell
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
 from deadheat.study.store.store import open_store
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate
+from tests.study.serial_executor import SerialExecutor
 
 SETTINGS, SPLITS, SENTENCES = 16, 20, 2000
 STUDY = f"""
@@ -59,9 +59,9 @@ def lucky() -> Iterator[None]:
     SYSTEMS._makers.pop("lucky.v1")
 
 
-def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, Worked]:
+def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, CellResult]:
     """Where the system is known."""
-    return SerialExecutor(lambda cell: work(plan, cell))
+    return SerialExecutor(lambda cell: train_cell(plan, cell))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def scores(lucky: None, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[
         values = scores_of(there)
     return {
         (setup, part): np.array(
-            [list(search.scores(values, place, setup, part).values()) for place in search.places], float
+            [list(search.scores(values, place, setup, part).values()) for place in search.corpus_splits], float
         )
         for setup, part in (("tune", "tune"), ("tune", "dev"), ("tune", "test"), ("dev", "dev"), ("dev", "test"))
     }

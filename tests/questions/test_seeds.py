@@ -7,6 +7,8 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.questions.seeds import seeds
+from deadheat.results.format import Scale
+from deadheat.results.verdict import State
 from deadheat.tables.runs import read_runs
 
 RUNS = """\
@@ -31,14 +33,14 @@ def runs(tmp_path: Path) -> Path:
 def test_systems_are_summarised_block_by_block(runs: Path) -> None:
     found = seeds(runs, score="test", dev="dev", by="task")
     assert (found.system, found.settings) == ("system", ("size",))
-    assert [block.by for block in found.blocks] == ["ner", "pos"]
+    assert [block.level for block in found.blocks] == ["ner", "pos"]
     a = found["ner"]["A"]
     assert (a.summary.n, a.summary.minimum, a.summary.median, a.summary.maximum) == (3, 0.80, 0.81, 0.83)
     assert a.summary.sd == pytest.approx(np.std([0.81, 0.80, 0.83], ddof=1))
     assert a.dev_test is not None
-    assert a.dev_test.chosen == 0.80
+    assert a.dev_test.selected == 0.80
     assert found["ner"].pairs[0].a_better == 1
-    assert found.display_scale == 100
+    assert found.scale == Scale(100.0, 2)
 
 
 def test_seeds_are_runs_that_agree_in_every_setting(runs: Path) -> None:
@@ -48,7 +50,7 @@ def test_seeds_are_runs_that_agree_in_every_setting(runs: Path) -> None:
     assert (differences.configurations, differences.runs) == (1, 3)  # the two runs of B differ in size
     assert differences.maximum == pytest.approx(0.03)
     assert found["pos"].differences is None
-    assert found.notes[1:] == ("pos: no two runs agree in every setting, so that nothing is said of seeds",)
+    assert found.notes[1:] == ("pos: no two runs agree in all settings, so the variation between seeds is unknown",)
     wider = seeds(runs, score="test", by="task", ignore=["size"])["ner"].differences
     assert wider is not None
     assert wider.configurations == 2
@@ -66,7 +68,7 @@ def test_a_table_without_systems_is_one_system(tmp_path: Path) -> None:
 
 def test_the_wanted_difference_decides_how_many_seeds_it_takes(runs: Path) -> None:
     wide, narrow = (
-        seeds(runs, score="test", where=["task=ner"], ignore=["size"], difference=gap).blocks[0].needed[0].seeds
+        seeds(runs, score="test", where=["task=ner"], ignore=["size"], difference=gap).blocks[0].pairs[0].power.seeds
         for gap in (0.05, 0.01)
     )
     assert 4 <= wide < narrow
@@ -78,17 +80,17 @@ def write(path: Path, rows: list[tuple[str, int, int, float]]) -> Path:
 
 
 def test_too_few_seeds_for_all_pairs_have_no_power_however_far_apart(tmp_path: Path) -> None:
-    """Six systems of five seeds: the least p-value is 15 * 2 / C(10, 5) = 0.119."""
+    """Six systems of five seeds: the smallest p-value is 15 * 2 / C(10, 5) = 0.119."""
     rows = [(f"s{i}", 1, seed, 10.0 * i + seed / 10) for i in range(6) for seed in range(5)]
     path = write(tmp_path / "runs.csv", rows)
     (block,) = seeds(path, score="test").blocks
-    assert {need.seeds for need in block.needed} == {6}
-    assert {need.power_now for need in block.needed} == {0}
-    assert {need.smallest_now for need in block.needed} == {np.inf}
-    assert {pair.least_p > 0.05 for pair in block.pairs} == {True}
+    assert {(pair.power.seeds, pair.power.power_now, pair.power.detectable_difference) for pair in block.pairs} == {
+        (6, 0, np.inf)
+    }
+    assert {pair.smallest_p > 0.05 for pair in block.pairs} == {True}
     (free,) = seeds(path, score="test", correction="none").blocks
-    assert {need.comparisons for need in free.needed} == {1}
-    assert min(need.power_now for need in free.needed) == pytest.approx(1)
+    assert {pair.power.comparisons for pair in free.pairs} == {1}
+    assert min(pair.power.power_now for pair in free.pairs) == pytest.approx(1)
 
 
 def test_systems_of_several_configurations_are_compared_by_the_means_of_each(tmp_path: Path) -> None:
@@ -100,8 +102,8 @@ def test_systems_of_several_configurations_are_compared_by_the_means_of_each(tmp
     (pair,) = block.pairs
     assert pair.difference == pytest.approx(-2)
     assert pair.a_better == pytest.approx((0 + 2 + 1) / 9)  # 5 beats 2 and 4, 3 beats 2
-    assert pair.least_p == pytest.approx(0.1)
-    assert any("pairs compare the mean of each configuration" in note for note in found.notes)
+    assert pair.smallest_p == pytest.approx(0.1)
+    assert any("pairs compare the means of configurations" in note for note in found.notes)
     seeds_alone = seeds(tmp_path / "runs.csv", score="test", ignore=["size"])
     assert (seeds_alone.blocks[0].unit, seeds_alone.notes) == ("seed", ())
 
@@ -117,7 +119,7 @@ def test_equal_systems_of_random_configurations_win_as_rarely_as_claimed(tmp_pat
         ]
         path = write(tmp_path / "runs.csv", rows)
         (block,) = seeds(path, score="test", settings=["size"], resamples=2).blocks
-        wins += block.pairs[0].winner(0.05) != ""
+        wins += bool(block.pairs[0].winner)
     assert wins <= 10
 
 
@@ -125,7 +127,7 @@ def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> 
     few = [("A", 1, seed, 12.0 + 5 * (seed - 2)) for seed in range(5)]
     many = [("B", 1, seed, seed % 7 / 7) for seed in range(20)]
     (note,) = seeds(write(tmp_path / "runs.csv", few + many), score="test").notes
-    assert note.startswith("the table: A - B: the spread differs, and so does the number of runs")
+    assert note.startswith("all runs: A - B: standard deviations and numbers of runs both differ")
     assert seeds(write(tmp_path / "runs.csv", few + many[:5]), score="test").notes == ()
 
 
@@ -135,8 +137,8 @@ def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> 
         ({"score": "tset"}, r"column 'tset' is unknown; did you mean 'test'\?"),
         ({"dev": "dve"}, r"column 'dve' is unknown; did you mean 'dev'\?"),
         ({"score": "task"}, r"runs\.csv:2: task 'ner'; expected a number"),
-        ({"where": ["system=C"]}, r"system 'C' is unknown; known are A, B"),
-        ({"dev": "test"}, r"column test is given as score and as dev; expected different ones"),
+        ({"where": ["system=C"]}, r"system 'C' is unknown; expected one of A, B"),
+        ({"dev": "test"}, r"column test is both score and dev; expected different ones"),
         ({"alpha": 2.0}, r"alpha 2.0; expected between 0 and 1"),
         ({"correction": "home"}, r"correction 'home' is unknown"),
         ({"resamples": 0}, r"0 resamples; expected at least 2"),
@@ -156,20 +158,37 @@ def test_too_many_systems_are_refused(tmp_path: Path) -> None:
         seeds(path, score="test")
 
 
-def test_results_become_plain_values_and_latex(runs: Path) -> None:
-    found = seeds(runs, score="test", dev="dev", by="task")
-    told = found.to_dict()
-    assert next(iter(told.items())) == ("kind", "seeds")
-    block = told["blocks"][0]
-    assert (block["systems"][0]["values"], block["systems"][0]["dev_values"]) == (
-        [0.81, 0.80, 0.83],
-        [0.90, 0.92, 0.91],
-    )
-    assert block["pairs"][0]["winner"] == ""
-    assert [each["system"] for each in block["systems"]] == ["A", "B"]
-    assert len(block["systems"][0]["density"]["scores"]) == 101
-    assert set(block["pairs"][0]) >= {"mann_whitney", "kolmogorov_smirnov", "brown_forsythe", "aso", "seeds_needed"}
-    assert "ner: A & 3 & 80.00 & 81.00 & 83.00" in found.to_latex()
+def test_claims_are_of_the_best_mean_against_all_others_in_each_block(tmp_path: Path) -> None:
+    """Six separated seeds of three systems: 3 * 2 / C(12, 6) = 0.0065; three seeds: 3 * 2 / C(6, 3) = 0.3."""
+    rows = [
+        f"{task},{name},{i},{k + i / 100}"
+        for task, n in (("x", 6), ("y", 3))
+        for k, name in enumerate("ABC")
+        for i in range(n)
+    ]
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(["task,system,seed,test", *rows]))
+    result = seeds(path, score="test", by="task")
+    claims = result.verdict.claims
+    assert [(claim.dataset, claim.better, claim.worse) for claim in claims] == [
+        ("x", "C", "B"), ("x", "C", "A"), ("y", "C", "B"), ("y", "C", "A"),
+    ]  # fmt: skip
+    evidence = claims[0].evidence[0]
+    assert (evidence.source, evidence.state, evidence.count) == ("runs", State.SHOWN, 12)
+    assert (evidence.difference, evidence.p) == pytest.approx((1, 6 / 924))
+    assert [claim.evidence[0].state for claim in claims[2:]] == [State.TOO_FEW] * 2
+    assert (result.verdict.omitted, result.verdict.systems) == (2, 3)
+
+
+def test_a_higher_mean_with_lower_ranks_is_no_better_and_configurations_are_settings(tmp_path: Path) -> None:
+    low = [("A", 1, seed, float(seed)) for seed in range(9)] + [("A", 1, 9, 1000.0)]
+    high = [("B", 1, seed, 20.0 + seed) for seed in range(10)]
+    (claim,) = seeds(write(tmp_path / "runs.csv", low + high), score="test").verdict.claims
+    assert (claim.better, claim.evidence[0].state) == ("A", State.OPPOSITE)
+    rows = [(name, i, seed, float(i + seed)) for name in "AB" for i in range(5) for seed in (0, 1)]
+    (claim,) = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"]).verdict.claims
+    evidence = claim.evidence[0]
+    assert (evidence.source, evidence.state, evidence.p, evidence.count) == ("settings", State.NOT_SHOWN, 1, 10)
 
 
 def test_differences_between_seeds_are_near_the_published_ones(shared_data: Path) -> None:
@@ -184,7 +203,8 @@ def test_differences_between_seeds_are_near_the_published_ones(shared_data: Path
         "tempeval3.pkl": (0.43, 1.23, 1.73),
     }
     for name, numbers in published.items():
-        told = found[name].differences
-        assert told is not None
-        ours = [100 * each for each in (told.range_median, told.range_p95, told.range_maximum)]
+        differences = found[name].differences
+        assert differences is not None
+        ranges = differences.range_median, differences.range_p95, differences.range_maximum
+        ours = [100 * value for value in ranges]
         assert ours == pytest.approx(numbers, abs=0.06), name

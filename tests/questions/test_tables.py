@@ -11,7 +11,7 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.questions.compare import compare_scores
-from deadheat.study.search.space import Settings
+from deadheat.results.verdict import State
 from deadheat.tables.scores import read_score_table
 
 TABLE = {
@@ -34,7 +34,7 @@ def test_scores_are_paired_by_data_set_and_all_swaps_counted() -> None:
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign", "bootstrap", "randomization"])
 def test_other_tests_work_on_tables(test: str) -> None:
-    assert 0 < compare_scores(TABLE, settings=Settings(test)).pairs[0].p <= 1
+    assert 0 < compare_scores(TABLE, test=test).pairs[0].p <= 1
 
 
 def test_a_missing_score_is_named_or_dropped_on_request() -> None:
@@ -42,7 +42,7 @@ def test_a_missing_score_is_named_or_dropped_on_request() -> None:
     with pytest.raises(InputError, match="B has no score on fi, the first of 2 missing scores"):
         compare_scores(holed)
     found = compare_scores(holed, missing="drop")
-    assert len(found.systems[0].counts_NF) == 3
+    assert found.units == 3
     assert found.notes[-1] == "2 data sets without a score of every system left out"
 
 
@@ -51,15 +51,15 @@ def test_a_table_can_come_from_a_file_of_any_kind(tmp_path: Path, monkeypatch: p
     text = ("metric\ttreebank\tsystem\tscore\n" + "".join(rows)).encode()
     path = tmp_path / "long.tsv.gz"
     path.write_bytes(gzip.compress(text))
-    expected = repr(compare_scores(TABLE).to_dict())
-    assert repr(compare_scores(path).to_dict()) == expected
+    expected = compare_scores(TABLE).to_json()
+    assert compare_scores(path).to_json() == expected
     frame = pl.read_csv(text, separator="\t")
     frame.write_ndjson(tmp_path / "long.jsonl")
     frame.write_parquet(tmp_path / "long.parquet")
-    assert repr(compare_scores(tmp_path / "long.jsonl").to_dict()) == expected
-    assert repr(compare_scores(tmp_path / "long.parquet").to_dict()) == expected
+    assert compare_scores(tmp_path / "long.jsonl").to_json() == expected
+    assert compare_scores(tmp_path / "long.parquet").to_json() == expected
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
-    assert repr(compare_scores("-").to_dict()) == expected
+    assert compare_scores("-").to_json() == expected
 
 
 @pytest.mark.parametrize("table", [{}, {"A": {}}, {"A": {"en": 1.0}}])
@@ -90,9 +90,9 @@ def test_three_systems_or_more_are_ranked_over_data_sets() -> None:
     three = {**TABLE, "C": {name: value - 5 for name, value in TABLE["B"].items()}}
     ranks = compare_scores(three).ranks
     assert ranks is not None
-    assert ranks.average_ranks_S.tolist() == [1.2, 1.8, 3.0]
+    assert ranks.ranks == (1.2, 1.8, 3.0)
     assert compare_scores(TABLE).ranks is None
-    assert compare_scores(three).to_dict()["ranks"]["friedman"]["data_sets"] == 5
+    assert compare_scores(three).ranks == ranks
 
 
 def test_negative_and_tiny_scores_are_compared_as_they_are() -> None:
@@ -101,16 +101,20 @@ def test_negative_and_tiny_scores_are_compared_as_they_are() -> None:
     usual = compare_scores(TABLE)
     assert compare_scores(shifted).pairs[0].p == usual.pairs[0].p
     assert compare_scores(shifted).systems[0].value == pytest.approx(usual.systems[0].value - 100)
-    exact = compare_scores(tiny, settings=Settings("randomization"))  # too fine to count all swaps
+    exact = compare_scores(tiny, test="randomization")  # too fine to count all swaps
     assert exact.pairs[0].p == pytest.approx(usual.pairs[0].p, abs=0.02)
     assert compare_scores(tiny).notes[0] == "scores are compared to 9 digits of their range"
 
 
-def test_too_few_data_sets_to_tell_are_told() -> None:
+def test_too_few_data_sets_show_nothing_and_say_so() -> None:
     rows = {name: {f"d{i}": base + i for i in range(6)} for name, base in (("A", 90), ("B", 50), ("C", 10))}
-    assert compare_scores({"A": rows["A"], "B": rows["B"]}).notes == ()  # the least p is 2/64
-    (note,) = compare_scores(rows).notes
-    assert note == "too few to tell: with 6 data sets and 3 pairs no corrected p-value can be 0.05 or less"
+    enough = compare_scores({"A": rows["A"], "B": rows["B"]})  # the smallest p is 2/64
+    assert enough.pairs[0].state(0.05) is State.SHOWN
+    few = compare_scores(rows)
+    assert {pair.state(0.05) for pair in few.pairs} == {State.TOO_FEW}
+    assert "cannot be shown with so few" in str(few)
+    assert "\u2021" in str(few)
+    assert "\u2020" not in str(few)
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-12, 1e14, 1e300])
@@ -123,10 +127,8 @@ def test_scores_that_no_integers_can_hold_are_refused(factor: float) -> None:
 def test_scores_that_are_equal_in_decimals_are_tied_in_rank_tests() -> None:
     a = {str(i): 60.3 + i * 1.7 for i in range(12)}
     b = {str(i): 60.3 + i * 1.7 + (0.2 if i % 3 else -0.2) for i in range(12)}
-    expected = compare_scores(
-        {"A": dict.fromkeys(a, 0), "B": {k: 2 if int(k) % 3 else -2 for k in b}}, settings=Settings("wilcoxon")
-    )
-    assert compare_scores({"A": a, "B": b}, settings=Settings("wilcoxon")).pairs[0].p == expected.pairs[0].p
+    expected = compare_scores({"A": dict.fromkeys(a, 0), "B": {k: 2 if int(k) % 3 else -2 for k in b}}, test="wilcoxon")
+    assert compare_scores({"A": a, "B": b}, test="wilcoxon").pairs[0].p == expected.pairs[0].p
 
 
 def test_a_table_in_latex_is_on_its_own_scale() -> None:

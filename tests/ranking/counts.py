@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics import METRICS
-from deadheat.results.size import SizeCurve
-from deadheat.ranking.sizes import size_curves
-from deadheat.ranking.size_samples import CountedSet
-from deadheat.ranking.size_samples import SizeSettings
+from deadheat.ranking.size_samples import CountedSet, SizeSettings
+from deadheat.ranking.sizes import SampledCurve, size_curves
 
 
 def counted_set(
@@ -33,7 +31,7 @@ def made_up(*, runs: tuple[int, ...], units: int, seed: int = 0, name: str = "ma
     return CountedSet(name, names, lengths, counts, METRICS.make("las"))
 
 
-def curve_of(given: CountedSet, settings: SizeSettings) -> SizeCurve:
+def curve_of(given: CountedSet, settings: SizeSettings) -> SampledCurve:
     (found,), overall = size_curves([given], settings)
     assert overall is None
     assert len(found.curves) == 1

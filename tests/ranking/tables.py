@@ -8,25 +8,25 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.ranking.integers import WholeScores, whole_scores
+from deadheat.ranking.integers import IntegerScores, integer_scores
 
 
-def small_table(seed: int, *, systems: int = 5, datasets: int = 7, values: int = 6) -> WholeScores:
+def small_table(seed: int, *, systems: int = 5, datasets: int = 7, values: int = 6) -> IntegerScores:
     """Random scores from so few values that many subsets have ties."""
     rng = np.random.default_rng(seed)
-    return whole_scores(rng.integers(0, values, (systems, datasets)))
+    return integer_scores(rng.integers(0, values, (systems, datasets)))
 
 
 def all_subsets(datasets: int, size: int) -> Iterator[list[int]]:
     return (list(each) for each in combinations(range(datasets), size))
 
 
-def plain_ranks(scores: WholeScores, subset: list[int]) -> list[int]:
+def plain_ranks(scores: IntegerScores, subset: list[int]) -> list[int]:
     """1 and the number of systems ahead, by a loop."""
     sums = [sum(int(row[place]) for place in subset) for row in scores.above_SD]
     return [1 + sum(other > own for other in sums) for own in sums]
 
 
-def every_rank(scores: WholeScores, size: int) -> NDArray[np.int64]:
+def every_rank(scores: IntegerScores, size: int) -> NDArray[np.int64]:
     """Ranks of all systems, a row a subset."""
     return np.array([plain_ranks(scores, subset) for subset in all_subsets(scores.datasets, size)])

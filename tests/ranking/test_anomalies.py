@@ -8,10 +8,9 @@ import pytest
 from scipy.stats import binom
 
 from deadheat.errors import InputError
-from deadheat.ranking.anomalies import Attributes, Presence, anomalies, hypergeometric_tail
-from deadheat.ranking.subsets import every_subset, free
-from deadheat.ranking.integers import whole_scores
-from deadheat.ranking.subsets import rank_over_subsets
+from deadheat.ranking.anomalies import Anomalies, Attributes, AttributeTest, find_anomalies, hypergeometric_tail
+from deadheat.ranking.integers import IntegerScores, integer_scores
+from deadheat.ranking.subsets import SubsetRanks, every_subset, free, rank_over_subsets
 from deadheat.stats.corrections import holm
 from tests.ranking.tables import plain_ranks, small_table
 
@@ -48,21 +47,39 @@ def test_more_marked_than_there_are_is_refused() -> None:
         hypergeometric_tail(10, 11, 3, 1)
 
 
-def by_name(presence: tuple[Presence, ...]) -> dict[tuple[str, str], Presence]:
-    return {(each.attribute, each.value): each for each in presence}
+def by_name(tests: tuple[AttributeTest, ...]) -> dict[tuple[str, str], AttributeTest]:
+    return {(each.attribute, each.value): each for each in tests}
+
+
+def anomalies(
+    found: SubsetRanks,
+    scores: IntegerScores,
+    system: int,
+    *,
+    attributes: Attributes,
+    rng: np.random.Generator,
+    most: int = 100,
+) -> Anomalies:
+    """Data sets are named by their numbers."""
+    names = [str(column) for column in range(scores.datasets)]
+    return find_anomalies(found, scores, system, name="a", datasets=names, attributes=attributes, rng=rng, most=most)
+
+
+def indices(subsets: tuple[tuple[str, ...], ...]) -> list[list[int]]:
+    return [[int(name) for name in subset] for subset in subsets]
 
 
 def test_for_one_subset_p_is_the_hypergeometric_tail() -> None:
     scores = small_table(1, datasets=10)
     found = rank_over_subsets(scores, free(10, 4), samples=500, key=KEY)
     rng = np.random.default_rng(0)
-    made = anomalies(found, scores, 0, name="a", attributes={"group": LABELS}, rng=rng, most=1)
+    made = anomalies(found, scores, 0, attributes={"group": LABELS}, rng=rng, most=1)
     for end in (made.best, made.worst):
-        (subset,) = end.subsets_BK.tolist()
+        (subset,) = indices(end.subsets)
         assert plain_ranks(scores, subset)[0] == end.rank
-        presence = by_name(end.presence)
-        assert set(presence) == {("group", "x"), ("group", "y")}  # values of one data set, or none, are not tested
-        for (_, value), each in presence.items():
+        tests = by_name(end.tests)
+        assert set(tests) == {("group", "x"), ("group", "y")}  # values of one data set, or none, are not tested
+        for (_, value), each in tests.items():
             here = sum(LABELS[place] == value for place in subset)
             marked = LABELS.count(value)
             assert (each.observed, each.expected, each.datasets) == (here / 4, marked / 10, marked)
@@ -74,23 +91,23 @@ def test_for_several_subsets_p_is_counted_over_all_placings_of_the_attribute() -
     scores = small_table(2, datasets=8)
     found = rank_over_subsets(scores, every_subset(8, 3), samples=1)
     labels = ("x", "x", "x", "y", "y", "y", "y", "y")
-    made = anomalies(found, scores, 1, name="b", attributes={"group": labels}, rng=np.random.default_rng(0))
+    made = anomalies(found, scores, 1, attributes={"group": labels}, rng=np.random.default_rng(0))
     for end in (made.best, made.worst):
-        often = np.bincount(end.subsets_BK.ravel(), minlength=8)
-        assert len(end.subsets_BK) == round(end.share * 56)
+        often = np.bincount(np.ravel(indices(end.subsets)), minlength=8)
+        assert len(end.subsets) == end.count
         present = often[:3].sum()
         sums = [often[list(some)].sum() for some in combinations(range(8), 3)]
         expected = sum(each >= present for each in sums) / len(sums)
-        assert by_name(end.presence)["group", "x"].p == pytest.approx(expected)
+        assert by_name(end.tests)["group", "x"].p == pytest.approx(expected)
 
 
 def test_numbers_are_compared_by_their_mean_over_all_orders() -> None:
     scores = small_table(3, datasets=6)
     found = rank_over_subsets(scores, every_subset(6, 2), samples=1)
     sizes = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
-    made = anomalies(found, scores, 0, name="a", attributes={"size": sizes}, rng=np.random.default_rng(0))
-    (each,) = made.best.presence
-    often = np.bincount(made.best.subsets_BK.ravel(), minlength=6)
+    made = anomalies(found, scores, 0, attributes={"size": sizes}, rng=np.random.default_rng(0))
+    (each,) = made.best.tests
+    often = np.bincount(np.ravel(indices(made.best.subsets)), minlength=6)
     observed, mean = often @ sizes / often.sum(), sizes.mean()
     means = [often @ np.array(order) / often.sum() for order in permutations(sizes)]
     expected = np.mean([abs(one - mean) >= abs(observed - mean) - 1e-12 for one in means])
@@ -102,17 +119,17 @@ def test_a_column_of_zeros_and_ones_counts_as_two_values() -> None:
     scores = small_table(4, datasets=6)
     found = rank_over_subsets(scores, every_subset(6, 2), samples=1)
     attributes: Attributes = {"low": np.array([0.0, 1, 0, 1, 0, 1]), "name": tuple("abcdef")}
-    made = anomalies(found, scores, 0, name="a", attributes=attributes, rng=np.random.default_rng(0))
-    assert set(by_name(made.best.presence)) == {("low", "0"), ("low", "1")}  # names are all different: nothing to test
-    zero, one = made.best.presence
+    made = anomalies(found, scores, 0, attributes=attributes, rng=np.random.default_rng(0))
+    assert set(by_name(made.best.tests)) == {("low", "0"), ("low", "1")}  # names are all different: nothing to test
+    zero, one = made.best.tests
     assert zero.observed + one.observed == pytest.approx(1)
 
 
 def test_p_values_of_both_ends_are_corrected_together() -> None:
     scores = small_table(5, datasets=10)
     found = rank_over_subsets(scores, free(10, 4), samples=500, key=KEY)
-    made = anomalies(found, scores, 0, name="a", attributes={"group": LABELS}, rng=np.random.default_rng(0))
-    both = (*made.best.presence, *made.worst.presence)
+    made = anomalies(found, scores, 0, attributes={"group": LABELS}, rng=np.random.default_rng(0))
+    both = (*made.best.tests, *made.worst.tests)
     assert [each.p_corrected for each in both] == holm([each.p for each in both]).tolist()
 
 
@@ -122,10 +139,10 @@ def test_an_attribute_that_decides_the_rank_is_found() -> None:
     base = rng.integers(0, 100, (6, 30))
     base[0, :8] += 150
     base[0, 8:] -= 60
-    scores = whole_scores(base)
+    scores = integer_scores(base)
     found = rank_over_subsets(scores, free(30, 6), samples=20_000, rng=rng)
-    made = anomalies(found, scores, 0, name="a", attributes={"family": labels}, rng=rng)
-    best, worst = by_name(made.best.presence), by_name(made.worst.presence)
+    made = anomalies(found, scores, 0, attributes={"family": labels}, rng=rng)
+    best, worst = by_name(made.best.tests), by_name(made.worst.tests)
     assert best["family", "slavic"].p_corrected < 0.001
     assert worst["family", "other"].p_corrected < 0.001
     assert worst["family", "slavic"].p_corrected > 0.5
@@ -137,10 +154,10 @@ def test_where_all_subsets_are_listed_the_order_of_the_data_sets_says_nothing() 
     found_wrongly = odd_examples = 0
     for seed in range(tries):
         rng = np.random.default_rng(seed)
-        scores = whole_scores(rng.integers(0, 10_000, (3, 15)))
+        scores = integer_scores(rng.integers(0, 10_000, (3, 15)))
         found = rank_over_subsets(scores, every_subset(15, 4), samples=1)
-        made = anomalies(found, scores, 0, name="a", attributes={"family": families}, rng=rng, most=20)
-        found_wrongly += any(each.p_corrected <= 0.05 for each in (*made.best.presence, *made.worst.presence))
-        odd_examples += by_name(made.best.presence)["family", "x"].p_example <= hypergeometric_tail(15, 5, 4, 3)
+        made = anomalies(found, scores, 0, attributes={"family": families}, rng=rng, most=20)
+        found_wrongly += any(each.p_corrected <= 0.05 for each in (*made.best.tests, *made.worst.tests))
+        odd_examples += by_name(made.best.tests)["family", "x"].p_example <= hypergeometric_tail(15, 5, 4, 3)
     assert found_wrongly <= binom.isf(1e-4, tries, 0.05)
     assert odd_examples <= binom.isf(1e-4, tries, hypergeometric_tail(15, 5, 4, 3))

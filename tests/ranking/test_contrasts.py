@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.ranking.contrasts import configuration_keys, contrast_options, paired_scores
+from deadheat.ranking.contrasts import QUANTILES, configuration_keys, contrast_options, paired_scores
 
 # Three configurations by three options, in hundredths: option b wins the first and the last, c the second.
 SCORES = [[70, 74, 71], [60, 61, 65], [50, 52, 51]]
@@ -21,7 +21,8 @@ def test_wins_medians_and_spread_by_hand() -> None:
     assert [each.wins for each in found.options] == pytest.approx([0, 2 / 3, 1 / 3])
     assert found.best == "b"
     # a - b: -4, -1, -2; c - b: -3, 4, -1.
-    assert [each.median_delta for each in found.options] == pytest.approx([-0.02, 0, -0.01])
+    assert [row.median_difference for row in found.options] == pytest.approx([-0.02, 0, -0.01])
+    assert found["a"].difference_quantiles == pytest.approx(np.quantile([-0.04, -0.01, -0.02], QUANTILES))
     assert found.options[0].sd == pytest.approx(0.1)
     assert found.options[0].median == pytest.approx(0.6)
     assert (found.configurations, found.tied) == (3, 0)
@@ -32,7 +33,7 @@ def test_pairs_are_tested_by_signs_and_ranks_and_corrected_for_all_pairs() -> No
     pair = found.pair("b", "a")
     assert (pair.a, pair.b, pair.a_better, pair.b_better) == ("a", "b", 0, 3)
     assert pair.sign_p == pytest.approx(2 / 8)
-    assert pair.sign_p_corrected == pytest.approx(3 * 2 / 8)
+    assert pair.sign_p_corrected == pair.smallest_p == pytest.approx(3 * 2 / 8)
     # a - c: -1, -5, -1; all down as well, so that Holm's second factor is of no use; b - c: 3, -4, 1.
     assert found.pair("a", "c").sign_p_corrected == pytest.approx(0.75)
     assert found.pair("b", "c").sign_p == 1
@@ -140,11 +141,11 @@ def test_the_order_of_options_and_configurations_changes_nothing(rows: list[list
 
 def test_what_cannot_be_compared_is_refused() -> None:
     for wrong in ([[1.0]], [1.0, 2.0], np.empty((0, 2))):
-        with pytest.raises(InputError, match="expected a row a configuration"):
+        with pytest.raises(InputError, match="expected one row per configuration"):
             contrast_options(wrong, ["a", "b"][: max(1, np.ndim(wrong))])
-    with pytest.raises(InputError, match="way with ties 'mosst' is unknown; did you mean 'most'"):
+    with pytest.raises(InputError, match="option for ties 'mosst' is unknown; did you mean 'most'"):
         contrast_options(SCORES, ["a", "b", "c"], ties="mosst")
-    with pytest.raises(InputError, match="way with repeated runs 'men'"):
+    with pytest.raises(InputError, match="option for repeated runs 'men'"):
         paired_scores(np.zeros(1, int), np.zeros(1, int), np.zeros(1), options=1, repeats="men")
 
 

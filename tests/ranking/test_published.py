@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deadheat.questions.rank import Ranking, rank
+from deadheat.questions.rank import rank
+from deadheat.results.rank import Ranking, SystemRanks
+from deadheat.tables.scores import read_score_table
 
 SAMPLES = 1_000_000
 TABLES = {"las": "fragility_table3_las_rank_stats.csv", "blex": "fragility_table4_blex_rank_stats.csv"}
@@ -25,63 +27,60 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def published(data: Path, metric: str) -> dict[int, dict[str, float]]:
-    """The published row of each system, by its place in our table; there the names lack the city and a version."""
-    systems = ranking(data, metric).table.systems
-    found = {}
+def published(data: Path, metric: str) -> list[tuple[SystemRanks, dict[str, float]]]:
+    """Our row of each system and the published one; there the names lack the city and a version."""
+    pairs = []
     for row in rows(data / "published" / TABLES[metric]):
         name = row.pop("system")
-        (place,) = (i for i, each in enumerate(systems) if each.startswith(f"{name} "))
-        found[place] = {column: float(text) for column, text in row.items()}
-    return found
+        (found,) = (each for each in ranking(data, metric).systems if each.system.startswith(f"{name} "))
+        pairs.append((found, {column: float(text) for column, text in row.items()}))
+    return pairs
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", TABLES)
 def test_ranks_over_a_million_subsets_are_the_published_ones(shared_data: Path, metric: str) -> None:
-    found = ranking(shared_data, metric).sampled
     table = published(shared_data, metric)
-    assert sorted(table) == list(range(26))
-    for system, row in table.items():
-        assert found.mean_S[system] == pytest.approx(row["mean"], abs=0.02)
-        assert found.sd_S[system] == pytest.approx(row["sd"], abs=0.02)
-        assert found.quantiles(system)[1] == pytest.approx(row["median"], abs=1)
-        assert found.best_S[system] == pytest.approx(row["best_rank"], abs=2)
-        assert found.worst_S[system] == pytest.approx(row["worst_rank"], abs=2)
+    assert len({found.system for found, _ in table}) == 26
+    for found, row in table:
+        assert found.mean == pytest.approx(row["mean"], abs=0.02)
+        assert found.sd == pytest.approx(row["sd"], abs=0.02)
+        assert found.median == pytest.approx(row["median"], abs=1)
+        assert found.best == pytest.approx(row["best_rank"], abs=2)
+        assert found.worst == pytest.approx(row["worst_rank"], abs=2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", TABLES)
 def test_exact_extremes_reach_every_sampled_and_published_rank_and_are_proved(shared_data: Path, metric: str) -> None:
-    found = ranking(shared_data, metric)
-    assert found.exact is not None
-    scores = np.round(found.table.scores_SD * 100).astype(int)
-    for system, row in published(shared_data, metric).items():
-        best, worst = found.exact.extremes[system]
-        assert best.rank <= min(found.sampled.best_S[system], row["best_rank"])
-        assert worst.rank >= max(found.sampled.worst_S[system], row["worst_rank"])
-        for each in (best, worst):
-            assert each.proved
-            sums = scores[:, each.subset].sum(axis=1)
-            assert len(set(each.subset.tolist())) == 10
-            assert 1 + (sums > sums[system]).sum() == each.rank
+    table = read_score_table(shared_data / "scores" / "conll18_scores.csv.gz", metric=metric)
+    scores = np.round(table.scores_SD * 100).astype(int)
+    for found, row in published(shared_data, metric):
+        assert found.possible_best is not None
+        assert found.possible_worst is not None
+        assert found.possible_best.rank <= min(found.best, row["best_rank"])
+        assert found.possible_worst.rank >= max(found.worst, row["worst_rank"])
+        for end in (found.possible_best, found.possible_worst):
+            assert end.proved
+            assert len(set(end.subset)) == 10
+            sums = scores[:, [table.datasets.index(name) for name in end.subset]].sum(axis=1)
+            assert 1 + (sums > sums[table.systems.index(found.system)]).sum() == end.rank
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", TABLES)
-def test_exact_chances_of_pairs_are_within_chance_of_the_sampled_ones(shared_data: Path, metric: str) -> None:
-    found = ranking(shared_data, metric)
-    assert found.exact is not None
+def test_exact_shares_of_pairs_are_within_chance_of_the_sampled_ones(shared_data: Path, metric: str) -> None:
     squares = []
-    for pair in found.exact.pairs:
-        assert pair.subsets.exact
-        assert pair.subsets.above + pair.subsets.level + pair.subsets.below == pair.subsets.total == 2_139_280_241_670
-        a, b = (found.table.systems.index(name) for name in (pair.a, pair.b))
-        chance, share = pair.chance, int(found.sampled.wins_SS[a, b]) / SAMPLES
-        if 0 < chance < 1:
-            squares.append((share - chance) ** 2 / (chance * (1 - chance) / SAMPLES))
+    for pair in ranking(shared_data, metric).pairs:
+        counts = pair.exact
+        assert counts is not None
+        assert counts.exact
+        assert counts.above + counts.level + counts.below == counts.total == 2_139_280_241_670
+        share = counts.above / counts.total
+        if 0 < share < 1:
+            squares.append((pair.ahead - share) ** 2 / (share * (1 - share) / SAMPLES))
         else:
-            assert share == chance
+            assert pair.ahead == share
     assert len(squares) > 200
     assert max(squares) < 4.5**2
     assert np.mean(squares) < 1.5
@@ -104,8 +103,8 @@ def test_named_subsets_have_the_published_averages_and_error_reductions(shared_d
     table = {row["set"]: row for row in rows(shared_data / "published" / "fragility_table1_predicted_pos.csv")}
     systems = ("biaffine", "pointer", "bracketing")
     for name in ("Ma18", "Lh16", "AG20", "SA17"):
-        means = dict(zip(found[name].systems, found[name].mean_S.tolist(), strict=True))
-        reductions = {(each.reference, each.system): each.value for each in found[name].error_reductions}
+        means = {row.system: row.mean for row in found[name].systems}
+        reductions = {(each.reference, each.system): 100 * each.share for each in found[name].error_reductions}
         for system in systems:
             assert means[system] == pytest.approx(float(table[name][f"{metric}_{system}"]), abs=0.01)
         for pair in (("pointer", "biaffine"), ("bracketing", "biaffine"), ("bracketing", "pointer")):

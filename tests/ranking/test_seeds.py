@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.ranking.seed_power import least_p, seeds_needed, simulate_welch, welch_power
+from deadheat.ranking.seed_power import seeds_needed, simulate_welch, smallest_p, welch_power
 from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
 from deadheat.stats.checks import Values
 from deadheat.stats.corrections import holm
@@ -48,7 +48,7 @@ def test_pairs_have_the_tests_of_scipy_corrected_by_holm() -> None:
     }
     for name, test in expected.items():
         p_values = holm([test(runs[pair.a], runs[pair.b]) for pair in found])
-        assert [pair.corrected[name] for pair in found] == pytest.approx(list(p_values))
+        assert [getattr(pair, f"{name}_p_corrected") for pair in found] == pytest.approx(list(p_values))
     for pair in found:
         x, y = runs[pair.a], runs[pair.b]
         assert pair.a_better == pytest.approx(np.mean(x[:, None] > y[None, :]))
@@ -59,26 +59,27 @@ def test_pairs_have_the_tests_of_scipy_corrected_by_holm() -> None:
 
 def test_one_run_of_a_system_leaves_what_needs_more_without_a_number() -> None:
     (pair,) = system_pairs({"a": [0.5], "b": [0.6]}, rng=np.random.default_rng(0))
-    assert math.isnan(pair.corrected["brown_forsythe"])
-    assert pair.corrected["mann_whitney"] == 1
-    assert pair.winner(0.05) == ""
+    assert math.isnan(pair.brown_forsythe_p_corrected)
+    assert pair.mann_whitney_p_corrected == 1
+    assert pair.winner == ""
     assert system_pairs({"a": [0.5]}, rng=np.random.default_rng(0)) == ()
 
 
 def test_the_winner_is_who_tends_to_score_higher() -> None:
     low, high = np.arange(10.0), np.arange(20.0, 30.0)
     (pair,) = system_pairs({"low": low, "high": high}, rng=np.random.default_rng(0))
-    assert pair.winner(0.05) == "high"
+    assert pair.winner == "high"
     (pair,) = system_pairs({"high": high, "low": low}, rng=np.random.default_rng(0))
-    assert pair.winner(0.05) == "high"
-    assert pair.winner(1e-9) == ""
+    assert pair.winner == "high"
+    (pair,) = system_pairs({"high": high, "low": low}, rng=np.random.default_rng(0), alpha=1e-9)
+    assert pair.winner == ""
 
 
-def test_the_least_p_is_that_of_runs_fully_apart_corrected() -> None:
+def test_the_smallest_p_is_that_of_separated_runs_corrected() -> None:
     runs = {name: 10.0 * place + np.arange(5) for place, name in enumerate("abcdef")}
     pairs = system_pairs(runs, rng=np.random.default_rng(0))
-    assert [pair.least_p for pair in pairs] == pytest.approx([15 * 2 / math.comb(10, 5)] * 15)
-    assert [pair.corrected["mann_whitney"] for pair in pairs] == pytest.approx([pair.least_p for pair in pairs])
+    assert [pair.smallest_p for pair in pairs] == pytest.approx([15 * 2 / math.comb(10, 5)] * 15)
+    assert [pair.mann_whitney_p_corrected for pair in pairs] == pytest.approx([pair.smallest_p for pair in pairs])
 
 
 def test_two_seeds_of_a_configuration_by_hand() -> None:
@@ -134,9 +135,9 @@ def test_the_interval_of_spearmans_rho_covers_as_often_as_it_says() -> None:
     assert 0.93 <= inside / 1000 <= 0.97
 
 
-def test_the_run_chosen_on_dev_is_told_by_hand() -> None:
+def test_the_run_selected_on_dev_by_hand() -> None:
     found = dev_test([3, 5, 4, 5], [0.9, 0.7, 0.8, 0.6])
-    assert (found.best_dev, found.chosen, found.mean, found.best) == pytest.approx((5, 0.65, 0.75, 0.9))
+    assert (found.best_dev, found.selected, found.mean, found.best) == pytest.approx((5, 0.65, 0.75, 0.9))
     few = dev_test([1, 2], [1, 2])
     assert math.isnan(few.pearson.p)
     assert math.isnan(few.pearson_interval.low)
@@ -157,7 +158,7 @@ def test_the_run_chosen_on_dev_is_told_by_hand() -> None:
         (1.0, (1.0, 1.0), (17, 17), 0.05 / 15),
     ],
 )
-def test_power_is_the_share_of_normal_scores_that_scipys_test_tells_apart(
+def test_power_is_the_share_of_normal_samples_in_which_scipys_test_finds_the_difference(
     gap: float, sds: tuple[float, float], sizes: tuple[int, int], alpha: float
 ) -> None:
     rng, simulations = np.random.default_rng(0), 40_000
@@ -200,7 +201,7 @@ def test_pairs_that_share_alpha_need_more_seeds_and_never_fewer_than_ranks_do() 
     # 2 / C(12, 6) = 0.0022 and 2 / C(10, 5) = 0.0079, where 0.0033 is needed.
     far = seeds_needed(a, b, rng=rng, difference=1000.0, comparisons=15)
     assert (far.seeds, far.seeds_low, far.seeds_high) == (6, 6, 6)
-    assert least_p(6, 6) == pytest.approx(stats.mannwhitneyu(range(6), range(6, 12), method="exact").pvalue)
+    assert smallest_p(6, 6) == pytest.approx(stats.mannwhitneyu(range(6), range(6, 12), method="exact").pvalue)
 
 
 def test_the_interval_of_the_seeds_holds_those_of_the_true_spread_as_often_as_it_says() -> None:
@@ -251,11 +252,11 @@ def test_the_smallest_difference_is_found_with_the_wanted_power() -> None:
     a, b = rng.normal(size=12), rng.normal(size=7)
     found = seeds_needed(a, b, rng=rng)
     variances = float(a.var(ddof=1)), float(b.var(ddof=1))
-    assert welch_power(found.smallest_now, variances, (12, 7), 0.05) == pytest.approx(0.8, abs=1e-5)
+    assert welch_power(found.detectable_difference, variances, (12, 7), 0.05) == pytest.approx(0.8, abs=1e-5)
     assert found.power_now == pytest.approx(welch_power(found.difference, variances, (12, 7), 0.05))
 
 
-def test_seeds_that_cannot_be_reckoned_are_said_to_be_so() -> None:
+def test_seeds_that_cannot_be_computed_are_nan_or_infinite() -> None:
     rng = np.random.default_rng(7)
     assert math.isnan(seeds_needed([1.0], [2.0, 3.0], rng=rng).seeds)
     assert math.isinf(seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng).seeds)

@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.metrics import METRICS
-from deadheat.ranking import sizes_sampling
-from deadheat.results.size import SizeCurve, SizePoint
-from deadheat.ranking.sizes import size_curves
-from deadheat.questions.search import RESAMPLES
-from deadheat.ranking.sizes_aso import aso_agreement
-from deadheat.ranking.size_samples import CountedSet, ranked_scores, sample_weights
-from deadheat.ranking.size_samples import SizeSettings
-from deadheat.splits.drawing import generator, in_order_of, reaching
+from deadheat.questions.size import _point
+from deadheat.ranking import size_samples
+from deadheat.ranking.size_samples import CountedSet, SizeSettings, ranked_scores, sample_weights
+from deadheat.ranking.sizes import ASO_RESAMPLES, SampledCurve, SampledSize, compare_aso, size_curves
+from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.rankings import weighted_kendall
 from tests.ranking.counts import counted_set, curve_of, made_up
@@ -27,16 +24,20 @@ from tests.ranking.counts import counted_set, curve_of, made_up
 SWAPPED = 2 / 11  # three systems, the first two swapped: (4/3 + 5/6 - 3/2) / (4/3 + 5/6 + 3/2)
 
 
+def mean(point: SampledSize) -> float:
+    return float(point.tau_B.mean())
+
+
 def test_the_last_sentences_by_hand() -> None:
     # Words right of 2, 3 and 5: on all ten a has 8, b has 7, c has 3; on the last five a has 3, b has 5, c has 1.
     correct = np.array([[2, 3, 3], [1, 1, 5], [1, 1, 1]])
     words = counted_set(correct, np.array([2, 3, 5]), ("a", "b", "c"))
-    curve = curve_of(words, SizeSettings(sizes=(4, 5, 6, 8), ways=("seq",)))
-    assert [point.size for point in curve.points] == [4, 5, 6, 8, 10]
+    curve = curve_of(words, SizeSettings(sizes=(4, 5, 6, 8), strategies=("seq",)))
+    assert [point.words for point in curve.points] == [4, 5, 6, 8, 10]
     assert [point.units for point in curve.points] == [1, 1, 2, 2, 3]
     # Five words: b, a, c. Eight words: a and b have 6 each, c has 2.
     level = weighted_kendall([6, 6, 2], [8, 7, 3])
-    assert [point.mean for point in curve.points] == pytest.approx([SWAPPED, SWAPPED, level, level, 1.0])
+    assert [mean(point) for point in curve.points] == pytest.approx([SWAPPED, SWAPPED, level, level, 1.0])
     assert SWAPPED < level < 1
 
 
@@ -44,15 +45,15 @@ def test_the_first_sentence_is_the_rest_of_the_others_by_hand() -> None:
     # The last five words rank b, a, c; the first five a has 5, b has 2, c has 2.
     correct = np.array([[2, 3, 3], [1, 1, 5], [1, 1, 1]])
     words = counted_set(correct, np.array([2, 3, 5]), ("a", "b", "c"))
-    curve = curve_of(words, SizeSettings(sizes=(5, 6), ways=("seq",), against="rest"))
-    assert [point.size for point in curve.points] == [5]
-    assert curve.points[0].mean == pytest.approx(weighted_kendall([3, 5, 1], [5, 2, 2]))
+    curve = curve_of(words, SizeSettings(sizes=(5, 6), strategies=("seq",), against="rest"))
+    assert [point.words for point in curve.points] == [5]
+    assert mean(curve.points[0]) == pytest.approx(weighted_kendall([3, 5, 1], [5, 2, 2]))
 
 
 def slow_tau(words: CountedSet, way: str, size: int, draw: int, settings: SizeSettings) -> float:
     """One sample, word for word: a loop over its sentences, systems and fields, and scipy's tau."""
-    order = in_order_of(way, words.lengths_N, size, rng=generator(settings.seed, draw))
-    sample = {int(unit) for unit in order[: reaching(words.lengths_N[order], size)]}
+    order = sampling_order(way, words.lengths_N, size, rng=generator(settings.seed, draw))
+    sample = {int(unit) for unit in order[: sentences_reaching(words.lengths_N[order], size)]}
     others = set(range(len(words.lengths_N))) - (sample if settings.against == "rest" else set())
     sides = []
     for units in (sample, others):
@@ -73,11 +74,11 @@ def slow_tau(words: CountedSet, way: str, size: int, draw: int, settings: SizeSe
 @pytest.mark.parametrize("seeds", ["average", "separate"])
 def test_equal_to_loops_and_scipy(way: str, against: str, seeds: str) -> None:
     words = made_up(runs=(2, 1, 3, 1, 2), units=60)
-    settings = SizeSettings((7, 50, 150), ways=(way,), draws=6, against=against, seeds=seeds, seed=5, aso_draws=0)
+    settings = SizeSettings((7, 50, 150), strategies=(way,), draws=6, against=against, seeds=seeds, seed=5, aso_draws=0)
     points = curve_of(words, settings).points
     assert len(points) == (3 if against == "rest" else 4)
     for point in points:
-        expected = [slow_tau(words, way, point.size, draw, settings) for draw in range(len(point.tau_B))]
+        expected = [slow_tau(words, way, point.words, draw, settings) for draw in range(len(point.tau_B))]
         np.testing.assert_allclose(point.tau_B, expected, rtol=0, atol=1e-12)
 
 
@@ -107,26 +108,25 @@ def test_random_samples_grow_and_runs_of_sentences_have_no_gap() -> None:
 
 
 def test_the_last_sentences_are_one_sample_however_many_draws_are_asked_for() -> None:
-    curve = curve_of(made_up(runs=(1, 1, 1), units=60), SizeSettings((20, 100), ways=("seq",), draws=50))
+    curve = curve_of(made_up(runs=(1, 1, 1), units=60), SizeSettings((20, 100), strategies=("seq",), draws=50))
     assert [len(point.tau_B) for point in curve.points] == [1, 1, 1]
-    assert all(math.isnan(bound) for point in curve.points for bound in point.interval(0.95).bounds)
 
 
 @pytest.mark.parametrize("way", ["rand", "rand-seq"])
 def test_more_draws_and_more_sizes_keep_the_old_ones(way: str) -> None:
     words = made_up(runs=(1, 1, 1, 1), units=60)
-    few = curve_of(words, SizeSettings((20, 200), ways=(way,), draws=10, seed=3))
-    many = curve_of(words, SizeSettings((20, 50, 100, 200), ways=(way,), draws=40, seed=3))
-    other = curve_of(words, SizeSettings((20, 200), ways=(way,), draws=10, seed=4))
-    known = {point.size: point.tau_B for point in many.points}
-    assert all(np.array_equal(point.tau_B, known[point.size][:10]) for point in few.points)
+    few = curve_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=3))
+    many = curve_of(words, SizeSettings((20, 50, 100, 200), strategies=(way,), draws=40, seed=3))
+    other = curve_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=4))
+    known = {point.words: point.tau_B for point in many.points}
+    assert all(np.array_equal(point.tau_B, known[point.words][:10]) for point in few.points)
     assert not np.array_equal(few.points[0].tau_B, other.points[0].tau_B)
 
 
 def test_memory_is_cut_into_blocks_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    words, settings = made_up(runs=(1, 2, 1), units=50), SizeSettings((20, 100), ways=("rand",), draws=23)
+    words, settings = made_up(runs=(1, 2, 1), units=50), SizeSettings((20, 100), strategies=("rand",), draws=23)
     at_once = curve_of(words, settings)
-    monkeypatch.setattr(sizes_sampling, "BLOCK", 3 * 50 * 5)  # five draws of three sizes
+    monkeypatch.setattr(size_samples, "BLOCK", 3 * 50 * 5)  # five draws of three sizes
     in_blocks = curve_of(words, settings)
     for one, other in zip(at_once.points, in_blocks.points, strict=True):
         assert np.array_equal(one.tau_B, other.tau_B)
@@ -136,10 +136,10 @@ def test_memory_is_cut_into_blocks_that_change_nothing(monkeypatch: pytest.Monke
 def test_sizes_beyond_what_is_there_are_shown_as_all() -> None:
     words = made_up(runs=(1, 1, 1), units=30)
     for sizes, whole in (((20, words.words, 10**6), False), ((20,), True), ((20, 10**6), True)):
-        points = curve_of(words, SizeSettings(sizes, whole, ways=("rand",), draws=5)).points
-        assert [(point.size, point.whole) for point in points] == [(20, False), (words.words, True)]
+        points = curve_of(words, SizeSettings(sizes, whole, strategies=("rand",), draws=5)).points
+        assert [(point.words, point.whole) for point in points] == [(20, False), (words.words, True)]
         assert points[-1].tau_B.tolist() == [1.0] * 5
-    assert len(curve_of(words, SizeSettings((20,), whole=False, ways=("rand",))).points) == 1
+    assert len(curve_of(words, SizeSettings((20,), whole=False, strategies=("rand",))).points) == 1
 
 
 def chances(ahead: int, behind: int, level: int, drawn: int) -> tuple[float, float]:
@@ -160,17 +160,17 @@ def test_two_systems_agree_with_theory_at_every_size() -> None:
     right = np.array([[1] * ahead + [0] * behind + [1] * level, [0] * ahead + [1] * behind + [1] * level])
     words = counted_set(right, np.ones(200, np.int64), ("better", "worse"))
     sizes = (5, 20, 50, 80, 120, 140, 180)
-    curve = curve_of(words, SizeSettings(sizes, whole=False, ways=("rand",), draws=draws))
+    curve = curve_of(words, SizeSettings(sizes, whole=False, strategies=("rand",), draws=draws))
     theory = []
     for point in curve.points:
-        better, even = chances(ahead, behind, level, point.size)
+        better, even = chances(ahead, behind, level, point.words)
         theory.append(better)
         assert abs(point.reached(0.9) / draws - better) < 4 * math.sqrt(better * (1 - better) / draws) + 1e-9
-        assert abs(point.undefined / draws - even) < 4 * math.sqrt(even * (1 - even) / draws) + 1e-9
-    found = curve.smallest(threshold=0.9, confidence=0.95)
+        assert abs(np.isnan(point.tau_B).sum() / draws - even) < 4 * math.sqrt(even * (1 - even) / draws) + 1e-9
+    found = curve.smallest_sufficient(threshold=0.9, confidence=0.95)
     assert found is not None
     assert min(abs(chance - 0.95) for chance in theory) > 0.02  # so that 4,000 draws leave no doubt
-    assert found.size == next(size for size, chance in zip(sizes, theory, strict=True) if chance > 0.95) == 80
+    assert found.words == next(size for size, chance in zip(sizes, theory, strict=True) if chance > 0.95) == 80
 
 
 def test_the_truth_lies_between_the_ranking_on_all_and_that_on_the_rest() -> None:
@@ -182,7 +182,7 @@ def test_the_truth_lies_between_the_ranking_on_all_and_that_on_the_rest() -> Non
     for number in range(150):
         right = (rng.random((5, 300)) < accuracy[:, None]).astype(np.int64)
         words = counted_set(right, np.ones(300, np.int64), names)
-        settings = SizeSettings((150,), whole=False, ways=("rand",), draws=4, seed=number)
+        settings = SizeSettings((150,), whole=False, strategies=("rand",), draws=4, seed=number)
         whole = curve_of(words, settings).points[0].tau_B
         rest = curve_of(words, replace(settings, against="rest")).points[0].tau_B
         samples = [sample_weights(words.lengths_N, "rand", [150], draw=draw, seed=number)[0] for draw in range(4)]
@@ -192,43 +192,45 @@ def test_the_truth_lies_between_the_ranking_on_all_and_that_on_the_rest() -> Non
     assert np.all(mean > 4 * error)
 
 
-def point(size: int, *taus: float, whole: bool = False) -> SizePoint:
-    return SizePoint(size, whole, 1.0, np.array(taus))
+def point(size: int, *taus: float, whole: bool = False) -> SampledSize:
+    return SampledSize(size, whole, 1.0, np.array(taus))
 
 
 def test_enough_is_where_tau_stays_above_the_threshold() -> None:
     good, bad = (1.0, 1.0, 0.9, 1.0), (1.0, 1.0, 0.5, 1.0)
-    curve = SizeCurve("rand", (point(1, *good), point(2, *bad), point(3, *good), point(4, *good)))
-    assert curve.smallest(threshold=0.9, confidence=0.95) is curve.points[2]  # not the lucky size 1
-    assert curve.smallest(threshold=0.9, confidence=0.75) is curve.points[0]
-    assert curve.smallest(threshold=0.95, confidence=0.95) is None
-    assert curve.smallest(threshold=0.5, confidence=0.95) is curve.points[0]
+    curve = SampledCurve("rand", (point(1, *good), point(2, *bad), point(3, *good), point(4, *good)))
+    assert curve.smallest_sufficient(threshold=0.9, confidence=0.95) is curve.points[2]  # not the lucky size 1
+    assert curve.smallest_sufficient(threshold=0.9, confidence=0.75) is curve.points[0]
+    assert curve.smallest_sufficient(threshold=0.95, confidence=0.95) is None
+    assert curve.smallest_sufficient(threshold=0.5, confidence=0.95) is curve.points[0]
 
 
 def test_one_sample_is_no_ground_to_call_a_size_enough() -> None:
-    curve = SizeCurve("seq", (point(1, 1.0), point(2, 1.0), point(9, 1.0, whole=True)))
+    curve = SampledCurve("seq", (point(1, 1.0), point(2, 1.0), point(9, 1.0, whole=True)))
     assert curve.draws == 1
-    assert curve.smallest(threshold=0.9, confidence=0.5) is None
+    assert curve.smallest_sufficient(threshold=0.9, confidence=0.5) is None
 
 
 def test_everything_is_no_answer_because_it_agrees_with_itself_by_construction() -> None:
-    curve = SizeCurve("rand", (point(1, 0.2, 0.3), point(9, 1.0, 1.0, whole=True)))
-    assert curve.smallest(threshold=0.9, confidence=0.5) is None
+    curve = SampledCurve("rand", (point(1, 0.2, 0.3), point(9, 1.0, 1.0, whole=True)))
+    assert curve.smallest_sufficient(threshold=0.9, confidence=0.5) is None
 
 
 def test_a_sample_that_orders_nothing_does_not_reach_a_threshold_and_is_left_out_of_the_mean() -> None:
-    found = point(5, math.nan, 1.0, 0.5)
-    assert (found.mean, found.undefined, found.reached(0.4), found.reached(1)) == (0.75, 1, 2, 1)
-    told = found.to_dict(SizeSettings())
-    assert (told["share"], told["undefined"], told["low"]) == (pytest.approx(1 / 3), 1, pytest.approx(0.5125))
-    assert math.isnan(point(5, math.nan).mean)
+    sampled = point(5, math.nan, 1.0, 0.5)
+    assert (sampled.reached(0.4), sampled.reached(1)) == (2, 1)
+    summary = _point(sampled, SizeSettings())
+    assert (summary.tau, summary.undefined, summary.reached, summary.low) == (0.75, 1, 1, pytest.approx(0.5125))
+    single = _point(point(5, 1.0), SizeSettings())
+    assert (single.tau, single.share, math.isnan(single.low), math.isnan(single.high)) == (1, 1, True, True)
+    assert math.isnan(_point(point(5, math.nan), SizeSettings()).tau)
 
 
 def test_a_metric_without_a_score_on_a_sample_gives_no_tau() -> None:
     # Words that count are in the last sentence only, and the first sentence alone has none.
     counts = np.array([[[0, 0, 0], [1, 2, 2]], [[0, 0, 0], [2, 2, 2]]])
     words = CountedSet("few", ("a", "b"), np.array([4, 4]), counts, METRICS.make("accuracy(column='upos')"))
-    settings = SizeSettings((4,), whole=False, ways=("rand",), draws=40)
+    settings = SizeSettings((4,), whole=False, strategies=("rand",), draws=40)
     for against in ("all", "rest"):
         tau = curve_of(words, replace(settings, against=against)).points[0].tau_B
         assert 0 < np.count_nonzero(np.isnan(tau)) <= 40
@@ -252,26 +254,26 @@ def test_the_order_of_systems_does_not_matter(order: list[int], seed: int) -> No
         words.counts_RNF[order],
         words.metric,
     )
-    settings = SizeSettings((30, 100), ways=("rand",), draws=3)
+    settings = SizeSettings((30, 100), strategies=("rand",), draws=3)
     for one, other in zip(curve_of(words, settings).points, curve_of(mixed, settings).points, strict=True):
         np.testing.assert_allclose(one.tau_B, other.tau_B, rtol=0, atol=1e-12)
 
 
 def test_significance_on_a_sample_is_held_against_that_on_everything() -> None:
     words = made_up(runs=(3, 3, 1, 4), units=80)
-    settings = SizeSettings((60,), ways=("rand",), draws=7, aso_draws=4, seed=0)
+    settings = SizeSettings((60,), strategies=("rand",), draws=7, aso_draws=4, seed=0)
     sample, whole = curve_of(words, settings).points
     assert sample.aso is not None
     assert whole.aso is not None
     assert (len(sample.aso.disagreement_B), len(whole.aso.disagreement_B), sample.aso.systems) == (4, 1, 3)
-    assert (whole.aso.disagreement, whole.aso.distance) == (0, 0)
+    assert (whole.aso.disagreement_B.tolist(), whole.aso.distance_B.tolist()) == ([0], [0])
     names = np.array(words.systems)
     bounds = []
     weights = sample_weights(words.lengths_N, "rand", [60], draw=3, seed=0)[0]
     for units in (weights > 0, weights >= 0):
         scores = words.metric.value(words.counts_RNF[:, units].sum(axis=1))
         rows = [scores[names == name] for name in ("s0", "s1", "s3")]  # s2 has one run
-        bounds.append(aso_matrix(rows, rng=np.random.default_rng(0), resamples=RESAMPLES).bound_SS)
+        bounds.append(aso_matrix(rows, rng=np.random.default_rng(0), resamples=ASO_RESAMPLES).bound_SS)
     pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
     differ = sum((bounds[0][pair] < 0.5) != (bounds[1][pair] < 0.5) for pair in pairs)
     assert sample.aso.disagreement_B[3] == differ / 6
@@ -282,11 +284,11 @@ def test_significance_on_a_sample_is_held_against_that_on_everything() -> None:
 
 def test_significance_needs_two_systems_with_two_runs() -> None:
     scores = np.array([[0.1, 0.2, 0.3]])
-    assert aso_agreement(scores, scores, ["a", "a", "b"], seed=0) is None
-    assert aso_agreement(scores, scores, ["a", "b", "c"], seed=0) is None
-    gone = aso_agreement(np.array([[0.1, math.nan, 0.3, 0.4]]), np.ones((1, 4)), ["a", "a", "b", "b"], seed=0)
+    assert compare_aso(scores, scores, ["a", "a", "b"], seed=0) is None
+    assert compare_aso(scores, scores, ["a", "b", "c"], seed=0) is None
+    gone = compare_aso(np.array([[0.1, math.nan, 0.3, 0.4]]), np.ones((1, 4)), ["a", "a", "b", "b"], seed=0)
     assert gone is not None
-    assert math.isnan(gone.disagreement)
+    assert np.isnan(gone.disagreement_B).all()
 
 
 def test_over_several_sets_the_mean_score_ranks() -> None:
@@ -295,22 +297,22 @@ def test_over_several_sets_the_mean_score_ranks() -> None:
     first = counted_set(np.array([[4, 3], [0, 2]]), lengths, ("a", "b"))
     second = counted_set(np.array([[4, 1], [1, 3]]), lengths, ("a", "b"))
     both = [replace(first, name="first"), replace(second, name="second")]
-    found, overall = size_curves(both, SizeSettings((4,), ways=("seq",)))
-    assert [each.curves[0].points[0].mean for each in found] == [1.0, -1.0]
+    found, overall = size_curves(both, SizeSettings((4,), strategies=("seq",)))
+    assert [mean(each.curves[0].points[0]) for each in found] == [1.0, -1.0]
     assert overall is not None
     assert overall.scores_S.tolist() == [(7 / 8 + 5 / 8) / 2, (2 / 8 + 4 / 8) / 2]
     points = overall.curves[0].points
-    assert [(each.size, each.whole, each.mean) for each in points] == [(4, False, -1.0), (16, True, 1.0)]
+    assert [(each.words, each.whole, mean(each)) for each in points] == [(4, False, -1.0), (16, True, 1.0)]
 
 
 @pytest.mark.parametrize("against", ["all", "rest"])
 def test_over_several_sets_only_common_sizes_are_kept(against: str) -> None:
     small, large = made_up(runs=(2, 1, 2), units=20, name="small"), made_up(runs=(2, 1, 2), units=90, name="large")
-    settings = SizeSettings((10, 40, 300), ways=("rand",), draws=5, against=against, aso_draws=0)
+    settings = SizeSettings((10, 40, 300), strategies=("rand",), draws=5, against=against, aso_draws=0)
     _, overall = size_curves([small, large], settings)
     assert overall is not None
     points = overall.curves[0].points
-    assert [point.size for point in points if not point.whole] == [10, 40]
+    assert [point.words for point in points if not point.whole] == [10, 40]
     # The second size again, one set after the other.
     sides = []
     for words in (small, large):
@@ -324,7 +326,7 @@ def test_over_several_sets_only_common_sizes_are_kept(against: str) -> None:
 
 
 def test_sets_with_other_systems_or_other_numbers_of_runs_have_no_overall() -> None:
-    settings = SizeSettings((10, 100), ways=("rand",), draws=3)
+    settings = SizeSettings((10, 100), strategies=("rand",), draws=3)
     one, other = made_up(runs=(1, 1), units=40, name="one"), made_up(runs=(1, 2), units=40, name="other")
     found, overall = size_curves([one, other], settings)
     assert [each.name for each in found] == ["one", "other"]

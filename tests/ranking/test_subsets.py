@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from deadheat.errors import InputError
 from deadheat.kernels import subsets as kernels
 from deadheat.ranking import subsets as module
-from deadheat.ranking.subsets import Design, every_subset, free, one_per_group, stratified
-from deadheat.ranking.integers import WholeScores, whole_scores
-from deadheat.ranking.subsets import SubsetRanks, rank_over_subsets, samples_with_rank, weighted_quantile
+from deadheat.ranking.integers import IntegerScores, integer_scores
+from deadheat.ranking.subsets import (
+    Design,
+    SubsetRanks,
+    every_subset,
+    free,
+    one_per_group,
+    rank_over_subsets,
+    samples_with_rank,
+    stratified,
+    weighted_quantile,
+)
 from deadheat.stats.rankings import kendall
 from tests.ranking.tables import all_subsets, every_rank, plain_ranks, small_table
 
@@ -22,7 +31,7 @@ SHAPES = [(2, 3, 1), (3, 5, 2), (5, 7, 3), (6, 6, 6), (4, 8, 5), (9, 6, 4)]
 KEY = np.array([20_221_012], np.uint64)
 
 
-def of(seed: int, systems: int, datasets: int, size: int) -> tuple[WholeScores, SubsetRanks]:
+def of(seed: int, systems: int, datasets: int, size: int) -> tuple[IntegerScores, SubsetRanks]:
     scores = small_table(seed, systems=systems, datasets=datasets)
     return scores, rank_over_subsets(scores, every_subset(datasets, size), samples=1)
 
@@ -39,7 +48,7 @@ def test_ranks_over_all_subsets_are_those_of_a_loop(systems: int, datasets: int,
     assert found.mean_S == pytest.approx(ranks_BS.mean(axis=0))
     assert found.sd_S == pytest.approx(ranks_BS.std(axis=0))
     for system in range(systems):
-        assert found.quantiles(system) == pytest.approx(np.quantile(ranks_BS[:, system], (0.25, 0.5, 0.75)).tolist())
+        assert found.quartiles(system) == pytest.approx(np.quantile(ranks_BS[:, system], (0.25, 0.5, 0.75)).tolist())
 
 
 @pytest.mark.parametrize(("systems", "datasets", "size"), SHAPES)
@@ -62,7 +71,7 @@ def test_tau_is_that_of_every_subset_one_by_one(systems: int, datasets: int, siz
 
 
 def test_a_table_that_leaves_all_level_has_no_tau() -> None:
-    found = rank_over_subsets(whole_scores([[1, 2], [1, 2]]), every_subset(2, 1), samples=5)
+    found = rank_over_subsets(integer_scores([[1, 2], [1, 2]]), every_subset(2, 1), samples=5)
     assert math.isnan(found.tau.mean)
     assert found.tau.undefined == 2
     assert found.counts_SS.tolist() == [[2, 0], [2, 0]]
@@ -87,7 +96,7 @@ def test_sampled_ranks_are_those_of_the_subsets_that_were_drawn(
 
 def test_scores_too_fine_for_32_bits_are_ranked_alike() -> None:
     scores = small_table(1)
-    fine = WholeScores(scores.above_SD * 10**9, 1.0, exact=True)
+    fine = IntegerScores(scores.above_SD * 10**9, 1.0, exact=True)
     a, b = (rank_over_subsets(each, free(7, 3), samples=5000, key=KEY) for each in (scores, fine))
     assert (a.counts_SS == b.counts_SS).all()
     assert (a.wins_SS == b.wins_SS).all()
@@ -105,7 +114,7 @@ def test_more_samples_keep_the_old_ones() -> None:
 def test_how_many_samples_are_done_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     scores, design = small_table(2, datasets=20), free(20, 5)
     whole = rank_over_subsets(scores, design, samples=2000, key=KEY)
-    monkeypatch.setattr(module, "AT_A_TIME", 333)
+    monkeypatch.setattr(module, "SAMPLES_PER_CALL", 333)
     parts = rank_over_subsets(scores, design, samples=2000, key=KEY)
     for one, other in ((whole.counts_SS, parts.counts_SS), (whole.earliest_SS, parts.earliest_SS)):
         assert (one == other).all()
@@ -258,5 +267,5 @@ def test_no_samples_are_refused() -> None:
 
 
 def test_a_design_for_other_data_sets_is_refused() -> None:
-    with pytest.raises(InputError, match="subsets of 6 data sets; expected of the 7"):
+    with pytest.raises(InputError, match="subsets of 6 data sets; expected the 7"):
         rank_over_subsets(small_table(0), free(6, 2), samples=10)

@@ -2,14 +2,21 @@
 
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
+
+import numpy as np
 
 import deadheat
 from deadheat.corpus import Corpus
 from deadheat.questions.power import assumed_power
 from deadheat.questions.run import run_plan
+from deadheat.questions.size import size
+from deadheat.questions.splits import split_report
 from deadheat.questions.stored_study import read_study
+from deadheat.questions.table_report import table_report
+from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
+from deadheat.results.ledger import Evaluations, LedgerLine, LedgerReport
 from deadheat.results.study import StudyResult
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
@@ -29,6 +36,7 @@ TABLE = {
     "B": {"en": 0.89, "de": 0.84, "fi": 0.78, "ta": 0.61, "tr": 0.70, "eu": 0.61, "hu": 0.60, "et": 0.71},
     "C": {"en": 0.85, "de": 0.84, "fi": 0.74, "ta": 0.56, "tr": 0.66, "eu": 0.62, "hu": 0.61, "et": 0.70},
 }
+FOUR = TABLE | {"D": TABLE["C"] | {"en": 0.91, "hu": 0.66}}
 
 
 def sample_score() -> Result:
@@ -49,6 +57,57 @@ def sample_compare_scores() -> Result:
 
 def sample_power() -> Result:
     return assumed_power(25_000, 0.970, 0.968, agreement=0.98)
+
+
+@cache
+def runs_file() -> Path:
+    """Runs of three systems on two tasks, with settings, seeds and dev scores."""
+    rng = np.random.default_rng(0)
+    path = Path(mkdtemp()) / "runs.csv"
+    rows = [
+        f"{task},{system},{layers},{seed},{rng.uniform(0.8, 0.9):.3f},{rng.normal(mean, 0.01):.4f}\n"
+        for task in ("ner", "pos")
+        for system, mean in (("A", 0.85), ("B", 0.83), ("C", 0.845))
+        for layers in (1, 2)
+        for seed in range(6)
+    ]
+    path.write_text("task,system,layers,seed,dev,f1\n" + "".join(rows))
+    return path
+
+
+def sample_seeds() -> Result:
+    return deadheat.seeds(runs_file(), score="f1", dev="dev", by="task", ignore=["layers"], resamples=50)
+
+
+def sample_seeds_of_configurations() -> Result:
+    return deadheat.seeds(runs_file(), score="f1", where=["task=ner"], resamples=50)
+
+
+def sample_contrast() -> Result:
+    settings = ["layers", "seed"]
+    return deadheat.contrast(runs_file(), score="f1", factor="system", by="task", settings=settings, importance=True)
+
+
+def sample_rank() -> Result:
+    return deadheat.rank(TABLE, subset_size=3, samples=20)
+
+
+def sample_rank_with_everything() -> Result:
+    return deadheat.rank(
+        FOUR,
+        subset_size=3,
+        exact=True,
+        attributes={"family": tuple("ggudtsuu")},
+        anomalous=["B"],
+        subsets={"large": ["en", "de"], "small": ["ta", "hu", "xx"]},
+        left_out=True,
+        representative_size=2,
+    )
+
+
+def sample_size() -> Result:
+    settings = SizeSettings((4, 20, 40), draws=10, aso_draws=2)
+    return size(GOLD, {"good": [GOOD, FAIR], "fair": [FAIR, POOR], "poor": POOR}, settings=settings)
 
 
 STUDY = """
@@ -94,6 +153,34 @@ def sample_study() -> Result:
 
 def sample_search() -> Result:
     return study_with_search().searches[0]
+
+
+def sample_split() -> Result:
+    text = "# newdoc id = {0}\n" + "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n" * 6
+    corpus = deadheat.read(text="".join(text.format(i) for i in range(10)))
+    return split_report(deadheat.split(corpus, "random(unit='document')", times=2))
+
+
+def sample_ledger() -> Result:
+    evaluated = Evaluations(
+        "en-test.conllu", "0f" * 32, 3, ("a", "b"), 2, ("ana",), "2026-01-01T10:00:00", budget=2, over_budget=1
+    )
+    line = LedgerLine(
+        "2026-01-01T10:00:00", "ana", "look", "a", "1e" * 32, ("las.v1",), "main table", None, "reviewers asked"
+    )
+    return LedgerReport((evaluated,), "ledger.jsonl", (line,))
+
+
+def sample_table() -> Result:
+    return table_report(scores_file()).results[0]
+
+
+@cache
+def scores_file() -> Path:
+    path = Path(mkdtemp()) / "scores.csv"
+    rows = [f"{system},{name},{score}" for system, scores in TABLE.items() for name, score in scores.items()]
+    path.write_text("\n".join(["system,dataset,score", *rows]) + "\n")
+    return path
 
 
 @cache

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from deadheat.splits.allocation import allocate
-from deadheat.splits.drawing import below, generator, proportional, shuffled
+from deadheat.splits.drawing import below, generator, permutation, round_table
 
 counts = st.lists(st.integers(0, 40), min_size=1, max_size=12)
 
@@ -27,7 +27,7 @@ def margins(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 @given(margins(), st.integers(0, 99))
 def test_rounding_keeps_all_sums_and_every_cell_within_one(made: tuple[list[int], list[int]], seed: int) -> None:
     rows, columns = (np.array(each) for each in made)
-    table = proportional(rows, columns, rng=generator(seed, 0))
+    table = round_table(rows, columns, rng=generator(seed, 0))
     assert table.sum(axis=1).tolist() == made[0]
     assert table.sum(axis=0).tolist() == made[1]
     shares = np.outer(rows, columns) / max(1, rows.sum())
@@ -38,7 +38,7 @@ def test_rounding_keeps_all_sums_and_every_cell_within_one(made: tuple[list[int]
 def test_every_cell_is_its_share_on_average() -> None:
     rows, columns, times = np.array([1, 1, 2, 3, 10]), np.array([12, 3, 2]), 1000
     shares = np.outer(rows, columns) / 17
-    found = sum(proportional(rows, columns, rng=generator(7, i)) for i in range(times))
+    found = sum(round_table(rows, columns, rng=generator(7, i)) for i in range(times))
     over = found - times * np.floor(shares)
     for cell in product(range(5), range(3)):
         chance = shares[cell] % 1
@@ -127,7 +127,7 @@ def test_nothing_and_one_unit_can_be_dealt_out() -> None:
 
 def test_shuffles_have_every_order_alike() -> None:
     times = 1200
-    orders = [tuple(shuffled(4, rng=generator(5, i)).tolist()) for i in range(times)]
+    orders = [tuple(permutation(4, rng=generator(5, i)).tolist()) for i in range(times)]
     low, high = binom.ppf([1e-6, 1 - 1e-6], times, 1 / 24)
     found = {order: orders.count(order) for order in set(orders)}
     assert len(found) == 24
@@ -147,7 +147,7 @@ def test_numbers_below_a_bound_are_all_alike_and_fit() -> None:
 def test_chance_is_what_it_was() -> None:
     """A split that was published must come again, on other machines and with other versions of numpy."""
     assert generator(3, 1).bit_generator.random_raw(2).tolist() == [1850873042092917132, 11667821788946643541]
-    assert shuffled(8, rng=generator(0, 0)).tolist() == [6, 3, 1, 4, 5, 2, 7, 0]
+    assert permutation(8, rng=generator(0, 0)).tolist() == [6, 3, 1, 4, 5, 2, 7, 0]
 
 
 def test_no_two_seeds_and_numbers_give_the_same_chance() -> None:

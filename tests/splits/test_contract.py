@@ -151,7 +151,7 @@ def test_seeds_and_numbers_give_other_splits(name: str) -> None:
 def test_what_gives_one_split_gives_it_for_every_seed_and_no_more(name: str) -> None:
     corpus = treebank([[3, 4, 5], [2, 7], [6], [1, 8]] * 5)
     assert parts_of(split(corpus, name, seed=1)[0]) == parts_of(split(corpus, name, seed=2)[0])
-    with pytest.raises(InputError, match=r"2 splits by .*, which gives but one; expected 1"):
+    with pytest.raises(InputError, match=r"2 splits by .*, which has only one; expected 1"):
         split(corpus, name, times=2)
 
 
@@ -176,7 +176,7 @@ def test_settings_that_do_not_exist_are_refused_with_the_nearest(name: str) -> N
         with pytest.raises(NameUnknown, match=f"setting of {name} '{known[0]}x' is unknown; did you mean '{known[0]}'"):
             STRATEGIES.make(f"{name}({known[0]}x=1)")
     else:
-        with pytest.raises(NameUnknown, match=f"setting of {name} 'unit' is unknown; none are known"):
+        with pytest.raises(NameUnknown, match=f"setting of {name} 'unit' is unknown; there are none"):
             STRATEGIES.make(f"{name}(unit='x')")
 
 
@@ -192,12 +192,12 @@ WRONG: list[tuple[str, str]] = [
     ("kfold(folds=99)", "99 folds of 10 sentences; expected fewer folds"),
     ("kfold(folds=9, unit='document')", "9 folds of 5 documents; expected fewer folds"),
     ("ud(sample=5)", "ud: sample=5; expected 0, or 20 to 50 sentences"),
-    ("biased(by='lenght')", "biased: way 'lenght' is unknown; did you mean 'length'?"),
+    ("biased(by='lenght')", "biased: by 'lenght' is unknown; did you mean 'length'?"),
     ("biased(end='lon')", "biased: end 'lon' is unknown; did you mean 'long'?"),
     ("biased(ngram=6)", "biased: ngram=6; expected 1 to 5"),
-    ("biased(sizes='train=50%,dev=50%')", "expected one for test, and another"),
+    ("biased(sizes='train=50%,dev=50%')", "expected test and at least one other part"),
     ("seq(train=0)", "seq: train=0, words=10000; expected words of train"),
-    ("rand(part='train')", "rand: part 'train' is unknown; known are tune, dev, test"),
+    ("rand(part='train')", "rand: part 'train' is unknown; expected one of tune, dev, test"),
     ("rand(train=10, words=999)", "dev of 999 words after 10 words of train; there are 18 left"),
     ("rand-seq(train=99, words=0)", "dev of 1 words after 28 words of train; there are 0 left"),
     ("tune(tune=0)", "tune: tune=0, dev=1000, test=1000; expected at least 1 sentence each"),
@@ -219,7 +219,7 @@ def test_settings_that_do_not_fit_are_refused(name: str, message: str) -> None:
 def test_documents_are_needed_where_they_are_the_unit() -> None:
     corpus = treebank([[3], [4]] * 5, marks=False)
     for name in ("random(unit='document')", "kfold(unit='document')", "biased(unit='document')"):
-        with pytest.raises(InputError, match=r"no documents were found; expected '# newdoc' marks or sent_ids"):
+        with pytest.raises(InputError, match=r"no documents; expected '# newdoc' marks or sent_ids"):
             split(corpus, name)
     with pytest.raises(InputError, match=r"no documents; expected"):
         split(treebank([[3], [4]] * 5), "random(unit='document')", documents="none")
@@ -253,7 +253,7 @@ def test_wrong_times_and_seeds_are_refused() -> None:
     wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: split(corpus, times=0), "0 splits; expected at least 1"),
         (lambda: split(corpus, seed=-1), "seed -1; expected 0 or more"),
-        (lambda: split(read(text="", format="conllu")), "no sentences; expected some to split"),
+        (lambda: split(read(text="", format="conllu")), "no sentences; expected at least one"),
     ]
     for call, message in wrong:
         with pytest.raises(InputError, match=message):

@@ -162,7 +162,7 @@ def test_an_empty_folder_is_filled_and_stays_the_folder_it_was(tmp_path: Path, m
     write_splits(made, ".")
     assert sorted(written(Path("."))) == ["0/test.txt", "0/train.txt", "manifest.json"]  # seen from inside it
     assert target.stat().st_mode & 0o777 == 0o750
-    with pytest.raises(SplitError, match=r"\.: a folder that is not empty; expected a new or an empty one"):
+    with pytest.raises(SplitError, match=r"\.: the folder is not empty; expected a new or an empty one"):
         write_splits(made, ".")
 
 
@@ -264,9 +264,8 @@ def test_every_file_that_was_changed_or_removed_is_told_on_a_line(tmp_path: Path
         check_folder(target)
     first, second = str(caught.value).splitlines()
     assert first.startswith(f"{target}/0/dev.conllu: was changed after it was written; expected the hash ")
-    assert (
-        second == f"{target}/1/test-5-words.conllu: cannot be read (no such file or directory); the manifest names it"
-    )
+    missing = f"{target}/1/test-5-words.conllu: cannot be read (no such file or directory)"
+    assert second == f"{missing}; expected the file of the manifest"
 
 
 def test_other_files_in_the_folder_are_told(tmp_path: Path) -> None:
@@ -325,16 +324,16 @@ def test_a_treebank_without_a_manifest_is_looked_at_by_its_own_parts(tmp_path: P
     (leak,) = checked.leaks["0"]
     assert (checked.verified, leak.within, leak.of) == (0, "train", "test")
     assert (leak.identical, leak.identical_long, leak.shared_documents) == (4, 4, 2)
-    assert checked.notes == (f"{tmp_path}: no manifest.json; looked for leaks, verified nothing",)
+    assert checked.notes == (f"{tmp_path}: no manifest.json; checked for leaks only",)
 
 
 def test_folders_that_are_no_splits_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SplitError, match=r"nowhere: not a folder; expected one that deadheat split wrote"):
+    with pytest.raises(SplitError, match=r"nowhere: not a folder; expected one written by deadheat split"):
         check_folder(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no corpus files in this folder"):
         check_folder(tmp_path)
     (tmp_path / "x.conllu").write_text(CONLLU, encoding="utf-8")
-    with pytest.raises(InputError, match=r"no manifest.json, and files without a part in their name; expected either"):
+    with pytest.raises(InputError, match=r"no manifest.json, and file names without a part; expected one of the two"):
         check_folder(tmp_path)
 
 

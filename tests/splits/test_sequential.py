@@ -116,7 +116,7 @@ def test_ud_tune_takes_a_third_of_dev(sizes: dict[str, int], last: int, expected
     assert made.notes == (
         ()
         if "dev" in sizes
-        else (f"no dev set: the last {min(last, sizes['train'] // 2)} sentences of train became it",)
+        else (f"no dev set: the last {min(last, sizes['train'] // 2)} sentences of train are used as dev",)
     )
 
 
@@ -124,11 +124,13 @@ def test_ud_tune_refuses_what_has_no_third() -> None:
     for sizes in ({"train": 10, "dev": 2}, {"train": 5, "test": 9}, {"dev": 9, "test": 9}):
         with pytest.raises(InputError, match="expected at least 3, and train"):
             split(files(**sizes), "ud-tune")
-    with pytest.raises(InputError, match="there is a tune part already"):
+    with pytest.raises(InputError, match="already has a tune part"):
         split(files(train=9, tune=9, dev=9), "ud-tune")
 
 
 def test_files_must_name_their_parts_where_these_are_used() -> None:
     for name in ("standard", "ud-tune"):
-        with pytest.raises(InputError, match=rf"text: no part in every file's name; strategy {name} expected names as"):
+        with pytest.raises(
+            InputError, match=rf"text: not all file names tell a part; strategy {name} expected names such as"
+        ):
             split(TEN, name)

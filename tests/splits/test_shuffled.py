@@ -143,7 +143,7 @@ def test_a_small_treebank_is_all_test_or_has_a_sample_to_train_on() -> None:
     corpus = read(text=tagged_text([4] * 100))
     made = split(corpus, "ud")
     assert {part: len(each) for part, each in made[0].parts.items()} == {"test": 100}
-    assert made.notes == ("fewer than 20,000 words: all of it is test; cross-validate with kfold",)
+    assert made.notes == ("fewer than 20,000 words: all sentences are test; cross-validate with kfold",)
     made = split(corpus, "ud(sample=20)", times=2)
     assert {part: len(each) for part, each in made[0].parts.items()} == {"train": 20, "test": 80}
     assert made[0].parts["train"].tolist() != made[1].parts["train"].tolist()
@@ -151,7 +151,7 @@ def test_a_small_treebank_is_all_test_or_has_a_sample_to_train_on() -> None:
 
 def test_ud_without_documents_asks_for_another_unit() -> None:
     corpus = read(text=tagged_text([20] * 1500, kinds=900))
-    with pytest.raises(InputError, match="no documents were found"):
+    with pytest.raises(InputError, match="no documents; expected"):
         split(corpus, "ud")
     made = split(corpus, "ud(unit='block')")
     assert 10_000 <= lengths_of(corpus)[made[0].parts["test"]].sum() <= 10_600

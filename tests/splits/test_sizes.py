@@ -10,7 +10,7 @@ import pytest
 from deadheat.corpus import read
 from deadheat.errors import InputError, SplitError
 from deadheat.splits import Partition, split
-from deadheat.splits.strategy import amounts, parse_sizes
+from deadheat.splits.strategy import parse_sizes, target_amounts
 from tests.splits.corpora import joined, lengths_of, tagged_text, treebank
 
 SIZES = [
@@ -26,19 +26,19 @@ SIZES = [
     ("train=10 tokens,test=1 token", {"train": "10 words", "test": "1 words"}),
 ]
 WRONG_SIZES = [
-    ("80/10/5", "the shares sum to 95 %; expected 100 %, or a part that gets the rest"),
+    ("80/10/5", "the shares sum to 95 %; expected 100 %, or rest for one part"),
     ("80/10/20", "the shares sum to 110 %; expected 100 %"),
     ("train=90%,test=5%", "the shares sum to 95 %; expected 100 %"),
-    ("train=rest,test=100%", "the shares sum to 100 %; expected them to leave something"),
+    ("train=rest,test=100%", "the shares sum to 100 %; expected less than 100 %"),
     ("train=rest,test=60%,dev=60%", "the shares sum to 120 %"),
-    ("train=rest,test=rest", "the rest twice; expected one part to get it"),
+    ("train=rest,test=rest", "rest twice; expected it for one part"),
     ("train=5 words,test=5 sentences", "words and sentences mixed"),
-    ("train=80%,train=20%", "a part twice; expected each once"),
+    ("train=80%,train=20%", "the same part twice; expected each once"),
     ("train=rest,tset=10%", "part 'tset' is unknown; did you mean 'test'?"),
-    ("train=rest,test=10", "'test=10'; expected %, words or sentences behind the number"),
+    ("train=rest,test=10", "'test=10'; expected %, words or sentences after the number"),
     ("train=rest,10%", "'10%'; expected part=size"),
-    ("train=rest,test=0%", "nothing for test; expected more than 0"),
-    ("100/0", "nothing for test; expected more than 0"),
+    ("train=rest,test=0%", "size 0 of test; expected more than 0"),
+    ("100/0", "size 0 of test; expected more than 0"),
     ("train=rest,test=-5 words", "size '-5 words'; expected a share"),
     ("train=rest,test=5 wordz", "size '5 wordz'; expected a share"),
     ("train=rest,test=1.5 words", "'1.5 words'; expected a whole number of words"),
@@ -69,7 +69,7 @@ def test_sizes_that_make_no_sense_are_refused_in_one_line(text: str, message: st
 
 
 def test_the_rest_is_what_is_left() -> None:
-    assert amounts(parse_sizes("train=rest,dev=10%,test=150 words"), 1000, "words", "x") == {
+    assert target_amounts(parse_sizes("train=rest,dev=10%,test=150 words"), 1000, "words", "x") == {
         "train": 750.0,
         "dev": 100.0,
         "test": 150.0,
@@ -79,10 +79,10 @@ def test_the_rest_is_what_is_left() -> None:
 @pytest.mark.parametrize(
     ("sizes", "message"),
     [
-        ("train=rest,test=40 sentences", "test 40 sentences asked; there are 30 sentences"),
-        ("train=rest,test=30 sentences", "test 30 sentences asked; there are 30 sentences"),
-        ("train=20 sentences,test=11 sentences", "train 20 sentences + test 11 sentences asked; there are 30"),
-        ("train=rest,test=9999 words", "test 9,999 words asked; there are 115 words"),
+        ("train=rest,test=40 sentences", "test 40 sentences requested; there are 30 sentences"),
+        ("train=rest,test=30 sentences", "test 30 sentences requested; there are 30 sentences"),
+        ("train=20 sentences,test=11 sentences", "train 20 sentences + test 11 sentences requested; there are 30"),
+        ("train=rest,test=9999 words", "test 9,999 words requested; there are 115 words"),
     ],
 )
 def test_more_than_there_is_cannot_be_had(sizes: str, message: str) -> None:
@@ -149,19 +149,19 @@ def test_nested_sets_of_text_in_order_are_those_nearest_its_end() -> None:
 @pytest.mark.parametrize(
     ("nested", "message"),
     [
-        (["test=10%", "test=5 words"], "a part twice; expected all sizes of a part together"),
+        (["test=10%", "test=5 words"], "the same part twice; expected all sizes of a part together"),
         (["test"], "nested 'test'; expected as test=100,200,500 words"),
         (["tst=10%"], "nested 'tst=10%': part 'tst' is unknown; did you mean 'test'?"),
-        (["tune=10%"], "nested: part 'tune' is unknown; known are train, dev, test"),
-        (["test=20,10 words"], "expected sizes of one kind, each larger than the one before"),
-        (["test=10,10 words"], "each larger than the one before"),
+        (["tune=10%"], "nested: part 'tune' is unknown; expected one of train, dev, test"),
+        (["test=20,10 words"], "expected sizes of one kind in increasing order"),
+        (["test=10,10 words"], "in increasing order"),
         (["test=10%,20 words"], "nested 'test=10%,20 words': size '10% words'"),
         (["test=10"], "expected sizes as test=100,200,500 words"),
         (["test=150%"], "expected sizes as test=100,200,500 words"),
         (["test=0 words"], "expected sizes as"),
         (["test=rest"], "expected sizes as"),
         (["test="], "size ''"),
-        (["test=9999 words"], "nested: 9,999 words asked; test has "),
+        (["test=9999 words"], "nested: 9,999 words requested; test has "),
     ],
 )
 def test_nested_sizes_that_make_no_sense_are_refused(nested: list[str], message: str) -> None:
@@ -194,10 +194,10 @@ def test_a_partition_that_exists_is_right(parts: dict[str, list[int]], message: 
 @pytest.mark.parametrize(
     ("nested", "message"),
     [
-        ({"dev": {"dev-1": [0]}}, "sets within dev, which is no part; expected train, test"),
+        ({"dev": {"dev-1": [0]}}, "subsets of dev, which is not a part; expected train, test"),
         ({"train": {"a": []}}, "a is empty"),
-        ({"train": {"a": [1]}}, "a is not inside train"),
-        ({"train": {"a": [0], "b": [2, 3]}}, "a is not inside b"),
+        ({"train": {"a": [1]}}, "a is not within train"),
+        ({"train": {"a": [0], "b": [2, 3]}}, "a is not within b"),
     ],
 )
 def test_nested_sets_that_exist_are_nested(nested: dict[str, dict[str, list[int]]], message: str) -> None:

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
-from deadheat.kernels.resampling import violation_sums
-from deadheat.kernels.resampling import draw_weights
+from deadheat.kernels.resampling import draw_weights, violation_sums
 from deadheat.stats import aso as module
 from deadheat.stats.aso import aso, aso_matrix, violation_ratio
 from deadheat.stats.intervals import normal_quantile

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from deadheat.questions.contest import contests
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deadheat.study.search.space import Settings
-from deadheat.questions.contest import contests
 from deadheat.stats.intervals import bootstrap, difference
 from deadheat.stats.paired import TESTS
+from deadheat.study.search.space import Settings
 from tests.stats.worlds import WORLDS, World, accuracy, draw, f1
 
 ALPHA, RUNS = 0.05, 300

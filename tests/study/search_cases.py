@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import Search, Searched, Values, run_search, searches_of
+from deadheat.study.search.search import Search, SearchOutcome, Values, run_search, searches_of
 from tests.study.study_cases import corpus_text
 
 FOUR = "system = 'perceptron'\nepochs = [1, 2]\norder = [2, 3]\n"  # settings, in the order of a grid
@@ -72,7 +72,7 @@ class World:
             self.values = {place: value for place, value in self.values.items() if place[0] != cell.key}
             self.values |= {(cell.key, part, METRIC): self.score(cell, part) for part in cell.scored}
 
-    def conduct(self, search: Search) -> Searched:
+    def run_plan(self, search: Search) -> SearchOutcome:
         return run_search(search, self.run, self.read)
 
     def read(self) -> Values:

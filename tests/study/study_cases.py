@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
-from deadheat.corpus.transforms import with_labels
-from deadheat.study.engine.executor import SerialExecutor
+from deadheat.corpus.labels import with_labels
 from deadheat.study.engine.local import LocalExecutor
-from deadheat.study.engine.running import Workplace
-from deadheat.study.engine.training import Worked
+from deadheat.study.engine.running import CellRunner
+from deadheat.study.engine.training import CellResult
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS, Model, System
+from tests.study.serial_executor import SerialExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = [
@@ -62,18 +62,13 @@ def study_file(folder: Path, systems: str = "majority unigram", more: str = "", 
     return path
 
 
-def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, Worked]:
+def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, CellResult]:
     """Cells one by one in this process."""
-    return in_this_process(plan, store.path)
-
-
-def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, Worked]:
-    """The same for the path of a store, as `run_plan` asks for it."""
-    place = Workplace(plan.path, plan.text, plan.overrides, predictions_folder(store))
+    place = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
     return SerialExecutor(place.run, prepare=place.prepare)
 
 
-class OddPlace(Workplace):
+class OddPlace(CellRunner):
     """A workplace that knows the systems of this module."""
 
     def prepare(self) -> None:
@@ -81,7 +76,7 @@ class OddPlace(Workplace):
         super().prepare()
 
 
-def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExecutor[Cell, Worked]:
+def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExecutor[Cell, CellResult]:
     """Cells in two worker processes."""
     place = OddPlace(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
     return LocalExecutor(place.run, workers=2, limit_s=limit_s, prepare=place.prepare)

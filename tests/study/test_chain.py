@@ -12,42 +12,42 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.study.ledger.hash_chain import BEGINNING, Chain, events_of
+from deadheat.study.ledger.hash_chain import START, HashChain, parse_events
 
 REPAIR = {"event": "repair"}
 
 
 @pytest.fixture
-def chain(tmp_path: Path) -> Chain:
-    return Chain(tmp_path / "deep" / "ledger.jsonl")
+def chain(tmp_path: Path) -> HashChain:
+    return HashChain(tmp_path / "deep" / "ledger.jsonl")
 
 
-def add(chain: Chain, *numbers: int) -> tuple[str, ...]:
+def add(chain: HashChain, *numbers: int) -> tuple[str, ...]:
     return chain.append(lambda _: [{"event": "look", "n": number} for number in numbers], repair=REPAIR)
 
 
-def numbers(chain: Chain) -> list[int]:
-    return [event["n"] for event in events_of(chain.read()) if event["event"] == "look"]
+def numbers(chain: HashChain) -> list[int]:
+    return [event["n"] for event in parse_events(chain.read()) if event["event"] == "look"]
 
 
-def head_of(chain: Chain) -> Path:
+def head_of(chain: HashChain) -> Path:
     return chain.path.with_name("ledger.jsonl.head")
 
 
-def test_each_line_has_the_hash_of_the_line_before(chain: Chain) -> None:
+def test_each_line_has_the_hash_of_the_line_before(chain: HashChain) -> None:
     add(chain, 1)
     add(chain, 2, 3)
     lines = chain.path.read_bytes().splitlines()
     assert [json.loads(line)["n"] for line in lines] == [1, 2, 3]
     hashes = [hashlib.sha256(line).hexdigest() for line in lines]
-    assert [json.loads(line)["previous"] for line in lines] == [BEGINNING, *hashes[:-1]]
+    assert [json.loads(line)["previous"] for line in lines] == [START, *hashes[:-1]]
     assert head_of(chain).read_text() == f"3 {hashes[-1]}\n"
     assert not chain.verify().faults
     assert [chain.find(each[:10]) for each in hashes] == [1, 2, 3]
     assert chain.find("ffff") == 0
 
 
-def test_every_change_of_a_byte_is_detected(chain: Chain) -> None:
+def test_every_change_of_a_byte_is_detected(chain: HashChain) -> None:
     add(chain, 1, 2, 3)
     good = chain.path.read_bytes()
     for at in range(len(good)):
@@ -59,7 +59,7 @@ def test_every_change_of_a_byte_is_detected(chain: Chain) -> None:
     assert not chain.verify().faults
 
 
-def test_every_dropped_and_every_reordered_line_is_detected(chain: Chain) -> None:
+def test_every_dropped_and_every_reordered_line_is_detected(chain: HashChain) -> None:
     add(chain, 1, 2, 3, 4)
     good = chain.path.read_bytes().splitlines(keepends=True)
     for size in range(5):
@@ -68,16 +68,16 @@ def test_every_dropped_and_every_reordered_line_is_detected(chain: Chain) -> Non
             assert bool(chain.verify().faults) is (chosen != (0, 1, 2, 3)), chosen
 
 
-def test_a_broken_place_is_told_with_its_line(chain: Chain) -> None:
+def test_a_broken_place_is_told_with_its_line(chain: HashChain) -> None:
     add(chain, 1, 2, 3, 4)
     lines = chain.path.read_bytes().splitlines(keepends=True)
     chain.path.write_bytes(b"".join([lines[0], lines[1].replace(b'"n":2', b'"n":7'), lines[2], b"what\n"]))
     places = [str(fault).partition("ledger.jsonl:")[2].partition(":")[0] for fault in chain.verify().faults]
-    assert places == ["3", "4", " line 4 is not the one the head knows; it was edited or replaced"]
+    assert places == ["3", "4", " line 4 is not the one of the head file; it was edited or replaced"]
 
 
 @pytest.mark.parametrize("damage", ["drop the last", "edit the last", "drop all"])
-def test_what_is_written_after_tampering_does_not_hide_it(chain: Chain, damage: str) -> None:
+def test_what_is_written_after_tampering_does_not_hide_it(chain: HashChain, damage: str) -> None:
     add(chain, 1, 2, 3)
     lines = chain.path.read_bytes().splitlines(keepends=True)
     changed = {"drop the last": lines[:2], "edit the last": [*lines[:2], lines[2].replace(b"3", b"4")], "drop all": []}
@@ -88,16 +88,16 @@ def test_what_is_written_after_tampering_does_not_hide_it(chain: Chain, damage: 
     assert chain.verify().faults
 
 
-def test_a_missing_head_is_told_and_recorded(chain: Chain) -> None:
+def test_a_missing_head_is_told_and_recorded(chain: HashChain) -> None:
     add(chain, 1)
     head_of(chain).unlink()
     assert "head file is missing" in str(chain.verify())
     assert "head file was missing" in add(chain, 2)[0]
     assert not chain.verify().faults
-    assert [event.get("reason") for event in events_of(chain.read())] == [None, "no head", None]
+    assert [event.get("reason") for event in parse_events(chain.read())] == [None, "no head", None]
 
 
-def test_a_ledger_that_is_ahead_of_its_head_is_in_order(chain: Chain) -> None:
+def test_a_ledger_that_is_ahead_of_its_head_is_in_order(chain: HashChain) -> None:
     add(chain, 1)
     behind = head_of(chain).read_bytes()
     add(chain, 2, 3)
@@ -107,25 +107,25 @@ def test_a_ledger_that_is_ahead_of_its_head_is_in_order(chain: Chain) -> None:
     assert not chain.verify().faults
 
 
-def test_a_torn_last_line_is_cut_off_kept_and_told(chain: Chain) -> None:
+def test_a_torn_last_line_is_cut_off_kept_and_told(chain: HashChain) -> None:
     add(chain, 1)
     with chain.path.open("ab") as file:
         file.write(b'{"event":"look","n":2,"pre')
     assert numbers(chain) == [1]
     found = chain.verify()
     assert not found.faults
-    assert "torn last line" in found.notes[0]
-    assert "torn by a killed writer" in add(chain, 3)[0]
-    assert [event.get("torn") for event in events_of(chain.read())] == [None, '{"event":"look","n":2,"pre', None]
+    assert "an incomplete last line" in found.notes[0]
+    assert "the last line was incomplete" in add(chain, 3)[0]
+    assert [event.get("torn") for event in parse_events(chain.read())] == [None, '{"event":"look","n":2,"pre', None]
     assert not chain.verify().faults
 
 
-def test_nothing_is_written_where_nothing_is_made(chain: Chain) -> None:
+def test_nothing_is_written_where_nothing_is_made(chain: HashChain) -> None:
     add(chain)
     assert not chain.path.exists()
 
 
-def test_a_refusal_writes_nothing(chain: Chain) -> None:
+def test_a_refusal_writes_nothing(chain: HashChain) -> None:
     add(chain, 1)
     before = chain.path.read_bytes()
 
@@ -139,7 +139,7 @@ def test_a_refusal_writes_nothing(chain: Chain) -> None:
     assert numbers(chain) == [1, 2]
 
 
-def test_a_full_disk_leaves_the_file_as_it_was(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_file_as_it_was(chain: HashChain, monkeypatch: pytest.MonkeyPatch) -> None:
     add(chain, 1)
     before = chain.path.read_bytes()
     write, calls = os.write, []
@@ -160,7 +160,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(chain: Chain, monkeypatch: pytest
     assert not chain.verify().faults
 
 
-def test_a_head_that_cannot_be_written_takes_its_lines_with_it(chain: Chain) -> None:
+def test_a_head_that_cannot_be_written_takes_its_lines_with_it(chain: HashChain) -> None:
     add(chain, 1)
     before = chain.path.read_bytes()
     head_of(chain).with_name("ledger.jsonl.head.new").mkdir()
@@ -174,34 +174,34 @@ def test_a_folder_or_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> Non
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(OSError, match="not a plain file"):
-            Chain(path).read()
+            HashChain(path).read()
 
 
 def test_lines_are_found_by_what_they_mention_and_broken_ones_are_passed_over() -> None:
     data = b'{"a":"x1"}\nx1 no json\n["x1"]\n{"a":"y"}\n{"a":"x1","b":"x1"}\n'
-    assert list(events_of(data, "x1")) == [{"a": "x1"}, {"a": "x1", "b": "x1"}]
-    assert [event["a"] for event in events_of(data)] == ["x1", "y", "x1"]
-    assert list(events_of(data, "z")) == []
+    assert list(parse_events(data, "x1")) == [{"a": "x1"}, {"a": "x1", "b": "x1"}]
+    assert [event["a"] for event in parse_events(data)] == ["x1", "y", "x1"]
+    assert list(parse_events(data, "z")) == []
 
 
-def test_file_names_that_are_not_text_can_be_kept(chain: Chain) -> None:
+def test_file_names_that_are_not_text_can_be_kept(chain: HashChain) -> None:
     chain.append(lambda _: [{"event": "look", "system": "a\udcff"}], repair=REPAIR)
-    assert next(events_of(chain.read()))["system"] == "a\udcff"
+    assert next(parse_events(chain.read()))["system"] == "a\udcff"
     assert not chain.verify().faults
 
 
 WRITER = """
 import sys
 from pathlib import Path
-from deadheat.study.ledger.hash_chain import Chain
-chain, name = Chain(Path(sys.argv[1])), sys.argv[2]
+from deadheat.study.ledger.hash_chain import HashChain
+chain, name = HashChain(Path(sys.argv[1])), sys.argv[2]
 for number in range(int(sys.argv[3])):
     chain.append(lambda _: [{"event": "look", "n": f"{name}-{number}"}], repair={"event": "repair"})
     print(number, flush=True)
 """
 
 
-def writers(chain: Chain, count: int, looks: int) -> list[subprocess.Popen[str]]:
+def writers(chain: HashChain, count: int, looks: int) -> list[subprocess.Popen[str]]:
     return [
         subprocess.Popen([sys.executable, "-c", WRITER, str(chain.path), f"w{i}", str(looks)], stdout=subprocess.PIPE,
                          text=True)
@@ -209,19 +209,19 @@ def writers(chain: Chain, count: int, looks: int) -> list[subprocess.Popen[str]]
     ]  # fmt: skip
 
 
-def test_many_writers_at_once_lose_nothing(chain: Chain) -> None:
+def test_many_writers_at_once_lose_nothing(chain: HashChain) -> None:
     running = writers(chain, 8, 40)
     for each in running:
         each.communicate(timeout=600)
     assert [each.returncode for each in running] == [0] * 8
-    found = [event["n"] for event in events_of(chain.read())]
+    found = [event["n"] for event in parse_events(chain.read())]
     assert sorted(found) == sorted(f"w{i}-{n}" for i in range(8) for n in range(40))
     for i in range(8):  # each writer's own looks are in order
         assert [each for each in found if each.startswith(f"w{i}-")] == [f"w{i}-{n}" for n in range(40)]
     assert not chain.verify().faults
 
 
-def test_writers_that_are_killed_lose_nothing_that_was_written(chain: Chain) -> None:
+def test_writers_that_are_killed_lose_nothing_that_was_written(chain: HashChain) -> None:
     running = writers(chain, 4, 10_000)
     done: dict[int, int] = {}
     for i, each in enumerate(running):
@@ -234,7 +234,7 @@ def test_writers_that_are_killed_lose_nothing_that_was_written(chain: Chain) -> 
         assert each.wait(timeout=600) == -signal.SIGKILL
     add(chain, -1)
     assert not chain.verify().faults
-    found = [event["n"] for event in events_of(chain.read()) if event["event"] == "look"]
+    found = [event["n"] for event in parse_events(chain.read()) if event["event"] == "look"]
     for i in range(4):
         own = [each for each in found if str(each).startswith(f"w{i}-")]
         assert own == [f"w{i}-{n}" for n in range(len(own))]
@@ -244,21 +244,21 @@ def test_writers_that_are_killed_lose_nothing_that_was_written(chain: Chain) -> 
 TORN = """
 import os, signal, sys
 from pathlib import Path
-from deadheat.study.ledger.hash_chain import Chain
+from deadheat.study.ledger.hash_chain import HashChain
 write = os.write
 def killed(file, data):
     write(file, data[:len(data) // 2])
     os.kill(os.getpid(), signal.SIGKILL)
 os.write = killed
-Chain(Path(sys.argv[1])).append(lambda _: [{"event": "look", "n": 2}], repair={"event": "repair"})
+HashChain(Path(sys.argv[1])).append(lambda _: [{"event": "look", "n": 2}], repair={"event": "repair"})
 """
 
 
-def test_a_writer_killed_in_the_middle_of_a_write_is_mended_by_the_next(chain: Chain) -> None:
+def test_a_writer_killed_in_the_middle_of_a_write_is_mended_by_the_next(chain: HashChain) -> None:
     add(chain, 1)
     done = subprocess.run([sys.executable, "-c", TORN, str(chain.path)], timeout=600)
     assert done.returncode == -signal.SIGKILL
     assert not chain.path.read_bytes().endswith(b"\n")
-    assert "torn" in add(chain, 3)[0]
+    assert "incomplete" in add(chain, 3)[0]
     assert numbers(chain) == [1, 3]
     assert not chain.verify().faults

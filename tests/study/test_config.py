@@ -102,8 +102,8 @@ def test_wrong_values_and_wrong_names_are_told_together(folder: Path) -> None:
     [
         ("name = 'x'\n", "corpora is missing; expected it"),
         (GOOD.replace("[[systems]]", "[[system]]"), "system is unknown; did you mean 'systems'?"),
-        (GOOD + "[[splits]]\nstrategy='random'\n", "not TOML"),
-        ("a = [", "not TOML"),
+        (GOOD + "[[splits]]\nstrategy='random'\n", "not valid TOML"),
+        ("a = [", "not valid TOML"),
     ],
 )
 def test_what_is_no_study_is_told(folder: Path, text: str, told: str) -> None:
@@ -124,7 +124,7 @@ def test_values_can_be_overridden(folder: Path) -> None:
     for wrong, told in [
         ("systems.2.column=x", "no entry '2'; expected 0 to 1"),
         ("seeds", "expected as systems.0.epochs=5"),
-        ("name.x=3", "nothing is inside 'x'"),
+        ("name.x=3", "'x' is not inside a table"),
     ]:
         with pytest.raises(InputError, match=told):
             read_study(path, [wrong])

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from deadheat import compare, read, score
-from deadheat.corpus.corpus import content_hash, text_hash
+from deadheat.corpus.identity import content_hash, text_hash
 from deadheat.errors import InputError
-from deadheat.study.ledger.ledger import Ledger, Look, Scored, Watched, is_test_name
+from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, is_test_name
 
 GOLD, GOOD, BAD = "the_DT heat_NN\nis_VBZ dead_JJ\n", "the_DT heat_NN\nis_VBZ dead_NN\n", "the_X heat_X\nis_X dead_X\n"
-TEST = Watched("test.txt", "ab" * 32)
+TEST = LedgerTestSet("test.txt", "ab" * 32)
 
 
 @pytest.fixture
@@ -33,8 +33,8 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def scored(system: str, prediction: str = "") -> Scored:
-    return Scored(system, prediction or system, ("tag",), "settings")
+def scored(system: str, prediction: str = "") -> Evaluation:
+    return Evaluation(system, prediction or system, ("tag",), "settings")
 
 
 def test_the_ledger_is_the_given_one_else_that_of_the_environment_else_the_users(
@@ -64,17 +64,21 @@ def test_other_names_are_not_those_of_test_sets(name: str) -> None:
 
 def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     mine = written(tmp_path / "mine.txt", GOOD)
-    found = score(gold, mine, look=Look(ledger, purpose="table 2"))
-    (look,) = ledger.events()
-    assert look["event"] == "look"
-    assert look["test_set"] == text_hash(read(gold)) == hashlib.sha256(b"the\nheat\n\nis\ndead\n\n").hexdigest()
-    assert look["prediction"] == content_hash(read(mine))
-    assert (look["name"], look["system"], look["purpose"]) == ("en-test.txt", str(mine), "table 2")
-    assert look["metrics"] == list(dict.fromkeys(row.metric.name for row in found.rows))
-    assert look["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
-    assert look["time"].endswith("Z")
-    assert look["user"]
-    assert found.notes[0] == "evaluated on this test set 1 time, 1 system (ledger)"
+    found = score(gold, mine, ledger_entry=LedgerEntry(ledger, purpose="table 2"))
+    (ledger_entry,) = ledger.events()
+    assert ledger_entry["event"] == "look"
+    assert ledger_entry["test_set"] == text_hash(read(gold)) == hashlib.sha256(b"the\nheat\n\nis\ndead\n\n").hexdigest()
+    assert ledger_entry["prediction"] == content_hash(read(mine))
+    assert (ledger_entry["name"], ledger_entry["system"], ledger_entry["purpose"]) == (
+        "en-test.txt",
+        str(mine),
+        "table 2",
+    )
+    assert ledger_entry["metrics"] == list(dict.fromkeys(row.metric.name for row in found.rows))
+    assert ledger_entry["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
+    assert ledger_entry["time"].endswith("Z")
+    assert ledger_entry["user"]
+    assert found.notes[0] == "ledger: 1 evaluation of this test set so far, 1 system"
     assert found.to_dict()["looks"][0]["looks"] == 1
 
 
@@ -87,21 +91,23 @@ def test_the_functions_record_nothing_unless_they_are_asked_to(ledger: Ledger, g
 
 def test_the_same_text_is_the_same_test_set_whatever_its_path_and_labels(ledger: Ledger, tmp_path: Path) -> None:
     mine = written(tmp_path / "mine.txt", GOOD)
-    look = Look(ledger)
-    score(written(tmp_path / "gold.txt", GOLD), mine, look=look)
+    ledger_entry = LedgerEntry(ledger)
+    score(written(tmp_path / "gold.txt", GOLD), mine, ledger_entry=ledger_entry)
     assert not ledger.path.exists()  # not called a test set, and not known as one
-    score(written(tmp_path / "test.txt", GOLD), mine, look=look)
-    found = score(written(tmp_path / "sub" / "gold.txt", GOLD), written(tmp_path / "b.txt", BAD), look=look)
+    score(written(tmp_path / "test.txt", GOLD), mine, ledger_entry=ledger_entry)
+    found = score(
+        written(tmp_path / "sub" / "gold.txt", GOLD), written(tmp_path / "b.txt", BAD), ledger_entry=ledger_entry
+    )
     assert [event["name"] for event in ledger.events()] == ["test.txt", "gold.txt"]
-    assert found.notes[0] == "evaluated on this test set 2 times, 2 systems (ledger)"
+    assert found.notes[0] == "ledger: 2 evaluations of this test set so far, 2 systems"
 
 
 def test_of_several_gold_files_the_test_sets_alone_are_counted(ledger: Ledger, tmp_path: Path) -> None:
     dev, test = written(tmp_path / "dev.txt", BAD.replace("dead", "on")), written(tmp_path / "test.txt", GOLD)
     both = written(tmp_path / "both.txt", dev.read_text() + test.read_text())
-    score([dev, test], both, look=Look(ledger))
+    score([dev, test], both, ledger_entry=LedgerEntry(ledger))
     assert [event["test_set"] for event in ledger.events()] == [text_hash(read(test))]
-    score([test, test], written(tmp_path / "twice.txt", 2 * GOLD), look=Look(ledger))
+    score([test, test], written(tmp_path / "twice.txt", 2 * GOLD), ledger_entry=LedgerEntry(ledger))
     assert len(ledger.events()) == 2
 
 
@@ -111,22 +117,22 @@ def test_systems_are_told_apart_by_name_and_prediction(ledger: Ledger) -> None:
     found = ledger.record([TEST], [scored("e", "4")]).tallies[0]
     # a and b share prediction 2; e came with 5 and then with that of d
     assert found.systems == ("a", "c", "d")
-    assert (found.looks, found.predictions) == (8, 5)
+    assert (found.evaluations, found.predictions) == (8, 5)
 
 
 def test_a_comparison_is_one_look_a_system(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     mine, other = written(tmp_path / "mine.txt", GOOD), written(tmp_path / "other.txt", BAD)
-    score(gold, [mine, other], look=Look(ledger))
-    found = compare(gold, {"mine": mine, "other": other}, look=Look(ledger))
-    assert found.notes[0] == "evaluated on this test set 4 times, 2 systems (ledger)"
+    score(gold, [mine, other], ledger_entry=LedgerEntry(ledger))
+    found = compare(gold, {"mine": mine, "other": other}, ledger_entry=LedgerEntry(ledger))
+    assert found.notes[0] == "ledger: 4 evaluations of this test set so far, 2 systems"
     assert [event["system"] for event in ledger.events()] == [str(mine), str(other), "mine", "other"]
 
 
 def test_wrong_input_is_no_look(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        score(gold, written(tmp_path / "wrong.txt", "other_X words_X\n"), look=Look(ledger))
+        score(gold, written(tmp_path / "wrong.txt", "other_X words_X\n"), ledger_entry=LedgerEntry(ledger))
     with pytest.raises(InputError):
-        score(gold, written(tmp_path / "mine.txt", GOOD), metrics=["las"], look=Look(ledger))
+        score(gold, written(tmp_path / "mine.txt", GOOD), metrics=["las"], ledger_entry=LedgerEntry(ledger))
     assert not ledger.path.exists()
 
 
@@ -134,14 +140,14 @@ def test_looks_past_the_budget_are_refused_all_or_none(ledger: Ledger) -> None:
     ledger.guard(TEST, budget=3)
     ledger.record([TEST], [scored("a"), scored("b")])
     with pytest.raises(
-        InputError, match=r"test.txt: 2 looks asked for, 1 left of a budget of 3 \(ledger .*--over-budget"
+        InputError, match=r"test.txt: 2 evaluations requested, 1 left of a budget of 3 \(ledger .*--over-budget"
     ):
         ledger.record([TEST], [scored("c"), scored("d")])
-    assert ledger.tally(TEST.hash).looks == 2
+    assert ledger.tally(TEST.hash).evaluations == 2
     assert ledger.record([TEST], [scored("c")]).notes == (
-        "evaluated on this test set 3 times, 3 systems (ledger); 0 looks left of 3",
+        "ledger: 3 evaluations of this test set so far, 3 systems; 0 left of a budget of 3",
     )
-    with pytest.raises(InputError, match="1 look asked for, 0 left"):
+    with pytest.raises(InputError, match="1 evaluation requested, 0 left"):
         ledger.record([TEST], [scored("a")])
 
 
@@ -164,18 +170,18 @@ def test_a_budget_can_be_raised_and_both_stay_in_the_ledger(ledger: Ledger) -> N
     ledger.record([TEST], [scored("a")])
     assert ledger.tally(TEST.hash).left == 1
     assert [event.get("budget") for event in ledger.events()] == [0, 2, None, None]
-    with pytest.raises(InputError, match="a budget of -1 looks; expected 0 or more"):
+    with pytest.raises(InputError, match="a budget of -1 evaluations; expected 0 or more"):
         ledger.guard(TEST, budget=-1)
 
 
 SCORER = """
 import sys
 from deadheat.errors import InputError
-from deadheat.study.ledger.ledger import Ledger, Scored, Watched
+from deadheat.study.ledger.ledger import Ledger, Evaluation, LedgerTestSet
 allowed = 0
 for number in range(10):
     try:
-        Ledger.at(sys.argv[1]).record([Watched("t", "ab" * 32)], [Scored(sys.argv[2], str(number), (), "")])
+        Ledger.at(sys.argv[1]).record([LedgerTestSet("t", "ab" * 32)], [Evaluation(sys.argv[2], str(number), (), "")])
         allowed += 1
     except InputError:
         pass
@@ -187,8 +193,8 @@ def test_a_budget_holds_for_processes_at_the_same_time(ledger: Ledger) -> None:
     ledger.guard(TEST, budget=25)
     command = [sys.executable, "-c", SCORER, str(ledger.path)]
     running = [subprocess.Popen([*command, f"s{i}"], stdout=subprocess.PIPE, text=True) for i in range(5)]
-    assert sum(int(each.communicate(timeout=600)[0]) for each in running) == 25
-    assert ledger.tally(TEST.hash).looks == 25
+    assert sum(int(each.communicate(timeout=60)[0]) for each in running) == 25
+    assert ledger.tally(TEST.hash).evaluations == 25
     assert not ledger.verify().faults
 
 
@@ -199,21 +205,21 @@ def test_a_ledger_that_cannot_be_written_matters_only_for_guarded_sets(
         raise PermissionError(13, "Permission denied")
 
     mine = written(tmp_path / "mine.txt", GOOD)
-    score(gold, mine, look=Look(ledger))
+    score(gold, mine, ledger_entry=LedgerEntry(ledger))
     monkeypatch.setattr(os, "write", readonly)
-    found = score(gold, mine, look=Look(ledger))
+    found = score(gold, mine, ledger_entry=LedgerEntry(ledger))
     assert found.looks == ()
-    assert "cannot be written (permission denied); this look was not recorded" in found.notes[0]
+    assert "cannot be written (permission denied); this evaluation was not recorded" in found.notes[0]
     monkeypatch.undo()
-    ledger.guard(Watched.of(read(gold)))
+    ledger.guard(LedgerTestSet.of(read(gold)))
     monkeypatch.setattr(os, "write", readonly)
     with pytest.raises(InputError, match=r"permission denied.*the test set is guarded"):
-        score(gold, mine, look=Look(ledger))
+        score(gold, mine, ledger_entry=LedgerEntry(ledger))
 
 
 def test_a_ledger_that_cannot_be_read_is_told(tmp_path: Path, gold: Path) -> None:
-    found = score(gold, written(tmp_path / "mine.txt", GOOD), look=Look(Ledger.at(tmp_path)))
-    assert "the ledger cannot be read (not a plain file); this look was not recorded" in found.notes[0]
+    found = score(gold, written(tmp_path / "mine.txt", GOOD), ledger_entry=LedgerEntry(Ledger.at(tmp_path)))
+    assert "the ledger cannot be read (not a plain file); this evaluation was not recorded" in found.notes[0]
     with pytest.raises(InputError, match="cannot be read"):
         Ledger.at(tmp_path).tallies()
 
@@ -224,6 +230,6 @@ def test_lines_that_somebody_mangled_are_counted_as_far_as_they_go(ledger: Ledge
         file.write(
             f'{{"event":"look","test_set":"{TEST.hash}"}}\n{{"event":"guard","budget":"x","test_set":"{TEST.hash}"}}\n'
         )
-    assert ledger.tally(TEST.hash).looks == 2
+    assert ledger.tally(TEST.hash).evaluations == 2
     assert ledger.tallies()[0].budget is None
     assert len(ledger.verify().faults) == 2

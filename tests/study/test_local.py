@@ -7,18 +7,17 @@ import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.engine import local as worker_pool
-from deadheat.study.engine.executor import Finished, SerialExecutor, WorkersFailed
+from deadheat.study.engine import local
 from deadheat.study.engine.local import LocalExecutor, cores
-from deadheat.study.engine.worker import LOG_BYTES
-from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
+from deadheat.study.engine.worker import LOG_BYTES, WorkerError
+from deadheat.study.plan.cells import DONE, FAILED, TIMED_OUT
 from tests.study import worker_tasks
+from tests.study.serial_executor import SerialExecutor
 from tests.study.worker_checks import PATIENCE_S, goes_on, on_linux, run, run_one
 from tests.study.worker_tasks import Loader, behave
 
@@ -36,10 +35,13 @@ def test_two_thousand_tasks_are_each_reported_once_with_their_value(executor: Lo
     assert all(not each.error and not each.log for each in found)
 
 
-def test_tasks_run_in_as_many_processes_as_asked_for(tmp_path: Path) -> None:
+def test_tasks_run_in_as_many_processes_as_asked_for() -> None:
     with LocalExecutor[Any, Any](behave, workers=3) as executor:
-        results = run(executor, *[("waits_for_others", str(tmp_path), 3)] * 3)
-        assert {result.status for result in results} == {DONE}
+        for number in range(6):
+            executor.submit(str(number), ("sleeps", 0.2))
+        started = time.monotonic()
+        assert len(list(executor.results())) == 6
+        assert time.monotonic() - started < 1.1  # one after the other they take 1.2 s
         assert len(executor.pids) == executor.workers == 3
 
 
@@ -99,17 +101,17 @@ def test_of_a_long_log_the_end_is_kept(executor: LocalExecutor[Any, Any]) -> Non
 
 
 def test_a_task_that_never_stops_printing_does_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "LOG_LIMIT", 1 << 20)
-    monkeypatch.setattr(worker_pool, "LOOK_S", 0.001)
+    monkeypatch.setattr(local, "LOG_LIMIT", 1 << 20)
+    monkeypatch.setattr(local, "CHECK_S", 0.001)
     sizes: list[int] = []
-    shorten = worker_pool.Worker.shorten_log
+    shorten = local.Worker.shorten_log
 
-    def watched(worker: worker_pool.Worker) -> None:
+    def watched(worker: local.Worker) -> None:
         shorten(worker)
         sizes.append(os.fstat(worker.log.fileno()).st_size)
 
-    monkeypatch.setattr(worker_pool.Worker, "shorten_log", watched)
-    with LocalExecutor[Any, Any](behave, workers=1, limit_s=2) as executor:
+    monkeypatch.setattr(local.Worker, "shorten_log", watched)
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1) as executor:
         found = run_one(executor, "prints_for_ever")
     assert found.status == TIMED_OUT
     assert found.log.count("y") >= LOG_BYTES - 2
@@ -149,13 +151,13 @@ def test_a_task_that_cannot_be_pickled_is_refused_at_once(executor: LocalExecuto
 def test_cpu_time_is_that_of_the_task_and_its_children() -> None:
     with LocalExecutor[Any, Any](behave, workers=1) as executor:
         asleep, own, childs, again = run(
-            executor, ("sleeps", 0.3), ("burns", 0.6), ("lets_a_child_burn", 0.3), ("sleeps", 0.0)
+            executor, ("sleeps", 0.3), ("burns", 0.3), ("lets_a_child_burn", 0.3), ("sleeps", 0.0)
         )
-        assert asleep.cpu_s < 0.3
+        assert asleep.cpu_s < 0.1
         assert asleep.wall_s >= 0.3
-        assert own.cpu_s >= 0.6
-        assert 0.3 <= childs.cpu_s < 0.9  # without the task before
-        assert again.cpu_s < 0.3
+        assert 0.3 <= own.cpu_s < 0.45
+        assert 0.3 <= childs.cpu_s < 0.6
+        assert again.cpu_s < 0.1
         assert own.started >= asleep.started + 0.3
         assert abs(again.started - time.time()) < PATIENCE_S
 
@@ -167,8 +169,8 @@ def test_cpu_time_of_an_ended_task_is_that_of_its_children_too_and_not_of_earlie
             executor, ("burns", 0.4), ("does_not_look_after_a_child_that_burns",), ("sleeps", 60)
         )
     assert before.cpu_s >= 0.4
-    assert 0.05 < childs.cpu_s < childs.wall_s + 0.2  # the task itself sleeps
-    assert asleep.cpu_s < 0.3
+    assert 0.15 < childs.cpu_s < 1.2  # the task itself sleeps; how much its child gets depends on who else runs
+    assert asleep.cpu_s < 0.15
     assert childs.status == asleep.status == TIMED_OUT
 
 
@@ -238,14 +240,14 @@ def test_wrong_input_that_is_found_while_preparing_is_raised_as_such() -> None:
 
 
 def test_a_failure_to_prepare_is_raised_with_its_log() -> None:
-    with pytest.raises(WorkersFailed, match="OSError: no such corpus") as caught:
+    with pytest.raises(WorkerError, match="OSError: no such corpus") as caught:
         LocalExecutor(behave, prepare=worker_tasks.prepare_badly)
     assert "half prepared" in str(caught.value)
     assert "in prepare_badly" in str(caught.value)
 
 
 def test_dying_while_preparing_is_raised_with_its_log() -> None:
-    with pytest.raises(WorkersFailed, match="ended with 7\ndying while loading"):
+    with pytest.raises(WorkerError, match="ended with 7\ndying while loading"):
         LocalExecutor(behave, prepare=worker_tasks.prepare_by_dying)
 
 
@@ -253,7 +255,7 @@ def test_workers_that_die_while_they_load_are_not_started_for_ever(monkeypatch: 
     monkeypatch.setenv("STUDY", str(os.getpid()))
     with LocalExecutor[Any, Any](behave, workers=2, prepare=worker_tasks.prepare_by_dying_apart) as executor:
         executor.submit("never", ("pid",))
-        with pytest.raises(WorkersFailed, match=r"died before they were ready; .* exit code 7"):
+        with pytest.raises(WorkerError, match=r"died before they were ready; .* exit code 7"):
             list(executor.results())
 
 
@@ -336,8 +338,3 @@ def test_a_serial_executor_lets_ctrl_c_through() -> None:
     executor.submit("x", None)
     with pytest.raises(KeyboardInterrupt):
         list(executor.results())
-
-
-def test_a_finished_task_prints_as_a_line() -> None:
-    found: Finished[int] = Finished("EWT 3", KILLED, error="cancelled", wall_s=1.5, cpu_s=1.25, peak_mb=80.2)
-    assert str(found) == "EWT 3 killed in 1.50 s (1.25 s CPU, 80 MB): cancelled"

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from deadheat.study.engine import worker as messages
 from deadheat.study.engine.fork_server import log_file
 from deadheat.study.engine.local import LocalExecutor, Task, Worker
+from deadheat.study.engine.worker import Inbox
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 from tests.study.worker_checks import (
     PATIENCE_S,
@@ -196,7 +196,7 @@ def test_every_task_is_reported_once_while_workers_are_killed_from_outside() -> 
 
 
 @on_linux
-def test_the_death_of_the_process_that_workers_come_from_is_survived(tmp_path: Path) -> None:
+def test_the_death_of_the_process_thbusyers_come_from_is_survived(tmp_path: Path) -> None:
     with LocalExecutor[Any, Any](behave, workers=2) as executor:
         executor.submit("running", ("forks_a_sleeper", str(tmp_path / "pid"), "same session", "wait"))
         for number in range(50):
@@ -292,10 +292,10 @@ def test_no_worker_outlives_its_template_even_if_the_study_hangs(tmp_path: Path)
 
 def test_a_worker_that_has_begun_to_send_its_result_is_not_late() -> None:
     ours, theirs = socket.socketpair()
-    with ours, theirs, log_file(None) as log:
-        worker = Worker(0, messages.Inbox(ours), log)
+    with ours, theirs, log_file() as log:
+        worker = Worker(0, Inbox(ours), log)
         assert worker.begin(Task("x", b""))
-        assert worker.at_work
+        assert worker.busy
         theirs.send(b"half of ")
         assert worker.inbox.take() == []
-        assert not worker.at_work
+        assert not worker.busy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from deadheat.errors import StudyError
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import Search, optuna, searches_of, waiting
+from deadheat.study.search.search import Search, import_optuna, pending_cells, searches_of
 from tests.study.search_cases import FOUR, NAMES, Killed, World, search_file, search_of
 
 pytest.importorskip("optuna")
@@ -38,22 +39,24 @@ def hill(cell: Cell, part: str) -> float:
 
 def asked(search: Search) -> list[list[str]]:
     """The systems that were tried, on every split in every setup."""
-    assert search.tried is not None
-    return [list(own) for own in search.tried.values()]
+    assert search.trials is not None
+    return [list(own) for own in search.trials.values()]
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "random", "qmc"])
 def test_as_many_settings_are_tried_as_the_search_may_and_the_best_of_them_wins(tmp_path: Path, sampler: str) -> None:
     search = search_of(tmp_path, f"{TWO}samples = 12\nsampler = '{sampler}'\n", times=2)
     world = World(hill)
-    found = world.conduct(search)
-    tried = found.search.tried
+    found = world.run_plan(search)
+    tried = found.search.trials
     assert tried is not None
-    assert list(tried) == [(place, setup) for place in search.places for setup in ("tune", "dev")]
+    assert list(tried) == [(place, setup) for place in search.corpus_splits for setup in ("tune", "dev")]
     assert all(4 < len(own) <= 12 for own in tried.values())  # the same settings may be asked for twice
     for pick in found.picks:
-        own = [cell for cell in world.trained if cell.number == pick.place.number and cell.tune == pick.setup]
-        assert pick.score == max(hill(cell, "dev") for cell in own if cell.system in tried[pick.place, pick.setup])
+        own = [cell for cell in world.trained if cell.number == pick.corpus_split.number and cell.tune == pick.setup]
+        assert pick.score == max(
+            hill(cell, "dev") for cell in own if cell.system in tried[pick.corpus_split, pick.setup]
+        )
     assert all(1 <= own["epochs"] <= 40 for own in found.search.candidates.values())
 
 
@@ -63,9 +66,9 @@ def test_as_many_settings_are_tried_as_the_search_may_and_the_best_of_them_wins(
 def test_a_second_run_asks_the_same_and_trains_nothing(tmp_path: Path, text: str) -> None:
     search = search_of(tmp_path, f"{text}samples = 10\n", times=2)
     world = World(hill)
-    first = world.conduct(search)
+    first = world.run_plan(search)
     trained = len(world.trained)
-    second = world.conduct(search)
+    second = world.run_plan(search)
     assert len(world.trained) == trained
     assert asked(second.search) == asked(first.search)
     assert [(pick.system, pick.score, pick.among) for pick in second.picks] == [
@@ -84,7 +87,7 @@ def test_what_was_given_up_does_not_win_because_it_won_in_the_other_setup(tmp_pa
     text = "pruner = 'median'\nseeds = 4\nsamples = 12\ntested = 'all'\nepochs = [1, 2, 3]\norder = [2, 3]\n"
     search = search_of(tmp_path, f"system = 'perceptron'\nmethod = 'optuna'\nepoch = ['tune', 'dev']\n{text}")
     world = World(chance)
-    first, second = world.conduct(search), world.conduct(search)
+    first, second = world.run_plan(search), world.run_plan(search)
     assert [(pick.system, pick.score, pick.among) for pick in second.picks] == [
         (pick.system, pick.score, pick.among) for pick in first.picks
     ]
@@ -93,33 +96,33 @@ def test_what_was_given_up_does_not_win_because_it_won_in_the_other_setup(tmp_pa
 def test_a_search_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{SPACE}samples = 8\nseeds = 2\n")
     whole = World(hill)
-    wanted = whole.conduct(search)
+    wanted = whole.run_plan(search)
     for most in (1, 5, len(whole.trained) - 1):
         world = World(hill, most=most)
         with pytest.raises(Killed):
-            world.conduct(search)
+            world.run_plan(search)
         world.most = None
-        assert asked(world.conduct(search).search) == asked(wanted.search)
+        assert asked(world.run_plan(search).search) == asked(wanted.search)
         assert [cell.key for cell in world.trained] == [cell.key for cell in whole.trained]
 
 
 def test_what_waits_is_known_when_all_of_it_was_asked(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{SPACE}samples = 8\nseeds = 2\nsampler = 'random'\npruner = 'median'\n")
     world = World(hill)
-    first, last = waiting(search, world.missing, world.read)
+    first, last = pending_cells(search, world.missing, world.read)
     assert 0 < len(first) <= 16
     assert len(last) == 2  # a winner with two seeds
-    world.conduct(search)
+    world.run_plan(search)
     assert len(world.trained) <= len(first) + len(last)
-    assert waiting(search, world.missing, world.read) == ([], [])
+    assert pending_cells(search, world.missing, world.read) == ([], [])
 
 
 def test_winners_of_one_setup_are_no_candidates_of_the_other(tmp_path: Path) -> None:
     """The final network of the winner by tune is what a network by dev would be; dev has not tried it, though."""
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n")
-    (place,) = search.places
+    (place,) = search.corpus_splits
     settings = search.candidates
-    tried = search.having({
+    tried = replace(search, trials={
         (place, "tune"): {name: settings[name] for name in NAMES[:2]},
         (place, "dev"): {name: settings[name] for name in NAMES[2:]},
     })  # fmt: skip
@@ -139,8 +142,8 @@ def test_winners_of_one_setup_are_no_candidates_of_the_other(tmp_path: Path) -> 
 def test_a_pruner_spares_the_later_seeds_of_bad_settings(tmp_path: Path) -> None:
     text = f"{SPACE}samples = 30\nseeds = 4\nsampler = 'random'\n"
     whole, pruned = World(hill), World(hill)
-    every = whole.conduct(search_of(tmp_path / "whole", text))
-    some = pruned.conduct(search_of(tmp_path / "pruned", f"{text}pruner = 'median'\n"))
+    every = whole.run_plan(search_of(tmp_path / "whole", text))
+    some = pruned.run_plan(search_of(tmp_path / "pruned", f"{text}pruner = 'median'\n"))
     assert asked(some.search) == asked(every.search)  # a random sampler asks the same, whatever it is told
     assert len(pruned.trained) < len(whole.trained)
     seeds: dict[str, int] = {}
@@ -156,7 +159,7 @@ def test_a_pruner_spares_the_later_seeds_of_bad_settings(tmp_path: Path) -> None
 def test_settings_that_fail_are_told_to_optuna_and_left_out(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{SPACE}samples = 10\nsampler = 'random'\n")
     world = World(hill, fails=lambda cell: settings_of(cell)["order"] == 3)
-    found = world.conduct(search)
+    found = world.run_plan(search)
     (pick,) = found.picks
     assert pick.settings["order"] == 2
     names = [name for name, own in found.search.candidates.items() if own["order"] == 2]
@@ -190,14 +193,14 @@ def test_a_sampler_that_needs_more_says_so(
 
 def test_optuna_is_not_loaded_for_other_searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    World(hill).conduct(search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2]\n"))
+    World(hill).run_plan(search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2]\n"))
     assert importlib.util.find_spec("optuna") is None
 
 
 def test_samplers_and_pruners_are_optunas_own(tmp_path: Path) -> None:
     from deadheat.study.search.search import PRUNERS, SAMPLERS
 
-    library = optuna()
+    library = import_optuna()
     assert all(hasattr(library.samplers, name) for name in SAMPLERS.values())
     assert all(hasattr(library.pruners, name) for name in PRUNERS.values())
     entry = search_of(tmp_path, SPACE).entry

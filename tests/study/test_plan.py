@@ -14,9 +14,9 @@ from deadheat.corpus import read
 from deadheat.errors import InputError, StudyError
 from deadheat.splits import STRATEGIES
 from deadheat.splits.strategy import Material
+from deadheat.study.plan import plan as plan_module
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from deadheat.study.plan import plan as plan_module
 from tests.study.study_cases import corpus_text, study_file
 
 
@@ -145,7 +145,7 @@ def test_splits_are_not_hoarded(study: Path) -> None:
     plan = Plan.of(study, ["splits.times=50"])
     for cell in plan.cells:
         plan.partition(cell)
-    assert len(plan._partitions) <= plan_module.KEPT
+    assert len(plan._partitions) <= plan_module.CACHED_SPLITS
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_the_part_to_tune_on_and_the_parts_that_are_scored(
 ) -> None:
     plan = Plan.of(study, [f"splits.sizes={sizes!r}", f"tune={tune}"])
     partition = plan.partition(plan.cells[0])
-    assert (plan.tune_part(partition), plan.evaluated(partition)) == (tuned, evaluated)
+    assert (plan.tune_part(partition), plan.evaluated_parts(partition)) == (tuned, evaluated)
     assert plan.scored_parts(plan.cells[0]) == evaluated
 
 
@@ -194,11 +194,11 @@ def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
         study, "metrics=['las', 'xpos']", "systems.0.column=upso", "tune=tune", "systems.1.column=chunk"
     )  # fmt: skip
     assert found == [
-        "las.v1 looks at nothing that a system predicts; expected it to",
-        "xpos.v1 looks at nothing that a system predicts; expected it to",
-        "none looks at upso, which majority.v1(column='upso') predicts; expected one",
+        "las.v1 scores nothing that a system predicts; expected it to",
+        "xpos.v1 scores nothing that a system predicts; expected it to",
+        "none scores upso, which majority.v1(column='upso') predicts; expected one",
         "7: majority.v1(column='upso'): corpus small has no column 'upso'; did you mean 'upos'?",
-        "none looks at chunk, which unigram.v1(column='chunk') predicts; expected one",
+        "none scores chunk, which unigram.v1(column='chunk') predicts; expected one",
         "7: unigram.v1(column='chunk'): corpus small has no column 'chunk'; known are form, lemma, upos, xpos, feats, "
         "deprel, deps, misc",
         "4: corpus small, random.v1: tune = 'tune'; the split has train, dev, test",
@@ -258,7 +258,7 @@ def test_a_way_to_split_can_be_for_some_corpora_only(tmp_path: Path) -> None:
     ]
     lonely = faults(path, "splits.1.corpora=['second']", "splits.0.corpora=['second']")
     assert [each.partition(": ")[2] for each in lonely] == [
-        f"no way to split corpus {name}; expected one in [[splits]]"
+        f"no split strategy for corpus {name}; expected one in [[splits]]"
     ]
 
 

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from deadheat.screen import Screen
-from deadheat.study.engine.progress import LAST, SIZES, Bar, Progress, duration, speed, trimmed_mean
+from deadheat.study.engine.progress import BAR_SIZES, WINDOW, Progress, ProgressBar, duration, speed, trimmed_mean
 from tests.terminal import pseudo_terminal
 
 
@@ -115,12 +115,12 @@ def test_without_colour_the_bar_is_still_a_bar(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_encoding_without_lines_gets_an_ascii_bar() -> None:
-    line = Bar().line(0.5, {"done": "2 of 4 done"}, Screen(80, color=False, encoding="ascii"))
+    line = ProgressBar().line(0.5, {"done": "2 of 4 done"}, Screen(80, color=False, encoding="ascii"))
     assert line == f"{'#' * 20}{'-' * 20}  2 of 4 done"
 
 
 def test_the_bar_does_not_swing_while_numbers_change() -> None:
-    bar, wide = Bar(), {"done": "4 of 9 done", "left": "x" * 45}
+    bar, wide = ProgressBar(), {"done": "4 of 9 done", "left": "x" * 45}
     first, second, third = (
         bar.line(0.5, parts, Screen(80, color=False)) for parts in (wide, {**wide, "left": "x" * 55}, wide)
     )
@@ -131,10 +131,10 @@ def test_less_is_said_where_there_is_less_room_and_nothing_is_cut() -> None:
     names = {"done": "40 of 100 done", "failed": "1 failed", "running": "2 running", "speed": "1/s"}
     parts = names | {"so far": "40 s so far", "left": "1 min 0 s left"}
     for columns in range(20, 200):
-        line = Bar().line(0.4, parts, Screen(columns, color=False))
+        line = ProgressBar().line(0.4, parts, Screen(columns, color=False))
         assert len(line) < columns
         bar, _, said = line.rpartition("  ")
-        assert len(bar) in (0, *SIZES)
+        assert len(bar) in (0, *BAR_SIZES)
         kept = said.split(", ")
         assert kept == [text for text in parts.values() if text in kept]
         assert kept[0] == "40 of 100 done"
@@ -166,7 +166,6 @@ def test_the_last_line_is_not_said_twice() -> None:
 def test_quiet_is_quiet(stream: io.StringIO) -> None:
     with Progress(2, workers=1, quiet=True, stream=stream) as progress:
         progress.finished(1.0, running=1)
-        progress.note("a cell failed")
     assert stream.getvalue() == ""
 
 
@@ -183,20 +182,6 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     with Progress(1, workers=1, stream=stream) as progress:
         progress.finished(1.0, running=0)
     assert stream.getvalue() == "1 of 1 done, 1/s\n"
-
-
-def test_a_note_stands_above_the_line_that_is_redrawn() -> None:
-    stream, clock = Terminal(), Clock()
-    progress = Progress(4, workers=1, stream=stream, clock=clock)
-    progress.finished(1.0, running=1)
-    progress.note("EWT 3 failed: \x1b[2JValueError: no")
-    note, bar = screen(stream.getvalue())
-    assert note == "EWT 3 failed: \\x1b[2JValueError: no"
-    assert bar.endswith("1 of 4 done, 1 running, 1/s, 0 s so far, 3 s left")
-    clock.now = 1.0
-    progress.finished(1.0, running=1)
-    assert screen(stream.getvalue())[0] == note
-    assert screen(stream.getvalue())[1].endswith("2 of 4 done, 1 running, 1/s, 1 s so far, 2 s left")
 
 
 def test_the_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,9 +229,9 @@ def test_time_left_follows_the_last_cells() -> None:
     progress = Progress(1000, workers=1, quiet=True)
     for _ in range(500):
         progress.finished(100.0, running=1)
-    for _ in range(LAST):
+    for _ in range(WINDOW):
         progress.finished(1.0, running=1)
-    assert progress.seconds_left == 1000 - 500 - LAST
+    assert progress.seconds_left == 1000 - 500 - WINDOW
 
 
 def test_one_odd_cell_in_ten_does_not_change_the_time_left() -> None:

@@ -94,7 +94,7 @@ def contents(path: Path) -> dict[str, Any]:
         scores = sorted(store.scores().select("key", "part", "metric", "value", "sentences", "words").iter_rows())
         counts = {
             (key, part, metric): store.counts([key], part=part, metric=metric).tobytes()
-            for key, part, metric, *_ in store.counted().iter_rows()
+            for key, part, metric, *_ in store.count_shapes().iter_rows()
         }
         texts = {(key, part): store.prediction(key, part) for key in store.done() for part in ("dev", "test")}
         statuses = dict(zip(keys, runs["status"], strict=True))
@@ -198,7 +198,7 @@ def check_the_workers(tmp_path: Path, whole: Whole, rounds: int) -> None:
             _, err = process.communicate(timeout=600)
         assert nobody_is_left(folder)
         if process.returncode == 1:  # what all workers are made from was killed before the first of them
-            assert err.startswith("deadheat run: the template of the workers ended with -9"), err
+            assert err.startswith("deadheat run: workers: the fork server ended with -9"), err
             continue
         assert process.returncode == 0, err
         with Store.read(path.with_suffix(".sqlite")) as store:

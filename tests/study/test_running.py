@@ -13,22 +13,22 @@ from deadheat.corpus import read
 from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
 from deadheat.study.engine import running
-from deadheat.study.engine.executor import SerialExecutor
 from deadheat.study.engine.running import (
-    Ran,
-    Workplace,
+    CellRunner,
+    RunSummary,
     failed_cells,
     missing_cells,
-    planned_looks,
-    ran_before,
+    planned_evaluations,
     run_study,
+    summary_before,
 )
-from deadheat.study.engine.training import work
-from deadheat.study.ledger.ledger import Ledger, Look, Watched
+from deadheat.study.engine.training import train_cell
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Cell, Outcome
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
+from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import SEEN, corpus_text, odd_systems, parallel, serial, study_file
 
 
@@ -37,7 +37,7 @@ def _odd_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     odd_systems(monkeypatch)
 
 
-def ran(path: Path, *overrides: str, **options: Any) -> Ran:
+def ran(path: Path, *overrides: str, **options: Any) -> RunSummary:
     """Run a study in this process, in the store beside it."""
     plan = Plan.of(path, overrides)
     with Store.open(plan.store_path, create=True) as store, serial(plan, store) as executor:
@@ -56,13 +56,13 @@ def cells_of(path: Path) -> list[tuple[str, int, int, str]]:
 
 def test_what_is_in_the_store_is_not_run_again(tmp_path: Path) -> None:
     path = study_file(tmp_path)
-    assert ran(path) == Ran(0, done=6)
-    assert ran(path) == Ran(6)
-    assert ran(path, "splits.times=4") == Ran(6, done=2)
-    assert ran(path, "systems.1.column=['upos', 'xpos']") == Ran(6, done=3)
+    assert ran(path) == RunSummary(0, done=6)
+    assert ran(path) == RunSummary(6)
+    assert ran(path, "splits.times=4") == RunSummary(6, done=2)
+    assert ran(path, "systems.1.column=['upos', 'xpos']") == RunSummary(6, done=3)
     assert len(cells_of(path)) == 11
     (tmp_path / "small.conllu").write_text(corpus_text(30, seed=1))
-    assert ran(path) == Ran(0, done=6)
+    assert ran(path) == RunSummary(0, done=6)
     assert len(cells_of(path)) == 17
 
 
@@ -71,7 +71,7 @@ def test_scores_and_predictions_are_those_of_the_system_alone(tmp_path: Path) ->
     ran(path)
     plan = Plan.of(path)
     [cell] = plan.cells
-    scores = {each.part: each for each in work(plan, cell).scores}
+    scores = {each.part: each for each in train_cell(plan, cell).scores}
     with Store.read(plan.store_path) as store:
         for part, each in scores.items():
             gold = plan.partition(cell).parts[part]
@@ -107,25 +107,25 @@ def test_a_cell_that_is_run_again_for_another_part_keeps_what_it_was_scored_on(t
     assert str(ran(path, "evaluate=['test']")).startswith("1 cell run")
     with Store.read(Plan.of(path).store_path) as store:
         assert set(store.scores()["part"]) == {"dev", "test"}
-    assert str(ran(path, "evaluate=['dev']")) == "0 cells run, 1 there already"
+    assert str(ran(path, "evaluate=['dev']")) == "0 cells run, 1 already in the store"
 
 
 def test_every_look_at_a_test_part_is_counted_and_none_at_another(tmp_path: Path, ledger_path: Path) -> None:
     path = study_file(tmp_path)
-    look = Look(Ledger(ledger_path))
-    ran(path, "evaluate=['dev']", look=look)
+    ledger_entry = LedgerEntry(Ledger(ledger_path))
+    ran(path, "evaluate=['dev']", ledger_entry=ledger_entry)
     assert not ledger_path.exists()
-    ran(path, "evaluate=['test']", look=look)
+    ran(path, "evaluate=['test']", ledger_entry=ledger_entry)
     plan = Plan.of(path)
-    assert planned_looks(plan, plan.cells) == {
-        Watched(f"small, random {number}, test", test_set): 2
+    assert planned_evaluations(plan, plan.cells) == {
+        LedgerTestSet(f"small, random {number}, test", test_set): 2
         for number, test_set in enumerate(dict.fromkeys(each["test_set"] for each in looks(ledger_path)))
     }
     assert sorted((each["system"], each["name"]) for each in looks(ledger_path)) == sorted(
         (system, f"small, random {number}, test") for system in ("majority", "unigram") for number in range(3)
     )
     assert {each["purpose"] for each in looks(ledger_path)} == {"study study.toml"}
-    ran(path, "evaluate=['test']", look=look)
+    ran(path, "evaluate=['test']", ledger_entry=ledger_entry)
     assert len(looks(ledger_path)) == 6
 
 
@@ -141,7 +141,7 @@ def test_the_look_is_written_before_the_scores(
     with monkeypatch.context() as patched:
         patched.setattr(Store, "add", full)
         with pytest.raises(InputError, match="the disk is full"):
-            ran(path, look=Look(Ledger(ledger_path)))
+            ran(path, ledger_entry=LedgerEntry(Ledger(ledger_path)))
     assert len(looks(ledger_path)) == 1
     assert cells_of(path) == []
 
@@ -150,21 +150,23 @@ def test_the_look_is_written_before_the_scores(
 
     monkeypatch.setattr(Ledger, "record", refused)
     with pytest.raises(InputError, match="no look is left"):
-        ran(path, look=Look(Ledger(ledger_path)))
+        ran(path, ledger_entry=LedgerEntry(Ledger(ledger_path)))
     assert cells_of(path) == []
 
 
 def test_a_budget_that_the_plan_would_exceed_refuses_before_anything_runs(tmp_path: Path, ledger_path: Path) -> None:
     path = study_file(tmp_path)
     plan, ledger = Plan.of(path), Ledger(ledger_path)
-    split_2 = next(test_set for test_set in planned_looks(plan, plan.cells) if " 2, " in test_set.name)
+    split_2 = next(test_set for test_set in planned_evaluations(plan, plan.cells) if " 2, " in test_set.name)
     ledger.guard(split_2, budget=1)
     SEEN.clear()
-    with pytest.raises(InputError, match=r"random 2, test .*2 looks planned, 1 left of a budget of 1 .*--over-budget"):
-        ran(path, look=Look(ledger))
+    with pytest.raises(
+        InputError, match=r"random 2, test .*2 evaluations planned, 1 left of a budget of 1 .*--over-budget"
+    ):
+        ran(path, ledger_entry=LedgerEntry(ledger))
     assert cells_of(path) == []
-    assert ran(path, "splits.times=2", look=Look(ledger)).done == 4
-    assert ran(path, look=Look(ledger, over_budget="we have to")).done == 2
+    assert ran(path, "splits.times=2", ledger_entry=LedgerEntry(ledger)).done == 4
+    assert ran(path, ledger_entry=LedgerEntry(ledger, over_budget="we have to")).done == 2
     assert [each.get("over_budget") for each in looks(ledger_path)] == [None] * 5 + ["we have to"]
 
 
@@ -178,11 +180,11 @@ def test_a_cell_that_ends_badly_is_recorded_and_the_others_go_on(tmp_path: Path)
     path.write_text(path.read_text() + odd)
     plan = Plan.of(path)
 
-    def go(*, retry: bool = False) -> Ran:
+    def go(*, retry: bool = False) -> RunSummary:
         with Store.open(plan.store_path, create=True) as store, parallel(plan, store, limit_s=3) as executor:
             return run_study(plan, store, executor=executor, retry_failed=retry)
 
-    assert go() == Ran(0, done=2, failed=4)
+    assert go() == RunSummary(0, done=2, failed=4)
     with Store.read(plan.store_path) as store:
         failed = {cell.system: (cell, status, error) for cell, status, error in failed_cells(plan, store)}
         by_deed = {does: failed[f"odd.v1(does='{does}', marker='{marker}')"] for does, _ in ENDS}
@@ -194,9 +196,9 @@ def test_a_cell_that_ends_badly_is_recorded_and_the_others_go_on(tmp_path: Path)
         assert "study_cases.py" in log
         assert store.outcome_log(by_deed["is_killed"][0].key) == "the end is near\n"
         assert missing_cells(plan, store) == []
-    assert go() == Ran(2, given_up=4)
+    assert go() == RunSummary(2, skipped=4)
     marker.touch()
-    assert go(retry=True) == Ran(2, done=4)
+    assert go(retry=True) == RunSummary(2, done=4)
     assert {status for *_, status in cells_of(path)} == {DONE}
 
 
@@ -204,13 +206,13 @@ def test_scores_that_a_study_asks_for_only_later_are_made(tmp_path: Path) -> Non
     path = study_file(tmp_path, times=2)
     ran(path, "evaluate=['dev']")
     more = ["metrics=['accuracy', 'upos']"]
-    assert ran(path, *more) == Ran(0, done=4)
+    assert ran(path, *more) == RunSummary(0, done=4)
     with Store.read(path.with_suffix(".sqlite")) as store:
         assert set(store.scores()["metric"]) == {"accuracy.v1", "upos.v1"}
         assert set(store.scores()["part"]) == {"dev", "test"}
         assert store.verify() == []
     assert len(cells_of(path)) == 4
-    assert ran(path, "metrics=['upos']", "evaluate=['test']") == Ran(4)  # less is there already
+    assert ran(path, "metrics=['upos']", "evaluate=['test']") == RunSummary(4)  # less is already in the store
 
 
 def test_a_cell_that_is_done_stays_if_it_fails_when_run_again(tmp_path: Path) -> None:
@@ -221,7 +223,7 @@ def test_a_cell_that_is_done_stays_if_it_fails_when_run_again(tmp_path: Path) ->
     ran(path, "evaluate=['dev']")
     before = cells_of(path)
     marker.unlink()
-    assert ran(path) == Ran(0, failed=1)
+    assert ran(path) == RunSummary(0, failed=1)
     assert cells_of(path) == before == [(before[0][0], 0, 0, DONE)]
 
 
@@ -235,7 +237,7 @@ def test_what_is_to_be_run_again_is_replaced(tmp_path: Path) -> None:
         (predictions_folder(plan.store_path) / again.key[:2] / f"{again.key}.test.zst").write_bytes(b"?")
         with pytest.raises(InputError, match="changed since it was written"):
             store.prediction(again.key, "test")
-    assert ran(path, again=[again]) == Ran(3, done=1)
+    assert ran(path, again=[again]) == RunSummary(3, done=1)
     with Store.read(plan.store_path) as store:
         assert store.prediction(again.key, "test") == before
         assert store.verify() == []
@@ -244,13 +246,13 @@ def test_what_is_to_be_run_again_is_replaced(tmp_path: Path) -> None:
 def test_a_corpus_or_study_that_changes_meanwhile_is_told(tmp_path: Path) -> None:
     path = study_file(tmp_path, times=1)
     plan = Plan.of(path)
-    place = Workplace(path, plan.text, (), tmp_path / "p")
+    place = CellRunner(path, plan.text, (), tmp_path / "p")
     (tmp_path / "small.conllu").write_text(corpus_text(30, seed=1))
     place.prepare()
     with pytest.raises(InputError, match="corpus small: changed while the study was running"):
         place.run(plan.cells[0])
     path.write_text(plan.text + "# changed\n")
-    with pytest.raises(InputError, match=r"study\.toml: it changed while the study was starting"):
+    with pytest.raises(InputError, match=r"study\.toml: changed while the study was starting"):
         place.prepare()
 
 
@@ -272,14 +274,14 @@ def test_vectors_that_change_meanwhile_are_told(tmp_path: Path) -> None:
 def test_outcomes_are_told_with_how_many_are_left(tmp_path: Path) -> None:
     path = study_file(tmp_path)
     told: list[tuple[str, int]] = []
-    ran(path, told=lambda outcome, left: told.append((outcome.status, left)))
+    ran(path, on_outcome=lambda outcome, left: told.append((outcome.status, left)))
     assert told == [(DONE, left) for left in (5, 4, 3, 2, 1, 0)]
 
 
 def test_how_a_run_went_is_one_line() -> None:
-    assert str(Ran(0, done=1)) == "1 cell run"
-    assert str(Ran(1_200, done=3, failed=2)) == "3 cells run, 1,200 there already, 2 failed"
-    assert str(Ran(0, given_up=2)) == "0 cells run, 2 failed before (--retry-failed runs them again)"
+    assert str(RunSummary(0, done=1)) == "1 cell run"
+    assert str(RunSummary(1_200, done=3, failed=2)) == "3 cells run, 1,200 already in the store, 2 failed"
+    assert str(RunSummary(0, skipped=2)) == "0 cells run, 2 failed before (--retry-failed runs them again)"
 
 
 def test_the_overrides_are_kept_with_the_runs(tmp_path: Path) -> None:
@@ -292,15 +294,15 @@ def test_the_overrides_are_kept_with_the_runs(tmp_path: Path) -> None:
 
 def test_a_test_part_is_known_to_the_ledger_by_its_words(tmp_path: Path, ledger_path: Path) -> None:
     path = study_file(tmp_path, "majority", times=1)
-    ran(path, look=Look(Ledger(ledger_path), purpose="to see"))
+    ran(path, ledger_entry=LedgerEntry(Ledger(ledger_path), purpose="to see"))
     plan = Plan.of(path)
     [cell] = plan.cells
     with Store.read(plan.store_path) as store:
         predicted = read(text=store.prediction(cell.key, "test").decode())
-    [look] = looks(ledger_path)
-    assert look["test_set"] == text_hash(predicted)
-    assert look["purpose"] == "to see"
-    assert look["metrics"] == ["accuracy.v1", "unknown.v1", "sentence-accuracy.v1"]
+    [ledger_entry] = looks(ledger_path)
+    assert ledger_entry["test_set"] == text_hash(predicted)
+    assert ledger_entry["purpose"] == "to see"
+    assert ledger_entry["metrics"] == ["accuracy.v1", "unknown.v1", "sentence-accuracy.v1"]
 
 
 def test_nothing_of_a_store_or_study_is_unpickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +317,7 @@ def test_nothing_of_a_store_or_study_is_unpickled(tmp_path: Path, monkeypatch: p
     plan = Plan.of(path)
     with Store.read(plan.store_path) as store:
         assert missing_cells(plan, store) == []
-        assert str(ran_before(plan, store)) == "0 cells run, 6 there already"
+        assert str(summary_before(plan, store)) == "0 cells run, 6 already in the store"
         for cell in plan.cells:
             assert store.prediction(cell.key, "test")
             assert store.counts([cell.key], part="test", metric="accuracy.v1").size
@@ -356,8 +358,8 @@ def test_budgets_are_not_looked_up_where_there_are_none(
     def never(*_: Any) -> None:
         raise AssertionError("test sets were hashed for nothing")
 
-    monkeypatch.setattr(running, "planned_looks", never)
-    running.check_budgets(plan, plan.cells, Look(Ledger(ledger_path)))
+    monkeypatch.setattr(running, "planned_evaluations", never)
+    running.check_budgets(plan, plan.cells, LedgerEntry(Ledger(ledger_path)))
 
 
 def test_an_executor_of_any_kind_will_do(tmp_path: Path) -> None:
@@ -368,5 +370,5 @@ def test_an_executor_of_any_kind_will_do(tmp_path: Path) -> None:
         raise MemoryError(json.dumps(cell.system))
 
     with Store.open(plan.store_path, create=True) as store:
-        assert run_study(plan, store, executor=SerialExecutor(fails)) == Ran(0, failed=1)
+        assert run_study(plan, store, executor=SerialExecutor(fails)) == RunSummary(0, failed=1)
         assert [error for *_, error in failed_cells(plan, store)] == ['MemoryError: "majority.v1"']

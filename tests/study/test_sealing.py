@@ -9,7 +9,7 @@ from deadheat import compare, read, score
 from deadheat.corpus import to_bytes
 from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.errors import CorpusError, InputError
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.ledger.sealing import is_unlabelled, seal, unlabelled
 
 TREE = """\
@@ -118,7 +118,7 @@ def test_sealed_labels_are_their_owners_alone(ledger: Ledger, gold: Path) -> Non
     assert sealed.copy == gold.with_name("es-test.unlabelled.conllu")
     assert sealed.copy.read_text() == BARE
     assert [path.name for path in sealed.labels.parent.iterdir()] == [sealed.labels.name]
-    tally = ledger.tally(sealed.watched.hash)
+    tally = ledger.tally(sealed.test_set.hash)
     assert tally.sealed
     assert tally.guarded
     assert gold.read_text() == TREE
@@ -129,15 +129,17 @@ def test_predictions_are_scored_against_the_sealed_labels(ledger: Ledger, gold: 
     expected = score(gold, guess, metrics=["uas"])
     copy = seal(ledger, read(gold), tmp_path / "text.conllu").copy
     gold.unlink()
-    found = score(copy, guess, metrics=["uas"], look=Look(ledger))
+    found = score(copy, guess, metrics=["uas"], ledger_entry=LedgerEntry(ledger))
     assert (found.rows[0].correct, found.rows[0].gold) == (5, 6)
     assert str(found) == str(expected)
     assert found.notes[:2] == (
-        "evaluated on this test set 1 time, 1 system (ledger)",
+        "ledger: 1 evaluation of this test set so far, 1 system",
         f"{copy}: no labels; scored against the sealed labels of es-test.conllu",
     )
     assert ledger.events()[-1]["name"] == "es-test.conllu"
-    better = compare(copy, {"guess": guess, "gold": sealed_copy(ledger)}, metric="uas", look=Look(ledger))
+    better = compare(
+        copy, {"guess": guess, "gold": sealed_copy(ledger)}, metric="uas", ledger_entry=LedgerEntry(ledger)
+    )
     assert better.pairs[0].difference == pytest.approx(-1 / 6)
     assert "sealed labels of es-test.conllu" in better.notes[1]
 
@@ -150,22 +152,22 @@ def test_sealed_columns_are_found_too(ledger: Ledger, tmp_path: Path) -> None:
     gold, guess = written(tmp_path / "test.txt", "a_X b_Y\n"), written(tmp_path / "guess.txt", "a_X b_X\n")
     copy = seal(ledger, read(gold)).copy
     assert copy.read_text() == "a_- b_-\n"
-    assert score(copy, guess, metrics=["accuracy(column='tag')"], look=Look(ledger)).rows[0].value == 0.5
+    assert score(copy, guess, metrics=["accuracy(column='tag')"], ledger_entry=LedgerEntry(ledger)).rows[0].value == 0.5
 
 
 def test_a_text_without_labels_or_seal_is_refused_as_ever(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     seal(ledger, read(gold))
     other = written(tmp_path / "other.conllu", BARE.replace("mar", "sol"))
-    for look in (None, Look(ledger)):
+    for ledger_entry in (None, LedgerEntry(ledger)):
         with pytest.raises(CorpusError, match="HEAD '_' of word '1'; expected 0"):
-            score(other, other, look=look)
+            score(other, other, ledger_entry=ledger_entry)
     with pytest.raises(CorpusError, match="HEAD '_'"):
         score(gold.with_name("es-test.unlabelled.conllu"), gold)  # no ledger, no sealed labels
 
 
 def test_a_file_with_labels_of_its_own_is_scored_by_them(ledger: Ledger, gold: Path) -> None:
     seal(ledger, read(gold))
-    found = score(gold, gold, metrics=["uas"], look=Look(ledger))
+    found = score(gold, gold, metrics=["uas"], ledger_entry=LedgerEntry(ledger))
     assert not any("sealed" in note for note in found.notes)
 
 
@@ -174,14 +176,14 @@ def test_changed_or_missing_labels_are_noticed(ledger: Ledger, gold: Path, tmp_p
     sealed.labels.write_text(GUESS)
     guess = written(tmp_path / "guess.conllu", GUESS)
     with pytest.raises(InputError, match="not the labels that were sealed on 20"):
-        score(sealed.copy, guess, look=Look(ledger))
+        score(sealed.copy, guess, ledger_entry=LedgerEntry(ledger))
     sealed.labels.write_text("no corpus\tat all\n")
-    with pytest.raises(CorpusError, match=sealed.watched.hash):
-        score(sealed.copy, guess, look=Look(ledger))
+    with pytest.raises(CorpusError, match=sealed.test_set.hash):
+        score(sealed.copy, guess, ledger_entry=LedgerEntry(ledger))
     sealed.labels.unlink()
     with pytest.raises(InputError, match=r"its sealed labels cannot be read .*no such file"):
-        score(sealed.copy, guess, look=Look(ledger))
-    assert ledger.tally(sealed.watched.hash).looks == 0
+        score(sealed.copy, guess, ledger_entry=LedgerEntry(ledger))
+    assert ledger.tally(sealed.test_set.hash).evaluations == 0
 
 
 def test_what_cannot_be_sealed_is_refused_and_nothing_is_written(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
@@ -198,7 +200,7 @@ def test_what_cannot_be_sealed_is_refused_and_nothing_is_written(ledger: Ledger,
 
 def test_a_copy_is_not_left_behind_where_labels_cannot_be_put_away(gold: Path, tmp_path: Path) -> None:
     written(tmp_path / "sealed", "in the way")
-    with pytest.raises(InputError, match=r"the labels cannot be put away \(file exists\)"):
+    with pytest.raises(InputError, match=r"the labels cannot be sealed \(file exists\)"):
         seal(Ledger.at(tmp_path / "ledger.jsonl"), read(gold))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["es-test.conllu", "sealed"]
 

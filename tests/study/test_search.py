@@ -54,16 +54,16 @@ def test_winners_learn_from_what_the_study_says(
     tmp_path: Path, setup: str, final: str, expected: tuple[str, str, tuple[str, ...]]
 ) -> None:
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\nfinal = '{final}'\n")
-    assert made_of(search.final_cells(search.places[0], setup, NAMES[0])) == {expected}
+    assert made_of(search.final_cells(search.corpus_splits[0], setup, NAMES[0])) == {expected}
 
 
 def test_networks_learn_from_these_sentences_and_from_no_others(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n")
-    (place,) = search.places
+    (place,) = search.corpus_splits
     by_tune, by_dev = (search.cells(place, setup, NAMES[0])[0] for setup in ("tune", "dev"))
     parts = {name: set(own.tolist()) for name, own in search.plan.partition(by_tune).parts.items()}
-    assert set(search.plan.learned(by_tune).tolist()) == parts["train"]
-    assert set(search.plan.learned(by_dev).tolist()) == parts["train"] | parts["tune"]
+    assert set(search.plan.training_sentences(by_tune).tolist()) == parts["train"]
+    assert set(search.plan.training_sentences(by_dev).tolist()) == parts["train"] | parts["tune"]
     assert sorted(map(len, parts.values())) == [12, 12, 12, 24]
     for cell, part in ((by_tune, "tune"), (by_dev, "dev")):
         assert search.plan.tune_part(search.plan.partition(cell), cell) == part
@@ -77,7 +77,7 @@ def test_there_is_a_network_for_every_setting_seed_split_and_setup(tmp_path: Pat
     assert len(cells) == len({cell.key for cell in cells}) == 3 * 2 * 4 * 2
     assert [cell.seed for cell in cells[:4]] == [3, 5, 3, 5]
     assert {cell.number for cell in cells} == {0, 1, 2}
-    assert [str(place) for place in search.places] == ["small, random 0", "small, random 1", "small, random 2"]
+    assert [str(place) for place in search.corpus_splits] == ["small, random 0", "small, random 1", "small, random 2"]
 
 
 def test_a_system_without_chance_has_one_seed(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_first_metric_of_the_system_picks_unless_another_is_named(tmp_path: 
 
 def values_of(search: Search, setup: str, part: str, scores: list[list[float]]) -> dict[tuple[str, str, str], float]:
     """Scores of the first split: one list of seeds for every setting; what is not a number has no score."""
-    (place, *_) = search.places
+    (place, *_) = search.corpus_splits
     return {
         (cell.key, part, METRIC): value
         for system, own in zip(search.candidates, scores, strict=True)
@@ -107,7 +107,7 @@ def values_of(search: Search, setup: str, part: str, scores: list[list[float]]) 
 def test_the_highest_mean_over_seeds_wins(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}seeds = 2\n")
     values = values_of(search, "tune", "dev", [[0.9, 0.1], [0.6, 0.6], [0.5, 0.6], [0.2, 0.7]])
-    pick = search.pick(values, search.places[0], "tune")
+    pick = search.pick(values, search.corpus_splits[0], "tune")
     assert pick is not None
     assert (pick.system, pick.settings, pick.among) == (NAMES[1], {"epochs": 1, "order": 3}, 4)
     assert pick.score == pytest.approx(0.6)
@@ -116,7 +116,7 @@ def test_the_highest_mean_over_seeds_wins(tmp_path: Path) -> None:
 
 def test_ties_go_to_the_first(tmp_path: Path) -> None:
     search = search_of(tmp_path)
-    pick = search.pick(values_of(search, "tune", "dev", [[0.5], [0.7], [0.7], [0.7]]), search.places[0], "tune")
+    pick = search.pick(values_of(search, "tune", "dev", [[0.5], [0.7], [0.7], [0.7]]), search.corpus_splits[0], "tune")
     assert pick is not None
     assert pick.system == NAMES[1]
 
@@ -124,14 +124,14 @@ def test_ties_go_to_the_first(tmp_path: Path) -> None:
 def test_settings_of_which_a_network_failed_are_left_out(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}seeds = 2\n")
     values = values_of(search, "tune", "dev", [[0.9, math.nan], [0.5, 0.5], [math.nan, math.nan], [0.4, 0.4]])
-    pick = search.pick(values, search.places[0], "tune")
+    pick = search.pick(values, search.corpus_splits[0], "tune")
     assert pick is not None
     assert (pick.system, pick.among) == (NAMES[1], 2)
 
 
 def test_nobody_wins_where_nothing_has_a_score(tmp_path: Path) -> None:
     search = search_of(tmp_path)
-    assert search.pick({}, search.places[0], "tune") is None
+    assert search.pick({}, search.corpus_splits[0], "tune") is None
     assert search.picks({}) == []
 
 
@@ -139,7 +139,7 @@ def test_the_part_that_picks_can_be_tune(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}setting = 'tune'\n")
     values = values_of(search, "tune", "dev", [[0.9], [0.1], [0.1], [0.1]])
     values |= values_of(search, "tune", "tune", [[0.1], [0.1], [0.1], [0.9]])
-    pick = search.pick(values, search.places[0], "tune")
+    pick = search.pick(values, search.corpus_splits[0], "tune")
     assert pick is not None
     assert pick.system == NAMES[3]
 
@@ -167,16 +167,16 @@ def test_the_plan_counts_as_many_final_networks_as_the_worst_winners_need(tmp_pa
     for winners in product(range(4), repeat=2):  # by each setup
         wins = dict(zip(("tune", "dev"), winners, strict=True))
         world = World(won_by(wins))
-        world.conduct(search)
+        world.run_plan(search)
         most = max(most, len(world.trained) - len(search.first_cells()))
-    assert len(search.stand_ins()) == most
+    assert len(search.possible_finals()) == most
     looks = [cell for cell in cells_to_look_at(searches_of(search.plan)) if "test" in cell.scored]
     tested = len(search.first_cells()) if "'all'" in text else 0
     assert len(looks) == tested + most
 
 
 def test_equal_scores_of_the_world_pick_the_first(tmp_path: Path) -> None:
-    (pick,) = World(by_setting(0.5, 0.5, 0.5, 0.5)).conduct(search_of(tmp_path)).picks
+    (pick,) = World(by_setting(0.5, 0.5, 0.5, 0.5)).run_plan(search_of(tmp_path)).picks
     assert pick.system == NAMES[0]
 
 
@@ -200,14 +200,14 @@ def test_a_split_without_a_tune_part_is_refused_with_its_place(tmp_path: Path) -
 def test_tune_cannot_pick_settings_of_networks_that_learned_from_it(tmp_path: Path, epoch: str) -> None:
     path = search_file(tmp_path, f"{FOUR}setting = 'tune'\nepoch = {epoch}\n")
     assert re.fullmatch(
-        rf'{path}:\d+: search: setting = "tune" picks by what was learned from; expected epoch = "tune"', told(path)
+        rf'{path}:\d+: search: setting = "tune" selects on training data; expected epoch = "tune"', told(path)
     )
 
 
 def test_a_metric_that_the_study_does_not_have_is_refused(tmp_path: Path) -> None:
     path = search_file(tmp_path, f"{FOUR}metric = 'las'\n")
     assert told(path).endswith(
-        "search: metric 'las' picks; the study has accuracy.v1, unknown.v1, sentence-accuracy.v1"
+        "search: metric 'las' is not in the study; the study has accuracy.v1, unknown.v1, sentence-accuracy.v1"
     )
 
 
@@ -219,7 +219,7 @@ def test_a_metric_that_the_study_does_not_have_is_refused(tmp_path: Path) -> Non
         (
             "system = 'perceptron'\nepochs = {low = 5, high = 2}\nmethod = 'random'\n",
             "epochs",
-            "search: epochs: low 5, high 2; expected the first to be less",
+            "search: epochs: low 5, high 2; expected low to be less than high",
         ),
         (
             "system = 'perceptron'\nepochs = {low = 2, high = 5}\n",
@@ -230,7 +230,7 @@ def test_a_metric_that_the_study_does_not_have_is_refused(tmp_path: Path) -> Non
         ("system = 'perceptron'\norder = [2, 9]\n", "order", "order=9"),
         ("system = 'perceptrn'\nepochs = [1, 2]\n", "system", "system 'perceptrn' is unknown; did you mean"),
         (f"{FOUR}metric = 'acuracy'\n", "metric", "metric 'acuracy' is unknown; did you mean 'accuracy'?"),
-        (f"{FOUR}epoch = []\n", "epoch =", "search: no part picks epochs; expected tune or dev"),
+        (f"{FOUR}epoch = []\n", "epoch =", "search: no part selects epochs; expected tune or dev"),
         (f"{FOUR}seeds = []\n", "seeds", "no seeds; expected at least one"),
         (f"{FOUR}samples = 0\n", "samples", "search.samples: input should be greater than or equal to 1, not 0"),
         (f"{FOUR}tested = 'some'\n", "tested", "search.tested: input should be 'winner' or 'all', not 'some'"),

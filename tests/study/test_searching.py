@@ -11,7 +11,7 @@ import pytest
 from deadheat.study.engine.running import failed_cells, run_study
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import run_search, searches_of, waiting
+from deadheat.study.search.search import pending_cells, run_search, searches_of
 from deadheat.study.store.store import Store
 from tests.study.search_cases import FOUR, NAMES, Killed, World, by_setting, search_file, search_of
 from tests.study.study_cases import odd_systems, serial
@@ -41,7 +41,7 @@ def expected(text: str) -> tuple[int, int]:
 def test_only_winners_are_looked_at_unless_all_are(tmp_path: Path, text: str) -> None:
     search = search_of(tmp_path, text)
     world = World(uneven)
-    found = world.conduct(search)
+    found = world.run_plan(search)
     more, looks = expected(text)
     assert len(world.trained) == len(search.first_cells()) + more
     assert len(world.looks) == looks
@@ -59,13 +59,13 @@ def test_only_winners_are_looked_at_unless_all_are(tmp_path: Path, text: str) ->
 def test_a_second_run_trains_nothing_and_picks_the_same(tmp_path: Path, text: str) -> None:
     search = search_of(tmp_path, text)
     world = World(uneven)
-    first = world.conduct(search)
+    first = world.run_plan(search)
     done, values = len(world.trained), dict(world.values)
-    second = world.conduct(search)
+    second = world.run_plan(search)
     assert len(world.trained) == done
     assert world.values == values
-    assert [(pick.place, pick.setup, pick.system, pick.score, pick.among) for pick in first.picks] == [
-        (pick.place, pick.setup, pick.system, pick.score, pick.among) for pick in second.picks
+    assert [(pick.corpus_split, pick.setup, pick.system, pick.score, pick.among) for pick in first.picks] == [
+        (pick.corpus_split, pick.setup, pick.system, pick.score, pick.among) for pick in second.picks
     ]
 
 
@@ -73,13 +73,13 @@ def test_a_second_run_trains_nothing_and_picks_the_same(tmp_path: Path, text: st
 def test_a_run_that_is_killed_anywhere_goes_on_where_it_was(tmp_path: Path, text: str) -> None:
     search = search_of(tmp_path, text)
     whole = World(uneven)
-    wanted = whole.conduct(search)
+    wanted = whole.run_plan(search)
     for most in range(len(whole.trained)):
         world = World(uneven, most=most)
         with pytest.raises(Killed):
-            world.conduct(search)
+            world.run_plan(search)
         world.most = None
-        found = world.conduct(search)
+        found = world.run_plan(search)
         assert [(cell.key, cell.scored) for cell in world.trained] == [
             (cell.key, cell.scored) for cell in whole.trained
         ]
@@ -91,15 +91,15 @@ def test_a_run_that_is_killed_anywhere_goes_on_where_it_was(tmp_path: Path, text
 def test_what_waits_is_what_then_is_trained(tmp_path: Path, text: str) -> None:
     search = search_of(tmp_path, text)
     whole = World(uneven)
-    whole.conduct(search)
+    whole.run_plan(search)
     for most in range(len(whole.trained) + 1):
         world = World(uneven, most=most)
         with contextlib.suppress(Killed):
-            world.conduct(search)
+            world.run_plan(search)
         world.most = None
-        first, last = waiting(search, world.missing, world.read)
+        first, last = pending_cells(search, world.missing, world.read)
         before = len(world.trained)
-        world.conduct(search)
+        world.run_plan(search)
         then = [(cell.key, cell.scored) for cell in world.trained[before:]]
         assert [(cell.key, cell.scored) for cell in first] == then[: len(first)]
         assert len(then) == len(first) + len(last)  # winners differ here, so that as many as may be are trained
@@ -111,27 +111,27 @@ def test_what_waits_is_what_then_is_trained(tmp_path: Path, text: str) -> None:
 def test_splits_that_are_decided_wait_for_nothing_when_others_are_added(tmp_path: Path, tested: str) -> None:
     text = f"{TWO}tested = '{tested}'\n"
     world = World(uneven)
-    world.conduct(search_of(tmp_path, text, times=1))
+    world.run_plan(search_of(tmp_path, text, times=1))
     more, before = search_of(tmp_path, text, times=2), len(world.trained)
-    first, last = waiting(more, world.missing, world.read)
-    world.conduct(more)
+    first, last = pending_cells(more, world.missing, world.read)
+    world.run_plan(more)
     assert (len(first), len(last)) == (8, 0 if tested == "all" else 2)
     assert len(world.trained) == before + len(first) + len(last)
 
 
 def test_winners_may_be_others_when_settings_are_added(tmp_path: Path) -> None:
     world = World(lambda cell, _: 0.9 if "epochs=3" in cell.system else 0.5)
-    world.conduct(search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2]\n"))
+    world.run_plan(search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2]\n"))
     more, before = search_of(tmp_path, "system = 'perceptron'\nepochs = [1, 2, 3]\n"), len(world.trained)
-    first, last = waiting(more, world.missing, world.read)
-    world.conduct(more)
+    first, last = pending_cells(more, world.missing, world.read)
+    world.run_plan(more)
     assert (len(first), len(last), len(world.trained) - before) == (1, 1, 2)
 
 
 def test_test_is_not_scored_before_the_winner_is_known(tmp_path: Path) -> None:
     search = search_of(tmp_path, TWO, times=2)
     world = World(uneven)
-    world.conduct(search)
+    world.run_plan(search)
     first = len(search.first_cells())
     assert not any("test" in cell.scored for cell in world.trained[:first])
     assert all("test" in cell.scored for cell in world.trained[first:])
@@ -141,7 +141,7 @@ def test_test_is_not_scored_before_the_winner_is_known(tmp_path: Path) -> None:
 def test_a_winner_of_both_setups_is_trained_and_looked_at_once(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{TWO}seeds = 2\n")
     world = World(by_setting(0.1, 0.8, 0.3, 0.2))
-    found = world.conduct(search)
+    found = world.run_plan(search)
     assert [pick.system for pick in found.picks] == [NAMES[1], NAMES[1]]
     assert found.picks[0].finals == found.picks[1].finals
     assert len(world.trained) == len(search.first_cells()) + 2  # one for each seed
@@ -154,16 +154,16 @@ def test_a_winner_that_does_worse_when_it_is_trained_again_stays_the_winner(tmp_
         return 0.4 if "test" in cell.scored else uneven(cell, part)
 
     search, world = search_of(tmp_path, text), World(unsteady)
-    first = world.conduct(search)
+    first = world.run_plan(search)
     done = len(world.trained)
-    second = world.conduct(search)
+    second = world.run_plan(search)
     assert len(world.trained) == done
     assert [(pick.system, pick.score) for pick in first.picks] == [(pick.system, 0.9) for pick in second.picks]
 
 
 def test_winners_that_learn_from_train_alone_are_two_networks(tmp_path: Path) -> None:
     world = World(by_setting(0.1, 0.8, 0.3, 0.2))
-    found = world.conduct(search_of(tmp_path, f"{TWO}final = 'train'\n"))
+    found = world.run_plan(search_of(tmp_path, f"{TWO}final = 'train'\n"))
     assert [pick.system for pick in found.picks] == [NAMES[1], NAMES[1]]
     assert found.picks[0].finals != found.picks[1].finals
     assert len(world.looks) == 2
@@ -172,13 +172,13 @@ def test_winners_that_learn_from_train_alone_are_two_networks(tmp_path: Path) ->
 def test_settings_that_fail_are_left_out_and_the_others_go_on(tmp_path: Path) -> None:
     search = search_of(tmp_path)
     world = World(by_setting(0.1, 0.8, 0.3, 0.2), fails=lambda cell: cell.system == NAMES[1])
-    (pick,) = world.conduct(search).picks
+    (pick,) = world.run_plan(search).picks
     assert (pick.system, pick.among) == (NAMES[2], 3)
 
 
 def test_where_everything_fails_nobody_wins_and_nothing_is_looked_at(tmp_path: Path) -> None:
     world = World(by_setting(0.1, 0.8, 0.3, 0.2), fails=lambda _: True)
-    assert world.conduct(search_of(tmp_path)).picks == ()
+    assert world.run_plan(search_of(tmp_path)).picks == ()
     assert not world.trained
 
 
@@ -189,7 +189,7 @@ def test_a_random_search_trains_what_it_draws(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{text}order = [2, 3]\n")
     assert list(search.candidates) == list(search_of(tmp_path / "again", f"{text}order = [2, 3]\n").candidates)
     world = World(lambda cell, part: float(list(search.candidates).index(cell.system)))
-    (pick,) = world.conduct(search).picks
+    (pick,) = world.run_plan(search).picks
     assert len(world.trained) == 3 + 1
     assert pick.system == list(search.candidates)[2]
     assert set(pick.settings) == {"epochs", "order"}
@@ -206,7 +206,7 @@ def test_all_of_it_is_the_same_in_a_store(tmp_path: Path, monkeypatch: pytest.Mo
     with Store.open(tmp_path / "store.sqlite", create=True) as store:
 
         def run(cells: object) -> None:
-            own = replace(plan, chosen=tuple(cells))  # type: ignore[arg-type]
+            own = replace(plan, selection=tuple(cells))  # type: ignore[arg-type]
             run_study(own, store, executor=serial(own, store))
             told.append(set(store.scores()["part"].to_list()))
 
@@ -220,7 +220,7 @@ def test_all_of_it_is_the_same_in_a_store(tmp_path: Path, monkeypatch: pytest.Mo
             ("tune", "odd.v1", 1),
             ("dev", "odd.v1", 1),
         ]
-        failed = failed_cells(replace(plan, chosen=tuple(search.first_cells())), store)
+        failed = failed_cells(replace(plan, selection=tuple(search.first_cells())), store)
         assert len(failed) == 4  # two setups and two seeds
         assert {cell.system for cell, _, _ in failed} == {"odd.v1(does='raises')"}
         assert all("this cannot be learned" in why for _, _, why in failed)

@@ -47,7 +47,7 @@ def test_what_may_differ_is_what_has_several_values() -> None:
     ],
 )
 def test_a_range_is_known_by_its_shares(low: float, high: float, log: bool, share: float, expected: float) -> None:  # noqa: FBT001
-    found = Range(low, high, log=log).at(share)
+    found = Range(low, high, log=log).quantile(share)
     assert found == pytest.approx(expected)
     assert isinstance(found, type(expected))
 
@@ -56,41 +56,43 @@ def test_a_range_is_known_by_its_shares(low: float, high: float, log: bool, shar
 def test_no_draw_leaves_its_range(low: float, more: float, log: bool, share: float) -> None:  # noqa: FBT001
     high = low * (1 + more)
     if high > low:
-        assert low <= Range(low, high, log=log).at(share) <= high
+        assert low <= Range(low, high, log=log).quantile(share) <= high
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.booleans(), st.floats(0, 1, exclude_max=True))
 def test_no_whole_number_leaves_its_range(low: int, more: int, log: bool, share: float) -> None:  # noqa: FBT001
-    found = Range(low, low + more, log=log).at(share)
+    found = Range(low, low + more, log=log).quantile(share)
     assert isinstance(found, int)
     assert low <= found <= low + more
 
 
 def test_whole_numbers_are_drawn_alike_and_logarithms_evenly() -> None:
-    even = Counter(each["n"] for each in (Space({"n": {"low": 1, "high": 4}}).at([i / 4000]) for i in range(4000)))
+    even = Counter(
+        each["n"] for each in (Space({"n": {"low": 1, "high": 4}}).quantile([i / 4000]) for i in range(4000))
+    )
     assert even == {1: 1000, 2: 1000, 3: 1000, 4: 1000}
     # From 1 to 8, shares of logarithms of 9: log(2)/log(9) of the draws are 1, and so on.
-    steps = Counter(Range(1, 8, log=True).at(i / 90000) for i in range(90000))
+    steps = Counter(Range(1, 8, log=True).quantile(i / 90000) for i in range(90000))
     for n in range(1, 9):
         assert steps[n] == pytest.approx(90000 * (math.log(n + 1) - math.log(n)) / math.log(9), abs=2)
 
 
 def test_draws_are_the_same_for_a_seed_and_others_for_another() -> None:
     space = Space({"rate": {"low": 0.001, "high": 0.1, "log": True}, "order": [2, 3], "column": "upos"})
-    first = space.drawn(20, 7)
-    assert first == space.drawn(20, 7)
-    assert first != space.drawn(20, 8)
+    first = space.sample(20, 7)
+    assert first == space.sample(20, 7)
+    assert first != space.sample(20, 8)
     assert len({repr(each) for each in first}) == 20
     assert all(0.001 <= each["rate"] <= 0.1 and each["order"] in (2, 3) and each["column"] == "upos" for each in first)
 
 
 def test_more_draws_keep_the_first_ones() -> None:
     space = Space({"rate": {"low": 0.0, "high": 1.0}, "order": [2, 3]})
-    assert space.drawn(50, 3)[:10] == space.drawn(10, 3)
+    assert space.sample(50, 3)[:10] == space.sample(10, 3)
 
 
 def test_a_small_space_is_drawn_whole_and_no_more() -> None:
-    found = Space({"order": [2, 3], "n": {"low": 1, "high": 3}}).drawn(100, 0)
+    found = Space({"order": [2, 3], "n": {"low": 1, "high": 3}}).sample(100, 0)
     assert sorted((each["order"], each["n"]) for each in found) == [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3)]
 
 
@@ -108,10 +110,10 @@ def test_a_grid_of_a_range_is_refused() -> None:
         ({}, "nothing to search; expected several values or a range for some setting"),
         ({"rate": {"low": 0.1}}, "rate = {'low': 0.1}; expected a range such as {low = 0.001, high = 0.01}"),
         ({"rate": {"low": 1, "high": True}}, "rate = {'low': 1, 'high': True}; expected a range such as"),
-        ({"rate": {"low": 2, "high": 1}}, "rate: low 2, high 1; expected the first to be less"),
-        ({"rate": {"low": 1, "high": 1}}, "rate: low 1, high 1; expected the first to be less"),
-        ({"rate": {"low": 0.0, "high": math.inf}}, "rate: low 0, high inf; expected the first to be less"),
-        ({"rate": {"low": 0, "high": 1, "log": True}}, "rate: low 0; expected more than 0 where logarithms are drawn"),
+        ({"rate": {"low": 2, "high": 1}}, "rate: low 2, high 1; expected low to be less than high"),
+        ({"rate": {"low": 1, "high": 1}}, "rate: low 1, high 1; expected low to be less than high"),
+        ({"rate": {"low": 0.0, "high": math.inf}}, "rate: low 0, high inf; expected low to be less than high"),
+        ({"rate": {"low": 0, "high": 1, "log": True}}, "rate: low 0; expected more than 0 with log = true"),
         ({"rate": {"low": 1, "high": 2, "log": "yes"}}, "rate: log = 'yes'; expected true or false"),
     ],
 )

@@ -20,13 +20,14 @@ from deadheat.errors import StudyError
 from deadheat.neural import tagging
 from deadheat.neural.jobs import Done, Order
 from deadheat.study.engine import running
-from deadheat.study.engine.executor import Finished, SerialExecutor
+from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.running import missing_cells, run_study
-from deadheat.study.engine.training import StackedExecutor, Worked, work
+from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from tests.neural.tiny import TAGS, TINY, force_stacks, rows_of
+from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import ROOT
 
 HEAD = """\
@@ -68,11 +69,11 @@ def stacked(plan: Plan, kept: Kept | None = None) -> StackedExecutor:
         kept[cell.key, part] = data
         return {"file": f"{cell.key}-{part}"}
 
-    rest: SerialExecutor[Cell, Worked] = SerialExecutor(lambda cell: work(plan, cell))
+    rest: SerialExecutor[Cell, CellResult] = SerialExecutor(lambda cell: train_cell(plan, cell))
     return StackedExecutor(plan, keep if kept is not None else None, rest)
 
 
-def results(plan: Plan, kept: Kept | None = None) -> list[Finished[Worked]]:
+def results(plan: Plan, kept: Kept | None = None) -> list[TaskResult[CellResult]]:
     with stacked(plan, kept) as executor:
         for cell in plan.cells:
             executor.submit(cell.key, cell)
@@ -117,7 +118,7 @@ def test_cells_in_stacks_give_what_each_gives_alone(tmp_path: Path, monkeypatch:
             alone[key, part] = data
             return {}
 
-        expected = work(plan, cell, keep)
+        expected = train_cell(plan, cell, keep)
         value = found[cell.key].value
         assert value is not None
         assert value.texts == expected.texts
@@ -184,7 +185,7 @@ def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
     for each in results(plan):
         cell = by_key[each.name]
         if cell.system.startswith("bilstm") and cell.seed == 1:
-            told = f"{cell.system}, seed 1: the network came to nothing, its loss is nan in epoch 2"
+            told = f"{cell.system}, seed 1: training failed, its loss is nan in epoch 2"
             assert (each.status, each.value, each.error) == (FAILED, None, f"InputError: {told}")
         else:
             assert (each.status, each.error) == (DONE, "")
@@ -260,7 +261,7 @@ def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monke
     plan = study_of(tmp_path, network())
     found = results(plan)
     assert sorted(each.status for each in found) == [DONE, FAILED, FAILED, FAILED]
-    assert "a network has not been heard of" in found[-1].error
+    assert "a network has no result" in found[-1].error
 
 
 def test_what_is_cancelled_while_it_trains_ends(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
@@ -296,17 +297,17 @@ def test_a_study_stores_what_comes_from_stacks_and_goes_on_where_it_was(
         more = Plan.of(plan.path, ["seeds=3"])
         with stacked(more) as executor:
             ran = run_study(more, store, executor=executor)
-        assert (ran.there, ran.done) == (6, 2)
+        assert (ran.stored, ran.done) == (6, 2)
         assert [[order.seed for order in orders] for orders in taught] == [[0, 1, 0, 1], [2, 2]]
 
 
 def test_stacks_are_for_networks_on_an_accelerator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = study_of(tmp_path, network(), OTHER)
-    assert not running.stacks_pay(plan)  # tests run on the processor
+    assert not running.use_stacks(plan)  # tests run on the processor
     monkeypatch.setattr("deadheat.neural.devices.accelerated", lambda: True)
-    assert running.stacks_pay(plan)
-    assert not running.stacks_pay(Plan.of(plan.path, ["engine.device='cpu'"]))
-    assert not running.stacks_pay(study_of(tmp_path, OTHER))
+    assert running.use_stacks(plan)
+    assert not running.use_stacks(Plan.of(plan.path, ["engine.device='cpu'"]))
+    assert not running.use_stacks(study_of(tmp_path, OTHER))
 
 
 def run_command(folder: Path, *options: str) -> tuple[dict[str, Any], str]:
@@ -330,7 +331,7 @@ def test_cells_are_known_by_what_is_in_the_file_of_vectors(tmp_path: Path) -> No
 @pytest.mark.parametrize("more", ["", "[search]\nsystem = 'bilstm'\nvectors = ['there.vec', 'missing.vec']\n"])
 def test_all_files_of_vectors_must_be_there(tmp_path: Path, more: str) -> None:
     (tmp_path / "there.vec").write_text("the 0.1 0.2\n")
-    with pytest.raises(StudyError, match=r"study.toml:\d+: vectors 'missing.vec' is no file; expected word vectors"):
+    with pytest.raises(StudyError, match=r"study.toml:\d+: vectors 'missing.vec': no such file; expected word vectors"):
         study_of(tmp_path, OTHER if more else network(vectors=["there.vec", "missing.vec"]), more)
 
 
@@ -354,10 +355,10 @@ def test_a_study_of_networks_runs_in_worker_processes_and_is_not_run_twice(
             separator="\t",
         )  # fmt: skip
         monkeypatch.chdir(tmp_path / "inner")
-        [score] = [each for each in work(plan, cell).scores if each.part == "test"]
+        [score] = [each for each in train_cell(plan, cell).scores if each.part == "test"]
         gold = take(plan.materials["small"].corpus, plan.partition(cell).parts["test"]).column("tag").strings()
     right = np.mean([a == b for a, b in zip(gold, predicted.column("tag").strings(), strict=True)])
     assert score.values["accuracy.v1(column='tag')"] == pytest.approx(float(right))
     again, told = run_command(tmp_path)
-    assert "0 cells run, 2 there already;" in told
+    assert "0 cells run, 2 already in the store;" in told
     assert again["blocks"] == found["blocks"]

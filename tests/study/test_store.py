@@ -14,7 +14,8 @@ import pytest
 from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, PartScores
-from deadheat.study.store.store import Store, open_store, write_prediction
+from deadheat.study.store.recording import write_prediction
+from deadheat.study.store.store import Store, open_store
 from tests.study.store_outcomes import cell, counts, outcome
 
 RUNS = "key corpus split split_seed number system seed setup status started wall_s cpu_s peak_mb error".split()
@@ -97,12 +98,7 @@ def test_a_cell_that_failed_is_replaced_by_what_comes_next(store: Store, status:
     assert store.runs().height == 1
 
 
-def test_failures_are_forgotten_and_nothing_else(store: Store) -> None:
-    store.add_many([outcome(0), outcome(1, status=FAILED), outcome(2, status=KILLED), outcome(3)])
-    assert store.forget_failed() == 2
-    assert store.forget_failed() == 0
-    assert store.done() == {cell(0).key, cell(3).key}
-    assert store.runs().height == 2
+def test_a_run_that_is_not_there_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match=f"no run {cell(1).key}; expected the key of one"):
         store.outcome_log(cell(1).key)
 
@@ -133,7 +129,7 @@ def test_equal_columns_are_stored_once(store: Store, tmp_path: Path) -> None:
         ({"metric": "upos"}, "metric 'upos' is unknown; did you mean 'upos.v1'\\?"),
         ({"part": "tset"}, "part 'tset' is unknown; did you mean 'test'\\?"),
         ({"part": "upos.v1"}, "part 'upos.v1' is unknown"),
-        ({"dtype": np.int8}, "need uint8; expected a type that holds them"),
+        ({"dtype": np.int8}, "need uint8; expected a type that fits"),
         ({"fields": (0, 3)}, r"fields \[0, 3\] of upos.v1; expected some of 0 to 2"),
         ({"fields": ()}, r"fields \[\] of upos.v1"),
     ],
@@ -151,11 +147,11 @@ def test_runs_without_counts_or_with_other_sentences_are_refused(store: Store) -
         (1, f"run {cell(1).key} has 299 units by 3 fields, run {cell(0).key} 300 by 3; expected runs on the same"),
         (2, r"has no counts \(failed\); expected runs that are done"),
         (3, "has no counts of upos.v1 on test"),
-        (4, "is not there; expected the key of a run"),
+        (4, "is unknown; expected the key of a run"),
     ):
         with pytest.raises(InputError, match=told):
             store.counts([cell(0).key, cell(number).key], part="test", metric="upos.v1")
-    assert store.counted()["key"].to_list() == [cell(0).key, cell(1).key]
+    assert store.count_shapes()["key"].to_list() == [cell(0).key, cell(1).key]
 
 
 WRONG = {
@@ -177,7 +173,7 @@ WRONG = {
         outcome(1, predictions={"test": {"file": "../x", "sha256": "", "bytes": 1}}),
         "expected what write_prediction returned",
     ),
-    "a part that leads elsewhere": (outcome(1, predictions={"../x": {}}), "part '../x'; expected letters"),
+    "a part that leads elsewhere": (outcome(1, predictions={"../x": {}}), "part '../x'; expected only letters"),
 }
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.store.store import Store
 from deadheat.study.store import database as schema
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import cell, counts, outcome
 
 # The layout before version 1: no memory of runs, no study files.
@@ -144,9 +144,7 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
 def test_the_log_of_a_store_that_is_gone_is_not_taken_for_another_ones(path: Path) -> None:
     (path.parent / "new.db-wal").write_bytes(b"something")
     told = refused(lambda: Store.open(path.parent / "new.db", create=True))
-    assert told.endswith(
-        "new.db: gone, but what was last written to it lies in new.db-wal; expected both files, or neither"
-    )
+    assert told.endswith("new.db: missing, but its last changes are in new.db-wal; expected both files, or neither")
     assert (path.parent / "new.db-wal").read_bytes() == b"something"
 
 
@@ -209,13 +207,13 @@ def test_bytes_that_were_overwritten_give_clear_lines_or_nothing(path: Path, see
         ("UPDATE columns SET kind = '|O'", "integers of kind '|O'"),
         ("UPDATE columns SET units = 5", "bytes; expected 5"),
         ("UPDATE columns SET units = 'five'", "column 1 of counts"),
-        ("DELETE FROM columns", "column 1 of counts is gone"),
-        ("UPDATE scores SET columns = 'x'", "does not say where its counts are"),
-        ("UPDATE scores SET words = 'many'", "a score that is not of numbers"),
-        ("UPDATE runs SET wall_s = 'long'", "a value of wall_s is not of its kind"),
-        ("UPDATE runs SET corpus = 99", "a number of corpus stands for nothing"),
-        ("UPDATE runs SET system = -1", "a number of system stands for nothing"),
-        ("DELETE FROM names WHERE name = 'english'", "a number of corpus stands for nothing"),
+        ("DELETE FROM columns", "column 1 of counts is missing"),
+        ("UPDATE scores SET columns = 'x'", "a score without references to its counts"),
+        ("UPDATE scores SET words = 'many'", "a score that is not a number"),
+        ("UPDATE runs SET wall_s = 'long'", "a value of wall_s has the wrong type"),
+        ("UPDATE runs SET corpus = 99", "an id of corpus has no name"),
+        ("UPDATE runs SET system = -1", "an id of system has no name"),
+        ("DELETE FROM names WHERE name = 'english'", "an id of corpus has no name"),
         ("UPDATE logs SET size = 3", "log of run"),
         ("UPDATE provenance SET text = '[1'", "provenance of run"),
         ("DROP TABLE logs", "no such table: logs"),
@@ -231,7 +229,7 @@ def test_verify_lists_every_column_that_changed(path: Path) -> None:
     change(path, "UPDATE columns SET fingerprint = x'01' WHERE id = 2", "DELETE FROM columns WHERE id = 1")
     with Store.read(path) as store:
         found = store.verify()
-    assert f"{path}: column 2 of counts is not what it was" in found
+    assert f"{path}: column 2 of counts has changed" in found
     assert sum("lacks counts" in line for line in found) >= 1
 
 

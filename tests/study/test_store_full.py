@@ -14,7 +14,8 @@ FILL = """
 import os, sys
 from pathlib import Path
 from deadheat.errors import InputError
-from deadheat.study.store.store import Store, write_prediction
+from deadheat.study.store.recording import write_prediction
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import cell, outcome
 folder = Path(sys.argv[1])
 path = folder / "study.db"
@@ -53,7 +54,8 @@ READ_ONLY = """
 import subprocess, sys
 from pathlib import Path
 from deadheat.errors import InputError
-from deadheat.study.store.store import Store, write_prediction
+from deadheat.study.store.recording import write_prediction
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import cell, outcome
 folder = Path(sys.argv[1])
 path = folder / "study.db"

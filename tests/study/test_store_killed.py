@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.store.store import Store, write_prediction
+from deadheat.study.store.recording import write_prediction
+from deadheat.study.store.store import Store
 from tests.study.store_outcomes import cell, counts, outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -141,7 +142,7 @@ def test_a_second_writer_is_told_who_the_first_is_and_a_dead_one_is_in_nobodys_w
         assert holder.stdout is not None
         refused, child = holder.stdout.readline(), int(holder.stdout.readline())
         try:
-            assert refused == f"{path}: opened by another process; expected that process alone to write to it\n"
+            assert refused == f"{path}: opened by another process; expected only that process to write to it\n"
             host = os.uname().nodename
             with pytest.raises(InputError) as caught:
                 Store.open(path)
@@ -166,7 +167,9 @@ def test_a_process_is_kept_from_writing_twice_too(tmp_path: Path) -> None:
     link.symlink_to(path)
     with Store.open(path, create=True) as store:
         for each in (path, link):
-            with pytest.raises(InputError, match="this process writes to it already; expected one writer at a time"):
+            with pytest.raises(
+                InputError, match="already open for writing in this process; expected one writer at a time"
+            ):
                 Store.open(each)
         store.add(outcome(1))
     with Store.open(link) as again:

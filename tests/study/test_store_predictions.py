@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.study.store.counts import compressed
-from deadheat.study.store.recording import provenance, revision
-from deadheat.study.store.store import Store, write_prediction
 from deadheat.study.store import recording as module
+from deadheat.study.store.counts import compress
+from deadheat.study.store.recording import provenance, revision, write_prediction
+from deadheat.study.store.store import Store
 from deadheat.version import __version__
 from tests.study.store_outcomes import cell, outcome
 
@@ -54,8 +54,8 @@ CHANGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty": (lambda data: b"", "changed since it was written"),
     "one bit": (flip, "changed since it was written"),
     "plain text": (lambda data: TEXT, "changed since it was written"),
-    "longer": (lambda data: compressed(TEXT + b"x"), "changed since it was written (1,701 bytes; expected 1,700)"),
-    "other": (lambda data: compressed(TEXT[::-1]), "changed since it was written; expected what has the hash"),
+    "longer": (lambda data: compress(TEXT + b"x"), "changed since it was written (1,701 bytes; expected 1,700)"),
+    "other": (lambda data: compress(TEXT[::-1]), "changed since it was written; expected content with the hash"),
     "followed by more": (lambda data: data + data, "changed since it was written"),
 }
 
@@ -90,7 +90,7 @@ def test_a_prediction_that_never_was_is_refused(path: Path) -> None:
 
 
 def test_a_file_outside_the_folder_is_not_read(path: Path) -> None:
-    (path.parent / "secret").write_bytes(compressed(TEXT))
+    (path.parent / "secret").write_bytes(compress(TEXT))
     file = file_of(path)
     file.unlink()
     file.symlink_to(path.parent / "secret")
@@ -100,7 +100,7 @@ def test_a_file_outside_the_folder_is_not_read(path: Path) -> None:
 
 @pytest.mark.parametrize(("key", "part"), [("../ab", "test"), ("", "test"), ("ab", "a/b"), ("ab", ".."), ("ab", "")])
 def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, key: str, part: str) -> None:
-    with pytest.raises(InputError, match="expected letters, digits"):
+    with pytest.raises(InputError, match="expected only letters, digits"):
         write_prediction(tmp_path, key, part, TEXT)
     assert list(tmp_path.iterdir()) == []
 

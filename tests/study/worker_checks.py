@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deadheat.study.engine.executor import Executor, Finished
+from deadheat.study.engine.executor import Executor, TaskResult
 
 PATIENCE_S = 120.0
 
@@ -44,7 +44,7 @@ def written_pid(path: Path) -> int:
     return int(path.read_text())
 
 
-def run(executor: Executor[Any, Any], *tasks: tuple[Any, ...]) -> list[Finished[Any]]:
+def run(executor: Executor[Any, Any], *tasks: tuple[Any, ...]) -> list[TaskResult[Any]]:
     """Run tasks and give what became of them, in their order."""
     for number, task in enumerate(tasks):
         executor.submit(str(number), task)
@@ -53,7 +53,7 @@ def run(executor: Executor[Any, Any], *tasks: tuple[Any, ...]) -> list[Finished[
     return sorted(found, key=lambda each: int(each.name))
 
 
-def run_one(executor: Executor[Any, Any], *task: Any) -> Finished[Any]:
+def run_one(executor: Executor[Any, Any], *task: Any) -> TaskResult[Any]:
     (found,) = run(executor, task)
     return found
 

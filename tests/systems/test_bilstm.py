@@ -12,27 +12,26 @@ from typing import Any
 import pytest
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.neural.config import TaggerRecipe
-from deadheat.neural.config import RATES
-from deadheat.study.plan.plan import Plan
+from deadheat.neural.config import RATES, TaggerConfig
+from deadheat.study.plan import Plan
 from deadheat.systems import SYSTEMS
 from deadheat.systems.bilstm import bilstm
 from tests.study.study_cases import ROOT, corpus_text
 
 
-def recipe(**settings: Any) -> TaggerRecipe:
-    together = SYSTEMS.make("bilstm", **settings).together
-    assert together is not None
-    made: TaggerRecipe = together.recipe
+def config(**settings: Any) -> TaggerConfig:
+    batch_trainer = SYSTEMS.make("bilstm", **settings).batch_trainer
+    assert batch_trainer is not None
+    made: TaggerConfig = batch_trainer.config
     return made
 
 
 def test_the_defaults_are_those_that_are_recommended() -> None:
-    made = recipe()
-    shape, numbers = made.shape, made.numbers
+    made = config()
+    shape, hyper = made.shape, made.hyper
     assert (shape.units, shape.classifier, shape.optimizer) == ((100, 100), "crf", "nadam")
     assert (shape.dropout, shape.dropped, shape.characters, shape.batch) == ("variational", "both", "cnn", 32)
-    assert (numbers.norm, numbers.clip, numbers.rate) == (1.0, math.inf, RATES["nadam"])
+    assert (hyper.norm, hyper.clip, hyper.rate) == (1.0, math.inf, RATES["nadam"])
     assert SYSTEMS.make("bilstm").name == "bilstm.v1"
 
 
@@ -52,23 +51,23 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"dropout": "naive"}, {"shape.dropout"}),
     ({"dropped": "outputs"}, {"shape.dropped"}),
     ({"batch": 16}, {"shape.batch"}),
-    ({"optimizer": "adam"}, {"shape.optimizer", "numbers.rate"}),  # which has another usual rate
-    ({"drop": 0.5}, {"numbers.drop"}),
-    ({"rate": 0.01}, {"numbers.rate"}),
-    ({"clip": 3.0}, {"numbers.clip"}),
-    ({"norm": 0.0}, {"numbers.norm"}),
-    ({"replaced": 0.1}, {"numbers.replaced"}),
-    ({"epochs": 7}, {"course.epochs"}),
-    ({"patience": 2}, {"course.patience"}),
+    ({"optimizer": "adam"}, {"shape.optimizer", "hyper.rate"}),  # which has another default rate
+    ({"drop": 0.5}, {"hyper.drop"}),
+    ({"rate": 0.01}, {"hyper.rate"}),
+    ({"clip": 3.0}, {"hyper.clip"}),
+    ({"norm": 0.0}, {"hyper.norm"}),
+    ({"replaced": 0.1}, {"hyper.replaced"}),
+    ({"epochs": 7}, {"schedule.epochs"}),
+    ({"patience": 2}, {"schedule.patience"}),
 ]
 
 
-def fields(made: TaggerRecipe) -> dict[str, Any]:
+def fields(made: TaggerConfig) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(made, name) for name in ("column", "scheme", "vectors")}
     for part, names in (
         ("shape", list(made.shape.__dataclass_fields__)),
-        ("numbers", list(made.numbers._fields)),
-        ("course", list(made.course.__dataclass_fields__)),
+        ("hyper", list(made.hyper._fields)),
+        ("schedule", list(made.schedule.__dataclass_fields__)),
     ):
         found |= {f"{part}.{name}": getattr(getattr(made, part), name) for name in names}
     return found
@@ -76,20 +75,20 @@ def fields(made: TaggerRecipe) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("settings", "changed"), CHANGES, ids=lambda each: min(each))
 def test_a_setting_changes_what_it_names_and_nothing_else(settings: dict[str, Any], changed: set[str]) -> None:
-    plain, other = fields(recipe()), fields(recipe(**settings))
+    plain, other = fields(config()), fields(config(**settings))
     assert {name for name in plain if plain[name] != other[name]} == changed
-    # Networks train together if they differ in numbers alone.
-    together = recipe().group == recipe(**settings).group
-    assert together == all(name.startswith(("numbers", "course")) for name in changed)
+    # Networks train together if they differ in hyperparameters and schedule only.
+    together = config().group == config(**settings).group
+    assert together == all(name.startswith(("hyper", "schedule")) for name in changed)
 
 
 def test_every_setting_is_tried_above() -> None:
     assert {name for settings, _ in CHANGES for name in settings} == set(inspect.signature(bilstm).parameters)
 
 
-def test_a_rate_of_0_is_the_usual_one_and_thresholds_of_0_are_off() -> None:
-    assert {name: recipe(optimizer=name).numbers.rate for name in RATES} == RATES
-    assert recipe(norm=0.0).numbers.norm == recipe(clip=0.0).numbers.clip == math.inf
+def test_a_rate_of_0_is_the_default_and_thresholds_of_0_are_off() -> None:
+    assert {name: config(optimizer=name).hyper.rate for name in RATES} == RATES
+    assert config(norm=0.0).hyper.norm == config(clip=0.0).hyper.clip == math.inf
 
 
 @pytest.mark.parametrize(
@@ -107,8 +106,8 @@ def test_a_rate_of_0_is_the_usual_one_and_thresholds_of_0_are_off() -> None:
         ({"units": "5,0"}, "units (5, 0); expected one to three layers of at least one unit"),
         ({"drop": 1.0}, "drop=1; expected a share from 0 to less than 1"),
         ({"replaced": -0.1}, "replaced=-0.1; expected a share from 0 to less than 1"),
-        ({"rate": -1.0}, "rate=-1; expected a number above 0, or 0 for the optimizer's usual"),
-        ({"rate": math.inf}, "rate=inf; expected a number above 0, or 0 for the optimizer's usual"),
+        ({"rate": -1.0}, "rate=-1; expected a number above 0, or 0 for the optimizer's default"),
+        ({"rate": math.inf}, "rate=inf; expected a number above 0, or 0 for the optimizer's default"),
         ({"clip": math.nan}, "clip=nan; expected a number above 0, or 0 for none"),
         ({"norm": -1.0}, "norm=-1; expected a number above 0, or 0 for none"),
         ({"casing": -1}, "casing=-1; expected a size, or 0 for none"),
@@ -166,7 +165,7 @@ def bare(tmp_path: Path) -> Path:
 def run_bare(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder / "without"), str(ROOT / "src")])}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
     )
 
 
@@ -214,11 +213,11 @@ def test_to_plan_and_to_make_networks_loads_no_jax(bare: Path) -> None:
     program = """
 import sys
 from pathlib import Path
-from deadheat.study.plan.plan import Plan
-from deadheat.study.engine.running import missing_cells
+from deadheat.study.plan import Plan
+from deadheat.study.running import missing_cells
 plan = Plan.of(Path("study.toml"))
 missing_cells(plan, None), plan.labels, plan.metrics
 print(any(name.partition(".")[0] in ("jax", "optax") for name in sys.modules))
 """
-    loaded = subprocess.run([sys.executable, "-c", program], cwd=bare, capture_output=True, text=True, timeout=600)
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=bare, capture_output=True, text=True, timeout=60)
     assert loaded.stdout == "False\n", loaded.stderr

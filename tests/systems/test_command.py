@@ -15,7 +15,7 @@ import pytest
 from deadheat.corpus import Corpus, read, take, to_bytes
 from deadheat.errors import InputError, NameUnknown
 from deadheat.systems import SYSTEMS, System
-from deadheat.systems.command import Trained
+from deadheat.systems.command import TrainedProgram
 from tests.systems.programs import line, script, tagger
 
 TEXT = (
@@ -279,7 +279,7 @@ def test_a_model_keeps_its_folder_until_it_is_closed_or_forgotten(tmp_path: Path
     system = made(**tagger(tmp_path))
     first, second = (system.train(corpus(), None, 0) for _ in range(2))
     assert len(list(temporary.iterdir())) == 2
-    assert isinstance(first, Trained)
+    assert isinstance(first, TrainedProgram)
     first.close()
     first.close()
     assert len(list(temporary.iterdir())) == 1
@@ -293,7 +293,7 @@ def test_a_model_keeps_its_folder_until_it_is_closed_or_forgotten(tmp_path: Path
 
 def test_a_forked_process_does_not_remove_the_folder(tmp_path: Path) -> None:
     model = made(**tagger(tmp_path)).train(corpus(), None, 0)
-    assert isinstance(model, Trained)
+    assert isinstance(model, TrainedProgram)
     child = os.fork()
     if not child:
         model.close()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from deadheat.corpus import Column, Corpus, Vocabulary, read, take
 from deadheat.corpus.vocabulary import recode
 from deadheat.errors import InputError
-from deadheat.systems.features import Encoder, FeatureIndex, TagDictionary, Templates, tags_to_learn
+from deadheat.systems.features import Encoder, FeatureIndex, TagDictionary, Templates, training_tags
 
 EVERYTHING = Templates(
     words=(0, -1, 1, -2, 2),
@@ -106,7 +106,7 @@ def test_without_a_dictionary_every_word_takes_every_tag() -> None:
 
 def test_unknown_words_take_all_tags() -> None:
     corpus = read(text="a_DT a_DT heat_NN\n", format="tagged")
-    tags = tags_to_learn(corpus, "tag", "test", most=9)
+    tags = training_tags(corpus, "tag", "test", most=9)
     encoder = Encoder.of(corpus, tags, "tag", Templates(), least=2)
     assert encoder.encode(read(text="a_? new_?\n", format="tagged")).lists.tolist() == [1, 0]
 
@@ -118,9 +118,9 @@ def test_strings_of_another_vocabulary_are_unknown() -> None:
 def test_too_many_labels_are_refused() -> None:
     corpus = read(text="a_1 b_2 c_3\n", format="tagged")
     with pytest.raises(InputError, match=r"^text: column 'tag' has 3 labels; it expected 2 at most$"):
-        tags_to_learn(corpus, "tag", "it", most=2)
+        training_tags(corpus, "tag", "it", most=2)
 
 
 def test_labels_are_sorted_and_only_those_that_occur() -> None:
     corpus = take(read(text="a_Z\na_B\na_A\n", format="tagged"), [1, 2])
-    assert tags_to_learn(corpus, "tag", "it", most=2).strings == ("A", "B")
+    assert training_tags(corpus, "tag", "it", most=2).strings == ("A", "B")

@@ -14,8 +14,8 @@ from deadheat.corpus.vocabulary import recode
 from deadheat.errors import InputError
 from deadheat.kernels import loglinear as kernels
 from deadheat.systems import loglinear as module
-from deadheat.systems.features import Encoder, Templates, tags_to_learn
-from deadheat.systems.loglinear import Cases, LoglinearTagger, RowWeights, best_products, gathered, minimized
+from deadheat.systems.features import Encoder, Templates, training_tags
+from deadheat.systems.loglinear import Cases, LoglinearTagger, RowWeights, best_products, make_cases, minimize
 from deadheat.systems.system import SYSTEMS
 
 TEXT = """the_D can_N can_V rust_V
@@ -34,7 +34,7 @@ def corpus() -> Corpus:
 
 
 def encoder_of(corpus: Corpus, *, least: int) -> Encoder:
-    tags = tags_to_learn(corpus, "tag", "test", most=9)
+    tags = training_tags(corpus, "tag", "test", most=9)
     return Encoder.of(corpus, tags, "tag", Templates(prefixes=1, suffixes=2, pairs=((-1, 0),)), least=least)
 
 
@@ -79,7 +79,7 @@ class Plain:
 @pytest.mark.parametrize("least", [0, 2])
 def test_decoding_finds_the_largest_product_of_all_sequences(corpus: Corpus, least: int) -> None:
     encoder = encoder_of(corpus, least=least)
-    start, _ = gathered(encoder, corpus, 1)
+    start, _ = make_cases(encoder, corpus, 1)
     unseen = read(text="the_? new_? can_? dogs_?\nnew_?\nrust_? rust_? the_?\nold_? can_?\n", format="tagged")
     rng = np.random.default_rng(least)
     for text in (corpus, unseen):
@@ -96,7 +96,7 @@ def test_decoding_finds_the_largest_product_of_all_sequences(corpus: Corpus, lea
 
 def test_the_loss_is_that_of_the_local_models_with_gold_tags_beside(corpus: Corpus) -> None:
     encoder = encoder_of(corpus, least=0)
-    start, cases = gathered(encoder, corpus, 1)
+    start, cases = make_cases(encoder, corpus, 1)
     weights = np.random.default_rng(1).normal(size=len(start.weights))
     plain = Plain(encoder, corpus, replace(start, weights=weights))
     gold = [int(tag) for tag in encoder.gold(corpus)]
@@ -109,7 +109,7 @@ def test_the_loss_is_that_of_the_local_models_with_gold_tags_beside(corpus: Corp
 
 def test_the_gradient_is_what_differences_of_the_loss_say(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BLOCK", 5)
-    start, cases = gathered(encoder_of(corpus, least=0), corpus, 1)
+    start, cases = make_cases(encoder_of(corpus, least=0), corpus, 1)
     rng = np.random.default_rng(2)
     weights = rng.normal(size=len(start.weights))
     _, gradient = cases.loss(weights, 0.7)
@@ -119,7 +119,7 @@ def test_the_gradient_is_what_differences_of_the_loss_say(corpus: Corpus, monkey
 
 
 def test_block_sizes_change_nothing_but_the_last_digits(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    start, cases = gathered(encoder_of(corpus, least=0), corpus, 1)
+    start, cases = make_cases(encoder_of(corpus, least=0), corpus, 1)
     weights = np.random.default_rng(3).normal(size=len(start.weights))
     loss, gradient = cases.loss(weights, 1.0)
     monkeypatch.setattr(module, "BLOCK", 3)
@@ -141,7 +141,7 @@ def test_the_optimum_is_that_of_scikit_learn() -> None:
             places += [int(feature) * tags + tag for feature in np.flatnonzero(row)]
             bounds.append(len(places))
     cases = Cases(gold, tags, np.array(bounds), np.array(places, np.int32))
-    found = minimized(lambda weights: cases.loss(weights, 1.7), np.zeros(features * tags), 1000)
+    found = minimize(lambda weights: cases.loss(weights, 1.7), np.zeros(features * tags), 1000)
     theirs = LogisticRegression(C=1.7, fit_intercept=False, tol=1e-10, max_iter=10000).fit(table, gold)
     np.testing.assert_allclose(found.reshape(features, tags).T, theirs.coef_, atol=2e-4)
     at_theirs = cases.loss(np.ascontiguousarray(theirs.coef_.T).ravel(), 1.7)[0]
@@ -157,11 +157,11 @@ def test_weights_exist_for_what_was_seen_often_enough(corpus: Corpus) -> None:
         labels = [token.split("_")[1] for token in sentence.split()]
         for left, label in itertools.pairwise(labels):
             before[left].add(label)
-    weights, _ = gathered(encoder, corpus, 1)
+    weights, _ = make_cases(encoder, corpus, 1)
     for row, tag in enumerate(tags):
         places = slice(weights.starts[first + row], weights.starts[first + row + 1])
         assert {tags[each] for each in weights.tags[places]} == before[tag]
-    fewer, _ = gathered(encoder, corpus, 3)
+    fewer, _ = make_cases(encoder, corpus, 3)
     assert len(fewer.weights) < len(weights.weights) / 2
     assert gold.count("A") == 2
     assert [tags[tag] for tag in fewer.tags].count("A") == 0
@@ -169,11 +169,9 @@ def test_weights_exist_for_what_was_seen_often_enough(corpus: Corpus) -> None:
 
 def test_exponentials_are_right_to_the_last_digits() -> None:
     values = -np.concatenate([np.linspace(0, 50, 20001), np.linspace(50, 699.9, 20001), [0.0, 1e-300, 1e-9]])
-    found = np.empty(len(values))
-    kernels.exponentials(values, 0.5 ** np.arange(kernels.N_POWERS), found)
-    np.testing.assert_allclose(found, np.exp(values), rtol=8e-16)
-    kernels.exponentials(np.array([-701.0, -1e9]), 0.5 ** np.arange(kernels.N_POWERS), found[:2])
-    assert found[:2].tolist() == [0.0, 0.0]
+    powers = 0.5 ** np.arange(kernels.N_POWERS)
+    np.testing.assert_allclose([kernels.exponential(value, powers) for value in values], np.exp(values), rtol=8e-16)
+    assert [kernels.exponential(value, powers) for value in (-701.0, -1e9)] == [0.0, 0.0]
 
 
 def test_the_kernels_find_the_same_in_plain_python(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,9 @@ from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.kernels import lookahead as kernels
 from deadheat.systems import lookahead as module
-from deadheat.systems.perceptron import TaggerWeights
-from deadheat.systems.features import Encoder, Templates, tags_to_learn
+from deadheat.systems.features import Encoder, Templates, training_tags
 from deadheat.systems.lookahead import LookaheadLearner, stride_of, tags_ahead
-from deadheat.systems.perceptron import visiting_orders
+from deadheat.systems.perceptron import TaggerWeights, epoch_orders
 from deadheat.systems.system import SYSTEMS
 from deadheat.testbed import generate
 
@@ -37,7 +36,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture(scope="module")
 def encoder(corpus: Corpus) -> Encoder:
-    tags = tags_to_learn(corpus, "tag", "test", most=9)
+    tags = training_tags(corpus, "tag", "test", most=9)
     return Encoder.of(corpus, tags, "tag", Templates(prefixes=1, suffixes=2), least=0)
 
 
@@ -116,7 +115,7 @@ def test_learning_is_the_algorithm_written_out(corpus: Corpus, encoder: Encoder,
     sums: Weights = Counter()
     plain = Plain(encoder, corpus, Counter())
     visits, updates = 0, 0
-    for sentences in visiting_orders(corpus.sentences, 3, 2, shuffle=True):
+    for sentences in epoch_orders(corpus.sentences, 3, 2, shuffle=True):
         learner.learn(sentences)
         for sentence in sentences:
             begin, end = int(corpus.offsets[sentence]), int(corpus.offsets[sentence + 1])
@@ -129,7 +128,7 @@ def test_learning_is_the_algorithm_written_out(corpus: Corpus, encoder: Encoder,
     assert updates > 0
     assert updates < visits or margin == 40  # a margin that is never reached shows nothing of when to stop
     expected = as_arrays(encoder, {name: total / visits for name, total in sums.items()})
-    averaged = learner.averaged()
+    averaged = learner.state.average()
     features = averaged.features.reshape(-1, stride_of(tags))[averaged.slots]
     np.testing.assert_allclose(features.ravel(), expected.features, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(averaged.moves, expected.moves, rtol=1e-5, atol=1e-5)

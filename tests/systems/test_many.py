@@ -18,7 +18,7 @@ from deadheat.corpus import Corpus, take, to_bytes
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, align
 from deadheat.neural import stack
-from deadheat.neural.stack import Job, Stack, Trained
+from deadheat.neural.stack import Stack, StackJob, TrainedNetwork
 from deadheat.systems import SYSTEMS
 from deadheat.systems.system import Network
 from tests.neural.tiny import SENTENCES, TINY, corpus_of, force_stacks, rows_of, split_of
@@ -217,7 +217,7 @@ def watched(patch: pytest.MonkeyPatch, most: int = 1 << 30) -> list[int]:
     sizes: list[int] = []
     run = Stack.run
 
-    def limited(self: Stack, jobs: Mapping[int, Job]) -> Iterator[tuple[int, Trained]]:
+    def limited(self: Stack, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:
         sizes.append(self.size)
         if self.size > most:
             raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes.")
@@ -250,7 +250,7 @@ def test_a_network_that_does_not_fit_alone_is_given_up_one_by_one(monkeypatch: p
 
 
 def test_other_errors_of_the_device_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Stack, jobs: Mapping[int, Job]) -> Iterator[tuple[int, Trained]]:
+    def broken(self: Stack, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:
         raise jax.errors.JaxRuntimeError("INTERNAL: the device is gone")
 
     monkeypatch.setattr(stack.Stack, "run", broken)

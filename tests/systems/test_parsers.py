@@ -14,8 +14,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take, to_bytes
 from deadheat.errors import CorpusError, InputError, NameUnknown
 from deadheat.neural import parsing, programs
-from deadheat.neural.jobs import Order
-from deadheat.neural.text import Room
+from deadheat.neural.jobs import TrainJob
+from deadheat.neural.text import PaddingSizes
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate
 from deadheat.trees import problems
@@ -113,8 +113,10 @@ def test_one_of_many_is_what_it_would_be_alone() -> None:
     ends = np.cumsum([each.sentences for each in corpora()])
     train, tune, test = (np.arange(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
     system = make("biaffine.v1")
-    assert system.together is not None
-    ((_, done),) = system.together.train(whole, [Order(system.together.recipe, 0, train, tune, {"test": test})])
+    assert system.batch_trainer is not None
+    ((_, done),) = system.batch_trainer.train(
+        whole, [TrainJob(system.batch_trainer.config, 0, train, tune, {"test": test})]
+    )
     alone, among = trained("biaffine.v1").predict(corpora()[2]), done.predictions["test"]
     assert among.heads is not None
     assert alone.heads is not None
@@ -156,11 +158,11 @@ def test_relations_that_training_has_not_seen_count_as_wrong() -> None:
 
 def test_labels_of_brackets_may_be_filled_up_without_changing_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     train, tune, test = corpora()
-    roomy = Room(tokens=1 << 11, sentences=256, words=512, characters=128, labels=64, tags=32)
+    padding = PaddingSizes(tokens=1 << 11, sentences=256, words=512, characters=128, labels=64, tags=32)
     plain = make("bracketing.v1", epochs=2).train(train, tune, 0)
     parsed = to_bytes(plain.predict(test))
     for module in (parsing, programs):
-        monkeypatch.setattr(module, "room", lambda: roomy)
+        monkeypatch.setattr(module, "padding_sizes", lambda: padding)
     filled = make("bracketing.v1", epochs=2).train(train, tune, 0)
     assert filled.trained.losses == pytest.approx(plain.trained.losses, rel=1e-4)  # type: ignore[attr-defined]
     assert to_bytes(filled.predict(test)) == parsed

@@ -12,9 +12,8 @@ from deadheat.corpus import Corpus, concatenate, read, take
 from deadheat.errors import InputError
 from deadheat.kernels import perceptron as kernels
 from deadheat.systems import perceptron as module
-from deadheat.systems.perceptron import TaggerWeights
-from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
-from deadheat.systems.perceptron import Learner, best_tags, n_moves, visiting_orders
+from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
+from deadheat.systems.perceptron import Learner, TaggerWeights, best_tags, epoch_orders, move_count
 from deadheat.systems.system import SYSTEMS
 from deadheat.testbed import generate
 
@@ -27,17 +26,17 @@ def small() -> Corpus:
 
 
 def encoder_of(corpus: Corpus, *, least: int = 2) -> Encoder:
-    tags = tags_to_learn(corpus, "upos", "test", most=99)
+    tags = training_tags(corpus, "upos", "test", most=99)
     return Encoder.of(corpus, tags, "upos", Templates(prefixes=2, suffixes=2), least=least)
 
 
-def allowed(encoder: Encoder, text: Encoded, word: int) -> list[int]:
+def allowed(encoder: Encoder, text: EncodedCorpus, word: int) -> list[int]:
     dictionary = encoder.dictionary
     bounds = dictionary.starts[text.lists[word]], dictionary.starts[text.lists[word] + 1]
     return [int(tag) for tag in dictionary.tags[slice(*bounds)]]
 
 
-def features_of(encoder: Encoder, text: Encoded, begin: int, tags: tuple[int, ...], order: int) -> Features:
+def features_of(encoder: Encoder, text: EncodedCorpus, begin: int, tags: tuple[int, ...], order: int) -> Features:
     """How often each feature occurs with a sequence of tags: (row, tag), (1, tag, tag), (2, tag, tag, tag)."""
     width, start = encoder.index.width, len(encoder.tags)
     history = (start, start, *tags)
@@ -56,7 +55,7 @@ def dense(encoder: Encoder, weights: dict[tuple[int, ...], float], order: int) -
     """Weights of features as arrays."""
     tags = len(encoder.tags)
     features = np.zeros((encoder.index.size, tags), np.float32)
-    moves = np.zeros(n_moves(tags, order), np.float32)
+    moves = np.zeros(move_count(tags, order), np.float32)
     for key, weight in weights.items():
         match key:
             case (row, tag):
@@ -73,7 +72,7 @@ def dense(encoder: Encoder, weights: dict[tuple[int, ...], float], order: int) -
 def test_viterbi_finds_the_best_of_all_sequences(order: int, least: int) -> None:
     text = "the_D can_N can_V rust_V\na_D can_N\nrust_N\ncan_V the_D the_D rust_N can_N\n"
     corpus = read(text=text, format="tagged")
-    tags = tags_to_learn(corpus, "tag", "test", most=9)
+    tags = training_tags(corpus, "tag", "test", most=9)
     encoder = Encoder.of(corpus, tags, "tag", Templates(), least=least)
     encoded = encoder.encode(corpus)
     rng = np.random.default_rng(order + least)
@@ -81,7 +80,7 @@ def test_viterbi_finds_the_best_of_all_sequences(order: int, least: int) -> None
         slots = np.arange(encoder.index.size, dtype=np.int32)
         features = rng.normal(size=(encoder.index.size, len(tags))).astype(np.float32)
         features[0] = 0
-        moves = (3 * rng.normal(size=n_moves(len(tags), order))).astype(np.float32)
+        moves = (3 * rng.normal(size=move_count(len(tags), order))).astype(np.float32)
         weights = TaggerWeights(slots, features.ravel(), moves)
         found = best_tags(encoder, encoded, order, weights).tolist()
         for begin, end in itertools.pairwise(corpus.offsets.tolist()):
@@ -115,11 +114,11 @@ def test_learning_is_the_algorithm_written_out_with_every_weight_averaged_naivel
     now: Features = Counter()
     sums: Features = Counter()
     visits, mistakes = 0, 0
-    for sentences in visiting_orders(small.sentences, 2, 5, shuffle=True):
+    for sentences in epoch_orders(small.sentences, 2, 5, shuffle=True):
         learner.learn(sentences)
         for sentence in sentences:
             begin, end = small.offsets[sentence], small.offsets[sentence + 1]
-            alone = Encoded(
+            alone = EncodedCorpus(
                 text.rows[begin * encoder.index.width : end * encoder.index.width],
                 text.lists[begin:end],
                 np.array([0, end - begin]),
@@ -134,7 +133,7 @@ def test_learning_is_the_algorithm_written_out_with_every_weight_averaged_naivel
             sums.update(now)
     assert 10 < mistakes < visits
     expected = dense(encoder, {key: total / visits for key, total in sums.items()}, order)
-    averaged = learner.averaged()
+    averaged = learner.state.average()
     features = averaged.features.reshape(-1, len(encoder.tags))[averaged.slots]
     np.testing.assert_allclose(features.ravel(), expected.features, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(averaged.moves, expected.moves, rtol=1e-6, atol=1e-7)

@@ -58,8 +58,8 @@ def test_zstd_frames_may_follow_each_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.compress])
 def test_compressed_tables_that_are_cut_off_are_refused(pack: type[bytes], tmp_path: Path) -> None:
-    assert refusal(tmp_path, pack(CSV)[:-2]).startswith(": compressed, but broken (")
-    assert refusal(tmp_path, pack(CSV) + pack(CSV)[:-2]).startswith(": compressed, but broken (")
+    assert refusal(tmp_path, pack(CSV)[:-2]).startswith(": corrupt compressed data (")
+    assert refusal(tmp_path, pack(CSV) + pack(CSV)[:-2]).startswith(": corrupt compressed data (")
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_parquet_has_rows_instead_of_lines(tmp_path: Path) -> None:
         (b'a,b\n"x\ny",2\n3\n', ":4: 1 columns; expected 2 as in the header"),
         (b"a,b,a\n1,2,3\n", ":1: two columns are named a; expected a name for each"),
         (b"a,,b\n1,2,3\n", ":1: column 2 has no name; expected one for every column"),
-        (b'a,b\n1,2\n"3,4\n', ":3: a quote that is not closed; expected two"),
-        (b'a,b\n1"x,2\n3"y,4\n', ": quotes that cannot be told apart; expected them around whole cells"),
+        (b'a,b\n1,2\n"3,4\n', ":3: unclosed quote; expected a closing one"),
+        (b'a,b\n1"x,2\n3"y,4\n', ": ambiguous quotes; expected quotes around whole cells"),
         (b"a,b\n1,\xff\n", ": not a table of text; expected CSV, TSV, JSONL or Parquet"),
-        (b'{"a": 1}\n{"a": \n', ":2: not JSON (expecting value); expected one object a line"),
-        (b'{"a": 1}\n[1]\n', ":2: list; expected one object a line"),
-        (b"PAR1 and no more", ": Parquet, but broken ("),
+        (b'{"a": 1}\n{"a": \n', ":2: not JSON (expecting value); expected one object per line"),
+        (b'{"a": 1}\n[1]\n', ":2: list; expected one object per line"),
+        (b"PAR1 and no more", ": corrupt Parquet file ("),
     ],
 )
 def test_what_is_no_table_is_refused_in_one_line(content: bytes, told: str, tmp_path: Path) -> None:

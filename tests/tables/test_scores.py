@@ -64,7 +64,7 @@ def test_columns_can_be_named(written: Path) -> None:
     assert found.systems == ("A", "B")
     assert refusal(written, written.read_text(), system="whom") == ": column 'whom' is unknown; did you mean 'who'?"
     told = refusal(written, written.read_text(), system="who", score="f1")
-    assert told == ": no column of datasets could be told; expected it to be named by --dataset"
+    assert told == ": no column of datasets recognised; expected it to be named by --dataset"
 
 
 def test_columns_of_a_wide_table_may_be_named_like_those_of_a_long_one(written: Path) -> None:
@@ -110,14 +110,14 @@ def test_a_metric_given_for_a_table_that_names_none_is_its_label(written: Path) 
             "metric,measure,d,A\nx,y,en,1\n",
             ": columns metric and measure could both be metrics; expected one of them only",
         ),
-        ("d\nen\n", ": one column, d; expected data sets and scores of systems"),
+        ("d\nen\n", ": only one column, d; expected data sets and scores of systems"),
         (LONG, ": several metrics (las, uas); expected one to be named by --metric"),
         (
             "d,A,B\nen,1,\nde,2,3\nfi,,4\n",
             ": A has no score on fi, the first of 2 missing scores;"
-            " expected one, or to drop such data sets (--missing drop)",
+            " expected one, or --missing drop to leave out such data sets",
         ),
-        ("d,A,B\nen,1,\n", ": B has no score on en; expected one, or to drop such data sets (--missing drop)"),
+        ("d,A,B\nen,1,\n", ": B has no score on en; expected one, or --missing drop to leave out such data sets"),
     ],
 )
 def test_faults_of_a_table_are_told_with_their_line(text: str, told: str, written: Path) -> None:
@@ -135,7 +135,7 @@ def test_data_sets_without_every_score_are_dropped_on_request(written: Path) -> 
     assert (found.datasets, found.dropped) == (("en",), ("de", "fi"))
     assert found.scores_SD.tolist() == [[1], [2]]
     assert refusal(written, "d,A,B\nen,1,\n", missing="drop") == (
-        ": no data set has a score of every system; expected at least two"
+        ": no data set has scores of all systems; expected at least one"
     )
 
 

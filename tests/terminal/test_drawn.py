@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from deadheat.terminal.drawn import GAP, NAME, Column, drawn_table
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from deadheat.report.rich_tables import Toned, fitted, shortened, wrapped
 from deadheat.screen import Screen
-from deadheat.terminal.drawn import GAP, NAME, Column, drawn_table
-from deadheat.report.rich_tables import fitted, shortened, wrapped
-from deadheat.report.rich_tables import Toned
 
 HEADER = ["system", "LAS", "95 % interval", "errors saved", "verdict"]
 ROWS = [

@@ -5,11 +5,11 @@ import math
 import sys
 
 import pytest
-
-from deadheat.report.rich_tables import Toned
 from deadheat.terminal.tables import emphasis, prose, table, word_rows
+
 from deadheat.paper.paragraph import paragraph
 from deadheat.paper.sentences import percent
+from deadheat.report.rich_tables import Toned
 from deadheat.report.terminal import width
 
 HOSTILE = "evil\x1b[31m\x1b]0;title\x07[red]\tname\n\u202e\x9b2J"

@@ -9,7 +9,7 @@ from itertools import chain, combinations
 import pytest
 
 from deadheat.testbed.chance import Chance
-from deadheat.testbed.mistakes import error_rate, possible_errors, reattached
+from deadheat.testbed.mistakes import error_rate, possible_errors, reattach
 from tests.trees.enumeration import every_tree, is_single_root_tree
 
 SIZES = (1, 2, 3, 4, 5)
@@ -62,7 +62,7 @@ def test_every_possible_set_of_errors_is_made_exactly(size: int) -> None:
     for heads in trees(size)[:: max(1, size - 3)]:
         possible = {drawn(heads, wrong, Coin(heads=True)) for wrong in word_sets(size)}
         for wrong in possible:
-            found = tuple(reattached(heads, wrong, chance))
+            found = tuple(reattach(heads, wrong, chance))
             assert is_single_root_tree(found)
             assert differences(heads, found) == wrong
 
@@ -84,6 +84,6 @@ def test_longer_sentences_make_up_for_those_of_one_word() -> None:
 def test_several_roots_are_made_when_allowed() -> None:
     heads = [2, 0, 2, 3, 4, 5]
     wrong = frozenset({4, 5, 6})
-    found = [reattached(heads, wrong, Chance(seed), multiple_roots=True) for seed in range(30)]
+    found = [reattach(heads, wrong, Chance(seed), multiple_roots=True) for seed in range(30)]
     assert any(new.count(0) > 1 for new in found)
     assert all(differences(tuple(heads), tuple(new)) == wrong for new in found)

@@ -13,8 +13,8 @@ from deadheat.testbed import LANGUAGES, Genre, SimulatedSystem, generate, treeba
 VELANI = LANGUAGES["velani"]
 
 BAD_LANGUAGES: list[tuple[dict[str, Any], str]] = [
-    ({"name": "two words"}, "not a name"),
-    ({"name": ""}, "not a name"),
+    ({"name": "two words"}, "invalid name"),
+    ({"name": ""}, "invalid name"),
     ({"zipf": 0.0}, "zipf is 0.0; expected 0.1 or more"),
     ({"ambiguity": 1.5}, "ambiguity is 1.5; expected a number from 0 to 1"),
     ({"nonprojectivity": -0.1}, "nonprojectivity is -0.1"),
@@ -59,7 +59,7 @@ def test_a_bad_genre_is_refused(changes: dict[str, Any]) -> None:
         ({"label": float("nan")}, "label is nan"),
         ({"seed_sd": -1.0}, "seed_sd is -1.0; expected 0.0 or more"),
         ({"tokens": 2.0}, "tokens is 2.0"),
-        ({"name": "a/b"}, "not a name"),
+        ({"name": "a/b"}, "invalid name"),
         ({"correlation": 0.05}, "expected document_effect\\*\\*2 <= correlation"),
     ],
 )
@@ -76,5 +76,5 @@ def test_an_unknown_language_is_refused_with_the_nearest_one() -> None:
 def test_a_corpus_needs_a_sentence_and_a_treebank_documents() -> None:
     with pytest.raises(InputError, match="sentences: 0; expected 1 or more"):
         generate("velani", sentences=0, seed=0)
-    with pytest.raises(InputError, match="sentences: 5 make fewer than three documents; expected more"):
+    with pytest.raises(InputError, match="sentences: 5 are fewer than three documents; expected more"):
         treebank("velani", sentences=5, seed=0)

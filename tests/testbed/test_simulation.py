@@ -215,7 +215,7 @@ def test_a_text_without_documents_is_taken_sentence_by_sentence(texts: dict[str,
         ("# sent_id = 1\n1" + "\ta" * 9 + "\n\n", "line 2: ID '1', HEAD 'a'; expected whole numbers"),
         ("1" + "\t_" * 5 + "\t7\troot\t_\t_\n\n", "line 1: word 1 has head 7; the sentence has 1 words"),
         ("1" + "\t_" * 5 + "\t1\troot\t_\t_\n\n", "expected one root and no cycle"),
-        ("1" + "\t_" * 5 + "\t0\troot\t_\t_\n", "line 1: the last sentence is not closed"),
+        ("1" + "\t_" * 5 + "\t0\troot\t_\t_\n", "line 1: no empty line after the last sentence"),
     ],
 )
 def test_a_gold_text_that_is_wrong_is_refused(text: str, message: str) -> None:

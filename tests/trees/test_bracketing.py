@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from deadheat.corpus import Column, Vocabulary, read
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.trees import read_brackets
-from deadheat.kernels.trees import ROOM_PER_WORD, assign_planes
+from deadheat.kernels.trees import CROSSING_ARRAYS, assign_planes, read_brackets
 from deadheat.trees import bracketing
 from deadheat.trees.bracketing import decode, encode, planes_of
 from tests.trees.enumeration import (
@@ -32,19 +31,18 @@ TRIPLE = [4, 5, 6, 0, 4, 5]
 
 
 def labels(heads: Sequence[int]) -> list[list[str]]:
-    return [plane.strings() for plane in encode(*together([heads])).planes]
+    return [plane.strings() for plane in encode(*together([heads]))]
 
 
 def decoded(one: Sequence[str], other: Sequence[str], roots: Sequence[int] = ()) -> list[int]:
     """Heads of one sentence; `roots` are the words whose relation is root."""
     marks = np.isin(np.arange(1, len(one) + 1), list(roots))
-    found = decode((Column.of(one), Column.of(other)), marks, np.array([0, len(one)]))
-    return [int(head) for head in found.heads]
+    heads: list[int] = decode((Column.of(one), Column.of(other)), marks, np.array([0, len(one)])).tolist()
+    return heads
 
 
 def back(heads: Codes, offsets: Indices) -> Codes:
-    found = decode(encode(heads, offsets).planes, heads == 0, offsets)
-    return found.heads
+    return decode(encode(heads, offsets), heads == 0, offsets)
 
 
 def fits_two_planes(heads: Sequence[int]) -> bool:
@@ -102,8 +100,6 @@ def test_plane_two_holds_only_arcs_that_cross_one_in_plane_one() -> None:
 
 
 def test_of_arcs_that_all_cross_the_last_is_dropped() -> None:
-    found = encode(*together([[2, 0], TRIPLE, TRIPLE]))
-    assert (found.dropped_arcs, found.dropped_trees) == (2, 2)
     assert planes_of(*together([TRIPLE])).tolist() == [1, 2, 3, 0, 1, 1]
     came = back(*together([TRIPLE])).tolist()
     assert came == [4, 5, 4, 0, 4, 5]  # 3 hangs from the root
@@ -116,7 +112,7 @@ def test_a_dropped_arc_costs_only_itself() -> None:
         tree = random_tree(12, rng)
         heads, offsets = together([tree])
         differ = int((back(heads, offsets) != heads).sum())
-        dropped = encode(heads, offsets).dropped_arcs
+        dropped = int((planes_of(heads, offsets) == 3).sum())
         assert differ <= dropped
         assert (dropped == 0) == fits_two_planes(tree)
         lost += dropped
@@ -138,12 +134,11 @@ def test_treebanks_come_back_but_for_the_trees_that_no_two_planes_hold(shared_da
     lost = {}
     for path in files:
         corpus = read(path)
-        found = encode(corpus.trees, corpus.offsets)
-        returned = decode(found.planes, corpus.trees == 0, corpus.offsets)
-        differ = np.unique(corpus.sentence_of_word[returned.heads != corpus.trees])
-        assert len(differ) == found.dropped_trees
-        if found.dropped_trees:
-            lost[path.stem] = found.dropped_trees
+        differ = np.unique(corpus.sentence_of_word[back(corpus.trees, corpus.offsets) != corpus.trees])
+        dropped = np.unique(corpus.sentence_of_word[planes_of(corpus.trees, corpus.offsets) == 3])
+        assert differ.tolist() == dropped.tolist()
+        if len(dropped):
+            lost[path.stem] = len(dropped)
     assert not any(name.startswith("en_ewt") for name in lost)  # known to be 2-planar throughout
 
 
@@ -178,14 +173,6 @@ def test_a_cycle_is_broken_where_the_walk_enters_it() -> None:
     assert decoded([".", "<", "</\\\\>", "."], [".", ".", "/>", "."], [4]) == [3, 3, 4, 0]
 
 
-def test_how_many_words_were_mended_is_counted() -> None:
-    offsets = np.array([0, 3])
-    planes = Column.of([".", "<\\", "."]), Column.of([".", "/>", "."])
-    assert decode(planes, np.array([False, False, True]), offsets).mended == 1
-    tree = np.array([2, 0, 2], np.int32)
-    assert decode(encode(tree, offsets).planes, tree == 0, offsets).mended == 0
-
-
 texts = st.text("<>/\\.x", max_size=6)
 
 
@@ -195,7 +182,7 @@ def test_any_labels_give_trees_with_one_root(sizes: list[int], data: st.DataObje
     offsets = np.cumsum([0, *sizes]).astype(np.int64)
     one, other = (Column.of(data.draw(st.lists(texts, min_size=words, max_size=words))) for _ in range(2))
     roots = np.array(data.draw(st.lists(st.booleans(), min_size=words, max_size=words)))
-    found = decode((one, other), roots, offsets).heads
+    found = decode((one, other), roots, offsets)
     for heads, marks in zip(apart(found, offsets), apart(roots.astype(np.int32), offsets), strict=True):
         assert is_single_root_tree(heads)
         assert heads[marks.index(1) if 1 in marks else 0] == 0
@@ -216,14 +203,14 @@ def test_plain_python_finds_the_same_planes(sizes: list[int], seed: int) -> None
     rng = np.random.default_rng(seed)
     heads, offsets = together(random_tree(size, rng) for size in sizes)
     planes = np.empty(len(heads), np.uint8)
-    dropped = assign_planes.python(heads, offsets, np.empty(ROOM_PER_WORD * max(sizes), np.int32), planes)
+    dropped = assign_planes.python(heads, offsets, np.empty(CROSSING_ARRAYS * max(sizes), np.int32), planes)
     assert planes.tolist() == planes_of(heads, offsets).tolist()
     assert dropped == (planes == 3).sum()
 
 
 def test_the_empty_label_comes_first_even_where_no_word_has_it() -> None:
     found = encode(np.array([2, 0], np.int32), np.array([0, 2]))
-    assert [plane.vocabulary.strings for plane in found.planes] == [(".", "<\\"), (".",)]
+    assert [plane.vocabulary.strings for plane in found] == [(".", "<\\"), (".",)]
     assert bracketing.EMPTY == "."
 
 

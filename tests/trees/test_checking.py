@@ -1,18 +1,15 @@
-"""Problems of gold trees, and crossing arcs: by hand, over all small sentences, and with file and line."""
+"""Problems of gold trees: by hand, over all small sentences, and with file and line."""
 
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from deadheat.corpus import read
 from deadheat.errors import CorpusError, InputError
-from deadheat.kernels.trees import ROOM_PER_WORD, count_crossing_arcs
-from deadheat.trees import crossing_arcs, is_projective, problems, require_trees
+from deadheat.trees import problems, require_trees
 from deadheat.trees.checking import Problem
-from tests.trees.enumeration import crossing_pairs, every_tree, is_single_root_tree, together
-from tests.trees.enumeration import is_projective as is_projective_by_definition
+from tests.trees.enumeration import is_single_root_tree, together
 
 
 def found(*trees: list[int]) -> list[Problem]:
@@ -54,19 +51,6 @@ def test_all_but_trees_have_problems(words: int) -> None:
     assert faulty == {number for number, heads in enumerate(every) if not is_single_root_tree(heads)}
 
 
-@pytest.mark.parametrize("words", range(1, 7))
-def test_crossings_of_all_small_trees_are_those_of_the_definition(words: int) -> None:
-    heads, offsets = together(every_tree(words))
-    expected = [len({word for pair in crossing_pairs(tree) for word in pair}) for tree in every_tree(words)]
-    assert crossing_arcs(heads, offsets).tolist() == expected
-    assert is_projective(heads, offsets).tolist() == [is_projective_by_definition(tree) for tree in every_tree(words)]
-    if words < 5:
-        counts = np.empty(len(expected), np.int32)
-        total = count_crossing_arcs.python(heads, offsets, np.empty(ROOM_PER_WORD * words, np.int32), counts)
-        assert counts.tolist() == expected
-        assert total == sum(expected)
-
-
 def test_a_corpus_with_two_roots_is_refused_with_file_and_line(tmp_path: Path) -> None:
     row = "{}\tx\t_\t_\t_\t_\t{}\tdep\t_\t_\n"
     good = row.format(1, 0) + "\n"
@@ -78,7 +62,7 @@ def test_a_corpus_with_two_roots_is_refused_with_file_and_line(tmp_path: Path) -
         require_trees(corpus)
     assert str(raised.value) == f"{path}:5: words 2, 3 have head 0; expected one root"
     path.write_text(good + bad * 25)
-    with pytest.raises(CorpusError, match=r"5 more faults not listed$") as raised:
+    with pytest.raises(CorpusError, match=r"5 more errors not listed$") as raised:
         require_trees(read(path, lenient=["multiple-roots"]))
     assert len(raised.value.faults) == 20
 
@@ -95,10 +79,3 @@ def test_words_without_heads_are_named() -> None:
 def test_the_heads_of_a_good_corpus_are_handed_out() -> None:
     corpus = read(text="1\tx\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
     assert require_trees(corpus) is corpus.heads
-
-
-def test_shares_of_crossing_arcs_in_a_treebank_are_as_others_counted_them(shared_data: Path) -> None:
-    # 1.55 % of en_ewt dev's sentences have crossing arcs; counted by a program of its own.
-    corpus = read(shared_data / "treebanks" / "en_ewt" / "en_ewt-ud-dev.conllu")
-    share = 100 * np.mean(~is_projective(corpus.trees, corpus.offsets))
-    assert share == pytest.approx(1.55, abs=0.005)

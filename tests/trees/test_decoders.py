@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.decoding import ROOM_PER_WORD, find_arborescences
-from deadheat.kernels.decoding import ROOM_PER_WORD as ITEMS_PER_WORD
-from deadheat.kernels.decoding import SQUARES, find_projective_trees
+from deadheat.kernels.decoding import (
+    CONTRACTION_ARRAYS,
+    SPAN_ITEMS,
+    SQUARES,
+    find_arborescences,
+    find_projective_trees,
+)
 from deadheat.trees import best_projective_trees, best_trees
 from deadheat.trees.decoding import arc_scores
 from tests.trees.enumeration import (
@@ -189,9 +193,9 @@ def test_plain_python_finds_what_the_machine_code_finds(sizes: list[int], seed: 
     arcs = arc_scores(scores, offsets)
     size, heads = arcs.longest + 1, np.empty(arcs.words, np.int32)
     layout = (arcs.flat, arcs.starts, arcs.widths, arcs.offsets)
-    entries, room = np.empty(size * size, np.int32), np.empty(ROOM_PER_WORD * size, np.int32)
+    entries, room = np.empty(size * size, np.int32), np.empty(CONTRACTION_ARRAYS * size, np.int32)
     find_arborescences.python(*layout, np.empty(size * size), entries, np.empty(2 * size), room, heads)
     assert heads.tolist() == best_trees(scores, offsets).tolist()
-    items = np.empty(ITEMS_PER_WORD * size, np.int32)
+    items = np.empty(SPAN_ITEMS * size, np.int32)
     find_projective_trees.python(*layout, np.empty(SQUARES * size * size), items, heads)
     assert heads.tolist() == best_projective_trees(scores, offsets).tolist()

@@ -13,8 +13,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
 from deadheat.kernels.decoding import find_pointed_trees
 from deadheat.trees import best_trees
-from deadheat.trees.decoding import beam_trees
-from deadheat.trees.decoding import arc_scores
+from deadheat.trees.decoding import arc_scores, beam_trees
 from tests.trees.enumeration import apart, every_tree, is_single_root_tree, score
 
 Square = NDArray[np.float64]

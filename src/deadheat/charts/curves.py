@@ -17,9 +17,7 @@ from deadheat.charts.scales import (
     Scale,
     bottom_axis,
     brief,
-    decimals_for,
     extent,
-    fixed,
     left_axis,
     left_margin,
     legend,
@@ -27,7 +25,7 @@ from deadheat.charts.scales import (
     thin,
 )
 from deadheat.charts.theme import SERIES, SMALL
-from deadheat.errors import pluralize
+from deadheat.text import pluralize
 
 CURVE_HEADER = ("series", "x", "y", "low", "high")
 MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point
@@ -81,12 +79,11 @@ class CurvePlot:
             drawn += [_band(i, points, plane) for i, points in enumerate(lines)]
         if self.target is not None:
             drawn.append(_target(self.target, lines, plane))
-        decimals = decimals_for(plane.up.low, plane.up.high)
         named = enumerate(zip(self.curves, lines, strict=True))
-        drawn += [_line(i, curve.name, points, plane, decimals) for i, (curve, points) in named]
+        drawn += [_line(i, curve.name, points, plane) for i, (curve, points) in named]
         drawn.append(_end_names(self.curves, lines, plane))
         height = bottom + (3.3 if self.x_axis else 1.8) * font
-        description = _curve_description(self, lines, decimals)
+        description = _curve_description(self, lines, plane.up)
         table = tuple(row for curve in self.curves for row in _curve_rows(curve))
         return Chart(self.title, description, layout.width, height, "".join(drawn), CURVE_HEADER, table)
 
@@ -165,7 +162,7 @@ def _band(i: int, points: Sequence[_Point], plane: _Plane) -> str:
     return "".join(drawn)
 
 
-def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane, decimals: int) -> str:
+def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane) -> str:
     kind = "faint" if plane.anonymous else f"l{i}"
     valued = [point for point in points if point.has_value]
     drawn = [
@@ -177,8 +174,8 @@ def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane, decimals: 
         return "".join(drawn)
     step = max(math.ceil(len(valued) / MOST_MARKS), 1)
     for p in reversed(valued[::-1][::step]):
-        bounds = f" [{fixed(p.low, decimals)}, {fixed(p.high, decimals)}]" if p.has_band else ""
-        tooltip = f"{name}: {fixed(p.y, decimals)}{bounds} at {brief(p.x)}"
+        bounds = f" {plane.up.interval(p.low, p.high)}" if p.has_band else ""
+        tooltip = f"{name}: {plane.up.format(p.y)}{bounds} at {brief(p.x)}"
         mark = 7 if plane.anonymous else i
         drawn.append(shape(mark, plane.across(p.x), plane.up(p.y), 0.27 * plane.layout.font, tooltip))
     return "".join(drawn)
@@ -235,16 +232,16 @@ def _crosses(points: Sequence[_Point], plane: _Plane, box: tuple[float, float, f
     return False
 
 
-def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], decimals: int) -> str:
+def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], scale: Scale) -> str:
     parts = []
     for curve, points in zip(plot.curves[:SERIES], lines, strict=False):
-        ends = [f"{fixed(p.y, decimals)} at {brief(p.x)}" for p in points if p.has_value]
+        ends = [f"{scale.format(p.y)} at {brief(p.x)}" for p in points if p.has_value]
         if not ends:
             parts.append(f"{curve.name} has no values")
+        elif len(ends) == 1:
+            parts.append(f"{curve.name} is {ends[0]}")
         else:
-            parts.append(
-                f"{curve.name} goes from {ends[0]} to {ends[-1]}" if len(ends) > 1 else f"{curve.name} is {ends[0]}"
-            )
+            parts.append(f"{curve.name} goes from {ends[0]} to {ends[-1]}")
     log = " (logarithmic)" if plot.log_x else ""
     target = f", with a target of {brief(plot.target)}" if plot.target is not None else ""
     description = f"{plot.y_axis} over {plot.x_axis}{log} for {len(plot.curves)} series{target}. {'; '.join(parts)}."
@@ -265,15 +262,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class GapPlot:
-    """Points in a square with the same scale on both axes; on the diagonal both values are equal.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> points = (Gap("a", 91.0, 90.2), Gap("a", 91.4, 90.1), Gap("b", 90.0, 90.5))
-    >>> print(GapPlot(points, title="Dev and test", x_axis="dev", y_axis="test").draw(WIDE).description)
-    3 points of 2 systems; 2 below the diagonal (test less than dev), 1 above it.
-    """
+    """Points in a square with the same scale on both axes; on the diagonal both values are equal."""
 
     points: tuple[Gap, ...]
     title: str
@@ -295,9 +284,8 @@ class GapPlot:
         top += 2.2 * font
         across, up = Scale(low, high, left, left + side), Scale(low, high, top + side, top)
         drawn = [key, _square(across, up, font, self.x_axis, self.y_axis)]
-        decimals = decimals_for(low, high)
         for point in thin(points, MOST_POINTS):
-            x, y = fixed(point.x, decimals), fixed(point.y, decimals)
+            x, y = up.format(point.x), up.format(point.y)
             tooltip = f"{point.name}: {self.x_axis} {x}, {self.y_axis} {y}{f' ({point.note})' if point.note else ''}"
             drawn.append(_gap_mark(series[point.name], across(point.x), up(point.y), 0.32 * font, tooltip))
         height = top + side + 3.3 * font

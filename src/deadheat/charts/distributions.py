@@ -9,25 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
-from deadheat.charts.drawing import circle, diamond, line, number, path, polygon, rect, text
-from deadheat.charts.scales import (
-    LegendEntry,
-    Rows,
-    Scale,
-    decimals_for,
-    finite,
-    fixed,
-    legend,
-    place_rows,
-    thin,
-)
-from deadheat.text import pluralize
-from deadheat.stats.distributions import summary
+from deadheat.charts.drawing import circle, diamond, line, polygon, rect, text
+from deadheat.charts.scales import LegendEntry, Rows, Scale, finite, legend, place_rows, thin
 from deadheat.stats.checks import Values
+from deadheat.stats.distributions import summary
+from deadheat.text import pluralize
 
 FEWEST = 5  # values with a density; fewer are drawn as points only
 MOST_DOTS = 60  # values of a violin that are drawn one by one
@@ -56,13 +47,6 @@ class ViolinPlot:
     -----
     A violin is a Gaussian kernel density from the smallest to the largest value. Each is as high as its row, so heights
     can be compared within a row only.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> samples = (Sample("a", (90.1, 90.4, 90.2, 90.9, 90.3)), Sample("b", (91.0, 90.8)))
-    >>> print(ViolinPlot(samples, title="Seeds", axis="F1").draw(WIDE).description)
-    5 values of a (median 90.30), 2 values of b (median 90.90).
     """
 
     samples: tuple[Sample, ...]
@@ -82,37 +66,15 @@ class ViolinPlot:
         drawn = [key, rows.axis(scale, self.axis), rows.labels()]
         crowded = all(len(values) >= MOST_DOTS for values in samples)
         for i, (name, values) in enumerate(zip(names, samples, strict=True)):
-            band = _band(rows, i, len(values), half=0.43 if crowded else 0.33)
-            drawn.append(_violin_row(name, values, scale, band, layout.font))
+            half = (0.43 if crowded else 0.33) * rows.height
+            drawn.append(_violin_row(name, values, scale, rows.middle(i), half, rows))
         description = _violin_description(self.samples, samples, scale)
         return Chart(self.title, description, layout.width, rows.end, "".join(drawn), header, table)
-
-
-@dataclass(frozen=True, slots=True)
-class _Band:
-    """Vertical positions of a violin and its points within a row."""
-
-    violin: float  # centre
-    half: float  # largest half height
-    points: float
-    points_half: float
-
-
-def _band(rows: Rows, row: int, count: int, *, half: float) -> _Band:
-    """Points are below the violin; without the other, either is in the middle of the row."""
-    middle, height = rows.middle(row), rows.height
-    if FEWEST <= count < MOST_DOTS:
-        return _Band(middle - 0.14 * height, half * height, middle + 0.35 * height, 0.11 * height)
-    return _Band(middle, half * height, middle, half * height)
 
 
 def _sorted(values: Sequence[float]) -> Values:
     numbers = np.asarray(values, dtype=np.float64)
     return np.sort(numbers[np.isfinite(numbers)])
-
-
-def _written(value: float, scale: Scale) -> str:
-    return fixed(value, decimals_for(scale.low, scale.high))
 
 
 def _violin_legend(samples: Sequence[Values], font: float) -> list[LegendEntry]:
@@ -129,53 +91,48 @@ def _violin_legend(samples: Sequence[Values], font: float) -> list[LegendEntry]:
     if any(len(values) >= FEWEST for values in samples):
         entries.append(LegendEntry(violin, width, "density, quartiles and median"))
     if any(0 < len(values) < MOST_DOTS for values in samples):
-        entries.append(LegendEntry(lambda x, y: circle("mark", x, y, 0.17 * font), 0.4 * font, "single values"))
+        entries.append(LegendEntry(partial(circle, "mark", r=0.17 * font), 0.4 * font, "single values"))
     return entries
 
 
-def _violin_row(name: str, values: Values, scale: Scale, band: _Band, font: float) -> str:
+def _violin_row(name: str, values: Values, scale: Scale, y: float, half: float, rows: Rows) -> str:
+    """A violin with its box, and points below it; points alone where there are few values."""
+    font = rows.layout.font
     if not len(values):
-        return text(scale.start + 0.6 * font, band.violin + 0.32 * font, "no values", kind="soft small halo")
+        return text(scale.start + 0.6 * font, y + 0.32 * font, "no values", kind="soft small halo")
     stats = summary(values)
-    low, lower, middle, upper, high = (
-        _written(value, scale)
-        for value in (stats.minimum, stats.lower_quartile, stats.median, stats.upper_quartile, stats.maximum)
-    )
-    tooltip = (
-        f"{name}: median {middle}, quartiles {lower} and {upper}, {low} to {high}, {pluralize(len(values), 'value')}"
-    )
+    ends = f"{scale.format(stats.minimum)} to {scale.format(stats.maximum)}"
+    quartiles = f"{scale.format(stats.lower_quartile)} and {scale.format(stats.upper_quartile)}"
+    tooltip = f"{name}: median {scale.format(stats.median)}, quartiles {quartiles}, {ends}, "
+    tooltip += pluralize(len(values), "value")
     median = scale(stats.median)
     if len(values) < FEWEST:
-        drawn, half = _dots(name, values, scale, band.violin, 0.5 * band.half, font), 0.6 * band.half
-        if len(values) > 1:
-            drawn += line("rule", median, band.violin - half, median, band.violin + half, tooltip)
-        return drawn
-    half = max(0.42 * band.half, 2.0)
-    left, right = scale(stats.lower_quartile), scale(stats.upper_quartile)
-    drawn = _density(values, scale, band, tooltip)
-    drawn += rect("box", left, band.violin - half, right - left, 2 * half, tooltip)
-    drawn += line("rule", median, band.violin - 1.5 * half, median, band.violin + 1.5 * half, tooltip)
+        drawn = _dots(name, values, scale, y, 0.5 * half, font)
+        return drawn + (line("rule", median, y - 0.6 * half, median, y + 0.6 * half, tooltip) * (len(values) > 1))
+    dots = ""
     if len(values) < MOST_DOTS:
-        drawn += _dots(name, values, scale, band.points, band.points_half, font)
-    return drawn
+        dots = _dots(name, values, scale, y + 0.35 * rows.height, 0.11 * rows.height, font)
+        y -= 0.14 * rows.height
+    box = max(0.42 * half, 2.0)
+    left, right = scale(stats.lower_quartile), scale(stats.upper_quartile)
+    drawn = _density(values, scale, y, half, tooltip)
+    drawn += rect("box", left, y - box, right - left, 2 * box, tooltip)
+    return drawn + line("rule", median, y - 1.5 * box, median, y + 1.5 * box, tooltip) + dots
 
 
-def _density(values: Values, scale: Scale, band: _Band, tooltip: str) -> str:
+def _density(values: Values, scale: Scale, y: float, half: float, tooltip: str) -> str:
     """The outline of a density, mirrored; nothing if all values are equal."""
     from deadheat.ranking.seeds import density
 
     curve = density(thin(values.tolist(), MOST_SMOOTHED))
-    if not len(curve.scores):
+    if not curve.scores:
         return ""
     grid = np.array(curve.scores)
-    inside = (grid > values[0]) & (grid < values[-1])
-    scores = np.concatenate([values[:1], grid[inside], values[-1:]])
+    scores = np.concatenate([values[:1], grid[(grid > values[0]) & (grid < values[-1])], values[-1:]])
     heights = np.interp(scores, curve.scores, curve.density)
-    heights *= band.half / heights.max()
-    points = list(zip([number(scale(score)) for score in scores.tolist()], heights.tolist(), strict=True))
-    upper = [f"{x} {number(band.violin - height)}" for x, height in points]
-    lower = [f"{x} {number(band.violin + height)}" for x, height in reversed(points)]
-    return path("band", f"M{'L'.join([*upper, *lower])}Z", tooltip)
+    heights *= half / heights.max()
+    xs = [scale(score) for score in scores.tolist()]
+    return polygon("band", [*xs, *reversed(xs)], [*(y - heights).tolist(), *(y + heights[::-1]).tolist()], tooltip)
 
 
 def _dots(name: str, values: Values, scale: Scale, level: float, half: float, font: float) -> str:
@@ -191,7 +148,7 @@ def _dots(name: str, values: Values, scale: Scale, level: float, half: float, fo
         lane = next((i for i in order if ends[i] + 2 * r <= x), min(order, key=ends.__getitem__))
         ends[lane] = x
         y = level + (lane - (lanes - 1) / 2) * step
-        drawn.append(circle("mark", x, y, r, f"{name}: {_written(value, scale)}"))
+        drawn.append(circle("mark", x, y, r, f"{name}: {scale.format(value)}"))
     return "".join(drawn)
 
 
@@ -210,7 +167,7 @@ def _violin_table(
 def _violin_description(samples: Sequence[Sample], values: Sequence[Values], scale: Scale) -> str:
     parts = []
     for sample, numbers in zip(samples, values, strict=True):
-        median = f" (median {_written(float(np.median(numbers)), scale)})" if len(numbers) else ""
+        median = f" (median {scale.format(float(np.median(numbers)))})" if len(numbers) else ""
         parts.append(f"{pluralize(len(numbers), 'value')} of {sample.name}{median}")
     description = ", ".join(parts) + "."
     missing = sum(len(sample.values) for sample in samples) - sum(map(len, values))
@@ -239,15 +196,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class StripPlot:
-    """For each row its values as dots, their range and median, and the selected value as a diamond.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> rows = (Strip("small", (90.5, 91.0, 90.1), ("a", "b", "c"), 1), Strip("large", (94.0, 93.0), ("a", "b"), 1))
-    >>> print(StripPlot(rows, title="Settings", axis="LAS in percent").draw(WIDE).description)
-    2 rows, 5 values; the selected value is the highest of its row in 1 of 2.
-    """
+    """For each row its values as dots, their range and median, and the selected value as a diamond."""
 
     rows: tuple[Strip, ...]
     title: str
@@ -278,16 +227,16 @@ def _strip(row: Strip, scale: Scale, y: float, font: float) -> str:
     if not values:
         return text(scale.start + 0.3 * font, y + 0.32 * font, "no value", kind="soft small halo")
     low, high, median = min(values), max(values), float(np.median(values))
-    ends = f"from {_written(low, scale)} to {_written(high, scale)}, median {_written(median, scale)}"
+    ends = f"from {scale.format(low)} to {scale.format(high)}, median {scale.format(median)}"
     tooltip, half = f"{row.name}: {pluralize(len(values), 'value')} {ends}", 0.45 * font
     drawn = rect("band", scale(low), y - half, scale(high) - scale(low), 2 * half, tooltip)
     drawn += line("rule", scale(median), y - half, scale(median), y + half, tooltip)
     others = [i for i, value in enumerate(row.values) if math.isfinite(value) and i != row.selected]
     for i in thin(others, MOST_IN_STRIP):
         value = row.values[i]
-        drawn += circle("mark", scale(value), y, 0.17 * font, f"{row.name}, {row.labels[i]}: {_written(value, scale)}")
+        drawn += circle("mark", scale(value), y, 0.17 * font, f"{row.name}, {row.labels[i]}: {scale.format(value)}")
     if row.selected is not None and math.isfinite(row.selected_value):
-        score = _written(row.selected_value, scale)
+        score = scale.format(row.selected_value)
         tooltip = f"{row.name}, selected, {row.labels[row.selected]}: {score}"
         drawn += diamond("ink", scale(row.selected_value), y, 0.42 * font, tooltip)
     return drawn
@@ -303,7 +252,7 @@ def _strip_legend(font: float) -> list[LegendEntry]:
 
     return [
         LegendEntry(strip, width, "all values, range and median"),
-        LegendEntry(lambda x, y: diamond("ink", x, y, 0.42 * font), 0.84 * font, "selected"),
+        LegendEntry(partial(diamond, "ink", r=0.42 * font), 0.84 * font, "selected"),
     ]
 
 
@@ -332,15 +281,7 @@ class SplitRange:
 
 @dataclass(frozen=True, slots=True)
 class SplitRangePlot:
-    """For each system the score on the standard split with its interval and, below it, those on random splits.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> rows = (SplitRange("TnT", 96.46, 96.36, 96.56, (96.2, 96.3)), SplitRange("Flair", 97.7, 97.6, 97.8, (97.6,)))
-    >>> print(SplitRangePlot(rows, title="Splits", axis="accuracy").draw(WIDE).description)
-    2 systems; the score on the standard split is above those on all random splits for 2 of 2, below them for 0.
-    """
+    """For each system the score on the standard split with its interval and, below it, those on random splits."""
 
     rows: tuple[SplitRange, ...]
     title: str
@@ -367,11 +308,11 @@ class SplitRangePlot:
 
 def _standard_split(row: SplitRange, scale: Scale, y: float, font: float) -> str:
     score, bounds = finite((row.standard,)), finite((row.low, row.high))
-    tooltip = f"{row.name}, standard split: {_written(score[0], scale) if score else 'no score'}"
+    tooltip = f"{row.name}, standard split: {scale.format(score[0]) if score else 'no score'}"
     drawn = ""
     if len(bounds) == 2:
         low, high = bounds
-        tooltip += f", interval {_written(low, scale)} to {_written(high, scale)}"
+        tooltip += f", interval {scale.format(low)} to {scale.format(high)}"
         drawn += _interval(scale(low), scale(high), y, font, tooltip)
     return drawn + (diamond("ink", scale(score[0]), y, 0.38 * font, tooltip) if score else "")
 
@@ -387,11 +328,11 @@ def _random_splits(row: SplitRange, scale: Scale, y: float, font: float) -> str:
     if not values:
         return ""
     left, right, height = scale(values[0]), scale(values[-1]), 0.78 * font
-    low, high, mean = (_written(value, scale) for value in (values[0], values[-1], sum(values) / len(values)))
+    low, high, mean = (scale.format(value) for value in (values[0], values[-1], sum(values) / len(values)))
     tooltip = f"{row.name}, {pluralize(len(values), 'random split')}: {low} to {high}, mean {mean}"
     drawn = rect("band", left, y - height / 2, right - left, height, tooltip)
     for value in thin(values, MOST_SPLITS):
-        tooltip = f"{row.name}, random split: {_written(value, scale)}"
+        tooltip = f"{row.name}, random split: {scale.format(value)}"
         drawn += circle("mark", scale(value), y, 0.15 * font, tooltip)
     return drawn
 

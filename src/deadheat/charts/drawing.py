@@ -159,8 +159,7 @@ _SHAPES = {
 def shape(series: int, x: float, y: float, r: float, tooltip: str = "") -> str:
     """The mark of a series: dot, square, diamond, triangle up, triangle down, plus, cross or ring."""
     index = series % 8
-    kind = f"f{index}"
-    outline = _SHAPES.get(index)
+    kind, outline = f"f{index}", _SHAPES.get(index)
     if outline is not None:
         return polygon(kind, [x + r * a for a, _ in outline], [y + r * b for _, b in outline], tooltip)
     if index == 0:
@@ -181,8 +180,7 @@ def triangle(kind: str, x: float, y: float, r: float, *, up: bool) -> str:
 
 def diamond(kind: str, x: float, y: float, r: float, tooltip: str = "") -> str:
     """A square on its corner."""
-    left, right, top, bottom = map(number, (x - r, x + r, y - r, y + r))
-    return path(kind, f"M{number(x)} {top}L{right} {number(y)}L{number(x)} {bottom}L{left} {number(y)}Z", tooltip)
+    return polygon(kind, [x, x + r, x, x - r], [y - r, y, y + r, y], tooltip)
 
 
 def _element(name: str, kind: str, attributes: str, tooltip: str) -> str:

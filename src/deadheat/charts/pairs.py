@@ -10,13 +10,15 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import label, line, number, path, rect, shorten, text, text_width, triangle
 from deadheat.charts.scales import LegendEntry, Scale, brief, decimals_for, finite, fixed, legend
 from deadheat.charts.theme import SMALL
-from deadheat.errors import NameUnknown, pluralize
+from deadheat.errors import NameUnknown
+from deadheat.text import pluralize
 
 PAIR_HEADER = ("row", "column", "difference", "p", "significant")
 RANK_HEADER = ("system", "mean rank", "groups")
 # The strongest fill on which text, or a triangle alone, has enough contrast on light and dark backgrounds.
 STRONGEST, STRONGEST_BARE = 0.4, 0.6
 MOST_WITH_NUMBERS = 12
+TRIANGLE = 0.26  # size, in multiples of the font size
 NARROWEST = 6.0  # width of a cell; with many systems the drawing is wider than the layout instead
 WIDTH_FOR_BOTH_SIDES = 500  # from this width on the diagram has names on the left and on the right
 AXIS_TITLE = "mean rank, 1 is best"
@@ -104,7 +106,8 @@ def _pair_legend(font: float) -> list[LegendEntry]:
         return lambda x, y: rect(kind, x - 0.5 * font, y - 0.4 * font, font, 0.8 * font, opacity=STRONGEST)
 
     def triangles(x: float, y: float) -> str:
-        return _triangle(x - 0.45 * font, y, font, up=True) + _triangle(x + 0.45 * font, y, font, up=False)
+        r = TRIANGLE * font
+        return triangle("ink", x - 0.45 * font, y, r, up=True) + triangle("ink", x + 0.45 * font, y, r, up=False)
 
     return [
         LegendEntry(swatch("gain"), font, "row above column"),
@@ -190,12 +193,8 @@ def _cell(pair: PairCell | None, position: tuple[int, int], grid: _Grid, largest
             drawn.append(text(middle, level + 1.15 * font, _p(pair.p), kind="small", anchor="middle"))
     if significant:
         at = (x + grid.width - 0.6 * font, y + 0.6 * font) if grid.lines else (middle, y + grid.height / 2)
-        drawn.append(_triangle(*at, min(font, grid.width * 1.6), up=pair.difference > 0))
+        drawn.append(triangle("ink", *at, TRIANGLE * min(font, grid.width * 1.6), up=pair.difference > 0))
     return "".join(drawn)
-
-
-def _triangle(x: float, y: float, font: float, *, up: bool) -> str:
-    return triangle("ink", x, y, 0.26 * font, up=up)
 
 
 def _pair_tooltip(pair: PairCell, decimals: int) -> str:
@@ -229,14 +228,7 @@ class CriticalDifferenceDiagram:
         Indices into `names`.
     difference
         The critical difference, drawn as a bracket above the line.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> diagram = CriticalDifferenceDiagram(("a", "b", "c"), (1.2, 1.9, 2.9), ((0, 1),), title="Ranks", difference=1.1)
-    >>> print(diagram.draw(WIDE).description)
-    Mean ranks of 3 systems, 1 is best: a 1.20, b 1.90, c 2.90. Not significantly different: a, b. The critical difference is 1.10.
-    """  # noqa: E501
+    """
 
     names: tuple[str, ...]
     ranks: tuple[float, ...]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, diamond, line, rect, text, text_width
 from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, legend, place_rows
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, pluralize
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 STRONGEST = 0.54  # opacity of a share of 1 on which text is still readable, in light and dark themes
 STRONGEST_BARE = 0.95  # the same for cells without text
@@ -66,12 +68,8 @@ class RankBoxes:
         last = max([count, *finite(number for row in self.rows for number in row.numbers)])
         scale = Scale(0.5, last + 0.5, rows.left, rows.right)
         grid = [line("grid", scale(rank), rows.top, scale(rank), rows.bottom) for rank in _ticks(rows, int(last))]
-        drawn = [
-            key,
-            *grid,
-            _rank_labels(rows, scale, int(last), rows.bottom + 1.25 * font, 1.45 * font),
-            rows.labels(),
-        ]
+        labels = _rank_labels(rows, scale, int(last), rows.bottom + 1.25 * font, 1.45 * font)
+        drawn = [key, *grid, labels, rows.labels()]
         drawn += [_box(row, scale, rows.middle(i), rows.height, font) for i, row in enumerate(self.rows)]
         ranges = "; ".join(
             f"{row.name}: {_rank(row.best)} to {_rank(row.worst)}, median {_rank(row.median)}" for row in self.rows
@@ -83,14 +81,7 @@ class RankBoxes:
 
 @dataclass(frozen=True, slots=True)
 class RankHeatmap:
-    """How often each system (row) has each rank (column), by the strength of the fill.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> print(RankHeatmap(("a", "b"), ((0.9, 0.1), (0.1, 0.9)), title="Ranks").draw(WIDE).description)
-    2 systems by 2 ranks. Most frequent ranks: a 1 (90 %), b 2 (90 %).
-    """
+    """How often each system (row) has each rank (column), by the strength of the fill."""
 
     names: tuple[str, ...]
     shares: tuple[tuple[float, ...], ...]  # of systems by ranks
@@ -100,9 +91,8 @@ class RankHeatmap:
         lengths = sorted({len(row) for row in self.shares})
         if len(self.shares) != len(self.names) or len(lengths) > 1 or lengths == [0]:
             shape = f"{len(self.shares)} rows of {' or '.join(map(str, lengths)) or 'no'} shares"
-            raise InputError(
-                f"rank heat map: {shape}; expected a row of equal length for each of {len(self.names)} names"
-            )
+            expected = f"a row of equal length for each of {len(self.names)} names"
+            raise InputError(f"rank heat map: {shape}; expected {expected}")
 
     def draw(self, layout: Layout) -> Chart:
         if not self.names:
@@ -174,19 +164,18 @@ def _box_legend(rows: Sequence[RankRow], font: float) -> list[LegendEntry]:
 
     entries = [
         LegendEntry(box, width, "quartiles and median"),
-        LegendEntry(lambda x, y: diamond("mark", x, y, 0.27 * font), 0.6 * font, "mean"),
+        LegendEntry(partial(diamond, "mark", r=0.27 * font), 0.6 * font, "mean"),
         LegendEntry(whisker, width, "best to worst"),
     ]
     if any(finite((row.possible_best, row.possible_worst)) for row in rows):
-        entries.append(
-            LegendEntry(lambda x, y: circle("hollow", x, y, 0.24 * font), 0.6 * font, "possible over all subsets")
-        )
+        ring = partial(circle, "hollow", r=0.24 * font)
+        entries.append(LegendEntry(ring, 0.6 * font, "possible over all subsets"))
     return entries
 
 
 def _ticks(rows: Rows, ranks: int) -> list[int]:
     """The ranks that are labelled: all of them, or the first and round ones."""
-    for step in (1, 5, 10, 20, 50, 100):
+    for step in (1, 5, *(digit * 10**power for power in range(1, 18) for digit in (1, 2, 5))):
         if ranks / step * 1.9 * rows.layout.font <= rows.right - rows.left:
             break
     return [1, *range(step if step > 1 else 2, ranks + 1, step)]

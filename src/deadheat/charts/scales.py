@@ -34,6 +34,14 @@ class Scale:
             return (self.start + self.end) / 2
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
+    def format(self, value: float, *, sign: bool = False) -> str:
+        """A value with the decimals that suit the range of the scale."""
+        return fixed(value, decimals_for(self.low, self.high), sign=sign)
+
+    def interval(self, low: float, high: float, *, sign: bool = False) -> str:
+        """An interval in brackets."""
+        return f"[{self.format(low, sign=sign)}, {self.format(high, sign=sign)}]"
+
     def ticks(self, most: int = 7) -> list[float]:
         """Round numbers on the scale, at most `most`."""
         return log_ticks(self.low, self.high, most) if self.log else round_ticks(self.low, self.high, most)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from deadheat.charts.chart import Chart, Datum, Layout, empty_chart
 from deadheat.charts.drawing import BOLD, ELLIPSIS, label, line, number, path, polygon, rect, shorten, text, text_width
 from deadheat.charts.theme import SMALL
-from deadheat.errors import InputError, pluralize
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 
 GOLD = "gold"
 MOST_MISTAKES = 5  # of a system that a description lists
@@ -63,8 +64,9 @@ class LabelledSentence:
     @property
     def right_to_left(self) -> bool:
         """Whether most words that have a direction run from right to left."""
-        directions = [_direction(word) for word in self.words]
-        return directions.count("right") > directions.count("left")
+        directions = [map(unicodedata.bidirectional, word) for word in self.words]
+        first = [next((kind for kind in word if kind in ("L", "R", "AL")), "") for word in directions]
+        return first.count("R") + first.count("AL") > first.count("L")
 
     def description(self) -> str:
         """The mistakes of every system."""
@@ -81,27 +83,9 @@ class LabelledSentence:
         return f"{system.name} is wrong on {pluralize(len(wrong), 'word')}: {listed}."
 
 
-def _direction(word: str) -> str:
-    for character in word:
-        direction = unicodedata.bidirectional(character)
-        if direction in ("R", "AL"):
-            return "right"
-        if direction == "L":
-            return "left"
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class TagRows:
-    """Words with their tags below them, one row per system after gold; wrong tags are bold and underlined.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> systems = (SystemLabels("x", ("DT", "VB")), SystemLabels("y", ("DT", "NN")))
-    >>> print(TagRows(LabelledSentence(("a", "dog"), ("DT", "NN"), systems), title="Tags").draw(WIDE).description)
-    2 words. x is wrong on 1 word: dog VB for NN. y makes no mistakes.
-    """
+    """Words with their tags below them, one row per system after gold; wrong tags are bold and underlined."""
 
     sentence: LabelledSentence
     title: str
@@ -116,18 +100,9 @@ class TagRows:
         positions, window = _window(sentence)
         drawn, y = [], 0.2 * font
         for columns in _wrap(sentence, positions, left, layout):
-            drawn += [
-                label(
-                    left - font,
-                    _base_line(i, y, font),
-                    name,
-                    left - 1.1 * font,
-                    SMALL * font,
-                    kind="soft small",
-                    anchor="end",
-                )
-                for i, name in enumerate(names)
-            ]
+            for i, name in enumerate(names):
+                end, level = left - font, _base_line(i, y, font)
+                drawn.append(label(end, level, name, end - 0.1 * font, SMALL * font, kind="soft small", anchor="end"))
             drawn += [_tag_column(sentence, column, y, font) for column in columns]
             y += (WORD_HEIGHT + TAG_HEIGHT * len(names) + 1.3) * font
         description = sentence.description() + window
@@ -159,9 +134,8 @@ def _window(sentence: LabelledSentence) -> tuple[list[int], str]:
     count = len(sentence.words)
     if count <= MOST_WORDS:
         return list(range(count)), ""
-    wrong = [
-        i for i, gold in enumerate(sentence.gold) if any(system.labels[i] != gold for system in sentence.systems)
-    ] or [0]
+    columns = enumerate(zip(*(row.labels for row in sentence.rows), strict=True))
+    wrong = [i for i, tags in columns if len(set(tags)) > 1] or [0]
     first = max(wrong, key=lambda start: sum(start <= i < start + MOST_WORDS for i in wrong))
     last = max(i for i in wrong if i < first + MOST_WORDS)
     start = min(max(0, first - (MOST_WORDS - (last - first + 1)) // 2), count - MOST_WORDS)
@@ -211,17 +185,13 @@ def _tag_column(sentence: LabelledSentence, column: _Column, y: float, font: flo
         tag = row.labels[column.position]
         kind = "loss strong small" if tag != gold else "soft small" if i else "small"
         tooltip = f"{row.name}: {word} {tag}" + ("" if tag == gold else f", wrong; gold is {gold}")
-        drawn += _tag(tag, column, _base_line(i, y, font), font, kind=kind, tooltip=tooltip)
-    return drawn
-
-
-def _tag(tag: str, column: _Column, y: float, font: float, *, kind: str, tooltip: str) -> str:
-    bold = "strong" in kind
-    short = shorten(tag, column.width / (BOLD if bold else 1), SMALL * font)
-    drawn = text(column.x, y, short, kind=kind, anchor=column.anchor, tooltip=tooltip)
-    if bold:
-        width = min(text_width(short, SMALL * font, bold=True), column.width)
-        drawn += rect("loss", column.x - (width if column.mirrored else 0), y + 0.16 * font, width, 0.12 * font)
+        level = _base_line(i, y, font)
+        short = shorten(tag, column.width / (1 if tag == gold else BOLD), SMALL * font)
+        drawn += text(column.x, level, short, kind=kind, anchor=column.anchor, tooltip=tooltip)
+        if tag != gold:
+            width = min(text_width(short, SMALL * font, bold=True), column.width)
+            left = column.x - (width if column.mirrored else 0)
+            drawn += rect("loss", left, level + 0.16 * font, width, 0.12 * font)
     return drawn
 
 
@@ -231,13 +201,6 @@ class DependencyTree:
 
     Wrong arcs of a system are strong and have a cross; where only the relation is wrong, only its name does. The
     drawing is as wide as the sentence needs.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> sentence = LabelledSentence(("I", "see"), ("2:nsubj", "0:root"), (SystemLabels("x", ("0:root", "1:obj")),))
-    >>> print(DependencyTree(sentence, title="Trees").draw(WIDE).description)
-    2 words. x is wrong on 2 words: I 0:root for 2:nsubj, see 1:obj for 0:root.
     """
 
     sentence: LabelledSentence
@@ -257,9 +220,8 @@ class DependencyTree:
         for i, row in enumerate(sentence.rows):
             marks, y = _tree(row.name, trees[i], trees[0], words, y, is_gold=i == 0)
             drawn.append(marks)
-        return Chart(
-            self.title, sentence.description(), words.width, y, "".join(drawn), sentence.header, sentence.table
-        )
+        size = words.width, y
+        return Chart(self.title, sentence.description(), *size, "".join(drawn), sentence.header, sentence.table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +347,12 @@ def _tree(
     base = y + (2.4 + LEVEL * max(levels)) * font
     wrong_head = [arc.head != right.head for arc, right in zip(arcs, gold, strict=True)]
     wrong = [arc != right for arc, right in zip(arcs, gold, strict=True)]
-    drawn = [_heading(name, words, y + 1.2 * font, None if is_gold else sum(wrong))]
+    short, start = shorten(name, 0.6 * words.width, BOLD * font), 0.2 * font
+    drawn = [text(start, y + 1.2 * font, short, kind="strong", tooltip="" if short == name else name)]
+    if not is_gold:
+        start += text_width(short, font, bold=True) + 0.9 * font
+        mistakes = f"{sum(wrong)} of {pluralize(len(wrong), 'word')} wrong"
+        drawn.append(text(start, y + 1.2 * font, mistakes, kind="soft small"))
     order = sorted(range(len(arcs)), key=lambda i: wrong_head[i])  # strong lines over faint ones
     tooltips = [_arc_tooltip(name, arc, right, words.sentence) for arc, right in zip(arcs, gold, strict=True)]
     tops = [base - LEVEL * font * level for level in levels]
@@ -398,16 +365,6 @@ def _tree(
         tooltip = f"{i + 1}: {words.sentence.words[i]}"
         drawn.append(text(words.x(i), base + 1.15 * font, word, kind=kind, anchor="middle", tooltip=tooltip))
     return "".join(drawn), base + 2.2 * font
-
-
-def _heading(name: str, words: _Words, y: float, mistakes: int | None) -> str:
-    font, start = words.font, 0.2 * words.font
-    short = shorten(name, 0.6 * words.width, BOLD * font)
-    drawn = text(start, y, short, kind="strong", tooltip="" if short == name else name)
-    if mistakes is None:
-        return drawn
-    after = start + text_width(short, font, bold=True) + 0.9 * font
-    return drawn + text(after, y, f"{mistakes} of {pluralize(len(words.shortened), 'word')} wrong", kind="soft small")
 
 
 def _arc_line(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from deadheat.errors import InputError
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +25,9 @@ def add_ledger_file(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def look(arguments: argparse.Namespace) -> Look:
+def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:
     """The look that the options describe."""
     over_budget = arguments.over_budget
     if over_budget is not None and not over_budget.strip():
         raise InputError("--over-budget without a reason; expected why the test set is looked at once more")
-    return Look(Ledger.at(arguments.ledger), arguments.purpose, over_budget or "")
+    return LedgerEntry(Ledger.at(arguments.ledger), arguments.purpose, over_budget or "")

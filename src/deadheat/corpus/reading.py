@@ -143,7 +143,7 @@ def read(
         except CorpusError as error:
             errors.append(error)
     if errors:
-        raise CorpusError.gathered(errors)
+        raise CorpusError.combine(errors)
     return corpora[0] if len(corpora) == 1 else concatenate(corpora)
 
 

@@ -1,8 +1,8 @@
 """Loops that numpy cannot express, compiled once and kept on disk.
 
 A kernel is an ordinary Python function over one-dimensional arrays and integers that allocates nothing and
-raises nothing: the caller hands it all the room it needs and reads the outcome from the arrays. That is what
-lets `native` keep its machine code in a file and call it without importing the compiler again.
+raises nothing: the caller allocates all arrays and reads the results from them. That is what lets `native` keep its
+machine code in a file and call it without importing the compiler again.
 """
 
 from deadheat.kernels.native import helper, kernel, precompile

@@ -1,9 +1,4 @@
-"""Align the words of two tokenizations, as the official UD evaluation does, and find near-duplicate sentences.
-
-Align the words of two tokenizations of one text, as the official Universal Dependencies evaluation does.
-
-Find sentences that are much like another one.
-"""
+"""Align the words of two tokenizations, as the official UD evaluation does, and find near-duplicate sentences."""
 
 from __future__ import annotations
 
@@ -120,12 +115,12 @@ def prefix_length(size, percent):
 
 
 @kernel("i8 i8 i8 i8 int i8 i8 i8 i8")
-def nearest_like(left, left_offsets, right, right_offsets, percent, first_of, next_of, seen, found):
+def nearest_like(left, left_offsets, right, right_offsets, percent, first_of, next_of, seen, nearest):
     """For every set on the left one on the right whose Jaccard index is at least `percent` / 100, or -1.
 
     Items are numbered by how rare they are, rarest first, and ascend within a set. `first_of` has a place for every
     item and `next_of` for every item of the right: the right sets that have the item in their prefix, chained; `seen`
-    a place for every right set. All three are room for the work.
+    a place for every right set. All three are workspace.
     """
     for item in range(len(first_of)):
         first_of[item] = -1
@@ -139,13 +134,13 @@ def nearest_like(left, left_offsets, right, right_offsets, percent, first_of, ne
             first_of[right[i]] = i * len(seen) + b  # the place and the set in one number
     sets = np.int64(len(seen))
     for a in range(len(left_offsets) - 1):
-        found[a] = -1
+        nearest[a] = -1
         start = left_offsets[a]
         end = left_offsets[a + 1]
         size = end - start
         for i in range(start, min(end, start + prefix_length(size, percent))):
             link = first_of[left[i]]
-            while link >= 0 and found[a] < 0:
+            while link >= 0 and nearest[a] < 0:
                 b = link % sets
                 link = next_of[link // sets]
                 if seen[b] == a:
@@ -156,7 +151,7 @@ def nearest_like(left, left_offsets, right, right_offsets, percent, first_of, ne
                     continue
                 shared = shared_items(left, start, end, right, right_offsets[b], right_offsets[b + 1])
                 if 100 * shared >= percent * (size + other - shared):
-                    found[a] = b
-            if found[a] >= 0:
+                    nearest[a] = b
+            if nearest[a] >= 0:
                 break
     return 0

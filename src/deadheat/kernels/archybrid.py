@@ -24,8 +24,8 @@ POSITIONS = 4  # s0, s1, s2, b0: each with the left-most and the right-most word
 @helper
 def top_of(counts, row, width, stack, depth):
     """The word at a depth of the stack, or NONE."""
-    place = np.int64(counts[row * COUNTS + STACKED]) - 1 - depth
-    return np.int64(stack[row * width + place]) if place >= 0 else np.int64(NONE)
+    position = np.int64(counts[row * COUNTS + STACKED]) - 1 - depth
+    return np.int64(stack[row * width + position]) if position >= 0 else np.int64(NONE)
 
 
 @helper
@@ -65,8 +65,8 @@ def look(counts, width, stack, buffer, legal):
 def will_be_swapped(counts, row, width, buffer, ranks, word):
     """Whether a word further back in the buffer and in the text belongs before this one, the first."""
     base = row * width
-    for place in range(counts[row * COUNTS + BUFFERED] - 1):
-        other = buffer[base + place]
+    for position in range(counts[row * COUNTS + BUFFERED] - 1):
+        other = buffer[base + position]
         if other > word and ranks[base + other] < ranks[base + word]:
             return True
     return False
@@ -82,13 +82,13 @@ def lost_by_shift(counts, row, width, stack, buffer, gold, ranks, reachable, for
         return 0
     lost = 0
     head_is_buried = stacked > 0 and gold[base + b0] == 0
-    for place in range(stacked):
-        word = stack[base + place]
+    for position in range(stacked):
+        word = stack[base + position]
         if gold[base + word] == b0 and reachable[base + word]:
             lost += 1
             if forget:
                 reachable[base + word] = 0
-        if gold[base + b0] == word and place < stacked - 1:
+        if gold[base + b0] == word and position < stacked - 1:
             head_is_buried = True
     if head_is_buried and reachable[base + b0]:
         lost += 1
@@ -225,7 +225,7 @@ def describe(counts, width, stack, buffer, lefts, rights, features):
 def rank_words(counts, width, gold, child, sibling, ranks):
     """Fill the projective order: a word comes after what hangs from it on its left, and before what does on its right.
 
-    The root comes last. `gold` has trees with one root; `child` and `sibling` are room for a row.
+    The root comes last. `gold` has trees with one root; `child` and `sibling` are workspace for a row.
     """
     for row in range(len(counts) // COUNTS):
         base = row * width

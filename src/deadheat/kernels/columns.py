@@ -1,9 +1,4 @@
-"""Scan column files (a word per line) and tagged text (a sentence per line), and write corpora in all formats.
-
-One pass over the bytes of column files (a word a line) and of tagged text (a sentence a line).
-
-Put the columns of a corpus back into bytes.
-"""
+"""Scan column files (a word per line) and tagged text (a sentence per line), and write corpora in all formats."""
 
 from __future__ import annotations
 
@@ -63,7 +58,7 @@ def close_sentence(before, before_end, started, ends, comments, newdoc, out):
 
 
 @kernel("u1 int int i4 int i4 int i8 i8 i8 i4 u4 i8 i8 u1 i8 i8")
-def scan_columns(data, separator, width, codes, rows, table, room, masks, sizes, starts, lengths, hashes,
+def scan_columns(data, separator, width, codes, rows, table, capacity, masks, sizes, starts, lengths, hashes,
                  ends, comments, newdoc, faults, out):  # fmt: skip
     """Fill `width` columns from a file whose last byte is a newline; a `-DOCSTART-` line opens a document."""
     at = np.int64(0)
@@ -102,7 +97,7 @@ def scan_columns(data, separator, width, codes, rows, table, room, masks, sizes,
             if column == 0 and only_spaces(data, begin, end):
                 fault = np.int64(EMPTY_FORM)
             if column < width:
-                codes[column * rows + out[WORDS]] = intern(data, begin, end, column, table, room, masks, sizes,
+                codes[column * rows + out[WORDS]] = intern(data, begin, end, column, table, capacity, masks, sizes,
                                                            starts, lengths, hashes, rows)  # fmt: skip
             column += 1
             for i in range(begin, end):
@@ -123,7 +118,7 @@ def scan_columns(data, separator, width, codes, rows, table, room, masks, sizes,
 
 
 @kernel("u1 int i4 int i4 int i8 i8 i8 i4 u4 i8 i8 u1 i8 i8")
-def scan_tagged(data, mark, codes, rows, table, room, masks, sizes, starts, lengths, hashes,
+def scan_tagged(data, mark, codes, rows, table, capacity, masks, sizes, starts, lengths, hashes,
                 ends, comments, newdoc, faults, out):  # fmt: skip
     """Fill the two columns of `word_TAG word_TAG` lines; the last `mark` of a token parts word and tag."""
     at = np.int64(0)
@@ -149,8 +144,8 @@ def scan_tagged(data, mark, codes, rows, table, room, masks, sizes, starts, leng
                 report(NO_TAG, out[LINES], start, token, at, faults, out)
             else:
                 word = out[WORDS]
-                codes[word] = intern(data, at, split, 0, table, room, masks, sizes, starts, lengths, hashes, rows)
-                codes[rows + word] = intern(data, split + 1, end, 1, table, room, masks, sizes, starts, lengths,
+                codes[word] = intern(data, at, split, 0, table, capacity, masks, sizes, starts, lengths, hashes, rows)
+                codes[rows + word] = intern(data, split + 1, end, 1, table, capacity, masks, sizes, starts, lengths,
                                             hashes, rows)  # fmt: skip
                 out[WORDS] = word + 1
             if end == stop - 1 and end > at:

@@ -44,7 +44,7 @@ ZERO, NINE, HASH, MINUS, DOT = 48, 57, 35, 45, 46
 
 @helper
 def report(kind, line, start, detail, more, faults, out):
-    """Note a fault; past the room for them only their number is kept."""
+    """Note a fault; past the end of the array only their number is kept."""
     at = out[FAULTS] * FAULT_SIZE
     out[FAULTS] += 1
     out[SPOILED] = 1
@@ -196,7 +196,7 @@ def read_head(data, at, span, lenient):
 
 
 @helper
-def check_tree(first, words, heads, marks, place):
+def check_tree(first, words, heads, marks, position):
     """Return 0 if heads make a tree over words first..words-1, else the fault; `place` gets the word and a detail."""
     size = words - first
     roots = 0
@@ -205,8 +205,8 @@ def check_tree(first, words, heads, marks, place):
     for i in range(first, words):
         head = heads[i]
         if head > size:
-            place[0] = i
-            place[1] = head
+            position[0] = i
+            position[1] = head
             return HEAD_RANGE
         if head == 0:
             roots += 1
@@ -215,8 +215,8 @@ def check_tree(first, words, heads, marks, place):
         missing += head < 0
         marks[i] = -1
     if missing:
-        place[0] = first
-        place[1] = missing
+        position[0] = first
+        position[1] = missing
         return SOME_HEADS if missing < size else 0
     for i in range(first, words):
         at = i
@@ -226,12 +226,12 @@ def check_tree(first, words, heads, marks, place):
                 break
             at = first + heads[at] - 1
         if marks[at] == i and heads[at] != 0:
-            place[0] = at
-            place[1] = heads[at]
+            position[0] = at
+            position[1] = heads[at]
             return CYCLE
     if roots > 1:
-        place[0] = second
-        place[1] = roots
+        position[0] = second
+        position[1] = roots
         return ROOTS
     return 0
 
@@ -246,14 +246,14 @@ def end_sentence(at, lenient, heads, marks, extra_at, faults, out):
     elif out[RANGE_END] > size:
         report(RANGE_UNFINISHED, line, at, out[RANGE_END], size, faults, out)
     else:
-        place = marks[len(marks) - 2 :]
-        kind = check_tree(first, words, heads, marks, place)
+        position = marks[len(marks) - 2 :]
+        kind = check_tree(first, words, heads, marks, position)
         if kind != 0 and not (kind == ROOTS and lenient & MULTIPLE_ROOTS):
-            word = place[0]
+            word = position[0]
             line = out[FIRST_LINE] + word - first
             for i in range(out[FIRST_EXTRA], out[EXTRAS]):
                 line += extra_at[i] <= word
-            detail = np.int64(place[1])
+            detail = np.int64(position[1])
             if kind == HEAD_RANGE:
                 detail = detail * 1000000000 + size
             report(kind, line, at, word - first + 1, detail, faults, out)
@@ -261,7 +261,7 @@ def end_sentence(at, lenient, heads, marks, extra_at, faults, out):
 
 
 @helper
-def read_fields(data, at, row, span, rows, lenient, codes, heads, table, room, masks, sizes, starts,
+def read_fields(data, at, row, span, rows, lenient, codes, heads, table, capacity, masks, sizes, starts,
                 lengths, hashes):  # fmt: skip
     """Columns 2 to 10 of a line from `at` on: where they end, and a fault or 0."""
     column = 0
@@ -277,7 +277,7 @@ def read_fields(data, at, row, span, rows, lenient, codes, heads, table, room, m
             at = find_end(data, at)
             if field == 1 and only_spaces(data, begin, at):
                 fault = np.int64(EMPTY_FORM)
-            code = intern(data, begin, at, column, table, room, masks, sizes, starts, lengths, hashes, rows)
+            code = intern(data, begin, at, column, table, capacity, masks, sizes, starts, lengths, hashes, rows)
             codes[column * rows + row] = code
             column += 1
         if field < 9:
@@ -294,7 +294,7 @@ def read_fields(data, at, row, span, rows, lenient, codes, heads, table, room, m
 
 
 @kernel("u1 int i4 i4 int i4 int i8 i8 i8 i4 u4 i8 i4 i8 i8 i8 u1 i4 i8 i8")
-def scan(data, lenient, codes, heads, rows, table, room, masks, sizes, starts, lengths, hashes,
+def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, starts, lengths, hashes,
          extra_at, extra_span, extra_ends, ends, comments, newdoc, marks, faults, out):  # fmt: skip
     """Fill the columns from a file whose last byte is a newline.
 
@@ -349,7 +349,7 @@ def scan(data, lenient, codes, heads, rows, table, room, masks, sizes, starts, l
         at, fault, span = read_id(data, at, extra_at, extra_span, out)
         row = out[WORDS] if span == 0 else rows - 1 - out[EXTRAS]
         if fault == 0:
-            at, fault = read_fields(data, at + 1, row, span, rows, lenient, codes, heads, table, room, masks,
+            at, fault = read_fields(data, at + 1, row, span, rows, lenient, codes, heads, table, capacity, masks,
                                     sizes, starts, lengths, hashes)  # fmt: skip
             if span == 0:
                 out[WORDS] += 1

@@ -1,26 +1,16 @@
 """Decode dependency trees with one root from arc scores.
 
-The best tree with one root, by growing a path backwards and contracting its cycles (dense, quadratic time).
+Best trees: grow a path backwards and contract its cycles, in quadratic time. A tree in which the root has one child is
+a tree over the words alone, with that child on top. So the root is left out until all words are one node, and only then
+the arc from the root is chosen; it opens every cycle that it leads into (Gabow and Tarjan 1984, simplified for dense
+graphs by Zmigrod, Vieira and Cotterell 2020). No penalties are added, so nothing is rounded away.
 
-A tree in which the root has one child is a tree over the words alone, with that child on top. So the root is left
-out while cycles are contracted, until all words are one node: whatever enters that node enters the tree. Only then is
-the arc from the root chosen, and it opens every cycle that it leads into (the idea of Gabow and Tarjan 1984, as
-simplified for dense graphs by Zmigrod, Vieira and Cotterell 2020). No arc is given a penalty, so nothing is rounded
-away however large the scores are.
+Best projective trees: Eisner (1996), in cubic time, with six squares of spans i..j per sentence, words counted from 0.
+They are stored by (i, j) or by (j, i) so that the innermost loop runs along rows.
 
-The best projective tree with one root (Eisner 1996), in cubic time.
-
-Six squares a sentence, of spans i..j of words counted from 0. Each is kept so that the innermost loop runs along
-a row of both squares it adds: some by (i, j), some by (j, i), and complete spans both ways.
-
-Trees by words that choose their heads one after the other, from left to right, with a beam.
-
-A partial assignment, in which words 1..i have heads, is kept if it has no cycle and at most one child of the root. That
-is just what it takes to become a tree with one root. Every word without a head is the top of a tree of its own, and all
-other words are below one of these or below the root. If the root has a child r, then all words to come can hang from r;
-if it has none, then the next word can hang from the root, and those after it from that word. So every assignment kept
-has a continuation, and the beam never runs dry. When the last word has its head, the root has a child: n words with
-heads among themselves have a cycle.
+Beam search: words choose their heads from left to right. A partial assignment is kept if it has no cycle and at most
+one child of the root; every such assignment can become a tree with one root. If the root has a child, all later words
+can be its dependents; if not, the next word can be the child of the root.
 """
 
 from __future__ import annotations
@@ -110,12 +100,12 @@ def merge(size, path, low, high, node, parent, row_of, weights, top, rows, entri
 
 
 @helper
-def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, place, path, top):
+def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, position, path, top):
     """Contract cycles until one node is left; for every node keep the arc that entered it. The last node's number."""
     size = words + 1
     for node in range(2 * words):
         parent[node] = 0
-        place[node] = -1
+        position[node] = -1
         row_of[node] = node
     for word in range(size):
         top[word] = word
@@ -124,7 +114,7 @@ def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_
     left = words
     end = np.int64(0)
     path[0] = 1
-    place[1] = 0
+    position[1] = 0
     while left > 1:
         base = np.int64(row_of[node]) * size
         best = np.int64(1)
@@ -135,34 +125,34 @@ def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_
         words_in[node] = entries[base + best]
         weights[node] = rows[base + best]
         source = np.int64(top[best])
-        if place[source] < 0:
+        if position[source] < 0:
             end += 1
             node = source
         else:
             last += 1
-            low = np.int64(place[source])
+            low = np.int64(position[source])
             merge(size, path, low, end, last, parent, row_of, weights, top, rows, entries)
             left -= end - low
             end = low
             node = last
         path[end] = node
-        place[node] = end
+        position[node] = end
     return last
 
 
 @helper
-def contract(scores, start, width, words, rows, entries, weights, room, first, heads):
+def contract(scores, start, width, words, rows, entries, weights, workspace, first, heads):
     """Fill the heads of one sentence's best tree."""
     size = words + 1
-    parent = room[: 2 * size]
-    heads_in = room[2 * size : 4 * size]
-    words_in = room[4 * size : 6 * size]
-    row_of = room[6 * size : 8 * size]
-    place = room[8 * size : 10 * size]
-    path = room[10 * size : 12 * size]
-    top = room[12 * size : 14 * size]
+    parent = workspace[: 2 * size]
+    heads_in = workspace[2 * size : 4 * size]
+    words_in = workspace[4 * size : 6 * size]
+    row_of = workspace[6 * size : 8 * size]
+    position = workspace[8 * size : 10 * size]
+    path = workspace[10 * size : 12 * size]
+    top = workspace[12 * size : 14 * size]
     copy_arcs(scores, start, width, words, rows, entries)
-    last = contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, place, path, top)
+    last = contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, position, path, top)
     heads_in[last] = 0
     words_in[last] = entries[np.int64(row_of[last]) * size]
     for node in range(last, words, -1):  # the arc into a node takes the place of the one into a member of its cycle
@@ -176,11 +166,11 @@ def contract(scores, start, width, words, rows, entries, weights, room, first, h
 
 
 @kernel("f8 i8 i8 i8 f8 i4 f8 i4 i4")
-def find_arborescences(scores, starts, widths, offsets, rows, entries, weights, room, heads):
+def find_arborescences(scores, starts, widths, offsets, rows, entries, weights, workspace, heads):
     """Fill the heads of the best tree of every sentence; the first sentence with a score that is no number, or -1.
 
     The arc from `head` to `word` of sentence s has its score at `starts[s] + word * widths[s] + head`. The other arrays
-    are room for the longest sentence.
+    are workspace for the longest sentence.
     """
     for sentence in range(len(offsets) - 1):
         first = offsets[sentence]
@@ -190,8 +180,8 @@ def find_arborescences(scores, starts, widths, offsets, rows, entries, weights, 
         if all_fit(scores, start, width, words) == 0:
             return sentence
         take_best_heads(scores, start, width, words, first, heads)
-        if words > 0 and is_tree(heads, first, words, room) == 0:
-            contract(scores, start, width, words, rows, entries, weights, room, first, heads)
+        if words > 0 and is_tree(heads, first, words, workspace) == 0:
+            contract(scores, start, width, words, rows, entries, weights, workspace, first, heads)
     return -1
 
 
@@ -334,10 +324,10 @@ def find_projective_trees(scores, starts, widths, offsets, squares, items, heads
 
 
 @helper
-def closes_cycle(room, at, word, head):
+def closes_cycle(workspace, at, word, head):
     """Whether a word would be above itself: words from it on have no heads in the assignment at this place yet."""
     while head != 0 and head < word:
-        head = np.int64(room[at + head])
+        head = np.int64(workspace[at + head])
     return head == word
 
 
@@ -346,57 +336,57 @@ def offer(total, parent, head, most, kept, sums, parents, picked):
     """Put a continuation where it belongs among the best; how many there are then. Of equal ones, earlier ones win."""
     if kept == most and not total > sums[kept - 1]:
         return kept
-    place = kept if kept < most else kept - 1
-    while place > 0 and total > sums[place - 1]:
-        sums[place] = sums[place - 1]
-        parents[place] = parents[place - 1]
-        picked[place] = picked[place - 1]
-        place -= 1
-    sums[place] = total
-    parents[place] = parent
-    picked[place] = head
+    position = kept if kept < most else kept - 1
+    while position > 0 and total > sums[position - 1]:
+        sums[position] = sums[position - 1]
+        parents[position] = parents[position - 1]
+        picked[position] = picked[position - 1]
+        position -= 1
+    sums[position] = total
+    parents[position] = parent
+    picked[position] = head
     return kept + 1 if kept < most else kept
 
 
 @helper
-def extend(scores, base, words, word, most, count, old, room, before, sums, parents, picked):
+def extend(scores, base, words, word, most, count, old, workspace, before, sums, parents, picked):
     """Find the best continuations of all assignments by a head of this word; how many there are.
 
-    Each assignment has a row of `words` + 1 numbers in `room`: first whether the root has a child, then heads.
+    Each assignment has a row of `words` + 1 numbers in `workspace`: first whether the root has a child, then heads.
     """
     kept = np.int64(0)
     for parent in range(count):
         at = old + parent * (words + 1)
-        for head in range(room[at], words + 1):
+        for head in range(workspace[at], words + 1):
             total = before[parent] + scores[base + head]
             if head == word or (kept == most and not total > sums[kept - 1]):
                 continue
-            if closes_cycle(room, at, word, np.int64(head)) == 0:
+            if closes_cycle(workspace, at, word, np.int64(head)) == 0:
                 kept = offer(total, parent, head, most, kept, sums, parents, picked)
     return kept
 
 
 @helper
-def follow(words, word, kept, old, new, room, before, sums, parents, picked):
+def follow(words, word, kept, old, new, workspace, before, sums, parents, picked):
     """Write the continuations out as assignments."""
     size = words + 1
     for k in range(kept):
         source = old + parents[k] * size
         target = new + k * size
-        for place in range(word):
-            room[target + place] = room[source + place]
-        room[target + word] = picked[k]
+        for position in range(word):
+            workspace[target + position] = workspace[source + position]
+        workspace[target + word] = picked[k]
         if picked[k] == 0:
-            room[target] = 1
+            workspace[target] = 1
         before[k] = sums[k]
 
 
 @kernel("f8 i8 i8 i8 int i4 f8 i8 i4")
-def find_pointed_trees(scores, starts, widths, offsets, most, room, sums, choices, heads):
+def find_pointed_trees(scores, starts, widths, offsets, most, workspace, sums, choices, heads):
     """Fill the heads of every sentence by a beam of `most`; the first sentence with a score that is no number, or -1.
 
-    The first arguments are those of `find_arborescences`. `room` has 2 x `most` rows, each of one number more than the
-    longest sentence has words; `sums` and `choices` have 2 x `most` numbers.
+    The first arguments are those of `find_arborescences`. `workspace` has 2 x `most` rows of the longest sentence's
+    words and one more; `sums` and `choices` have 2 x `most` numbers.
     """
     before, after = sums[:most], sums[most:]
     parents, picked = choices[:most], choices[most:]
@@ -406,14 +396,14 @@ def find_pointed_trees(scores, starts, widths, offsets, most, room, sums, choice
         if all_fit(scores, starts[sentence], widths[sentence], words) == 0:
             return sentence
         old, new = np.int64(0), most * (words + 1)
-        room[0] = 0
+        workspace[0] = 0
         before[0] = 0.0
         count = np.int64(1)
         for word in range(1, words + 1):
             base = starts[sentence] + word * widths[sentence]
-            count = extend(scores, base, words, word, most, count, old, room, before, after, parents, picked)
-            follow(words, word, count, old, new, room, before, after, parents, picked)
+            count = extend(scores, base, words, word, most, count, old, workspace, before, after, parents, picked)
+            follow(words, word, count, old, new, workspace, before, after, parents, picked)
             old, new = new, old
         for word in range(1, words + 1):
-            heads[first + word - 1] = room[old + word]
+            heads[first + word - 1] = workspace[old + word]
     return -1

@@ -30,17 +30,17 @@ def find_slot(key, keys, mask):
 def count_trigrams(states, offsets, boundary, keys, counts):
     """Count the trigrams of sentences, each with two boundaries before it and one behind; how many kinds there are.
 
-    `keys` is filled with -1, `counts` with 0; both are a power of two long, with more room than there are trigrams.
+    `keys` is filled with -1, `counts` with 0; both are a power of two long, longer than there are trigrams.
     """
     base = boundary + 1
     mask = len(keys) - 1
     kinds = np.int64(0)
     for sentence in range(len(offsets) - 1):
         context = np.int64(boundary) * base + boundary
-        for place in range(offsets[sentence], offsets[sentence + 1] + 1):
+        for position in range(offsets[sentence], offsets[sentence + 1] + 1):
             outcome = np.int64(boundary)
-            if place < offsets[sentence + 1]:
-                outcome = np.int64(states[place])
+            if position < offsets[sentence + 1]:
+                outcome = np.int64(states[position])
             key = context * base + outcome
             slot = find_slot(key, keys, mask)
             kinds += keys[slot] == NOTHING
@@ -51,12 +51,12 @@ def count_trigrams(states, offsets, boundary, keys, counts):
 
 
 @kernel("i8 i8 i8")
-def file_keys(some, keys, slots):
+def file_keys(numbers, keys, slots):
     """Put numbers into a hash table that is filled with -1, and tell where each is."""
     mask = len(keys) - 1
-    for i in range(len(some)):
-        slot = find_slot(some[i], keys, mask)
-        keys[slot] = some[i]
+    for i in range(len(numbers)):
+        slot = find_slot(numbers[i], keys, mask)
+        keys[slot] = numbers[i]
         slots[i] = slot
     return 0
 
@@ -82,7 +82,7 @@ def count_words(forms, labels, firsts, links, link_counts, following, starts, st
     """Count the states of every form; how many pairs of the two there are.
 
     Form f has the pairs `starts[f]` to `starts[f + 1]`, in the order of its states. `firsts` is filled with -1; it
-    and the three arrays after it are room to work in.
+    and the three arrays after it are workspace.
     """
     size = np.int64(0)
     for word in range(len(forms)):
@@ -93,13 +93,13 @@ def count_words(forms, labels, firsts, links, link_counts, following, starts, st
         starts[form] = at
         link = firsts[form]
         while link != NOTHING:
-            place = at
-            while place > begin and states[place - 1] > links[link]:
-                states[place] = states[place - 1]
-                counts[place] = counts[place - 1]
-                place -= 1
-            states[place] = links[link]
-            counts[place] = link_counts[link]
+            position = at
+            while position > begin and states[position - 1] > links[link]:
+                states[position] = states[position - 1]
+                counts[position] = counts[position - 1]
+                position -= 1
+            states[position] = links[link]
+            counts[position] = link_counts[link]
             at += 1
             link = following[link]
     starts[len(firsts)] = at
@@ -137,8 +137,8 @@ def grow_suffixes(blob, offsets, chosen, capital, starts, labels, counts, longes
     mask = len(keys) - 1
     size = np.int64(2)
     used = np.int64(0)
-    for place in range(len(chosen)):
-        form = chosen[place]
+    for position in range(len(chosen)):
+        form = chosen[position]
         node = np.int64(capital[form])
         end = offsets[form + 1]
         for _ in range(longest):
@@ -169,8 +169,8 @@ def guess_labels(blob, offsets, chosen, capital, longest, keys, nodes, totals, f
     """
     mask = len(keys) - 1
     size = len(prior)
-    for place in range(len(chosen)):
-        form = chosen[place]
+    for position in range(len(chosen)):
+        form = chosen[position]
         node = np.int64(capital[form])
         end = offsets[form + 1]
         depth = 0
@@ -183,7 +183,7 @@ def guess_labels(blob, offsets, chosen, capital, longest, keys, nodes, totals, f
             path[depth] = node
             depth += 1
             end = begin
-        row = place * size
+        row = position * size
         for label in range(size):
             chances[row + label] = 0.0
         left = 1.0
@@ -211,18 +211,18 @@ def step(first, second, third, base, keys, values, mask, shorter):
 
 @kernel("i8 i8 i4 f8 i8 int int i8 f8 f8 f8 i4 i4 f8 i4 i4")
 def best_states(rows, starts, states, emissions, offsets, sentence, boundary, keys, values, shorter, margin, current,
-                previous, scores, origins, found):  # fmt: skip
+                previous, scores, origins, best_of_word):  # fmt: skip
     """Find the likeliest states of sentences from number `sentence` on; the number of the first not done.
 
     Word w can have the states of row `rows[w]`, each with the logarithm of its chance. `keys` and `values` hold the
     trigrams that were seen, `shorter` what stands for the others. After each word the pairs of states are dropped
     that are worse than the best by more than `margin[0]`. Pairs lie in `current`, `previous` and `scores`, those of
-    one state side by side, and `origins` tells where each came from. A sentence for which there is no room there is
-    the first not done.
+    one state side by side, and `origins` tells where each came from. A sentence that does not fit is the first not
+    done.
     """
     base = boundary + 1
     mask = len(keys) - 1
-    room = len(current)
+    capacity = len(current)
     while sentence < len(offsets) - 1:
         current[0] = boundary
         previous[0] = boundary
@@ -233,7 +233,7 @@ def best_states(rows, starts, states, emissions, offsets, sentence, boundary, ke
         for word in range(offsets[sentence], offsets[sentence + 1]):
             row = rows[word]
             at = end
-            if at + groups * (starts[row + 1] - starts[row]) > room:
+            if at + groups * (starts[row + 1] - starts[row]) > capacity:
                 return sentence
             best = -np.inf
             for r in range(starts[row], starts[row + 1]):
@@ -274,7 +274,7 @@ def best_states(rows, starts, states, emissions, offsets, sentence, boundary, ke
                 best = score
                 last = pair
         for word in range(offsets[sentence + 1] - 1, offsets[sentence] - 1, -1):
-            found[word] = current[last]
+            best_of_word[word] = current[last]
             last = np.int64(origins[last])
         sentence += 1
     return sentence

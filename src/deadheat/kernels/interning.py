@@ -77,11 +77,11 @@ def find_end(data, at):
 
 
 @helper
-def grow(column, table, room, masks, hashes, entries, size):
+def grow(column, table, capacity, masks, hashes, entries, size):
     """Double a column's table, in place, and put its entries back in."""
     mask = masks[column] * 2 + 1
     masks[column] = mask
-    base = column * room
+    base = column * capacity
     for i in range(base, base + mask + 1):
         table[i] = 0
     for code in range(1, size):
@@ -93,14 +93,14 @@ def grow(column, table, room, masks, hashes, entries, size):
 
 
 @helper
-def intern(data, start, end, column, table, room, masks, sizes, starts, lengths, hashes, entries):
+def intern(data, start, end, column, table, capacity, masks, sizes, starts, lengths, hashes, entries):
     """Return the code of `data[start:end]` in a column, giving it the next one if it is new."""
     length = end - start
     if length == 1 and data[start] == UNDERSCORE:
         return np.int64(0)
     short = np.uint32(hash_bytes(data, start, end))
     mask = masks[column]
-    base, first = column * room, column * entries
+    base, first = column * capacity, column * entries
     slot = np.int64(short) & mask
     while True:
         code = np.int64(table[base + slot])
@@ -116,8 +116,8 @@ def intern(data, start, end, column, table, room, masks, sizes, starts, lengths,
     lengths[first + code] = length
     hashes[first + code] = short
     table[base + slot] = code
-    if (code + 1) * 2 > mask and (mask + 1) * 2 <= room:
-        grow(column, table, room, masks, hashes, entries, code + 1)
+    if (code + 1) * 2 > mask and (mask + 1) * 2 <= capacity:
+        grow(column, table, capacity, masks, hashes, entries, code + 1)
     return code
 
 
@@ -138,24 +138,26 @@ def gather(data, starts, lengths, size, blob, offsets):
 
 
 @kernel("u1 i8 u1 i8 i4 i4")
-def match(known, known_offsets, asked, asked_offsets, table, found):
-    """For each asked string its number among the known ones, or -1. The table is zeroed, a power of two long."""
+def match(vocabulary, vocabulary_offsets, queries, query_offsets, table, codes):
+    """For each query string its code in a vocabulary, or -1. The table is zeroed, a power of two long."""
     mask = len(table) - 1
-    for code in range(len(known_offsets) - 1):
-        slot = np.int64(np.uint32(hash_bytes(known, known_offsets[code], known_offsets[code + 1]))) & mask
+    for code in range(len(vocabulary_offsets) - 1):
+        slot = (
+            np.int64(np.uint32(hash_bytes(vocabulary, vocabulary_offsets[code], vocabulary_offsets[code + 1]))) & mask
+        )
         while table[slot] != 0:
             slot = (slot + 1) & mask
         table[slot] = code + 1
-    for code in range(len(asked_offsets) - 1):
-        start = asked_offsets[code]
-        length = asked_offsets[code + 1] - start
-        slot = np.int64(np.uint32(hash_bytes(asked, start, start + length))) & mask
-        found[code] = -1
+    for code in range(len(query_offsets) - 1):
+        start = query_offsets[code]
+        length = query_offsets[code + 1] - start
+        slot = np.int64(np.uint32(hash_bytes(queries, start, start + length))) & mask
+        codes[code] = -1
         while table[slot] != 0:
             other = table[slot] - 1
-            at = known_offsets[other]
-            if known_offsets[other + 1] - at == length and same_bytes(known, at, asked, start, length):
-                found[code] = other
+            at = vocabulary_offsets[other]
+            if vocabulary_offsets[other + 1] - at == length and same_bytes(vocabulary, at, queries, start, length):
+                codes[code] = other
                 break
             slot = (slot + 1) & mask
     return 0

@@ -33,14 +33,6 @@ def exponential(x, powers):
     return series * powers[n]
 
 
-@kernel("f8 f8 f8")
-def exponentials(values, powers, out):
-    """Fill `out` with the exponentials of numbers that are not above 0."""
-    for i in range(len(values)):
-        out[i] = exponential(values[i], powers)
-    return 0
-
-
 @kernel("i4 int int i4 i4 int i8 i4")
 def list_weights(rows, width, tags, starts, weight_tags, fill, ends, places):
     """List the weights that each case adds up, in the order of the rows.
@@ -50,10 +42,10 @@ def list_weights(rows, width, tags, starts, weight_tags, fill, ends, places):
     """
     for word in range(len(rows) // width):
         for k in range(word * width, (word + 1) * width):
-            for place in range(starts[rows[k]], starts[rows[k] + 1]):
-                case = word * tags + weight_tags[place]
+            for position in range(starts[rows[k]], starts[rows[k] + 1]):
+                case = word * tags + weight_tags[position]
                 if fill != 0:
-                    places[ends[case]] = place
+                    places[ends[case]] = position
                 ends[case] += 1
     return 0
 
@@ -63,8 +55,8 @@ def score_cases(bounds, places, weights, scores):
     """Fill `scores` with the sum of the weights of each case, which has those from one bound to the next."""
     for case in range(len(bounds) - 1):
         total = 0.0
-        for place in range(bounds[case], bounds[case + 1]):
-            total += weights[places[place]]
+        for position in range(bounds[case], bounds[case + 1]):
+            total += weights[places[position]]
         scores[case] = total
     return 0
 
@@ -74,16 +66,16 @@ def add_to_weights(bounds, places, values, sums):
     """Add the value of each case to the sums of all its weights."""
     for case in range(len(bounds) - 1):
         value = values[case]
-        for place in range(bounds[case], bounds[case + 1]):
-            sums[places[place]] += value
+        for position in range(bounds[case], bounds[case + 1]):
+            sums[places[position]] += value
     return 0
 
 
 @helper
 def add_row(row, starts, weight_tags, weights, scores, to):
     """Add the weights of a row to the scores of their tags."""
-    for place in range(starts[row], starts[row + 1]):
-        scores[to + weight_tags[place]] += weights[place]
+    for position in range(starts[row], starts[row + 1]):
+        scores[to + weight_tags[position]] += weights[position]
 
 
 @helper
@@ -116,8 +108,8 @@ def score_beside(word, begin, end, offset, first, form_first, forms, tags, lists
 
 
 @helper
-def fill_chances(word, begin, end, both_first, tags, lists, list_starts, choices, starts, weight_tags, weights, own,
-                 left, right, scores, powers, chances):  # fmt: skip
+def fill_chances(word, begin, end, both_first, tags, lists, list_starts, choices, starts, weight_tags, weights,
+                 word_scores, left, right, scores, powers, chances):  # fmt: skip
     """Fill `chances` with the chance of each tag of a word, given the tags on both its sides.
 
     That of its c-th tag, of n, between the a-th of the word before and the d-th, of m, of the word after is
@@ -135,7 +127,7 @@ def fill_chances(word, begin, end, both_first, tags, lists, list_starts, choices
                 continue
             tag_after = tag_at(word + 1, begin, end, d, tags, lists, list_starts, choices)
             for tag in range(tags):
-                scores[tag] = own[tag] + left[a * tags + tag] + right[d * tags + tag]
+                scores[tag] = word_scores[tag] + left[a * tags + tag] + right[d * tags + tag]
             add_row(both_first + tag_before * (tags + 1) + tag_after, starts, weight_tags, weights, scores, 0)
             top = scores[choices[first]]
             for c in range(1, count):
@@ -176,9 +168,9 @@ def advance(begin, end, word, tags, lists, list_starts, chances, best, here, the
 @kernel("i8 i4 int i4 i4 i8 i4 int int i4 i4 f8 f8 f8 f8 f8 f8 f8 f8 i2 i4")
 def tag_by_products(
     offsets, rows, width, forms, lists, list_starts, choices, tags, n_forms, starts, weight_tags, weights, powers,
-    own, left, right, scores, chances, best, back, found,
+    word_scores, left, right, scores, chances, best, back, predicted,
 ):  # fmt: skip
-    """Fill `found` with the tags whose product of chances is the largest, each given the tags on both its sides.
+    """Fill `predicted` with the tags whose product of chances is the largest, each given the tags on both its sides.
 
     After the rows of words come rows for: the tag before, the tag after, both, the tag before and the word, the tag
     after and the word.
@@ -194,15 +186,15 @@ def tag_by_products(
         for word in range(begin, end):
             if n_tags_at(word, begin, end, lists, list_starts) > 1:
                 for tag in range(tags):
-                    own[tag] = 0.0
+                    word_scores[tag] = 0.0
                 for k in range(word * width, (word + 1) * width):
-                    add_row(rows[k], starts, weight_tags, weights, own, 0)
+                    add_row(rows[k], starts, weight_tags, weights, word_scores, 0)
                 score_beside(word, begin, end, -1, before_first, last_first, forms, tags, lists, list_starts, choices,
                              starts, weight_tags, weights, left)  # fmt: skip
                 score_beside(word, begin, end, 1, before_first + sides, last_first + n_forms * sides, forms, tags,
                              lists, list_starts, choices, starts, weight_tags, weights, right)  # fmt: skip
             fill_chances(word, begin, end, before_first + 2 * sides, tags, lists, list_starts, choices, starts,
-                         weight_tags, weights, own, left, right, scores, powers, chances)  # fmt: skip
+                         weight_tags, weights, word_scores, left, right, scores, powers, chances)  # fmt: skip
             advance(begin, end, word, tags, lists, list_starts, chances, best, here, there, back)
             here, there = there, here
         arg, after = np.int64(0), np.int64(0)  # the last word's tag, and what stands after it
@@ -210,7 +202,7 @@ def tag_by_products(
             if best[there + c * tags] > best[there + arg * tags]:
                 arg = np.int64(c)
         for word in range(end - 1, begin - 1, -1):
-            found[word] = choices[list_starts[lists[word]] + arg]
+            predicted[word] = choices[list_starts[lists[word]] + arg]
             before = np.int64(back[((word - begin) * tags + arg) * tags + after])
             after = arg
             arg = before

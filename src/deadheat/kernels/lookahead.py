@@ -32,62 +32,67 @@ def score_all(rows, at, width, slots, weights, stride, scores, to):
     for j in range(size):
         scores[begin + j] = np.float32(0.0)
     for k in range(at, at + width):
-        place = slots[rows[k]]
-        if place > 0:
-            base = np.uint64(place) * size
+        position = slots[rows[k]]
+        if position > 0:
+            base = np.uint64(position) * size
             for j in range(size):
                 scores[begin + j] += weights[base + j]
 
 
 @helper
-def raise_by_four(z, own, moves, tags, stride, future, source, source_at, target, target_at):
+def raise_by_four(z, scores_at, moves, tags, stride, future, source, source_at, target, target_at):
     """For all pairs of tags x, y at once: what follows them if z and the next three tags may, or what did already."""
     size = np.uint64(tags * stride)
     block = size + np.uint64(stride)  # triples after the mark before a sentence are not asked for
     z1, z2, z3, z4 = z, min(z + 1, tags - 1), min(z + 2, tags - 1), min(z + 3, tags - 1)
-    score1, score2, score3, score4 = future[own + z1], future[own + z2], future[own + z3], future[own + z4]
+    score1, score2, score3, score4 = (
+        future[scores_at + z1],
+        future[scores_at + z2],
+        future[scores_at + z3],
+        future[scores_at + z4],
+    )
     base1, base2 = np.uint64(z1) * block, np.uint64(z2) * block
     base3, base4 = np.uint64(z3) * block, np.uint64(z4) * block
     begin, to = np.uint64(source_at), np.uint64(target_at)
-    for place in range(size):
-        value = source[begin + place]
-        value1 = score1 + moves[base1 + place]
-        value2 = score2 + moves[base2 + place]
-        value3 = score3 + moves[base3 + place]
-        value4 = score4 + moves[base4 + place]
+    for position in range(size):
+        value = source[begin + position]
+        value1 = score1 + moves[base1 + position]
+        value2 = score2 + moves[base2 + position]
+        value3 = score3 + moves[base3 + position]
+        value4 = score4 + moves[base4 + position]
         value1 = value1 if value1 > value2 else value2
         value3 = value3 if value3 > value4 else value4
         value1 = value1 if value1 > value3 else value3
-        target[to + place] = value if value > value1 else value1
+        target[to + position] = value if value > value1 else value1
 
 
 @helper
-def fill_last_level(own, moves, tags, stride, future, to, spare):
+def fill_last_level(scores_at, moves, tags, stride, future, to, spare):
     """Fill the best scores of what follows two tags x, y: `future[to + x * stride + y]`.
 
-    It is the largest, over z, of the score of z at the last word (`own` is its place in `future`) and the move
+    It is the largest, over z, of the score of z at the last word (`scores_at` is its place in `future`) and the move
     x, y, z. The largest so far goes back and forth between two arrays: a store that may leave a place as it is
     becomes a conditional one, which is slow.
     """
     steps = (tags + 3) // 4
-    for place in range(tags * stride):
-        spare[place] = LOWEST
-        future[to + place] = LOWEST
+    for position in range(tags * stride):
+        spare[position] = LOWEST
+        future[to + position] = LOWEST
     for step in range(steps):
         if (steps - step) % 2 == 1:
-            raise_by_four(4 * step, own, moves, tags, stride, future, spare, 0, future, to)
+            raise_by_four(4 * step, scores_at, moves, tags, stride, future, spare, 0, future, to)
         else:
-            raise_by_four(4 * step, own, moves, tags, stride, future, future, to, spare, 0)
+            raise_by_four(4 * step, scores_at, moves, tags, stride, future, future, to, spare, 0)
 
 
 @helper
-def fill_level(own, after, moves, tags, stride, future, to, spare):
+def fill_level(scores_at, after, moves, tags, stride, future, to, spare):
     """The same for a word that others come after: what follows y, z lies at `after`."""
-    for place in range(tags * stride):
-        future[to + place] = LOWEST
+    for position in range(tags * stride):
+        future[to + position] = LOWEST
     for z in range(tags):
         for y in range(tags):
-            spare[y] = future[own + z] + future[after + y * stride + z]
+            spare[y] = future[scores_at + z] + future[after + y * stride + z]
         for x in range(tags):
             base = (z * (tags + 1) + x) * stride
             for y in range(tags):
@@ -111,12 +116,12 @@ def place_of_level(level, depth, tags, stride):
 @helper
 def best_next(word, level, ahead, x, y, depth, tags, stride, moves, future):
     """The best tag of the level-th word ahead after the tags x, y, with the best that may follow it."""
-    own = place_of_scores(word + level, depth, stride)
+    scores_at = place_of_scores(word + level, depth, stride)
     after = place_of_level(level + 1, depth, tags, stride)
     top = LOWEST
     arg = np.int64(0)
     for z in range(tags):
-        value = future[own + z] + moves[(z * (tags + 1) + x) * stride + y]
+        value = future[scores_at + z] + moves[(z * (tags + 1) + x) * stride + y]
         if level < ahead:
             value += future[after + y * stride + z]
         if value > top:
@@ -135,7 +140,7 @@ def score_first(word, ahead, x, y, depth, tags, stride, moves, future, spare, fi
             fill_last_level(scores, moves, tags, stride, future, to, spare)
         else:
             fill_level(scores, after, moves, tags, stride, future, to, spare)
-    own = place_of_scores(word, depth, stride)
+    scores_at = place_of_scores(word, depth, stride)
     one = place_of_scores(word + 1, depth, stride)
     two = place_of_level(2, depth, tags, stride)
     for tag in range(tags):
@@ -150,15 +155,16 @@ def score_first(word, ahead, x, y, depth, tags, stride, moves, future, spare, fi
                     value += future[two + tag * stride + z]
                 firsts[tag] = value if value > firsts[tag] else firsts[tag]
     for tag in range(tags):
-        firsts[tag] += future[own + tag] + moves[(tag * (tags + 1) + x) * stride + y]
+        firsts[tag] += future[scores_at + tag] + moves[(tag * (tags + 1) + x) * stride + y]
 
 
 @helper
 def score_window(word, scored, last, rows, width, slots, weights, depth, stride, future):
     """Score the words up to `last` that have not been; returns up to where they have been now."""
     start = max(scored, word)
-    for each in range(start, last + 1):
-        score_all(rows, each * width, width, slots, weights, stride, future, place_of_scores(each, depth, stride))
+    for ahead in range(start, last + 1):
+        to = place_of_scores(ahead, depth, stride)
+        score_all(rows, ahead * width, width, slots, weights, stride, future, to)
     return max(start, last + 1)
 
 
@@ -176,9 +182,9 @@ def follow_leaf(word, ahead, x, first, depth, tags, stride, moves, future, leaf,
 @helper
 def shift_move(x, y, z, amount, clock, tags, stride, moves, totals):
     """Change the weight of a triple by `amount`, and that of its last two tags after whatever tag."""
-    place = (z * (tags + 1) + x) * stride + y
-    moves[place] += np.float32(amount)
-    totals[place] += amount * clock
+    position = (z * (tags + 1) + x) * stride + y
+    moves[position] += np.float32(amount)
+    totals[position] += amount * clock
 
 
 @helper
@@ -208,8 +214,8 @@ def update_leaves(word, ahead, x, y, leaf, depth, width, tags, stride, rows, slo
 
 
 @kernel("i8 i4 int int int int i4 f4 f4 f4 f4 f4 i4")
-def tag_ahead(offsets, rows, width, tags, stride, depth, slots, weights, moves, future, spare, firsts, found):
-    """Fill `found` with the tag of every word."""
+def tag_ahead(offsets, rows, width, tags, stride, depth, slots, weights, moves, future, spare, firsts, predicted):
+    """Fill `predicted` with the tag of every word."""
     for sentence in range(len(offsets) - 1):
         begin, end = offsets[sentence], offsets[sentence + 1]
         x, y = tags, tags
@@ -222,7 +228,7 @@ def tag_ahead(offsets, rows, width, tags, stride, depth, slots, weights, moves, 
             for tag in range(1, tags):
                 if firsts[tag] > firsts[best]:
                     best = np.int64(tag)
-            found[word] = best
+            predicted[word] = best
             x, y = y, best
     return 0
 

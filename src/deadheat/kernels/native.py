@@ -160,24 +160,24 @@ class Kernel(Generic[P]):
 def _check_calls(name: str, assembly: str) -> None:
     """A kernel calls nothing but what `_target` names: no allocation, no mathematics library, no Python."""
     declared = re.findall(r"^declare .*?@\"?([\w.$]+)\"?\(", assembly, re.MULTILINE)
-    known = LIBRARY_CALLS + ERROR_PATH
-    strange = [each for each in declared if not each.startswith(("llvm.", "Py")) and each not in known]
+    allowed = LIBRARY_CALLS + ERROR_PATH
+    strange = [name for name in declared if not name.startswith(("llvm.", "Py")) and name not in allowed]
     assert not strange, f"kernel {name} calls {', '.join(strange)}"
 
 
 def precompile() -> int:
     """Compile every kernel that is not yet in the cache; returns how many there are."""
-    for each in _registry:
-        each.load()
+    for registered in _registry:
+        registered.load()
     return len(_registry)
 
 
 @cache
 def cache_folder() -> Path:
     """Where machine code is kept: `$DEADHEAT_CACHE`, else the user's cache folder."""
-    given = os.environ.get("DEADHEAT_CACHE")
-    if given:
-        return Path(given)
+    folder = os.environ.get("DEADHEAT_CACHE")
+    if folder:
+        return Path(folder)
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     except RuntimeError:  # a user without a home
@@ -269,14 +269,14 @@ def _helpers_of(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     assert isinstance(function, FunctionType)
     if function is load64:
         return {}
-    found = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
-    return {name: value for name, value in found if callable(value) and hasattr(value, _HELPER_MARK)}
+    names = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
+    return {name: value for name, value in names if callable(value) and hasattr(value, _HELPER_MARK)}
 
 
 def _with_helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
     reached = [function]
-    for each in reached:
-        reached += [other for other in _helpers_of(each).values() if other not in reached]
+    for caller in reached:
+        reached += [called for called in _helpers_of(caller).values() if called not in reached]
     return reached
 
 
@@ -285,7 +285,7 @@ def _jitted(function: Callable[..., Any], njit: Any) -> Any:
     assert isinstance(function, FunctionType)
     if function is load64:
         return _unaligned_load()
-    compiled = {name: _jitted(each, njit) for name, each in _helpers_of(function).items()}
+    compiled = {name: _jitted(called, njit) for name, called in _helpers_of(function).items()}
     copy = FunctionType(function.__code__, {**function.__globals__, **compiled}, function.__name__)
     # Without inlining, every call of a helper passes each array as seven words on the stack.
     return njit(error_model="numpy", forceinline=True)(copy)
@@ -301,8 +301,8 @@ def _unaligned_load() -> Any:
     def load(typing_context: Any, data: Any, at: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-            place = builder.gep(array.data, [arguments[1]])
-            word = builder.bitcast(place, ir.IntType(64).as_pointer())
+            position = builder.gep(array.data, [arguments[1]])
+            word = builder.bitcast(position, ir.IntType(64).as_pointer())
             return builder.load(word, align=1)
 
         return types.uint64(data, types.int64), generate

@@ -93,9 +93,9 @@ def best_by_triples(
             b = tags if i == 0 else np.int64(choices[b_first + k])
             for j in range(count):
                 tag = np.int64(choices[first + j])
-                own = scores[j] + moves[b * tags + tag]
+                emission = scores[j] + moves[b * tags + tag]
                 if i == 0:
-                    best[here + j * tags] = own + moves[triples + (tags * tags + tag) * (tags + 1) + tags]
+                    best[here + j * tags] = emission + moves[triples + (tags * tags + tag) * (tags + 1) + tags]
                     continue
                 top = np.float32(0.0)
                 arg = np.int64(-1)
@@ -105,7 +105,7 @@ def best_by_triples(
                     if arg < 0 or value > top:
                         top = value
                         arg = m
-                best[here + j * tags + k] = top + own
+                best[here + j * tags + k] = top + emission
                 back[(i * tags + k) * tags + j] = arg
         a_first, a_count = b_first, b_count
         b_first, b_count = first, count
@@ -123,9 +123,9 @@ def best_by_triples(
 
 
 @helper
-def shift(place, amount, clock, weights, totals):
-    weights[place] += np.float32(amount)
-    totals[place] += amount * clock
+def shift(position, amount, clock, weights, totals):
+    weights[position] += np.float32(amount)
+    totals[position] += amount * clock
 
 
 @helper
@@ -166,9 +166,9 @@ def update_moves(begin, end, gold, out, tags, order, moves, move_totals, clock):
 
 @kernel("i8 i4 int i4 i8 i4 int int i4 f4 f4 f4 f4 i2 i4 i4")
 def tag_sentences(
-    offsets, rows, width, lists, starts, choices, tags, order, slots, weights, moves, scores, best, back, out, found
+    offsets, rows, width, lists, starts, choices, tags, order, slots, weights, moves, scores, best, back, out, predicted
 ):
-    """Fill `found` with the best tags of every word."""
+    """Fill `predicted` with the best tags of every word."""
     for sentence in range(len(offsets) - 1):
         begin, end = offsets[sentence], offsets[sentence + 1]
         if order == 3:
@@ -178,7 +178,7 @@ def tag_sentences(
             best_by_pairs(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
                           scores, best, back, out)  # fmt: skip
         for i in range(end - begin):
-            found[begin + i] = out[i]
+            predicted[begin + i] = out[i]
     return 0
 
 

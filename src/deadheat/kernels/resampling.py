@@ -1,17 +1,9 @@
-"""Resampling: bootstrap draws, random swaps of two systems' counts, and statistics of sorted resamples.
+"""Resampling: bootstrap draws, random swaps of two systems' counts, and statistics of resampled scores.
 
-Bootstrap weights: how often each unit is drawn in a resample.
+Resample b depends on (key, b) only, so that more resamples keep the old ones and block sizes change nothing.
 
-Resample b depends on (key, b) alone, so that more resamples keep the old ones and block sizes change nothing.
-
-Random swaps of two systems' counts, eight units at a time.
-
-Units come in groups of eight. For every group a table holds, for each of the 256 ways to choose units of it, the
-sum of their differences; a random byte picks the entry. A resample of 2,000 units is then 250 look-ups.
-
-What is read off sorted scores, resample after resample: violation of order between two, the interquartile mean.
-
-Scores are sorted once; a resample is then how often each of them was drawn, and stays sorted.
+Swaps: units come in groups of eight. For every group a table holds, for each of the 256 subsets of its units, the sum
+of their differences; a random byte picks the entry. Sorted scores: a resample is how often each score was drawn.
 """
 
 from __future__ import annotations
@@ -200,7 +192,7 @@ def resampled_interquartile_means(key, scores, places, starts, drawn, means):
     """Fill `means`, one a resample, with the interquartile mean after drawing runs anew within each data set.
 
     `scores` are all scores, sorted; the runs of data set d are at places[starts[d]:starts[d + 1]] of them. `drawn`
-    is room for as many numbers as there are scores.
+    is workspace, as long as there are scores.
     """
     size = scores.size
     cut = size // 4

@@ -1,17 +1,4 @@
-"""Loops of single statistics: agreement, rank tests, rank correlation, regression trees.
-
-Agreement of raters, item by item, for many groups of items at once.
-
-Lattice paths: in what order the scores of two systems may stand.
-
-Two rankings compared pair by pair, for many rankings at once.
-
-The exact null distribution of Wilcoxon's signed-rank statistic, with or without ties.
-
-Sums over pairs of differences with weights, for the Bayesian signed-rank test.
-
-One regression tree over factors with levels, as a partition of the space of all their combinations.
-"""
+"""Loops of single statistics: agreement, rank tests, rank correlation, regression trees."""
 
 from __future__ import annotations
 
@@ -22,16 +9,16 @@ from deadheat.kernels.resampling import GOLDEN, scramble
 
 
 @kernel("i4 int i8 i8 f8 i8")
-def agreement_sums(labels, raters, offsets, room, agreeing, counts):
+def agreement_sums(labels, raters, offsets, workspace, agreeing, counts):
     """Fill what Krippendorff's nominal alpha is made of, for each group of consecutive items.
 
-    `labels` has a row a rater; -1 is no label. Group g has the items from offsets[g] to offsets[g + 1]. `agreeing`
-    gets the sum over items of ordered pairs of equal labels / (labels - 1); `counts` five numbers a group: labels
-    that stand beside another one, ordered pairs of those with equal labels, items with two labels or more, items
-    with two different ones, and different labels. `room` is twice as long as there are codes, and all 0; it is left so.
+    `labels` has a row per rater; -1 is no label. Group g has the items from offsets[g] to offsets[g + 1]. `agreeing`
+    gets the sum over items of ordered pairs of equal labels / (labels - 1); `counts` five numbers per group: labels of
+    items with two or more, ordered pairs of those with equal labels, items with two or more labels, items with two
+    different ones, and distinct labels. `workspace` is all 0, before and after, and twice as long as there are codes.
     """
     items = len(labels) // raters
-    codes = len(room) // 2
+    codes = len(workspace) // 2
     for group in range(len(offsets) - 1):
         total = 0
         pairable = 0
@@ -40,32 +27,32 @@ def agreement_sums(labels, raters, offsets, room, agreeing, counts):
         kinds = 0
         agreed = 0.0
         for item in range(offsets[group], offsets[group + 1]):
-            given = 0
+            count = 0
             equal = 0
             for rater in range(raters):
                 label = labels[rater * items + item]
                 if label >= 0:
-                    given += 1
-                    equal += 2 * room[label]
-                    room[label] += 1
+                    count += 1
+                    equal += 2 * workspace[label]
+                    workspace[label] += 1
             for rater in range(raters):
                 label = labels[rater * items + item]
                 if label >= 0:
-                    room[label] = 0
-                    if given > 1:
-                        pairs += 2 * room[codes + label]
-                        kinds += room[codes + label] == 0
-                        room[codes + label] += 1
-            if given > 1:
-                total += given
+                    workspace[label] = 0
+                    if count > 1:
+                        pairs += 2 * workspace[codes + label]
+                        kinds += workspace[codes + label] == 0
+                        workspace[codes + label] += 1
+            if count > 1:
+                total += count
                 pairable += 1
-                disagreeing += equal < given * (given - 1)
-                agreed += equal / (given - 1)
+                disagreeing += equal < count * (count - 1)
+                agreed += equal / (count - 1)
         for item in range(offsets[group], offsets[group + 1]):
             for rater in range(raters):
                 label = labels[rater * items + item]
                 if label >= 0:
-                    room[codes + label] = 0
+                    workspace[codes + label] = 0
         agreeing[group] = agreed
         counts[5 * group] = total
         counts[5 * group + 1] = pairs
@@ -163,17 +150,17 @@ def tau_sums(x, y, rows, size, step, weights, sums):
 
 
 @kernel("i8 int i8 f8 f8")
-def signed_rank_tails(ranks, size, limits, room, counts):
+def signed_rank_tails(ranks, size, limits, workspace, counts):
     """Fill, for each row of `size` ranks, the number of subsets of them whose sum is at most the row's limit.
 
     Ranks are doubled, so that averages are whole numbers too, and increase within a row; a rank of 0 is no rank.
-    `room` is longer than the greatest limit. Counts are floats: exact below 2^53, and to all digits above.
+    `workspace` is longer than the greatest limit. Counts are floats: exact below 2^53, and to all digits above.
     """
     for row in range(len(limits)):
         limit = limits[row]
         for total in range(limit + 1):
-            room[total] = 0.0
-        room[0] = 1.0
+            workspace[total] = 0.0
+        workspace[0] = 1.0
         reach = 0
         for k in range(row * size, (row + 1) * size):
             rank = ranks[k]
@@ -181,10 +168,10 @@ def signed_rank_tails(ranks, size, limits, room, counts):
                 continue
             reach = min(limit, reach + rank)
             for total in range(reach, rank - 1, -1):
-                room[total] += room[total - rank]
+                workspace[total] += workspace[total - rank]
         counts[row] = 0.0
         for total in range(limit + 1):
-            counts[row] += room[total]
+            counts[row] += workspace[total]
     return 0
 
 
@@ -193,7 +180,7 @@ def pair_mass(weights, order, below, reached, upto, mass):
     """Fill `mass`, one a row of weights, with the share of pairs whose sum lies below a bound, and half of those on it.
 
     `order` sorts the differences; the ith smallest is below the bound together with the below[i] smallest, and below
-    or on it with the reached[i] smallest. `upto` is room for one number more than there are differences.
+    or on it with the reached[i] smallest. `upto` is workspace for one number more than there are differences.
     """
     size = order.size
     for row in range(mass.size):
@@ -219,8 +206,8 @@ def level_sums(codes, scores, weights, rows, begin, end, column, first, levels, 
     for level in range(first, first + levels):
         counts[level] = 0.0
         sums[level] = 0.0
-    for place in range(begin, end):
-        row = rows[place]
+    for position in range(begin, end):
+        row = rows[position]
         level = first + codes[column + row]
         counts[level] += weights[row]
         sums[level] += weights[row] * scores[row]
@@ -233,13 +220,13 @@ def line_up(first, levels, by_number, counts, sums, line):
     present = 0
     for level in range(first, first + levels):
         if counts[level] > 0.0:
-            place = present
+            position = present
             if by_number == 0:
                 mean = sums[level] / counts[level]
-                while place > 0 and sums[line[place - 1]] > mean * counts[line[place - 1]]:
-                    line[place] = line[place - 1]
-                    place -= 1
-            line[place] = level
+                while position > 0 and sums[line[position - 1]] > mean * counts[line[position - 1]]:
+                    line[position] = line[position - 1]
+                    position -= 1
+            line[position] = level
             present += 1
     return present
 
@@ -249,14 +236,14 @@ def grow_tree(
     codes, scores, weights, rows, starts, ordered, least, tries, key, counts, sums, line, side, stack, inside, values,
     fitted,
 ):  # fmt: skip
-    """Grow a tree that parts rows by levels until no split lowers the squared error; how many leaves it has.
+    """Grow a tree that splits rows by levels until no split lowers the squared error; how many leaves it has.
 
     `codes` has the level of every row, factor after factor; `starts` says where each factor's levels begin in a line
-    of all levels, and `ordered` whether they are numbers, which are parted by a bound; others are parted in the order
-    of their means, which no other parting beats (Breiman 1984). Scores are centred; `weights` say how often a row was
+    of all levels, and `ordered` whether they are numbers, which are split at a bound; others are split in the order
+    of their means, which is optimal (Breiman 1984). Scores are centred; `weights` say how often a row was
     drawn, and rows of weight 0 are sent along. A leaf has weight `least` or more. Leaf k covers the combinations of
-    the levels marked in row k of `inside`; `fitted` has the value of the leaf of every row. The other arrays are room
-    to work in.
+    the levels marked in row k of `inside`; `fitted` has the value of the leaf of every row. The other arrays are
+    workspace.
     """
     size = len(rows)
     factors = len(starts) - 1
@@ -275,9 +262,9 @@ def grow_tree(
         begin, end, leaf = stack[3 * depth], stack[3 * depth + 1], stack[3 * depth + 2]
         weight = 0.0
         total = 0.0
-        for place in range(begin, end):
-            weight += weights[rows[place]]
-            total += weights[rows[place]] * scores[rows[place]]
+        for position in range(begin, end):
+            weight += weights[rows[position]]
+            total += weights[rows[position]] * scores[rows[position]]
         best = total * total / weight + 1e-10 * scatter
         chosen = -1
         cut = 0
@@ -294,9 +281,9 @@ def grow_tree(
                 present = line_up(first, levels, ordered[factor], counts, sums, line)
                 left_weight = 0.0
                 left_total = 0.0
-                for place in range(present - 1):
-                    left_weight += counts[line[place]]
-                    left_total += sums[line[place]]
+                for position in range(present - 1):
+                    left_weight += counts[line[position]]
+                    left_total += sums[line[position]]
                     right_weight = weight - left_weight
                     right_total = total - left_total
                     if left_weight < least or right_weight < least:
@@ -305,11 +292,11 @@ def grow_tree(
                     if gain > best:
                         best = gain
                         chosen = factor
-                        cut = place
+                        cut = position
         if chosen < 0:
             values[leaf] = total / weight
-            for place in range(begin, end):
-                fitted[rows[place]] = values[leaf]
+            for position in range(begin, end):
+                fitted[rows[position]] = values[leaf]
             continue
         first = starts[chosen]
         levels = starts[chosen + 1] - first
@@ -317,13 +304,13 @@ def grow_tree(
         level_sums(codes, scores, weights, rows, begin, end, column, first, levels, counts, sums)
         present = line_up(first, levels, ordered[chosen], counts, sums, line)
         left_weight = 0.0
-        for place in range(cut + 1):
-            left_weight += counts[line[place]]
+        for position in range(cut + 1):
+            left_weight += counts[line[position]]
         heavier = np.int64(2.0 * left_weight >= weight)
         for level in range(levels):  # levels without a row here go to the heavier side, or where their number belongs
             side[level] = np.int64(first + level <= line[cut]) if ordered[chosen] else heavier
-        for place in range(present):
-            side[line[place] - first] = np.int64(place <= cut)
+        for position in range(present):
+            side[line[position] - first] = np.int64(position <= cut)
         other = leaves
         leaves += 1
         for level in range(width):
@@ -334,10 +321,10 @@ def grow_tree(
             else:
                 inside[leaf * width + first + level] = 0
         middle = begin
-        for place in range(begin, end):
-            row = rows[place]
+        for position in range(begin, end):
+            row = rows[position]
             if side[codes[column + row]]:
-                rows[place] = rows[middle]
+                rows[position] = rows[middle]
                 rows[middle] = row
                 middle += 1
         stack[3 * depth], stack[3 * depth + 1], stack[3 * depth + 2] = begin, middle, leaf

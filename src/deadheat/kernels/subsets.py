@@ -66,18 +66,18 @@ def draw_subset(key, number, kind, size, starts, pool, groups, binomials, touche
             groups[at] = group
         filled = np.int64(0)
         passed = np.int64(0)
-        for place in range(len(groups)):
-            start, end = starts[groups[place]], starts[groups[place] + 1]
+        for position in range(len(groups)):
+            start, end = starts[groups[position]], starts[groups[position] + 1]
             passed += end - start
             until = (size * passed + offset) // total
             state = take(state, pool, start, end, until - filled, touched, chosen, filled)
             filled = until
     elif kind == ONE_PER_GROUP:
         state = take(state, groups, 0, len(groups), size, touched, chosen, 0)
-        for place in range(size):
-            group = chosen[place]
+        for position in range(size):
+            group = chosen[position]
             state += GOLDEN
-            chosen[place] = pool[starts[group] + below(state, starts[group + 1] - starts[group])]
+            chosen[position] = pool[starts[group] + below(state, starts[group + 1] - starts[group])]
     else:
         rest = np.int64(number)
         highest = total
@@ -96,8 +96,8 @@ def add_scores(scores, systems, size, chosen, row):
     """Fill `row` with the summed scores of every system on the chosen data sets."""
     for system in range(systems):
         row[system] = 0
-    for place in range(size):
-        base = chosen[place] * systems
+    for position in range(size):
+        base = chosen[position] * systems
         for system in range(systems):
             row[system] += scores[base + system]
 
@@ -110,8 +110,8 @@ def compare_block(sums, ranks, signs, wins, agreed, ordered, systems, start, row
     are not done eight samples at a time.
     """
     size, offset = np.uint64(rows), np.uint64(start)
-    for place in range(np.uint64(systems) * np.uint64(BLOCK)):
-        ranks[place] = 0
+    for position in range(np.uint64(systems) * np.uint64(BLOCK)):
+        ranks[position] = 0
     for row in range(size):
         agreed[offset + row] = 0
         ordered[offset + row] = 0
@@ -146,11 +146,18 @@ def count_block(ranks, first, counts, earliest, systems, rows):
             counts[cell] += 1
 
 
-@helper
-def rank_blocks(key, first, plan, starts, pool, groups, binomials, room, scores, row_sums, sums, ranks, signs, found):
-    kind, size, systems = plan
-    touched, chosen = room
-    counts, earliest, wins, agreed, ordered = found
+@kernel("u8 int int int int i8 i8 i8 i8 i8 i8 i4 i4 i4 i4 i4 i8 i8 i8 i4 i4")
+def rank_samples(
+    key, first, kind, size, systems, starts, pool, groups, binomials, touched, chosen,
+    scores, row_sums, sums, ranks, signs, counts, earliest, wins, agreed, ordered,
+):  # fmt: skip
+    """Rank the systems in samples first, first + 1, ..., as many as `agreed` has elements.
+
+    `scores` has a row per data set; more is better, and equal sums share the better rank. Added to: counts[s, r], how
+    often system s had rank r (from 0), and wins[s, t], how often s was ahead of t. Set: earliest[s, r], the first such
+    sample; for each sample `ordered`, the pairs that are not tied, and `agreed`, the sum over pairs of the product of
+    their order (1 or -1) and `signs`, their order on all data sets.
+    """
     samples = len(agreed)
     done = 0
     while done < samples:
@@ -166,36 +173,8 @@ def rank_blocks(key, first, plan, starts, pool, groups, binomials, room, scores,
     return done
 
 
-@kernel("u8 int int int int i8 i8 i8 i8 i8 i8 i4 i4 i4 i4 i4 i8 i8 i8 i4 i4")
-def rank_samples(
-    key, first, kind, size, systems, starts, pool, groups, binomials, touched, chosen,
-    scores, row_sums, sums, ranks, signs, counts, earliest, wins, agreed, ordered,
-):  # fmt: skip
-    """Rank the systems in samples first, first + 1, ..., as many as `agreed` has room for.
-
-    `scores` has a row a data set; more is better, and equal sums share the better rank. Added to: counts[s, r], how
-    often system s had rank r (from 0), and wins[s, t], how often s was ahead of t. Set: earliest[s, r], the first such
-    sample; for each sample `ordered`, the pairs that are not tied, and `agreed`, the sum over pairs of the product of
-    their order (1 or -1) and `signs`, their order on all data sets.
-    """
-    plan, room = (kind, size, systems), (touched, chosen)
-    found = (counts, earliest, wins, agreed, ordered)
-    return rank_blocks(
-        key, first, plan, starts, pool, groups, binomials, room, scores, row_sums, sums, ranks, signs, found
-    )
-
-
-@kernel("u8 int int int int i8 i8 i8 i8 i8 i8 i8 i8 i8 i4 i4 i8 i8 i8 i4 i4")
-def rank_samples_wide(
-    key, first, kind, size, systems, starts, pool, groups, binomials, touched, chosen,
-    scores, row_sums, sums, ranks, signs, counts, earliest, wins, agreed, ordered,
-):  # fmt: skip
-    """The same with sums of 64 bits, for scores of many digits."""
-    plan, room = (kind, size, systems), (touched, chosen)
-    found = (counts, earliest, wins, agreed, ordered)
-    return rank_blocks(
-        key, first, plan, starts, pool, groups, binomials, room, scores, row_sums, sums, ranks, signs, found
-    )
+# The same with sums of 64 bits, for scores of many digits.
+rank_samples_wide = kernel("u8 int int int int i8 i8 i8 i8 i8 i8 i8 i8 i8 i4 i4 i8 i8 i8 i4 i4")(rank_samples.python)
 
 
 @kernel("u8 i8 int int i8 i8 i8 i8 i8 i8 i8")
@@ -204,12 +183,12 @@ def draw_samples(key, numbers, kind, size, starts, pool, groups, binomials, touc
     for row in range(len(numbers)):
         draw_subset(key, numbers[row], kind, size, starts, pool, groups, binomials, touched, chosen)
         base = row * size
-        for place in range(size):
-            at = base + place
-            while at > base and drawn[at - 1] > chosen[place]:
+        for position in range(size):
+            at = base + position
+            while at > base and drawn[at - 1] > chosen[position]:
                 drawn[at] = drawn[at - 1]
                 at -= 1
-            drawn[at] = chosen[place]
+            drawn[at] = chosen[position]
     return 0
 
 
@@ -229,10 +208,10 @@ def find_samples(
     while number < first + samples and filled < len(wanted):
         draw_subset(key, number, kind, size, starts, pool, groups, binomials, touched, chosen)
         add_scores(scores, systems, size, chosen, row_sums)
-        own = row_sums[system]
+        score = row_sums[system]
         ahead = 0
         for other in range(systems):
-            ahead += np.int64(row_sums[other] > own)
+            ahead += np.int64(row_sums[other] > score)
         if ahead == rank:
             if hits == wanted[filled]:
                 numbers[filled] = number
@@ -243,45 +222,45 @@ def find_samples(
 
 
 @helper
-def sweep(room, row, first, last):
-    """Sum of room[row + first .. row + last], which becomes 0."""
+def sweep(workspace, row, first, last):
+    """Sum of workspace[row + first .. row + last], which becomes 0."""
     total = 0.0
     for at in range(np.uint64(row + first), np.uint64(max(row + last + 1, row + first))):
-        total += room[at]
-        room[at] = 0.0
+        total += workspace[at]
+        workspace[at] = 0.0
     return total
 
 
 @helper
-def added(room, row, first, last):
-    """Sum of room[row + first .. row + last]."""
+def added(workspace, row, first, last):
+    """Sum of workspace[row + first .. row + last]."""
     total = 0.0
     for at in range(np.uint64(row + first), np.uint64(max(row + last + 1, row + first))):
-        total += room[at]
+        total += workspace[at]
     return total
 
 
 @kernel("i8 int int i8 i8 i8 i8 f8 f8 f8")
-def count_signs(values, size, start, least, most, reached_least, reached_most, completions, room, totals):
+def count_signs(values, size, start, least, most, reached_least, reached_most, completions, workspace, totals):
     """Fill `totals` with how many subsets of `size` values have, with `start`, a sum above 0, of 0, and below 0.
 
     `least` and `most` hold, at t * (size + 1) + m, the least and the greatest sum of m of the values from t on, and
     `completions` how many ways there are to choose them; `reached_least` and `reached_most` the same sums of m of the
     values before t, with `start`. A partial sum whose sign is already certain is counted with all its completions at
-    once and leaves the table; with the values of greatest size first, few stay. `room` has a row of sums for each
+    once and leaves the table; with the values of greatest size first, few stay. `workspace` has a row of sums for each
     number of values chosen, with 0 in the middle.
     """
     count, step = len(values), size + 1
-    width = len(room) // step
+    width = len(workspace) // step
     middle = width // 2
-    for at in range(len(room)):
-        room[at] = 0.0
+    for at in range(len(workspace)):
+        workspace[at] = 0.0
     for at in range(3):
         totals[at] = 0.0
     if start + least[size] > 0 or start + most[size] < 0:
         totals[0 if start + least[size] > 0 else 2] = completions[size]
         return 0
-    room[middle + start] = 1.0
+    workspace[middle + start] = 1.0
     for t in range(count):
         value = values[t]
         for back in range(size):
@@ -295,20 +274,20 @@ def count_signs(values, size, start, least, most, reached_least, reached_most, c
             # With value t: sums outside these two have a certain sign.
             after = (t + 1) * step + left - 1
             from_, until = -most[after] - value, -least[after] - value
-            totals[0] += completions[after] * added(room, row, max(low, until + 1), high)
-            totals[2] += completions[after] * added(room, row, low, min(high, from_ - 1))
+            totals[0] += completions[after] * added(workspace, row, max(low, until + 1), high)
+            totals[2] += completions[after] * added(workspace, row, low, min(high, from_ - 1))
             from_, until = max(low, from_), min(high, until)
             if left == 1:
-                totals[1] += added(room, row, from_, until)
+                totals[1] += added(workspace, row, from_, until)
             elif until >= from_:
                 source, target = np.uint64(row + from_), np.uint64(row + width + value + from_)
                 for at in range(np.uint64(until - from_ + 1)):
-                    room[target + at] += room[source + at]
+                    workspace[target + at] += workspace[source + at]
             # Without it.
             after = (t + 1) * step + left
             if count - t - 1 < left:
-                sweep(room, row, low, high)
+                sweep(workspace, row, low, high)
                 continue
-            totals[0] += completions[after] * sweep(room, row, max(low, -least[after] + 1), high)
-            totals[2] += completions[after] * sweep(room, row, low, min(high, -most[after] - 1))
+            totals[0] += completions[after] * sweep(workspace, row, max(low, -least[after] + 1), high)
+            totals[2] += completions[after] * sweep(workspace, row, low, min(high, -most[after] - 1))
     return 0

@@ -1,13 +1,7 @@
-r"""Properties of dependency trees: projectivity, crossing arcs, planes, and trees from bracket labels.
+r"""Properties of dependency trees (projectivity, crossing arcs, planes), and trees from bracket labels.
 
-What the shape of dependency trees says: which arcs are not projective.
-
-Arcs between words that cross, and how to part them into two planes in which none do.
-
-Trees read off bracket labels: one label a word and plane, any labels, always a tree.
-
-`<` says that the word before hangs from a later one, which has `\` for it; `/` that the word before has a dependent
-further on, which has `>`.
+In a label, `<` says that the word before is a dependent of a later one, which has `\` for it; `/` that the word before
+has a dependent further on, which has `>`.
 """
 
 from __future__ import annotations
@@ -80,19 +74,19 @@ def reach(size, step, enter, leave, limits):
 
 
 @kernel("i4 i8 i4 i4")
-def non_projective(heads, offsets, room, arcs):
+def non_projective(heads, offsets, workspace, arcs):
     """Count, for each sentence, the arcs over a word that is not a descendant of the arc's head.
 
-    Arcs from the root are projective, for all words descend from it. `room` is PROJECTIVITY_ARRAYS arrays, each as
+    Arcs from the root are projective, for all words descend from it. `workspace` is PROJECTIVITY_ARRAYS arrays, each as
     long as the longest sentence and one more.
     """
-    size = len(room) // PROJECTIVITY_ARRAYS
-    child = room[:size]
-    sibling = room[size : 2 * size]
-    enter = room[2 * size : 3 * size]
-    leave = room[3 * size : 4 * size]
-    left = room[4 * size : 5 * size]
-    right = room[5 * size : 6 * size]
+    size = len(workspace) // PROJECTIVITY_ARRAYS
+    child = workspace[:size]
+    sibling = workspace[size : 2 * size]
+    enter = workspace[2 * size : 3 * size]
+    leave = workspace[3 * size : 4 * size]
+    left = workspace[4 * size : 5 * size]
+    right = workspace[5 * size : 6 * size]
     total = np.int64(0)
     for sentence in range(len(arcs)):
         first = offsets[sentence]
@@ -101,18 +95,18 @@ def non_projective(heads, offsets, room, arcs):
         number_descendants(heads, first, words, child, sibling, enter, leave)
         reach(words, 1, enter, leave, right)
         reach(words, -1, enter, leave, left)
-        found = np.int64(0)
+        count = np.int64(0)
         for word in range(1, words + 1):
             head = heads[first + word - 1]
             if head > 0 and head <= words:
-                found += right[head] < word if word > head else left[head] > word
-        arcs[sentence] = found
-        total += found
+                count += right[head] < word if word > head else left[head] > word
+        arcs[sentence] = count
+        total += count
     return total
 
 
 CROSSING_ARRAYS = 5
-NO_PLANE, DROPPED = 0, 3  # the arc from the root; an arc that has room in neither plane
+NO_PLANE, DROPPED = 0, 3  # the arc from the root; an arc that has workspace in neither plane
 
 
 @helper
@@ -167,7 +161,7 @@ def colour(count, lefts, rights, start, planes, queue):
 
 @helper
 def place_greedily(count, lefts, rights, planes, queue, size):
-    """Put arcs that do not all fit into the first plane that still has room for them, in the order of the list."""
+    """Put arcs that do not all fit into the first plane that still has workspace for them, in the order of the list."""
     for k in range(size):
         planes[queue[k]] = -1
     for one in range(count):
@@ -184,60 +178,37 @@ def place_greedily(count, lefts, rights, planes, queue, size):
 
 
 @kernel("i4 i8 i4 u1")
-def assign_planes(heads, offsets, room, planes):
+def assign_planes(heads, offsets, workspace, planes):
     """Fill the plane of every word's arc: 1, 2, NO_PLANE for roots, DROPPED; how many arcs were dropped.
 
-    Arcs that hang together by crossings can be parted in one way, if at all; the first of them, by right end and
-    then length, goes to plane 1. If there is no way, each takes the first plane that is free. `room` is CROSSING_ARRAYS
-    arrays as long as the longest sentence.
+    A connected component of crossing arcs has one assignment, if any; its first arc, by right end and then length,
+    goes to plane 1. If there is none, each arc takes the first free plane. `workspace` is CROSSING_ARRAYS arrays as
+    long as the longest sentence.
     """
-    size = len(room) // CROSSING_ARRAYS
-    dependents = room[:size]
-    lefts = room[size : 2 * size]
-    rights = room[2 * size : 3 * size]
-    places = room[3 * size : 4 * size]
-    queue = room[4 * size : 5 * size]
+    size = len(workspace) // CROSSING_ARRAYS
+    dependents = workspace[:size]
+    lefts = workspace[size : 2 * size]
+    rights = workspace[2 * size : 3 * size]
+    plane_of_arc = workspace[3 * size : 4 * size]
+    queue = workspace[4 * size : 5 * size]
     dropped = np.int64(0)
     for sentence in range(len(offsets) - 1):
         first = offsets[sentence]
         words = offsets[sentence + 1] - first
         count = list_arcs(heads, first, words, dependents, lefts, rights)
         for arc in range(count):
-            places[arc] = NO_PLANE
+            plane_of_arc[arc] = NO_PLANE
         for arc in range(count):
-            if places[arc] == NO_PLANE:
-                found = colour(count, lefts, rights, arc, places, queue)
-                if found < 0:
-                    place_greedily(count, lefts, rights, places, queue, -found)
+            if plane_of_arc[arc] == NO_PLANE:
+                component = colour(count, lefts, rights, arc, plane_of_arc, queue)
+                if component < 0:
+                    place_greedily(count, lefts, rights, plane_of_arc, queue, -component)
         for word in range(words):
             planes[first + word] = NO_PLANE
         for arc in range(count):
-            planes[first + dependents[arc] - 1] = places[arc]
-            dropped += places[arc] == DROPPED
+            planes[first + dependents[arc] - 1] = plane_of_arc[arc]
+            dropped += plane_of_arc[arc] == DROPPED
     return dropped
-
-
-@kernel("i4 i8 i4 i4")
-def count_crossing_arcs(heads, offsets, room, counts):
-    """Fill, for each sentence, the number of arcs between words that cross another one; the total."""
-    size = len(room) // CROSSING_ARRAYS
-    dependents = room[:size]
-    lefts = room[size : 2 * size]
-    rights = room[2 * size : 3 * size]
-    total = np.int64(0)
-    for sentence in range(len(counts)):
-        first = offsets[sentence]
-        words = offsets[sentence + 1] - first
-        count = list_arcs(heads, first, words, dependents, lefts, rights)
-        found = np.int64(0)
-        for one in range(count):
-            for other in range(count):
-                if cross(lefts, rights, one, other):
-                    found += 1
-                    break
-        counts[sentence] = found
-        total += found
-    return total
 
 
 LEFTWARD, HEAD_OF_RIGHT, HEAD_OF_LEFT, RIGHTWARD = ord("<"), ord("/"), ord("\\"), ord(">")

@@ -1,8 +1,7 @@
-"""Parsers by deep biaffine attention: which word is the head of which (Dozat & Manning 2017).
+"""Parsers by deep biaffine attention: every word is scored as the head of every other (Dozat & Manning 2017).
 
-A biaffine parser lets the encoder's states of all words score each other. A pointer parser (Fernández-González &
-Gómez-Rodríguez 2019) reads them once more from left to right: the states of that decoder point at heads. A vector that
-is learned stands for the root at the beginning of every sentence.
+A biaffine parser scores arcs from the encoder's states. A pointer parser (Fernández-González & Gómez-Rodríguez 2019)
+reads the states once more from left to right, and the states of that decoder point at heads.
 
 Shapes: B sentences, T words, L relations; arcs are (B, T + 1, T + 1), dependent by head, with the root as number 0.
 """
@@ -17,127 +16,125 @@ import numpy as np
 from jax import Array, lax
 from numpy.typing import NDArray
 
-from deadheat.neural.config import AttentionShape, Numbers
+from deadheat.neural import rng
+from deadheat.neural.config import AttentionShape, HyperParams
 from deadheat.neural.encoder import (
     Batch,
-    Marks,
+    StringHashes,
     Weights,
-    barred,
-    dropped_outputs,
-    initial_encoder,
-    layered,
-    word_vectors,
+    drop_outputs,
+    init_encoder,
+    label_mask,
+    run_layers_with_root,
 )
-from deadheat.neural.lstm import ONWARD, initial_lstm, one_way, product
+from deadheat.neural.lstm import FORWARD, init_lstm, lstm_direction, matmul
 from deadheat.neural.rng import Key
 from deadheat.neural.text import Text
 from deadheat.trees import beam_trees, best_projective_trees, best_trees
 
 FORBIDDEN = -1e9
-LEAK = 0.1  # slope of the rectifier below 0
+LEAK = 0.1  # slope of the leaky rectifier below 0
 ARC_DEPENDENT, ARC_HEAD, RELATION_DEPENDENT, RELATION_HEAD = range(4)
 
 
-def initial_weights(key: Key, shape: AttentionShape, marks: Marks, vectors: Array | None = None) -> Weights:
-    """A parser before training; biaffine weights are zeros, as their authors have them."""
-    weights, states = initial_encoder(key, shape, marks, vectors)
-    weights["root"] = chance.between(chance.key(key, 6), (shape.inputs,), (3.0 / shape.inputs) ** 0.5)
+def init_weights(key: Key, shape: AttentionShape, hashes: StringHashes, vectors: Array | None = None) -> Weights:
+    """Initial weights; biaffine ones are zeros, as their authors have them."""
+    weights, states = init_encoder(key, shape, hashes, vectors)
+    weights["root"] = rng.symmetric(rng.make_key(key, 6), (shape.inputs,), (3.0 / shape.inputs) ** 0.5)
     pointing = states
     if shape.decoder:
-        weights["decoder"] = jax.tree.map(lambda each: each[0], initial_lstm(chance.key(key, 7), states, shape.decoder))
+        both = init_lstm(rng.make_key(key, 7), states, shape.decoder)
+        weights["decoder"] = jax.tree.map(lambda leaf: leaf[0], both)
         pointing = shape.decoder
     sizes = ((pointing, shape.arc_size), (states, shape.arc_size), (pointing, shape.relation_size),
              (states, shape.relation_size))  # fmt: skip
-    weights["views"] = [_initial_view(chance.key(key, 8, at), *size) for at, size in enumerate(sizes)]
+    weights["views"] = [_init_projection(rng.make_key(key, 8, number), *size) for number, size in enumerate(sizes)]
     weights["arcs"] = jnp.zeros((shape.arc_size + 1, shape.arc_size))
-    weights["relations"] = jnp.zeros((len(marks.labels), shape.relation_size + 1, shape.relation_size + 1))
+    weights["relations"] = jnp.zeros((len(hashes.labels), shape.relation_size + 1, shape.relation_size + 1))
     return weights
 
 
-def _initial_view(key: Key, inputs: int, size: int) -> tuple[Array, Array]:
-    square, _ = jnp.linalg.qr(chance.normal(key, (max(inputs, size), min(inputs, size))))
+def _init_projection(key: Key, inputs: int, size: int) -> tuple[Array, Array]:
+    square, _ = jnp.linalg.qr(rng.normal(key, (max(inputs, size), min(inputs, size))))
     return (square if inputs >= size else square.T), jnp.zeros(size)
 
 
-def views(
-    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
+def project_states(
+    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> list[Array]:
-    """What each position, the root the first, is as a dependent and as a head: for arcs, and for relations."""
-    x = word_vectors(weights, shape, text, split, batch, numbers, key)
-    root = jnp.broadcast_to(weights["root"], (len(x), 1, x.shape[2]))
-    lengths = jnp.where(batch.lengths > 0, batch.lengths + 1, 0)
-    states = layered(weights, shape, jnp.concatenate([root, x], axis=1), lengths, numbers, key)
+    """Vectors of the root and all words as dependents and as heads, for arcs and for relations."""
+    states = run_layers_with_root(weights, shape, text, split, batch, hyper, key)
     pointing = states
     if shape.decoder:
-        pointing = dropped_outputs(_read_on(weights["decoder"], states), shape, numbers, key, 30)
-    found = []
-    for at, (weight, bias) in enumerate(weights["views"]):
-        seen = product(pointing if at in (ARC_DEPENDENT, RELATION_DEPENDENT) else states, weight) + bias
-        found.append(dropped_outputs(jnp.where(seen > 0, seen, LEAK * seen), shape, numbers, key, 40 + at))
-    return found
+        pointing = drop_outputs(_run_decoder(weights["decoder"], states), shape, hyper, key, 30)
+    projections = []
+    for number, (weight, bias) in enumerate(weights["views"]):
+        x = matmul(pointing if number in (ARC_DEPENDENT, RELATION_DEPENDENT) else states, weight) + bias
+        projections.append(drop_outputs(jnp.where(x > 0, x, LEAK * x), shape, hyper, key, 40 + number))
+    return projections
 
 
-def _read_on(weights: Any, states: Array) -> Array:
+def _run_decoder(weights: Any, states: Array) -> Array:
     """The states of an LSTM that reads from left to right: (B, T + 1, U)."""
-    entering = jnp.moveaxis(states, 1, 0) @ weights.inputs
-    everything = jnp.ones((1, entering.shape[1], weights.recurrent.shape[0]), states.dtype)
-    there = jnp.ones((*entering.shape[:2], 1), bool)
-    found = one_way(entering, weights.recurrent, weights.bias, everything, there, ONWARD)
-    return jnp.moveaxis(found, 0, 1)
+    gates = jnp.moveaxis(states, 1, 0) @ weights.inputs
+    mask = jnp.ones((1, gates.shape[1], weights.recurrent.shape[0]), states.dtype)
+    present = jnp.ones((*gates.shape[:2], 1), bool)
+    return jnp.moveaxis(lstm_direction(gates, weights.recurrent, weights.bias, mask, present, FORWARD), 0, 1)
 
 
-def arc_scores(weights: Weights, seen: list[Array], batch: Batch) -> Array:
-    """Scores of all arcs; no word is its own head, and none has its head behind the end."""
-    scores = jnp.einsum("bdi,ij,bhj->bdh", _with_one(seen[ARC_DEPENDENT]), weights["arcs"], seen[ARC_HEAD])
-    places = jnp.arange(scores.shape[1])
-    allowed = (places <= batch.lengths[:, None])[:, None, :] & (places[:, None] != places)
+def arc_scores(weights: Weights, projections: list[Array], batch: Batch) -> Array:
+    """Scores of all arcs; no word is its own head, and padding is no head."""
+    dependents = _append_one(projections[ARC_DEPENDENT])
+    scores = jnp.einsum("bdi,ij,bhj->bdh", dependents, weights["arcs"], projections[ARC_HEAD])
+    positions = jnp.arange(scores.shape[1])
+    allowed = (positions <= batch.lengths[:, None])[:, None, :] & (positions[:, None] != positions)
     return jnp.where(allowed, scores, FORBIDDEN)
 
 
 def loss(
-    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
+    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> Array:
-    """The mean over words of how unlikely the gold head is, and the gold relation given that head."""
-    seen = views(weights, shape, text, split, batch, numbers, key)
-    heads = jnp.where(batch.inside, batch.more["heads"], 0)  # one beyond the batch's words would be no number
-    arcs = arc_scores(weights, seen, batch)[:, 1:]
-    unlikely = jax.nn.logsumexp(arcs, axis=-1) - jnp.take_along_axis(arcs, heads[:, :, None], axis=2)[:, :, 0]
-    dependents = _with_one(seen[RELATION_DEPENDENT])[:, 1:]
-    governors = jnp.take_along_axis(_with_one(seen[RELATION_HEAD]), heads[:, :, None], axis=1)
+    """The negative log-likelihood of the gold head, and of the gold relation given that head, per word."""
+    projections = project_states(weights, shape, text, split, batch, hyper, key)
+    heads = jnp.where(batch.inside, batch.extra["heads"], 0)  # an index beyond the batch would give NaN
+    arcs = arc_scores(weights, projections, batch)[:, 1:]
+    losses = jax.nn.logsumexp(arcs, axis=-1) - jnp.take_along_axis(arcs, heads[:, :, None], axis=2)[:, :, 0]
+    dependents = _append_one(projections[RELATION_DEPENDENT])[:, 1:]
+    governors = jnp.take_along_axis(_append_one(projections[RELATION_HEAD]), heads[:, :, None], axis=1)
     scores = relation_scores(dependents, weights["relations"], governors)
-    scores += barred(text.possible[split])
+    scores += label_mask(text.known_labels[split])
     gold = jnp.take_along_axis(scores, batch.labels[:, :, None], axis=2)[:, :, 0]
-    unlikely += jax.nn.logsumexp(scores, axis=-1) - gold
-    return jnp.sum(jnp.where(batch.inside, unlikely, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+    losses += jax.nn.logsumexp(scores, axis=-1) - gold
+    return jnp.sum(jnp.where(batch.inside, losses, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
 
 
 @jax.custom_vjp
 def relation_scores(dependents: Array, weights: Array, governors: Array) -> Array:
-    """How well each relation fits between words and their heads: (B, T, L) from (B, T, I), (L, I, I), (B, T, I).
+    """Scores (B, T, L) of relations between words and their heads, from (B, T, I), (L, I, I), (B, T, I).
 
-    What passes back to a word with every relation is the largest array of a step; automatic differentiation would make
-    it twice, once for each way that it lies.
+    The gradient of a word with every relation is the largest array of a step. Automatic differentiation would create it
+    twice, in two layouts.
     """
     return _relations_forward(dependents, weights, governors)[0]
 
 
 def _relations_forward(dependents: Array, weights: Array, governors: Array) -> tuple[Array, tuple[Array, ...]]:
     sentences, words, size = dependents.shape
-    side_by_side = jnp.moveaxis(weights, 0, 1).reshape(size, -1)
-    met = (dependents.reshape(-1, size) @ side_by_side).reshape(sentences * words, -1, size)
-    scores = jnp.einsum("nlj,nj->nl", met, governors.reshape(-1, size))
-    return scores.reshape(sentences, words, -1), (dependents, side_by_side, governors, met)
+    matrix = jnp.moveaxis(weights, 0, 1).reshape(size, -1)
+    products = (dependents.reshape(-1, size) @ matrix).reshape(sentences * words, -1, size)
+    scores = jnp.einsum("nlj,nj->nl", products, governors.reshape(-1, size))
+    return scores.reshape(sentences, words, -1), (dependents, matrix, governors, products)
 
 
-def _relations_backward(saved: tuple[Array, ...], wanted: Array) -> tuple[Array, Array, Array]:
-    dependents, side_by_side, governors, met = saved
-    shape, size, relations = dependents.shape, dependents.shape[2], wanted.shape[2]
-    asked = wanted.reshape(-1, relations)
-    to_met = (asked[:, :, None] * governors.reshape(-1, 1, size)).reshape(len(asked), -1)
-    to_met = lax.optimization_barrier(to_met)  # type: ignore[no-untyped-call]
-    to_weights = (dependents.reshape(-1, size).T @ to_met).reshape(size, relations, size)
-    to_governors = jnp.einsum("nl,nlj->nj", asked, met)
-    return (to_met @ side_by_side.T).reshape(shape), jnp.moveaxis(to_weights, 1, 0), to_governors.reshape(shape)
+def _relations_backward(saved: tuple[Array, ...], gradient: Array) -> tuple[Array, Array, Array]:
+    dependents, matrix, governors, products = saved
+    shape, size, relations = dependents.shape, dependents.shape[2], gradient.shape[2]
+    rows = gradient.reshape(-1, relations)
+    to_products = (rows[:, :, None] * governors.reshape(-1, 1, size)).reshape(len(rows), -1)
+    to_products = lax.optimization_barrier(to_products)  # type: ignore[no-untyped-call]
+    to_weights = (dependents.reshape(-1, size).T @ to_products).reshape(size, relations, size)
+    to_governors = jnp.einsum("nl,nlj->nj", rows, products)
+    return (to_products @ matrix.T).reshape(shape), jnp.moveaxis(to_weights, 1, 0), to_governors.reshape(shape)
 
 
 relation_scores.defvjp(_relations_forward, _relations_backward)
@@ -145,33 +142,33 @@ relation_scores.defvjp(_relations_forward, _relations_backward)
 
 def outputs(weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch) -> tuple[Array, Array]:
     """Scores of all arcs, and the best relation of each: (B, T + 1, T + 1)."""
-    seen = views(weights, shape, text, split, batch, Numbers(0.0), None)
-    possible = barred(text.possible[split])
-    governors = _with_one(seen[RELATION_HEAD])
+    projections = project_states(weights, shape, text, split, batch, HyperParams(0.0), None)
+    mask = label_mask(text.known_labels[split])
+    governors = _append_one(projections[RELATION_HEAD])
 
-    def of_dependent(dependent: Array) -> Array:  # (B, R + 1); one place after the other bounds the memory
+    def best_relations(dependent: Array) -> Array:  # of one position, (B, I), which bounds the memory
         scores = jnp.einsum("blj,bhj->bhl", jnp.einsum("bi,lij->blj", dependent, weights["relations"]), governors)
-        return jnp.argmax(scores + possible, axis=-1).astype(jnp.int16)
+        return jnp.argmax(scores + mask, axis=-1).astype(jnp.int16)
 
-    best = jax.lax.map(of_dependent, jnp.moveaxis(_with_one(seen[RELATION_DEPENDENT]), 1, 0))
-    return arc_scores(weights, seen, batch), jnp.moveaxis(best, 0, 1)
+    best = jax.lax.map(best_relations, jnp.moveaxis(_append_one(projections[RELATION_DEPENDENT]), 1, 0))
+    return arc_scores(weights, projections, batch), jnp.moveaxis(best, 0, 1)
 
 
-def decoded(shape: AttentionShape, made: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
+def decode(shape: AttentionShape, outputs: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
     """The head and the relation of each word, (B, T, 2): the best tree with one root."""
-    arcs, relations = made
+    arcs, relations = outputs
     real = np.flatnonzero(lengths)
-    found = np.zeros((len(lengths), arcs.shape[1] - 1, 2), np.int32)
+    decoded = np.zeros((len(lengths), arcs.shape[1] - 1, 2), np.int32)
     offsets = np.concatenate([[0], np.cumsum(lengths[real])])
-    heads = _trees(shape, np.asarray(arcs)[real], offsets)
+    heads = _decode_trees(shape, np.asarray(arcs)[real], offsets)
     sentence = np.repeat(real, lengths[real])
     word = np.arange(len(heads)) - np.repeat(offsets[:-1], lengths[real])
-    found[sentence, word, 0] = heads
-    found[sentence, word, 1] = np.asarray(relations)[sentence, word + 1, heads]
-    return found
+    decoded[sentence, word, 0] = heads
+    decoded[sentence, word, 1] = np.asarray(relations)[sentence, word + 1, heads]
+    return decoded
 
 
-def _trees(shape: AttentionShape, arcs: NDArray[np.floating], offsets: NDArray[np.int64]) -> NDArray[np.integer]:
+def _decode_trees(shape: AttentionShape, arcs: NDArray[np.floating], offsets: NDArray[np.int64]) -> NDArray[np.integer]:
     if shape.trees == "projective":
         return best_projective_trees(arcs, offsets)
     if shape.trees == "beam":
@@ -179,5 +176,5 @@ def _trees(shape: AttentionShape, arcs: NDArray[np.floating], offsets: NDArray[n
     return best_trees(arcs, offsets)
 
 
-def _with_one(x: Array) -> Array:
+def _append_one(x: Array) -> Array:
     return jnp.concatenate([x, jnp.ones((*x.shape[:-1], 1), x.dtype)], axis=-1)

@@ -1,9 +1,8 @@
-"""Parsing as labelling words: brackets in two planes and relations (Strzyz, Vilares & Gómez-Rodríguez 2020).
+"""Parsing as sequence labelling: brackets in two planes and relations (Strzyz, Vilares & Gómez-Rodríguez 2020).
 
-Each word gets three labels by three softmaxes over the same BiLSTM states. All labels stand in one list, relations
-first, then those of plane 1 and of plane 2 (`label_names`): so that first weights depend on the strings alone, and
-labels of any kind that are not in a network's train part are impossible to it. Codes count from the beginning of each
-kind.
+Each word gets three labels by three softmaxes over the same BiLSTM states. All labels are in one list, relations first,
+then those of plane 1 and of plane 2 (`label_names`), so that initial weights depend on the strings only, and labels
+that are not in train are impossible. Codes count from the beginning of each kind.
 """
 
 from __future__ import annotations
@@ -18,31 +17,32 @@ from jax import Array
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
-from deadheat.neural.config import BracketShape, Numbers
+from deadheat.neural import rng
+from deadheat.neural.config import BracketShape, HyperParams
 from deadheat.neural.encoder import (
     Batch,
-    Marks,
+    StringHashes,
     Weights,
-    barred,
-    dropped_outputs,
-    initial_encoder,
-    layered,
+    drop_outputs,
+    init_encoder,
+    label_mask,
+    run_layers,
     word_vectors,
 )
-from deadheat.neural.rng import Key, drawn_rows
+from deadheat.neural.rng import Key, random_rows
 from deadheat.neural.text import Text
 from deadheat.trees import bracketing
 
-LEAK = 0.1  # slope of the rectifier below 0
-PLANES = ("plane1", "plane2")  # their codes in what comes with a text; those of relations are its labels
+LEAK = 0.1  # slope of the leaky rectifier below 0
+PLANES = ("plane1", "plane2")  # their codes in the extra columns of a text; those of relations are its labels
 
 
 def label_names(
     relations: Sequence[str], planes: tuple[Vocabulary, Vocabulary], sizes: Sequence[int] | None = None
 ) -> tuple[str, ...]:
-    """Names of all labels in their order; the same brackets are different labels in the two planes.
+    """Names of all labels in order; the same brackets are different labels in the two planes.
 
-    With sizes, relations and the labels of each plane are filled up to so many.
+    With sizes, relations and the labels of each plane are padded to so many.
 
     Examples
     --------
@@ -54,91 +54,83 @@ def label_names(
     """
     first, second = planes
     kinds = list(relations), [f"1{label}" for label in first], [f"2{label}" for label in second]
-    wanted = sizes or [len(each) for each in kinds]
-    return tuple(name for own, size in zip(kinds, wanted, strict=True) for name in own + [""] * (size - len(own)))
+    sizes = sizes or [len(names) for names in kinds]
+    return tuple(name for names, size in zip(kinds, sizes, strict=True) for name in names + [""] * (size - len(names)))
 
 
-def initial_weights(key: Key, shape: BracketShape, marks: Marks, vectors: Array | None = None) -> Weights:
-    """A parser before training."""
+def init_weights(key: Key, shape: BracketShape, hashes: StringHashes, vectors: Array | None = None) -> Weights:
+    """Initial weights."""
     labels = shape.relations + sum(shape.planes)
-    assert len(marks.labels) >= labels, f"{len(marks.labels)} labels; expected {labels}: relations, then both planes"
-    weights, inputs = initial_encoder(key, shape, marks, vectors)
+    assert len(hashes.labels) >= labels, f"{len(hashes.labels)} labels; expected {labels}: relations, then both planes"
+    weights, inputs = init_encoder(key, shape, hashes, vectors)
     if shape.hidden:
         bound = (6.0 / (inputs + shape.hidden)) ** 0.5
-        weights["hidden"] = (chance.between(chance.key(key, 6), (inputs, shape.hidden), bound), jnp.zeros(shape.hidden))
+        hidden = rng.symmetric(rng.make_key(key, 6), (inputs, shape.hidden), bound)
+        weights["hidden"] = (hidden, jnp.zeros(shape.hidden))
         inputs = shape.hidden
-    columns = drawn_rows(chance.key(key, 4), marks.labels, inputs) * (inputs / (inputs + 20.0)) ** 0.5
-    weights["output"] = (columns.T, jnp.zeros(len(marks.labels)))
+    columns = random_rows(rng.make_key(key, 4), hashes.labels, inputs) * (inputs / (inputs + 20.0)) ** 0.5
+    weights["output"] = (columns.T, jnp.zeros(len(hashes.labels)))
     return weights
 
 
 def label_scores(
-    weights: Weights, shape: BracketShape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
+    weights: Weights, shape: BracketShape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> list[Array]:
     """Scores (B, T, labels) for plane 1, plane 2 and relations; with a key, as in training."""
-    x = word_vectors(weights, shape, text, split, batch, numbers, key)
-    state = layered(weights, shape, x, batch.lengths, numbers, key)
+    x = word_vectors(weights, shape, text, split, batch, hyper, key)
+    states = run_layers(weights, shape, x, batch.lengths, hyper, key)
     if shape.hidden:
         weight, bias = weights["hidden"]
-        seen = state @ weight + bias
-        state = dropped_outputs(jnp.where(seen > 0, seen, LEAK * seen), shape, numbers, key, 40)
+        hidden = states @ weight + bias
+        states = drop_outputs(jnp.where(hidden > 0, hidden, LEAK * hidden), shape, hyper, key, 40)
     output, bias = weights["output"]
-    scores = state @ output + bias + barred(text.possible[split])
+    scores = states @ output + bias + label_mask(text.known_labels[split])
     return [scores[:, :, kind] for kind in shape.kinds]
 
 
 def loss(
-    weights: Weights, shape: BracketShape, text: Text, split: Array, batch: Batch, numbers: Numbers, key: Key | None
+    weights: Weights, shape: BracketShape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> Array:
-    """The mean over words of how unlikely the gold labels are, all three together."""
-    gold = [*(batch.more[name] for name in PLANES), batch.labels]
-    unlikely = jnp.zeros(batch.inside.shape)
-    for scores, codes in zip(label_scores(weights, shape, text, split, batch, numbers, key), gold, strict=True):
-        own = jnp.take_along_axis(scores, codes[:, :, None], axis=2)[:, :, 0]
-        unlikely += jax.nn.logsumexp(scores, axis=-1) - own
-    return jnp.sum(jnp.where(batch.inside, unlikely, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+    """The negative log-likelihood of the gold labels, all three together, per word."""
+    gold = [*(batch.extra[name] for name in PLANES), batch.labels]
+    losses = jnp.zeros(batch.inside.shape)
+    for scores, codes in zip(label_scores(weights, shape, text, split, batch, hyper, key), gold, strict=True):
+        gold_scores = jnp.take_along_axis(scores, codes[:, :, None], axis=2)[:, :, 0]
+        losses += jax.nn.logsumexp(scores, axis=-1) - gold_scores
+    return jnp.sum(jnp.where(batch.inside, losses, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
 
 
 def outputs(weights: Weights, shape: BracketShape, text: Text, split: Array, batch: Batch) -> Array:
-    """Codes of the labels of each word, of plane 1, plane 2 and the relation: (B, T, 3)."""
-    scores = label_scores(weights, shape, text, split, batch, Numbers(0.0), None)
-    return jnp.stack([jnp.argmax(each, axis=-1) for each in scores], axis=-1).astype(jnp.int16)
+    """Codes of each word's labels of plane 1 and plane 2, and its relation: (B, T, 3)."""
+    kinds = label_scores(weights, shape, text, split, batch, HyperParams(0.0), None)
+    return jnp.stack([jnp.argmax(scores, axis=-1) for scores in kinds], axis=-1).astype(jnp.int16)
 
 
-def decoded(shape: BracketShape, made: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
-    """The same codes: what brackets they stand for, and so the trees, `trees_of` has to be told."""
+def decode(shape: BracketShape, outputs: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
+    """The codes as they are; `decode_brackets` makes trees of them."""
     del shape, lengths
-    return np.asarray(made)
+    return np.asarray(outputs)
 
 
-def trees_of(
+def decode_brackets(
     codes: NDArray[np.integer], planes: tuple[Vocabulary, Vocabulary], roots: Sequence[int], offsets: Indices
 ) -> NDArray[np.int32]:
     r"""The head and the relation of every word: (N, 2).
 
+    Labels that make no tree are repaired (`deadheat.trees.bracketing.decode`); relations stay as they are.
+
     Parameters
     ----------
     codes
-        A row a word: its labels of plane 1 and plane 2, and its relation.
+        One row per word: its labels of plane 1 and plane 2, and its relation.
     planes
-        What the labels of both planes stand for.
+        The labels of both planes.
     roots
         Relations that mark a root.
     offsets
         The first word of every sentence, and the number of words.
-
-    Notes
-    -----
-    Labels that make no tree are mended (`deadheat.trees.bracketing.decode`); relations stay as they are.
-
-    Examples
-    --------
-    >>> planes = Vocabulary.of([".", "<\\"]), Vocabulary.of(["."])
-    >>> trees_of(np.array([[0, 0, 0], [1, 0, 1]]), planes, [1], np.array([0, 2])).tolist()
-    [[2, 0], [0, 1]]
     """
-    labels = [Column(np.ascontiguousarray(codes[:, at], np.int32), planes[at]) for at in (0, 1)]
-    found = bracketing.decode(
-        (labels[0], labels[1]), np.isin(codes[:, 2], roots), np.ascontiguousarray(offsets, np.int64)
-    )
-    return np.stack([found.heads, codes[:, 2].astype(np.int32)], axis=1)
+    first, second = (Column(np.ascontiguousarray(codes[:, plane], np.int32), planes[plane]) for plane in (0, 1))
+    is_root = np.isin(codes[:, 2], roots)
+    heads = bracketing.decode((first, second), is_root, np.ascontiguousarray(offsets, np.int64))
+    return np.stack([heads, codes[:, 2].astype(np.int32)], axis=1)

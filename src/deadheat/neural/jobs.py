@@ -1,4 +1,4 @@
-"""Trainings that are asked for and what comes of them: all about one corpus, many at once."""
+"""Training jobs and their results: all on one corpus, many at once. Nothing here imports jax."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PACKAGES = ("jax", "optax")  # of deadheat[neural]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
-    """One training: which sentences to learn from, which to judge epochs by, and which to label at last."""
+class TrainJob:
+    """One network to train: the sentences to learn from, to pick the epoch by, and to label in the end."""
 
-    recipe: Any  # of the system; those of one group train together
+    config: Any  # of the system; jobs with the same group train together
     seed: int
     train: Indices
     tune: Indices | None = None
@@ -27,8 +27,8 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Done:
-    """What came of an order: each part with the network's labels; or `failed`, which says why there are none."""
+class TrainResult:
+    """The result of a job: each part with the network's labels, or in `failed` why there are none."""
 
     predictions: Mapping[str, Corpus]
     epoch: int  # that was kept, from 1
@@ -39,23 +39,23 @@ class Done:
     failed: str = ""
 
 
-Trainer: TypeAlias = Callable[[Corpus, Sequence[Order]], Iterator[tuple[int, Done]]]
+Trainer: TypeAlias = Callable[[Corpus, Sequence[TrainJob]], Iterator[tuple[int, TrainResult]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """How a system trains many networks at once: those whose `group` is the same.
+class BatchTrainer:
+    """How a system trains many networks at once: those whose `group` is equal.
 
-    `train(corpus, orders)` gives the number of each order and what came of it, as soon as it is finished.
+    `train(corpus, jobs)` yields the index and the result of each job as soon as it is finished.
     """
 
     group: Hashable
-    recipe: Any
+    config: Any
     train: Trainer
 
 
-def needed(module: str, system: str) -> Any:
-    """A module of ours that needs jax; where there is none, how to get it is said."""
+def import_neural(module: str, system: str) -> Any:
+    """Import one of our modules that needs jax; the error says how to install it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -64,8 +64,8 @@ def needed(module: str, system: str) -> Any:
         raise InputError(_not_installed(system, error.name or module)) from error
 
 
-def lacking(system: str) -> str:
-    """What has to be installed before networks can train here, as a line; empty if all is there. Nothing is loaded."""
+def missing_package(system: str) -> str:
+    """An error message if a package that networks need is not installed, else empty; nothing is imported."""
     missing = next((name for name in PACKAGES if importlib.util.find_spec(name) is None), "")
     return _not_installed(system, missing) if missing else ""
 

@@ -1,13 +1,13 @@
 """A bidirectional LSTM layer whose backward pass computes the recurrent weights' gradient once, after the scan.
 
 Automatic differentiation of a scan adds to the gradient of the recurrent weights at every step: it reads and writes an
-array of the weights' size as often as there are words. Here the scan backwards keeps only what each step passes on, and
-one product over all steps gives the gradient at the end.
+array of the weights' size once per word. Here the backward scan keeps only what each step passes on, and one product
+over all steps gives the gradient at the end.
 
 Shapes: B sentences, T words, D inputs, U units, two directions; `4 * U` are the input, forget, cell and output gates.
 
-The layer is written twice. `together` takes both directions in one scan, for machines on which a step costs the same
-whatever it computes; `apart` takes them one by one, with plain products and no copies, for a CPU.
+There are two versions. `bilstm_joint` runs both directions in one scan, for accelerators, where a step costs the same
+whatever it computes. `bilstm_separate` runs them one by one, with plain products and no copies, for a CPU.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from deadheat.neural.devices import accelerated
+from deadheat.neural import rng
+from deadheat.neural.devices import on_accelerator
 from deadheat.neural.rng import Key
 
 DIRECTIONS, GATES = 2, 4
-ONWARD, BACK = 1, -1
-CLOSED = -1e9  # what enters a gate where there is no word: it stays shut, and nothing is learned from it
+FORWARD, BACKWARD = 1, -1
+CLOSED = -1e9  # input of a gate where there is no word: it stays closed, and nothing is learned from it
 
 
 class LSTMWeights(NamedTuple):
@@ -35,137 +36,124 @@ class LSTMWeights(NamedTuple):
     bias: Array  # (2, 4U)
 
 
-def initial_lstm(key: Key, inputs: int, units: int) -> LSTMWeights:
-    """Glorot's uniform weights for inputs, orthogonal ones for units, and a forget gate that starts open."""
+def init_lstm(key: Key, inputs: int, units: int) -> LSTMWeights:
+    """Glorot's uniform weights for inputs, orthogonal ones for units, and a bias of 1 for the forget gate."""
     bound = (6.0 / (inputs + units)) ** 0.5
-    weights = chance.between(chance.key(key, 0), (DIRECTIONS, inputs, GATES * units), bound)
-    square, _ = jnp.linalg.qr(chance.normal(chance.key(key, 1), (DIRECTIONS, GATES, units, units)))
+    weights = rng.symmetric(rng.make_key(key, 0), (DIRECTIONS, inputs, GATES * units), bound)
+    square, _ = jnp.linalg.qr(rng.normal(rng.make_key(key, 1), (DIRECTIONS, GATES, units, units)))
     recurrent = jnp.moveaxis(square, 1, 2).reshape(DIRECTIONS, units, GATES * units)
     bias = jnp.zeros((DIRECTIONS, GATES, units)).at[:, 1].set(1.0).reshape(DIRECTIONS, GATES * units)
     return LSTMWeights(weights, recurrent, bias)
 
 
-def bilstm(weights: LSTMWeights, x: Array, lengths: Array, kept: Array | None = None) -> Array:
-    """Outputs (B, T, 2U) of both directions for inputs (B, T, D); after a sentence's end they mean nothing.
+def bilstm(weights: LSTMWeights, x: Array, lengths: Array, mask: Array | None = None) -> Array:
+    """Outputs (B, T, 2U) of both directions for inputs (B, T, D); they are arbitrary after a sentence's end.
 
-    `kept` scales the units before they enter the next step: (1 or T, 2, B, U), for dropout of recurrent units.
+    `mask` (1 or T, 2, B, U) scales the units before they enter the next step, for dropout of recurrent units.
     """
-    if kept is None:
-        kept = jnp.ones((1, DIRECTIONS, x.shape[0], weights.recurrent.shape[1]), x.dtype)
-    way = together if accelerated() else apart
-    return way(weights, x, lengths, kept)
+    if mask is None:
+        mask = jnp.ones((1, DIRECTIONS, x.shape[0], weights.recurrent.shape[1]), x.dtype)
+    return (bilstm_joint if on_accelerator() else bilstm_separate)(weights, x, lengths, mask)
 
 
-def together(weights: LSTMWeights, x: Array, lengths: Array, kept: Array) -> Array:
-    """Both directions in one scan, the second over sentences that are turned around."""
-    back = reversal(lengths, x.shape[1])
+def bilstm_joint(weights: LSTMWeights, x: Array, lengths: Array, mask: Array) -> Array:
+    """Both directions in one scan, the second over reversed sentences."""
+    back = reversed_positions(lengths, x.shape[1])
     both = jnp.stack([x, jnp.take_along_axis(x, back[:, :, None], axis=1)])  # (2, B, T, D)
-    entering = jnp.einsum("dbti,dig->tdbg", both, weights.inputs) + weights.bias[:, None]
-    found = recurrence(entering, weights.recurrent, kept)  # (T, 2, B, U)
-    forward = jnp.moveaxis(found[:, 0], 0, 1)
-    backward = jnp.take_along_axis(jnp.moveaxis(found[:, 1], 0, 1), back[:, :, None], axis=1)
+    gates = jnp.einsum("dbti,dig->tdbg", both, weights.inputs) + weights.bias[:, None]
+    states = recurrence(gates, weights.recurrent, mask)  # (T, 2, B, U)
+    forward = jnp.moveaxis(states[:, 0], 0, 1)
+    backward = jnp.take_along_axis(jnp.moveaxis(states[:, 1], 0, 1), back[:, :, None], axis=1)
     return jnp.concatenate([forward, backward], axis=-1)
 
 
-def apart(weights: LSTMWeights, x: Array, lengths: Array, kept: Array) -> Array:
-    """One direction after the other; the second reads from the last word, and its gates are shut until there is one."""
+def bilstm_separate(weights: LSTMWeights, x: Array, lengths: Array, mask: Array) -> Array:
+    """One direction after the other; the gates of the second stay closed until it reaches the last word."""
     words = x.shape[1]
-    turned = jnp.moveaxis(x, 1, 0)
-    there = (jnp.arange(words)[:, None] < lengths)[:, :, None]
-    if len(kept) > 1:  # its steps count from the end of each sentence
-        back = reversal(lengths, words).T[:, :, None]
-        kept = jnp.stack([kept[:, 0], jnp.take_along_axis(kept[:, 1], back, axis=0)], axis=1)
-    found = [
-        one_way(product(turned, weights.inputs[at]), weights.recurrent[at], weights.bias[at], kept[:, at], there, way)
-        for at, way in enumerate((ONWARD, BACK))
-    ]
-    return jnp.moveaxis(jnp.concatenate(found, axis=-1), 0, 1)
+    by_word = jnp.moveaxis(x, 1, 0)
+    present = (jnp.arange(words)[:, None] < lengths)[:, :, None]
+    if len(mask) > 1:  # steps of the second direction count from the end of each sentence
+        back = reversed_positions(lengths, words).T[:, :, None]
+        mask = jnp.stack([mask[:, 0], jnp.take_along_axis(mask[:, 1], back, axis=0)], axis=1)
+    states = []
+    for at, direction in enumerate((FORWARD, BACKWARD)):
+        gates = matmul(by_word, weights.inputs[at])
+        recurrent, bias = weights.recurrent[at], weights.bias[at]
+        states.append(lstm_direction(gates, recurrent, bias, mask[:, at], present, direction))
+    return jnp.moveaxis(jnp.concatenate(states, axis=-1), 0, 1)
 
 
 @jax.custom_vjp
-def product(x: Array, weights: Array) -> Array:
-    """A product of many rows and weights; the gradient of the weights is one product of two matrices as they lie.
-
-    Automatic differentiation would turn the larger one around first.
-    """
+def matmul(x: Array, weights: Array) -> Array:
+    """A product of many rows and weights, whose gradient needs no transposed copy of the rows."""
     return x @ weights
 
 
-def _product_forward(x: Array, weights: Array) -> tuple[Array, tuple[Array, Array]]:
+def _matmul_forward(x: Array, weights: Array) -> tuple[Array, tuple[Array, Array]]:
     return x @ weights, (x, weights)
 
 
-def _product_backward(saved: tuple[Array, Array], wanted: Array) -> tuple[Array, Array]:
+def _matmul_backward(saved: tuple[Array, Array], gradient: Array) -> tuple[Array, Array]:
     x, weights = saved
-    return wanted @ weights.T, x.reshape(-1, x.shape[-1]).T @ wanted.reshape(-1, wanted.shape[-1])
+    return gradient @ weights.T, x.reshape(-1, x.shape[-1]).T @ gradient.reshape(-1, gradient.shape[-1])
 
 
-product.defvjp(_product_forward, _product_backward)
+matmul.defvjp(_matmul_forward, _matmul_backward)
 
 
-def reversal(lengths: Array, words: int) -> Array:
-    """Places that turn each sentence around and leave what follows its end: (B, T)."""
-    at = jnp.arange(words)
-    turned = lengths[:, None] - 1 - at
-    return jnp.where(turned >= 0, turned, at)
+def reversed_positions(lengths: Array, words: int) -> Array:
+    """Indices (B, T) that reverse each sentence and leave its padding."""
+    positions = jnp.arange(words)
+    reverse = lengths[:, None] - 1 - positions
+    return jnp.where(reverse >= 0, reverse, positions)
 
 
 @jax.custom_vjp
-def recurrence(entering: Array, recurrent: Array, kept: Array) -> Array:
-    """States (T, 2, B, U) from what enters the gates (T, 2, B, 4U)."""
-    return _forward(entering, recurrent, kept)[0]
+def recurrence(gates: Array, recurrent: Array, mask: Array) -> Array:
+    """States (T, 2, B, U) from the inputs of the gates (T, 2, B, 4U)."""
+    return _recurrence_forward(gates, recurrent, mask)[0]
 
 
-def _forward(entering: Array, recurrent: Array, kept: Array) -> tuple[Array, tuple[Array, Array]]:
-    sentences, units = entering.shape[2], recurrent.shape[1]
-    start = jnp.zeros((DIRECTIONS, sentences, units), entering.dtype)
-    steady = kept.shape[0] == 1
+def _recurrence_forward(gates: Array, recurrent: Array, mask: Array) -> tuple[Array, tuple[Array, ...]]:
+    start = jnp.zeros((DIRECTIONS, gates.shape[2], recurrent.shape[1]), gates.dtype)
 
-    def step(carried: tuple[Array, Array], now: tuple[Array, Array | None]) -> tuple[tuple[Array, Array], Any]:
-        state, cell = carried
-        entered, scale = now
-        gates = entered + jnp.einsum("dbu,dug->dbg", state * (kept[0] if scale is None else scale), recurrent)
-        i, f, g, o = _opened(gates)
+    def step(carry: tuple[Array, Array], inputs: tuple[Array, Array | None]) -> tuple[tuple[Array, Array], Any]:
+        state, cell = carry
+        entering, scale = inputs
+        entering = entering + jnp.einsum("dbu,dug->dbg", state * (mask[0] if scale is None else scale), recurrent)
+        i, f, g, o = jnp.split(entering, GATES, axis=-1)
+        i, f, g, o = jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)
         cell = f * cell + i * g
         state = o * jnp.tanh(cell)
         return (state, cell), (state, cell, jnp.concatenate([i, f, g, o], axis=-1))
 
-    _, (states, cells, opened) = lax.scan(step, (start, start), (entering, None if steady else kept))
-    return states, (cells, opened)
+    _, (states, cells, active) = lax.scan(step, (start, start), (gates, None if len(mask) == 1 else mask))
+    return states, (states, cells, active, recurrent, mask)
 
 
-def _opened(gates: Array) -> tuple[Array, Array, Array, Array]:
-    i, f, g, o = jnp.split(gates, GATES, axis=-1)
-    return jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)
-
-
-def _recurrence_forward(entering: Array, recurrent: Array, kept: Array) -> tuple[Array, tuple[Array, ...]]:
-    states, (cells, opened) = _forward(entering, recurrent, kept)
-    return states, (states, cells, opened, recurrent, kept)
-
-
-def _recurrence_backward(saved: tuple[Array, ...], wanted: Array) -> tuple[Array, Array, Array]:
-    states, cells, opened, recurrent, kept = saved
+def _recurrence_backward(saved: tuple[Array, ...], gradient: Array) -> tuple[Array, Array, Array]:
+    states, cells, active, recurrent, mask = saved
     start = jnp.zeros_like(states[0])
-    steady = kept.shape[0] == 1
-    before = jnp.concatenate([start[None], cells[:-1]])
 
-    def step(carried: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], Array]:
-        from_state, from_cell = carried
-        asked, cell, previous, gates, scale = now
-        to_gates, to_previous = _passed_back(asked + from_state, from_cell, cell, previous, gates)
-        back = jnp.einsum("dbg,dug->dbu", to_gates, recurrent) * (kept[0] if scale is None else scale)
+    def step(carry: tuple[Array, Array], inputs: Any) -> tuple[tuple[Array, Array], Array]:
+        from_state, from_cell = carry
+        to_output, cell, previous, gates, scale = inputs
+        to_gates, to_previous = _step_backward(to_output + from_state, from_cell, cell, previous, gates)
+        back = jnp.einsum("dbg,dug->dbu", to_gates, recurrent) * (mask[0] if scale is None else scale)
         return (back, to_previous), to_gates
 
-    inputs = (wanted, cells, before, opened, None if steady else kept)
+    before = jnp.concatenate([start[None], cells[:-1]])
+    inputs = (gradient, cells, before, active, None if len(mask) == 1 else mask)
     _, to_gates = lax.scan(step, (start, start), inputs, reverse=True)
-    entered = jnp.concatenate([start[None], states[:-1]]) * kept
+    entered = jnp.concatenate([start[None], states[:-1]]) * mask
     to_recurrent = jnp.einsum("tdbu,tdbg->dug", entered, to_gates)
-    return to_gates, to_recurrent, jnp.zeros_like(kept)  # what is dropped is not learned
+    return to_gates, to_recurrent, jnp.zeros_like(mask)  # the mask is not learned
 
 
-def _passed_back(to_state: Array, from_cell: Array, cell: Array, previous: Array, gates: Array) -> tuple[Array, Array]:
-    """Of one step: the gradients of what entered its gates, and of the cell before it."""
+def _step_backward(
+    to_state: Array, from_cell: Array, cell: Array, previous: Array, gates: Array
+) -> tuple[Array, Array]:
+    """The gradients of one step's gate inputs, and of the cell before it."""
     i, f, g, o = jnp.split(gates, GATES, axis=-1)
     squashed = jnp.tanh(cell)
     to_cell = from_cell + to_state * o * (1 - squashed**2)
@@ -185,64 +173,58 @@ recurrence.defvjp(_recurrence_forward, _recurrence_backward)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
-def one_way(entering: Array, recurrent: Array, bias: Array, kept: Array, there: Array, way: int) -> Array:
-    """States (T, B, U) of one direction from what enters the gates (T, B, 4U); zeros where there is no word."""
-    return _one_way(entering, recurrent, bias, kept, there, way)[0]
+def lstm_direction(gates: Array, recurrent: Array, bias: Array, mask: Array, present: Array, direction: int) -> Array:
+    """States (T, B, U) of one direction from the inputs of the gates (T, B, 4U); zeros where there is no word."""
+    return _direction_forward(gates, recurrent, bias, mask, present, direction)[0]
 
 
-def _one_way(
-    entering: Array, recurrent: Array, bias: Array, kept: Array, there: Array, way: int
-) -> tuple[Array, Array, Array]:
-    """States, cells and open gates of every step."""
-    start = jnp.zeros((entering.shape[1], recurrent.shape[0]), entering.dtype)
-    steady = kept.shape[0] == 1
-    # One hyperbolic tangent for all gates: that of half of x, halved and raised by a half, is the sigmoid of x.
-    scale = jnp.repeat(jnp.array([0.5, 0.5, 1.0, 0.5], entering.dtype), recurrent.shape[0])
+def _direction_forward(
+    gates: Array, recurrent: Array, bias: Array, mask: Array, present: Array, direction: int
+) -> tuple[Array, tuple[Array, ...]]:
+    start = jnp.zeros((gates.shape[1], recurrent.shape[0]), gates.dtype)
+    constant = len(mask) == 1
+    # One hyperbolic tangent for all gates: tanh(x / 2) / 2 + 1 / 2 is the sigmoid of x.
+    scale = jnp.repeat(jnp.array([0.5, 0.5, 1.0, 0.5], gates.dtype), recurrent.shape[0])
 
-    def step(carried: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], tuple[Array, Array, Array]]:
-        state, cell = carried
-        entered, word, own = now
-        gates = (state * (kept[0] if steady else own)) @ recurrent + jnp.where(word, entered + bias, CLOSED)
-        opened = jnp.tanh(gates * scale) * scale + (1 - scale)
-        i, f, g, o = jnp.split(opened, GATES, axis=-1)
+    def step(carry: tuple[Array, Array], inputs: Any) -> tuple[tuple[Array, Array], tuple[Array, Array, Array]]:
+        state, cell = carry
+        entering, word, step_mask = inputs
+        summed = (state * (mask[0] if constant else step_mask)) @ recurrent + jnp.where(word, entering + bias, CLOSED)
+        active = jnp.tanh(summed * scale) * scale + (1 - scale)
+        i, f, g, o = jnp.split(active, GATES, axis=-1)
         cell = f * cell + i * g
         state = o * jnp.tanh(cell)
-        return (state, cell), (state, cell, opened)
+        return (state, cell), (state, cell, active)
 
-    inputs = (entering, there, None if steady else kept)
-    _, (states, cells, opened) = lax.scan(step, (start, start), inputs, reverse=way == BACK)
-    return states, cells, opened
-
-
-def _one_way_forward(
-    entering: Array, recurrent: Array, bias: Array, kept: Array, there: Array, way: int
-) -> tuple[Array, tuple[Array, ...]]:
-    states, cells, opened = _one_way(entering, recurrent, bias, kept, there, way)
-    return states, (states, cells, opened, recurrent, kept)
+    inputs = (gates, present, None if constant else mask)
+    _, (states, cells, active) = lax.scan(step, (start, start), inputs, reverse=direction == BACKWARD)
+    return states, (states, cells, active, recurrent, mask)
 
 
-def _one_way_backward(way: int, saved: tuple[Array, ...], wanted: Array) -> tuple[Array, Array, Array, Array, None]:
-    states, cells, opened, recurrent, kept = saved
+def _direction_backward(
+    direction: int, saved: tuple[Array, ...], gradient: Array
+) -> tuple[Array, Array, Array, Array, None]:
+    states, cells, active, recurrent, mask = saved
     start = jnp.zeros_like(states[0])
-    steady = kept.shape[0] == 1
+    constant = len(mask) == 1
 
-    def step(carried: tuple[Array, Array], now: Any) -> tuple[tuple[Array, Array], Array]:
-        from_state, from_cell = carried
-        asked, cell, previous, gates, own = now
-        to_gates, to_previous = _passed_back(asked + from_state, from_cell, cell, previous, gates)
-        return ((to_gates @ recurrent.T) * (kept[0] if steady else own), to_previous), to_gates
+    def step(carry: tuple[Array, Array], inputs: Any) -> tuple[tuple[Array, Array], Array]:
+        from_state, from_cell = carry
+        to_output, cell, previous, gates, step_mask = inputs
+        to_gates, to_previous = _step_backward(to_output + from_state, from_cell, cell, previous, gates)
+        return ((to_gates @ recurrent.T) * (mask[0] if constant else step_mask), to_previous), to_gates
 
-    inputs = (wanted, cells, _before(cells, way), opened, None if steady else kept)
-    _, to_gates = lax.scan(step, (start, start), inputs, reverse=way == ONWARD)
-    before = (_before(states, way) * kept).reshape(-1, states.shape[-1])
+    inputs = (gradient, cells, _previous(cells, direction), active, None if constant else mask)
+    _, to_gates = lax.scan(step, (start, start), inputs, reverse=direction == FORWARD)
+    before = (_previous(states, direction) * mask).reshape(-1, states.shape[-1])
     to_recurrent = before.T @ to_gates.reshape(-1, to_gates.shape[-1])
-    return to_gates, to_recurrent, to_gates.sum(axis=(0, 1)), jnp.zeros_like(kept), None
+    return to_gates, to_recurrent, to_gates.sum(axis=(0, 1)), jnp.zeros_like(mask), None
 
 
-def _before(values: Array, way: int) -> Array:
-    """What each step found: the values of the step before it, and zeros at first."""
+def _previous(values: Array, direction: int) -> Array:
+    """The values of the previous step; zeros for the first."""
     start = jnp.zeros_like(values[:1])
-    return jnp.concatenate([start, values[:-1]] if way == ONWARD else [values[1:], start])
+    return jnp.concatenate([start, values[:-1]] if direction == FORWARD else [values[1:], start])
 
 
-one_way.defvjp(_one_way_forward, _one_way_backward)
+lstm_direction.defvjp(_direction_forward, _direction_backward)

@@ -1,9 +1,4 @@
-"""Compiled programs
-
-From gradients to weights: clipping, normalisation, and optimizers whose constants may differ in a stack.
-
-The compiled programs of a stack, and the ground they stand on: text and strings on the device.
-"""
+"""The compiled programs of a stack of networks, and the data on the device that they share."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ import functools
 import gc
 import importlib
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -25,14 +20,33 @@ from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
-from deadheat.neural.config import Numbers, Shape
-from deadheat.neural.devices import accelerated, as_program, pieces_in_use
-from deadheat.neural.encoder import Marks, Weights, gathered
-from deadheat.neural.text import ROOMY, Encoding, Room, Text, device_arrays, marks, rounded
+from deadheat.neural import rng
+from deadheat.neural.config import HyperParams, Shape
+from deadheat.neural.devices import compile_program, memory_map_usage, on_accelerator
+from deadheat.neural.encoder import StringHashes, Weights, make_batch
+from deadheat.neural.text import (
+    ACCELERATOR_PADDING,
+    Arrays,
+    Encoding,
+    PaddingSizes,
+    Text,
+    device_arrays,
+    hash_strings,
+    round_up,
+)
+
+MAP_LIMIT = 0.5  # share of the memory maps of a process above which programs are freed
+RngState = tuple[Array, Array]  # the seed and the number of updates so far
+BatchIndex = tuple[Array, Array]  # the split and the sentences of a batch
 
 
-def optimizer(kind: str, numbers: Numbers) -> optax.GradientTransformation:
-    """A method of optimization; its learning rate may be traced."""
+def padding_sizes() -> PaddingSizes:
+    """The sizes that texts are padded to on this device."""
+    return ACCELERATOR_PADDING if on_accelerator() else PaddingSizes()
+
+
+def optimizer(kind: str, hyper: HyperParams) -> optax.GradientTransformation:
+    """An optimizer; its learning rate may be traced."""
     makers = {
         "sgd": optax.sgd,
         "adagrad": lambda rate: optax.adagrad(rate, initial_accumulator_value=0.0, eps=1e-7),
@@ -42,205 +56,189 @@ def optimizer(kind: str, numbers: Numbers) -> optax.GradientTransformation:
         "nadam": lambda rate: optax.nadam(rate, eps=1e-8),
         "adam-short": lambda rate: optax.adam(rate, b2=0.9, eps=1e-8),
     }
-    made: optax.GradientTransformation = makers[kind](numbers.rate)
-    return made
+    method: optax.GradientTransformation = makers[kind](hyper.rate)
+    return method
 
 
-def tamed(gradients: Any, numbers: Numbers) -> Any:
-    """Gradients with every component within the clipping threshold, and then their norm within the other.
-
-    Examples
-    --------
-    >>> [round(float(each), 3) for each in tamed([jnp.array(3.0), jnp.array(-4.0)], Numbers(0.1, norm=1.0))]
-    [0.6, -0.8]
-    >>> [round(float(each), 3) for each in tamed([jnp.array(3.0), jnp.array(-4.0)], Numbers(0.1, clip=3.5, norm=1e9))]
-    [3.0, -3.5]
-    """
-    clipped = jax.tree.map(lambda each: jnp.clip(each, -numbers.clip, numbers.clip), gradients)
-    length = jnp.sqrt(sum(jnp.sum(each**2) for each in jax.tree.leaves(clipped)))
-    scale = jnp.minimum(1.0, numbers.norm / jnp.maximum(length, 1e-12))
-    return jax.tree.map(lambda each: each * scale, clipped)
-
-
-FULL = 0.5  # of the pieces of memory a process may have
-Luck = tuple[Array, Array]  # the seed, and how many updates there were
-Where = tuple[Array, Array]  # the split, and the sentences of a batch
-
-
-def room() -> Room:
-    """What texts are filled up to on this device."""
-    return ROOMY if accelerated() else Room()
+def clip_gradients(gradients: Any, hyper: HyperParams) -> Any:
+    """Gradients with every component clipped, and then scaled down to the largest norm allowed."""
+    clipped = jax.tree.map(lambda leaf: jnp.clip(leaf, -hyper.clip, hyper.clip), gradients)
+    norm = jnp.sqrt(sum(jnp.sum(leaf**2) for leaf in jax.tree.leaves(clipped)))
+    scale = jnp.minimum(1.0, hyper.norm / jnp.maximum(norm, 1e-12))
+    return jax.tree.map(lambda leaf: leaf * scale, clipped)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
-    """What all networks of a stack share: shape, text, and strings as numbers."""
+class DeviceData:
+    """What all networks of a stack share: shape, text, and hashes of strings."""
 
     shape: Shape
     text: Text
-    marks: Marks
+    hashes: StringHashes
     lengths: NDArray[np.integer]
     vectors: Array | None = None
 
     @classmethod
     def of(
         cls, shape: Shape, encoding: Encoding, trains: Sequence[Indices], vectors: NDArray[np.floating] | None = None
-    ) -> Ground:
-        """Put a text where networks train; `vectors` has a row for every word, of NaN where it has none."""
-        given = None if vectors is None else ~np.isnan(vectors[:, 0])
-        return cls.knowing(shape, encoding, encoding.knowledge(trains, given), vectors)
+    ) -> DeviceData:
+        """Put a text on the device; `vectors` has a row per word, which is NaN where there is no vector."""
+        in_file = None if vectors is None else ~np.isnan(vectors[:, 0])
+        return cls.from_knowledge(shape, encoding, encoding.knowledge(trains, in_file), vectors)
 
     @classmethod
-    def knowing(
-        cls,
-        shape: Shape,
-        encoding: Encoding,
-        knowledge: Mapping[str, NDArray[np.generic]],
-        vectors: NDArray[np.floating] | None = None,
-    ) -> Ground:
-        """Put a text where networks are that know these words, characters and labels."""
-        text: dict[str, Any] = jax.tree.map(jnp.asarray, device_arrays(encoding, knowledge, room()))
-        strings = (encoding.words, encoding.characters, encoding.labels)
-        sizes = [text[name].shape[1] for name in ("seen", "legible", "possible")]
-        drawn = (jnp.asarray(np.resize(marks(each), size)) for each, size in zip(strings, sizes, strict=True))
+    def from_knowledge(
+        cls, shape: Shape, encoding: Encoding, knowledge: Arrays, vectors: NDArray[np.floating] | None = None
+    ) -> DeviceData:
+        """Put a text on the device for networks that know these words, characters and labels."""
+        text = Text(**jax.tree.map(jnp.asarray, device_arrays(encoding, knowledge, padding_sizes())))
+
+        def hashes_of(strings: Sequence[str], size: int) -> Array:
+            return jnp.asarray(np.resize(hash_strings(strings), size))
+
+        tags = encoding.tags
+        hashes = StringHashes(
+            hashes_of(encoding.words, text.train_counts.shape[1]),
+            hashes_of(encoding.characters, text.known_characters.shape[1]),
+            hashes_of(encoding.labels, text.known_labels.shape[1]),
+            hashes_of(tags, round_up(len(tags), padding_sizes().tags)) if tags else None,
+        )
+        table = None
         if vectors is not None:
-            vectors = np.pad(vectors, ((0, sizes[0] - len(vectors)), (0, 0)), constant_values=np.nan)
-        known = None if vectors is None else jnp.asarray(vectors, jnp.float32)
-        tags = None
-        if encoding.tags:
-            tags = jnp.asarray(np.resize(marks(encoding.tags), rounded(len(encoding.tags), room().tags)))
-        words, characters, labels = drawn
-        own = Marks(words, characters, labels, tags)
-        return cls(shape, Text(**text), own, np.asarray(encoding.arrays["lengths"]), known)
+            padded = np.pad(vectors, ((0, len(hashes.words) - len(vectors)), (0, 0)), constant_values=np.nan)
+            table = jnp.asarray(padded, jnp.float32)
+        return cls(shape, text, hashes, np.asarray(encoding.arrays["lengths"]), table)
 
 
 class Programs:
-    """The compiled programs of a stack of one size; made when first used, or ahead of time."""
+    """The compiled programs of a stack of one size; compiled when first used, or ahead of time."""
 
     def __init__(self, shape: Shape, size: int) -> None:
         self.shape, self.size = shape, size
         self.network: Any = importlib.import_module(shape.network)
-        program = functools.partial(as_program, tuned=shape.tuned)
-        self.step = program(self._over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
-        self.slope = program(self._over_stack(self._slope), static_argnames=("words",))
-        self.move = program(self._over_stack(self._move, shared=0), donate_argnums=(0, 1))
-        self.label = program(self._over_stack(self._label), static_argnames=("words",))
-        self.begin = program(self._over_stack(self._begin, shared=2))
-        self.swap = program(_swapped, donate_argnums=(0,))
-        self.besides: Any = None  # what a network has that goes back and forth between host and device
-        self._ready: dict[tuple[str, int, Hashable], Callable[..., Any]] = {}
+        program = functools.partial(compile_program, tuned=shape.tuned)
+        self.step = program(self.over_stack(self._step), static_argnames=("words",), donate_argnums=(0, 1))
+        self.gradient = program(self.over_stack(self._gradient), static_argnames=("words",))
+        self.update = program(self.over_stack(self._update, shared=0), donate_argnums=(0, 1))
+        self.label = program(self.over_stack(self._label), static_argnames=("words",))
+        self.init_networks = program(self.over_stack(self._init_network, shared=2))
+        self.select = program(_select, donate_argnums=(0,))
+        self.extra_programs: Any = None  # of a network that alternates between host and device
+        self._compiled: dict[tuple[str, int, Hashable], Callable[..., Any]] = {}
 
-    def take_step(self, *given: Any, words: int) -> Any:
+    def train_step(self, *args: Any, words: int) -> Any:
         """One step of every network with sentences of so many words.
 
-        On a CPU in two programs, of which the second is the same for all lengths: compiling takes long there. Networks
-        that go back and forth between host and device know themselves how to take a step.
+        On a CPU there are two programs, the second of which is the same for all lengths, since compiling takes long
+        there. Networks that alternate between host and device have a `train_step` of their own.
         """
-        if hasattr(self.network, "take_step"):
-            return self.network.take_step(self, *given, words=words)
-        if not accelerated():
-            weights, state, luck, numbers, where, text = given
-            value, slopes = self.slope(weights, luck, numbers, where, text, words=words)
-            return (*self.move(weights, state, slopes, numbers, where), value)
-        ready = self._ready.get(("step", words, _sizes(given[-1])))
-        return ready(*given) if ready is not None else self.step(*given, words=words)
+        if hasattr(self.network, "train_step"):
+            return self.network.train_step(self, *args, words=words)
+        if not on_accelerator():
+            weights, state, rng_state, hyper, index, text = args
+            value, gradients = self.gradient(weights, rng_state, hyper, index, text, words=words)
+            return (*self.update(weights, state, gradients, hyper, index), value)
+        compiled = self._compiled.get(("step", words, _sizes(args[-1])))
+        return compiled(*args) if compiled is not None else self.step(*args, words=words)
 
-    def give_labels(self, *given: Any, words: int) -> Any:
+    def predict_batch(self, *args: Any, words: int) -> Any:
         """The labels that every network gives to sentences of so many words."""
-        if hasattr(self.network, "give_labels"):
-            return self.network.give_labels(self, *given, words=words)
-        ready = self._ready.get(("label", words, _sizes(given[-1])))
-        return ready(*given) if ready is not None else self.label(*given, words=words)
+        if hasattr(self.network, "predict_batch"):
+            return self.network.predict_batch(self, *args, words=words)
+        compiled = self._compiled.get(("label", words, _sizes(args[-1])))
+        return compiled(*args) if compiled is not None else self.label(*args, words=words)
 
-    def prepare(self, wanted: Sequence[tuple[str, int, tuple[Any, ...]]]) -> None:
-        """Compile programs side by side, ahead of time: each by its name, its number of words and its arguments."""
-        missing = [each for each in wanted if (each[0], each[1], _sizes(each[2][-1])) not in self._ready]
-        lowered = [getattr(self, name).lower(*given, words=words) for name, words, given in missing]
+    def prepare(self, programs: Sequence[tuple[str, int, tuple[Any, ...]]]) -> None:
+        """Compile programs in parallel, ahead of time: each by its name, number of words and arguments."""
+        missing = {(name, words, _sizes(args[-1])): args for name, words, args in programs}
+        missing = {key: args for key, args in missing.items() if key not in self._compiled}
+        lowered = [getattr(self, name).lower(*args, words=words) for (name, words, _), args in missing.items()]
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            made = list(threads.map(lambda each: each.compile(), lowered))
-        for (name, words, given), program in zip(missing, made, strict=True):
-            self._ready[name, words, _sizes(given[-1])] = program
+            compiled = threads.map(lambda program: program.compile(), lowered)
+            self._compiled |= dict(zip(missing, compiled, strict=True))
 
-    def _over_stack(self, call: Callable[..., Any], shared: int = 1) -> Callable[..., Any]:
+    def over_stack(self, call: Callable[..., Any], shared: int = 1) -> Callable[..., Any]:
         """The program for every network of the stack; its last arguments are common to all."""
 
         @functools.wraps(call)
-        def over(*given: Any, words: int = 0) -> Any:
+        def over(*args: Any, words: int = 0) -> Any:
             bound = functools.partial(call, words=words)
+            single = len(args) - shared
             if self.size == 1:
-                alone, common = given[: len(given) - shared], given[len(given) - shared :]
-                own = [jax.tree.map(lambda each: each[0], arg) for arg in alone]
-                return jax.tree.map(lambda each: each[None], bound(*own, *common))
-            axes = (0,) * (len(given) - shared) + (None,) * shared
-            return jax.vmap(bound, in_axes=axes)(*given)
+                first = (jax.tree.map(lambda leaf: leaf[0], arg) for arg in args[:single])
+                return jax.tree.map(lambda leaf: leaf[None], bound(*first, *args[single:]))
+            return jax.vmap(bound, in_axes=(0,) * single + (None,) * shared)(*args)
 
         return over
 
-    def _begin(self, seed: Array, marks: Marks, vectors: Array | None, *, words: int) -> tuple[Weights, Any]:
-        del words
-        weights = self.network.initial_weights(chance.key(0, seed), self.shape, marks, vectors)
-        return weights, optimizer(self.shape.optimizer, Numbers(0.0)).init(_in_line(weights)[0])
-
-    def _step(self, weights: Weights, state: Any, luck: Luck, numbers: Numbers, where: Where, text: Text, *,
-              words: int) -> tuple[Weights, Any, Array]:  # fmt: skip
-        """One update; a network without sentences stays as it is."""
-        value, slopes = self._slope(weights, luck, numbers, where, text, words=words)
-        return (*self._move(weights, state, slopes, numbers, where), value)
-
-    def _slope(self, weights: Weights, luck: Luck, numbers: Numbers, where: Where, text: Text, *,
-               words: int) -> tuple[Array, Weights]:  # fmt: skip
-        """How unlikely the gold labels are, and which way is down."""
-        (seed, count), (split, sentences) = luck, where
-        key = chance.key(1, seed, count)
-        batch = gathered(text, split, sentences, words)
-        value, slopes = jax.value_and_grad(self.network.loss)(weights, self.shape, text, split, batch, numbers, key)
-        return jnp.where(jnp.any(sentences >= 0), value, 0.0), slopes
-
-    def _move(
-        self, weights: Weights, state: Any, slopes: Weights, numbers: Numbers, where: Where, *, words: int = 0
+    def _init_network(
+        self, seed: Array, hashes: StringHashes, vectors: Array | None, *, words: int
     ) -> tuple[Weights, Any]:
-        """Weights and the optimizer's memory after an update."""
         del words
-        (line, back), (down, _) = _in_line(weights), _in_line(slopes)
-        updates, new_state = optimizer(self.shape.optimizer, numbers).update(tamed(down, numbers), state, line)
-        moved = (optax.apply_updates(line, updates), new_state)
-        if self.size > 1:  # alone, it is not called without sentences
-            busy = jnp.any(where[1] >= 0)
-            moved = jax.tree.map(lambda new, old: jnp.where(busy, new, old), moved, (line, state))
-        return back(moved[0]), moved[1]
+        weights = self.network.init_weights(rng.make_key(0, seed), self.shape, hashes, vectors)
+        return weights, optimizer(self.shape.optimizer, HyperParams(0.0)).init(_flatten(weights)[0])
+
+    def _step(self, weights: Weights, state: Any, rng_state: RngState, hyper: HyperParams, index: BatchIndex,
+              text: Text, *, words: int) -> tuple[Weights, Any, Array]:  # fmt: skip
+        """One update; a network without sentences stays as it is."""
+        value, gradients = self._gradient(weights, rng_state, hyper, index, text, words=words)
+        return (*self._update(weights, state, gradients, hyper, index), value)
+
+    def _gradient(self, weights: Weights, rng_state: RngState, hyper: HyperParams, index: BatchIndex, text: Text, *,
+                  words: int) -> tuple[Array, Weights]:  # fmt: skip
+        """The loss and its gradient."""
+        (seed, count), (split, sentences) = rng_state, index
+        key = rng.make_key(1, seed, count)
+        batch = make_batch(text, split, sentences, words)
+        value, gradients = jax.value_and_grad(self.network.loss)(weights, self.shape, text, split, batch, hyper, key)
+        return jnp.where(jnp.any(sentences >= 0), value, 0.0), gradients
+
+    def _update(
+        self, weights: Weights, state: Any, gradients: Weights, hyper: HyperParams, index: BatchIndex, *, words: int = 0
+    ) -> tuple[Weights, Any]:
+        """Weights and the optimizer's state after an update."""
+        del words
+        (flat, unflatten), (flat_gradients, _) = _flatten(weights), _flatten(gradients)
+        method = optimizer(self.shape.optimizer, hyper)
+        updates, new_state = method.update(clip_gradients(flat_gradients, hyper), state, flat)
+        updated = (optax.apply_updates(flat, updates), new_state)
+        if self.size > 1:  # a single network is not called without sentences
+            busy = jnp.any(index[1] >= 0)
+            updated = jax.tree.map(lambda new, old: jnp.where(busy, new, old), updated, (flat, state))
+        return unflatten(updated[0]), updated[1]
 
     def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Any:
-        return self.network.outputs(weights, self.shape, text, split, gathered(text, split, sentences, words))
+        return self.network.outputs(weights, self.shape, text, split, make_batch(text, split, sentences, words))
 
 
 def _sizes(text: Text) -> Hashable:
-    """What tells texts apart that need programs of their own."""
-    return tuple(each.shape for each in jax.tree.leaves(text))
+    """Texts with different sizes need different programs."""
+    return tuple(leaf.shape for leaf in jax.tree.leaves(text))
 
 
 @functools.lru_cache(maxsize=8)
 def programs(shape: Shape, size: int) -> Programs:
-    """The programs of a stack, made once."""
+    """The programs of a stack, created once."""
     return Programs(shape, size)
 
 
-def tidy() -> None:
-    """Let go of all programs if they fill half of the room a process has for them; those in use go when they end.
+def free_programs() -> None:
+    """Free all programs if they take half of the memory maps of the process; those in use are freed later.
 
-    They are on disk, from where those that are needed again come back in a moment.
+    They are cached on disk, from where those that are needed again are loaded quickly.
     """
-    if pieces_in_use() > FULL:
+    if memory_map_usage() > MAP_LIMIT:
         programs.cache_clear()
         jax.clear_caches()  # type: ignore[no-untyped-call]
         gc.collect()
 
 
-def _in_line(weights: Weights) -> tuple[Any, Callable[[Any], Weights]]:
-    """All weights in one line, and the way back: to an accelerator they are one array and a few programs less."""
-    return ravel_pytree(weights) if accelerated() else (weights, lambda same: same)
+def _flatten(weights: Weights) -> tuple[Any, Callable[[Any], Weights]]:
+    """All weights as one array on an accelerator, for fewer programs, and a function to restore them."""
+    return ravel_pytree(weights) if on_accelerator() else (weights, lambda same: same)
 
 
-def _swapped(old: Any, new: Any, which: Array) -> Any:
+def _select(old: Any, new: Any, which: Array) -> Any:
     """The old trees with the new ones in some slots."""
     choose = lambda a, b: jnp.where(which.reshape(-1, *(1,) * (a.ndim - 1)), b, a)  # noqa: E731
     return jax.tree.map(choose, old, new)

@@ -1,7 +1,7 @@
-"""Schemes of tagging chunks: from one to another, which one labels are written in, and F1 to choose models by.
+"""Schemes of tagging chunks: conversion, detection, and F1 to choose models by.
 
-Chunks are read by conlleval's rules (`deadheat.metrics.chunking`), whatever the scheme, so that broken sequences are
-mended as the score mends them, and are then written as the wanted scheme has them: the chunks never change.
+Chunks are read by conlleval's rules (`deadheat.metrics.chunking`), whatever the scheme. Invalid sequences are repaired
+as the score repairs them, and then written in the target scheme: the chunks never change.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.chunking import (
-    INVALID,
     SCHEMES,
+    STRANGE,
     B,
     E,
     I,
@@ -24,10 +24,10 @@ from deadheat.metrics.chunking import (
     Prefixes,
     S,
     Types,
-    describe_scheme,
-    find_chunks,
+    expected_under,
     in_both,
-    split_tags,
+    mended,
+    parts_of,
     written,
 )
 from deadheat.metrics.metric import f1
@@ -35,159 +35,102 @@ from deadheat.metrics.metric import f1
 Codes: TypeAlias = NDArray[np.integer]
 
 TARGETS = ("bio", "iob1", "iobes", "bilou")
-MISSING = "_"  # the first string of every vocabulary of a corpus, whether a word has it or not
+CONLLEVAL = "conlleval"
 
 
-class Recoded(NamedTuple):
-    """A code for every word, and the labels that codes stand for: those that occur, `O` first, then by type."""
+class RecodedLabels(NamedTuple):
+    """A code for every word, and the labels that occur: `O` first, then by type."""
 
     codes: NDArray[np.int32]
     names: tuple[str, ...]
 
 
-def to_scheme(labels: Sequence[str], offsets: ArrayLike, *, source: str = "conlleval", target: str) -> list[str]:
+def recode(codes: Codes, names: Sequence[str], offsets: ArrayLike, *, target: str) -> RecodedLabels:
     """Labels of the same chunks in another scheme.
 
     Parameters
     ----------
-    labels
-        One a word, for all sentences.
+    codes
+        One label per word, as an index into `names`.
+    names
+        The labels, in any scheme; names that no word has may be anything.
     offsets
-        Where each sentence begins, and at last the number of words.
-    source
-        Which labels are allowed: those of `bio`, `iob1`, `iobes` or `bilou`; `conlleval` allows all of them. It does
-        not change how they are read.
+        The first word of every sentence, and the number of words.
     target
         `bio` (IOB2), `iob1`, `iobes` (BIOES) or `bilou`.
-
-    Raises
-    ------
-    InputError
-        At a label that the source does not have.
-
-    Examples
-    --------
-    >>> to_scheme(["I-NP", "I-NP", "B-NP", "O", "I-VP"], [0, 5], source="iob1", target="iobes")
-    ['B-NP', 'E-NP', 'S-NP', 'O', 'S-VP']
-
-    A broken sequence is mended as conlleval reads it.
-
-    >>> to_scheme(["I-NP", "I-VP", "I-VP"], [0, 2, 3], target="bio")
-    ['B-NP', 'B-VP', 'B-VP']
-    """
-    numbers = {label: code for code, label in enumerate(dict.fromkeys(labels))}
-    codes = np.fromiter(map(numbers.__getitem__, labels), np.int32, len(labels))
-    found = recode(codes, list(numbers), offsets, source=source, target=target)
-    return list(map(found.names.__getitem__, found.codes.tolist()))
-
-
-def recode(
-    codes: Codes, names: Sequence[str], offsets: ArrayLike, *, source: str = "conlleval", target: str
-) -> Recoded:
-    """As `to_scheme`, for labels that are given as codes of names; names that no word has may be anything.
 
     Examples
     --------
     >>> import numpy as np
-    >>> found = recode(np.array([1, 2, 0, 1]), ["O", "B-X", "I-X"], [0, 4], target="iobes")
-    >>> found.codes.tolist(), found.names
+    >>> recoded = recode(np.array([1, 2, 0, 1]), ["O", "B-X", "I-X"], [0, 4], target="iobes")
+    >>> recoded.codes.tolist(), recoded.names
     ([1, 2, 0, 3], ('O', 'B-X', 'E-X', 'S-X'))
     """
-    for what, name, known in (("source scheme", source, tuple(SCHEMES)), ("target scheme", target, TARGETS)):
-        if name not in known:
-            raise NameUnknown(what, name, known)
+    if target not in TARGETS:
+        raise NameUnknown("target scheme", target, TARGETS)
     bounds = _bounds(offsets, len(codes))
     numbers = {"": 0}
-    prefix, types = _parts(codes, names, source, numbers)
-    prefix = written(find_chunks(prefix, types, bounds), target, prefix != O, bounds)
+    prefix, types = _parts(codes, names, CONLLEVAL, numbers)
+    prefix = written(mended(prefix, types, bounds), target, prefix != O, bounds)
     # One number for prefix and type, in the order of the new names: O, then type by type.
     kinds = sorted(numbers)
     ranks = np.empty(len(kinds), np.int32)
     ranks[[numbers[kind] for kind in kinds]] = np.arange(len(kinds))
     joined = np.where(prefix == O, 0, ranks[types] * (S + 1) + prefix)
-    there = np.flatnonzero(np.bincount(joined, minlength=1))
-    code_of = np.zeros(len(kinds) * (S + 1), np.int32)
-    code_of[there] = np.arange(len(there))
-    letters = _letters(target)
-    spelled = (_label(letters[number % (S + 1)], kinds[number // (S + 1)]) for number in there.tolist())
-    return Recoded(code_of[joined], tuple(spelled))
+    used = np.flatnonzero(np.bincount(joined, minlength=1))
+    new_codes = np.zeros(len(kinds) * (S + 1), np.int32)
+    new_codes[used] = np.arange(len(used))
+    single, end = ("U", "L") if target == "bilou" else ("S", "E")
+    letters = {O: "O", B: "B", I: "I", E: end, S: single}
+    spellings = (_label(letters[number % (S + 1)], kinds[number // (S + 1)]) for number in used.tolist())
+    return RecodedLabels(new_codes[joined], tuple(spellings))
 
 
-def scheme_of(names: Sequence[str], codes: Codes | None = None, offsets: ArrayLike | None = None) -> str | None:
-    """The scheme in which labels are written: `bio`, `iob1`, `iobes`, `bilou`, or None if they are plain tags.
+def scheme_of(names: Sequence[str], codes: Codes, offsets: ArrayLike) -> str | None:
+    """The scheme of labels: `bio`, `iob1`, `iobes`, `bilou`, or None if they are plain tags.
 
     Labels of chunks are `O` and a prefix with a type after a hyphen; without types they are at least `O`, `B` and `I`.
-    Letters tell `iobes` and `bilou`. Whether labels with `B` and `I` alone are `bio` or `iob1` the names tell only
-    where a type lacks its `B`; given the codes of all words and where sentences begin, it is the scheme that writes
-    the same chunks with fewer other labels, and `bio` if both do equally well.
-
-    Examples
-    --------
-    >>> scheme_of(["O", "B-NP", "I-NP"]), scheme_of(["O", "B-NP", "I-NP", "I-VP"]), scheme_of(["O", "S-NP"])
-    ('bio', 'iob1', 'iobes')
-    >>> scheme_of(["NN", "VB", "O"]) is None
-    True
-    >>> import numpy as np
-    >>> scheme_of(["O", "B-NP", "I-NP"], np.array([2, 2, 0, 2, 1]), [0, 5])
-    'iob1'
+    Letters identify `iobes` and `bilou`. Labels with `B` and `I` only are in the scheme that would write the same
+    chunks with fewer changes, and `bio` if both need equally many.
     """
-    if codes is None:
-        used = [name for name in names if name != MISSING]
-    else:
-        _check_codes(codes, names)
-        used = [names[code] for code in np.flatnonzero(np.bincount(codes)).tolist()]
+    _check_codes(codes, names)
+    used = [names[code] for code in np.flatnonzero(np.bincount(codes)).tolist()]
     parts = {name.partition("-") for name in used}
     letters = {letter for letter, _, _ in parts if letter != "O"}
     typed = all(kind for letter, _, kind in parts if letter != "O")
     plain = any(kind for letter, _, kind in parts if letter == "O")
     if not letters or plain or not (typed or {"O", "B", "I"} <= set(used)):
         return None
-    scheme = next((each for each in TARGETS if letters <= set(SCHEMES[each])), None)
+    scheme = next((scheme for scheme in TARGETS if letters <= set(SCHEMES[scheme])), None)
     if scheme != "bio":
         return scheme
-    if codes is None or offsets is None:
-        begun = {kind for letter, _, kind in parts if letter == "B"}
-        return "bio" if all(kind in begun for letter, _, kind in parts if letter == "I") else "iob1"
     bounds = _bounds(offsets, len(codes))
     prefix, types = _parts(codes, names, "bio", {"": 0})
-    chunks = find_chunks(prefix, types, bounds)
-    others = {each: np.count_nonzero(prefix != written(chunks, each, prefix != O, bounds)) for each in ("bio", "iob1")}
-    return min(others, key=others.__getitem__)
+    chunks = mended(prefix, types, bounds)
+    changes = {
+        scheme: np.count_nonzero(prefix != written(chunks, scheme, prefix != O, bounds)) for scheme in ("bio", "iob1")
+    }
+    return min(changes, key=changes.__getitem__)
 
 
 def f1_of(gold: Codes, predicted: Codes, names: Sequence[str], offsets: ArrayLike) -> float:
-    """Chunk F1 of conlleval, as `chunks.v1` has it, from the codes of labels; 0 where there are no chunks.
-
-    Parameters
-    ----------
-    gold, predicted
-        A code into `names` for every word; labels may be of any scheme.
-    offsets
-        Where each sentence begins, and at last the number of words.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> names = ["O", "B-X", "I-X"]
-    >>> round(f1_of(np.array([1, 2, 0, 1]), np.array([1, 2, 0, 0]), names, [0, 4]), 4)  # one of two, and none too many
-    0.6667
-    """
+    """Chunk F1 of conlleval, as in `chunks.v1`, from codes of labels in any scheme; 0 where there are no chunks."""
     if len(gold) != len(predicted):
         raise InputError(f"{len(predicted):,} predicted labels; expected {len(gold):,} as in gold")
     bounds = _bounds(offsets, len(gold))
-    own, other = (find_chunks(*_parts(codes, names, "conlleval", {"": 0}), bounds) for codes in (gold, predicted))
-    correct = np.count_nonzero(in_both(own, other, len(gold)))
-    return float(f1(np.array([correct, len(own.first), len(other.first)])))
+    first, second = (mended(*_parts(codes, names, CONLLEVAL, {"": 0}), bounds) for codes in (gold, predicted))
+    correct = np.count_nonzero(in_both(first, second, len(gold)))
+    return float(f1(np.array([correct, len(first.first), len(second.first)])))
 
 
 def _parts(codes: Codes, names: Sequence[str], scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
-    """Prefix and type of every word; a label that the scheme does not have is refused where a word has it."""
+    """Prefix and type of every word; a label that the scheme does not have is an error if a word has it."""
     _check_codes(codes, names)
-    prefixes, types = split_tags(names, scheme, numbers)
+    prefixes, types = parts_of(names, scheme, numbers)
     prefix = prefixes[codes]
-    if (prefix == INVALID).any():
-        at = int(np.argmax(prefix == INVALID))
-        raise InputError(f"word {at + 1}: label {names[codes[at]]!r}; {describe_scheme(scheme)}")
+    if (prefix == STRANGE).any():
+        word = int(np.argmax(prefix == STRANGE))
+        raise InputError(f"word {word + 1}: label {names[codes[word]]!r}; {expected_under(scheme)}")
     return prefix, types[codes]
 
 
@@ -203,11 +146,6 @@ def _bounds(offsets: ArrayLike, words: int) -> Indices:
     if len(bounds) < 1 or bounds[0] != 0 or bounds[-1] != words or (sizes < 0).any():
         raise InputError(f"offsets of sentences; expected them to rise from 0 to {words:,}, the number of words")
     return np.asarray(bounds[np.append(True, sizes > 0)])
-
-
-def _letters(scheme: str) -> dict[int, str]:
-    single, end = ("U", "L") if scheme == "bilou" else ("S", "E")
-    return {O: "O", B: "B", I: "I", E: end, S: single}
 
 
 def _label(letter: str, kind: str) -> str:

@@ -1,7 +1,7 @@
-"""A corpus as arrays for networks: codes of words, their casing, characters and labels.
+"""A corpus as arrays for networks: codes of words, casing, characters and labels.
 
-Everything a network learns about a word, character or label starts from a number that depends on the string alone, so
-that a network is the same whatever else stands in the vocabularies around it.
+Initial vectors of a word, character or label are drawn from a hash of the string, so that a network is the same
+whatever else is in the vocabularies.
 """
 
 from __future__ import annotations
@@ -15,60 +15,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recode
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recoded
 
 if TYPE_CHECKING:
     from jax import Array
 
-UNKNOWN = 0  # word, character and (in predictions) nothing else
+UNKNOWN = 0  # the code of unknown words and characters
 LONGEST_WORD = 16  # characters that are looked at: the first and the last half
-SMALL = 64  # words, sentences and so on: what is smaller is filled up to it
+SMALL = 64  # arrays are padded to at least this size
+
+Arrays = Mapping[str, NDArray[np.generic]]
 
 
 class Text(NamedTuple):
-    """What stays on the device; P splits, V words, F forms, C characters, L labels."""
+    """A text on the device; P splits, N words, V word types, F forms, C characters, L labels."""
 
-    words: Array  # of each token
+    words: Array  # (N,)
     forms: Array
     cases: Array
     labels: Array
     starts: Array  # of each sentence
     lengths: Array
-    spelled: Array  # (F, LONGEST_WORD) characters of each form, -1 after its end
-    seen: Array  # (P, V) 0: not in train, 1: once, 2: more often
-    legible: Array  # (P, C) whether a character is in train
-    possible: Array  # (P, L) whether a label is in train
-    more: dict[str, Array]  # of each token, for some networks: tags, heads; (N) or, where splits differ, (P, N)
+    spellings: Array  # (F, LONGEST_WORD) characters of each form, -1 after its end
+    train_counts: Array  # (P, V) 0: not in train, 1: once, 2: more often
+    known_characters: Array  # (P, C) whether a character is in train
+    known_labels: Array  # (P, L) whether a label is in train
+    extra: dict[str, Array]  # of each word, for some networks: tags, heads; (N,) or, where splits differ, (P, N)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """The words and characters that have vectors; number 0 of both stands for what has none."""
+    """The words and characters that have vectors; code 0 of both stands for the unknown."""
 
     words: tuple[str, ...]
     characters: tuple[str, ...]
-    keys: Mapping[str, str] = field(default_factory=dict)  # forms whose word is not the form made normal
+    keys: Mapping[str, str] = field(default_factory=dict)  # forms whose word is not the normalized form
 
     @classmethod
     def of(cls, forms: Iterable[str], keys: Mapping[str, str] | None = None) -> Lexicon:
-        """Everything that occurs in some forms."""
+        """All words and characters of some forms."""
         forms, keys = list(forms), keys or {}
-        words = sorted({keys.get(form) or normalised(form) for form in forms})
+        words = sorted({keys.get(form) or normalize_form(form) for form in forms})
         return cls(("", *words), ("", *sorted(set("".join(forms)))), keys)
 
     def codes(self, forms: Sequence[str]) -> NDArray[np.int32]:
-        """The word of each form; unknown ones have 0."""
-        numbers = {word: at for at, word in enumerate(self.words)}
-        found = (numbers.get(self.keys.get(form) or normalised(form), UNKNOWN) for form in forms)
-        return np.fromiter(found, np.int32, len(forms))
+        """The word of each form; 0 for unknown ones."""
+        index = {word: code for code, word in enumerate(self.words)}
+        codes = (index.get(self.keys.get(form) or normalize_form(form), UNKNOWN) for form in forms)
+        return np.fromiter(codes, np.int32, len(forms))
 
-    def spelled(self, forms: Sequence[str]) -> NDArray[np.int32]:
-        """The characters of each form as it stands: (F, LONGEST_WORD)."""
-        numbers = {letter: at for at, letter in enumerate(self.characters)}
+    def spellings(self, forms: Sequence[str]) -> NDArray[np.int32]:
+        """The characters of each form: (F, LONGEST_WORD)."""
+        index = {letter: code for code, letter in enumerate(self.characters)}
+        half = LONGEST_WORD // 2
         rows = np.full((len(forms), LONGEST_WORD), -1, np.int32)
-        for at, form in enumerate(forms):
-            row = [numbers.get(letter, UNKNOWN) for letter in _shown(form)]
-            rows[at, : len(row)] = row
+        for row, form in zip(rows, forms, strict=True):
+            letters = form if len(form) <= LONGEST_WORD else form[:half] + form[-half:]
+            row[: len(letters)] = [index.get(letter, UNKNOWN) for letter in letters]
         return rows
 
 
@@ -76,12 +79,12 @@ class Lexicon:
 class Encoding:
     """Arrays of a text on the host, and the strings that codes stand for."""
 
-    arrays: Mapping[str, NDArray[np.generic]]
+    arrays: Arrays
     lexicon: Lexicon
     labels: tuple[str, ...]
-    more: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)  # see Text
+    extra: Arrays = field(default_factory=dict)  # see Text
     tags: tuple[str, ...] = ()
-    kinds: Mapping[str, int] = field(default_factory=dict)  # what of `more` are labels too, and where those begin
+    kinds: Mapping[str, int] = field(default_factory=dict)  # which of `extra` are labels too, and their first code
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -92,35 +95,33 @@ class Encoding:
         return self.lexicon.characters
 
     def knowledge(
-        self, trains: Sequence[Indices], given: NDArray[np.bool_] | None = None
+        self, trains: Sequence[Indices], in_file: NDArray[np.bool_] | None = None
     ) -> dict[str, NDArray[np.generic]]:
-        """What networks that train on these sentences, a list a split, know of words, characters and labels.
+        """What networks that train on these sentences, one list per split, know of words, characters and labels.
 
-        Words that are `given` a vector are known to all.
+        Words that have a vector in a file are known to all.
         """
-        own = self.arrays
-        seen = np.zeros((len(trains), len(self.words)), np.int8)
-        legible = np.zeros((len(trains), len(self.characters)), bool)
-        possible = np.zeros((len(trains), len(self.labels)), bool)
-        for at, sentences in enumerate(trains):
-            inside = np.zeros(len(own["words"]), bool)
-            inside[tokens_of(own["starts"], own["lengths"], sentences)] = True
-            counts = np.bincount(own["words"][inside], minlength=len(self.words))
-            seen[at] = np.minimum(counts, 2)
-            letters = np.unique(own["spelled"][np.unique(own["forms"][inside])])
-            legible[at, letters[letters >= 0]] = True
-            possible[at, np.unique(own["labels"][inside])] = True
+        counts = np.zeros((len(trains), len(self.words)), np.int8)
+        characters = np.zeros((len(trains), len(self.characters)), bool)
+        labels = np.zeros((len(trains), len(self.labels)), bool)
+        for split, sentences in enumerate(trains):
+            tokens = np.zeros(len(self.arrays["words"]), bool)
+            tokens[tokens_of(self.arrays["starts"], self.arrays["lengths"], sentences)] = True
+            counts[split] = np.minimum(np.bincount(self.arrays["words"][tokens], minlength=len(self.words)), 2)
+            letters: Indices = np.unique(self.arrays["spellings"][np.unique(self.arrays["forms"][tokens])])
+            characters[split, letters[letters >= 0]] = True
+            labels[split, np.unique(self.arrays["labels"][tokens])] = True
             for name, first in self.kinds.items():
-                possible[at, first + np.unique(self.more[name][inside])] = True
-        seen[:, UNKNOWN] = 2
-        if given is not None:
-            seen[:, given] = 2
-        return {"seen": seen, "legible": legible, "possible": possible}
+                labels[split, first + np.unique(self.extra[name][tokens])] = True
+        counts[:, UNKNOWN] = 2
+        if in_file is not None:
+            counts[:, in_file] = 2
+        return {"train_counts": counts, "known_characters": characters, "known_labels": labels}
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """The least that a text is filled up to."""
+class PaddingSizes:
+    """The least sizes that the arrays of a text are padded to."""
 
     tokens: int = SMALL
     sentences: int = SMALL
@@ -131,31 +132,35 @@ class Room:
 
 
 # Where compiling takes longer than training: small treebanks then share their programs.
-ROOMY = Room(tokens=1 << 16, sentences=1 << 12, words=1 << 14, characters=256, labels=64, tags=32)
+ACCELERATOR_PADDING = PaddingSizes(
+    tokens=1 << 16, sentences=1 << 12, words=1 << 14, characters=256, labels=64, tags=32
+)  # fmt: skip
 
 
-def device_arrays(encoding: Encoding, knowledge: Mapping[str, NDArray[np.generic]], room: Room) -> dict[str, Any]:
-    """All arrays of a `Text`, filled up to sizes that many texts share, so that programs need not be made anew."""
-    least = {"starts": room.sentences, "lengths": room.sentences, "spelled": room.words}
-    filled: dict[str, Any] = {
-        name: _filled(each, (least.get(name, room.tokens),)) for name, each in encoding.arrays.items()
+def device_arrays(encoding: Encoding, knowledge: Arrays, padding: PaddingSizes) -> dict[str, Any]:
+    """All arrays of a `Text`, padded to sizes that many texts share, so that they can share programs."""
+    least = {"starts": padding.sentences, "lengths": padding.sentences, "spellings": padding.words}
+    arrays: dict[str, Any] = {
+        name: _pad(array, (least.get(name, padding.tokens),)) for name, array in encoding.arrays.items()
     }
-    known = {"seen": room.words, "legible": room.characters, "possible": room.labels}
-    filled |= {name: _filled(each, (1, known[name])) for name, each in knowledge.items()}
-    more = {
-        name: _filled(each, (room.tokens,) if each.ndim == 1 else (1, room.tokens))
-        for name, each in encoding.more.items()
+    least = {
+        "train_counts": padding.words, "known_characters": padding.characters, "known_labels": padding.labels,
+    }  # fmt: skip
+    arrays |= {name: _pad(array, (1, least[name])) for name, array in knowledge.items()}
+    arrays["extra"] = {
+        name: _pad(array, (padding.tokens,) if array.ndim == 1 else (1, padding.tokens))
+        for name, array in encoding.extra.items()
     }
-    return filled | {"more": more}
+    return arrays
 
 
-def encoded(
+def encode_corpora(
     corpora: Sequence[Corpus], labels: NDArray[np.integer], names: Sequence[str], lexicon: Lexicon | None = None
 ) -> Encoding:
-    """Arrays of some corpora, one behind the other, with the label code of every token of them."""
-    forms = forms_of(corpora)
+    """Arrays of concatenated corpora, with the label code of every word."""
+    forms = distinct_forms(corpora)
     lexicon = lexicon or Lexicon.of(forms)
-    codes = codes_among([corpus.column("form") for corpus in corpora], forms)
+    codes = encode_columns([corpus.column("form") for corpus in corpora], forms)
     lengths = np.concatenate([np.diff(corpus.offsets).astype(np.int32) for corpus in corpora])
     cases = np.fromiter(map(casing, forms), np.int32, len(forms))
     arrays: dict[str, NDArray[np.generic]] = {
@@ -165,78 +170,56 @@ def encoded(
         "labels": np.asarray(labels, np.int32),
         "starts": (np.cumsum(lengths) - lengths).astype(np.int32),
         "lengths": lengths,
-        "spelled": lexicon.spelled(forms),
+        "spellings": lexicon.spellings(forms),
     }
     return Encoding(arrays, lexicon, tuple(names))
 
 
-def forms_of(corpora: Sequence[Corpus]) -> list[str]:
-    """All words of some corpora, each once, in the order of the alphabet."""
-    return strings_of([corpus.column("form") for corpus in corpora])
+def distinct_forms(corpora: Sequence[Corpus]) -> list[str]:
+    """All distinct forms of some corpora, sorted."""
+    return distinct_strings([corpus.column("form") for corpus in corpora])
 
 
-def strings_of(columns: Sequence[Column]) -> list[str]:
-    """All strings that occur in some columns, each once, in the order of the alphabet."""
+def distinct_strings(columns: Sequence[Column]) -> list[str]:
+    """All distinct strings that occur in some columns, sorted."""
     return sorted({column.vocabulary[code] for column in columns for code in np.unique(column.codes).tolist()})
 
 
-def codes_among(columns: Sequence[Column], strings: Sequence[str]) -> NDArray[np.int32]:
-    """The place of every word's string among some, of columns one behind the other; -1 for those that are not there."""
-    among = Vocabulary.of(strings)
-    return np.concatenate([recode(column, among) for column in columns])
+def encode_columns(columns: Sequence[Column], strings: Sequence[str]) -> NDArray[np.int32]:
+    """The index of every word's string among `strings`, for concatenated columns; -1 where it is missing."""
+    vocabulary = Vocabulary.of(strings)
+    return np.concatenate([recoded(column, vocabulary) for column in columns])
 
 
-def rounded(size: int, least: int = SMALL) -> int:
-    """A size that many texts share: at most an eighth more, from 16 on.
-
-    Examples
-    --------
-    >>> [rounded(size, 1) for size in (0, 1, 5, 17, 1000, 43_000)], rounded(5)
-    ([2, 2, 6, 18, 1024, 45056], 64)
-    """
+def round_up(size: int, least: int = SMALL) -> int:
+    """A size that many texts share: at most an eighth more, from 16 on."""
     size = max(size, least)
     step = 1 << max(1, (size - 1).bit_length() - 4)
     return -(-size // step) * step
 
 
-def _filled(array: NDArray[np.generic], least: tuple[int, ...]) -> NDArray[np.generic]:
-    """An array with zeros (none, false) behind its end along its first axes, as many as there are least sizes."""
-    sizes = zip(array.shape, least, strict=False)
-    grown = [(0, rounded(size, own) - size) for size, own in sizes]
-    return np.pad(array, grown + [(0, 0)] * (array.ndim - len(grown)))
+def _pad(array: NDArray[np.generic], least: tuple[int, ...]) -> NDArray[np.generic]:
+    """An array with zeros after the end of its first axes, one per least size."""
+    widths = [(0, round_up(size, smallest) - size) for size, smallest in zip(array.shape, least, strict=False)]
+    return np.pad(array, widths + [(0, 0)] * (array.ndim - len(widths)))
 
 
 def tokens_of(starts: NDArray[np.generic], lengths: NDArray[np.generic], sentences: Indices) -> Indices:
-    """Places of all tokens of some sentences."""
-    own = np.asarray(lengths)[sentences].astype(np.int64)
-    ends = np.cumsum(own)
-    return (
-        np.arange(int(ends[-1]) if len(ends) else 0)
-        - np.repeat(ends - own, own)
-        + np.repeat(np.asarray(starts)[sentences].astype(np.int64), own)
-    )
+    """Positions of all words of some sentences."""
+    sizes = np.asarray(lengths)[sentences].astype(np.int64)
+    ends = np.cumsum(sizes)
+    shifts = np.asarray(starts)[sentences].astype(np.int64) - (ends - sizes)
+    tokens: Indices = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(shifts, sizes)
+    return tokens
 
 
-def normalised(form: str) -> str:
-    """A word as its vector is looked up: lower case, digits made alike.
-
-    Examples
-    --------
-    >>> normalised("Room"), normalised("1,250")
-    ('room', '0,000')
-    """
-    lowered = form.lower()
-    return "".join("0" if letter.isdigit() else letter for letter in lowered)
+def normalize_form(form: str) -> str:
+    """A form in lower case with digits replaced by 0, as its vector is looked up."""
+    return "".join("0" if letter.isdigit() else letter for letter in form.lower())
 
 
 def casing(form: str) -> int:
-    """What a word looks like: after Reimers & Gurevych's seven kinds, and a padding kind of 0.
-
-    Examples
-    --------
-    >>> [casing(form) for form in ("12", "a12345", "dog", "USA", "Dog", "B2B", "!")]
-    [1, 2, 3, 4, 5, 6, 7]
-    """
+    """What a word looks like, in the seven kinds of Reimers & Gurevych; 0 is for padding."""
     digits = sum(letter.isdigit() for letter in form)
     if digits == len(form):
         return 1
@@ -251,13 +234,6 @@ def casing(form: str) -> int:
     return 6 if digits else 7
 
 
-def marks(strings: Sequence[str]) -> NDArray[np.uint32]:
-    """A number for every string, the same everywhere and always."""
-    return np.array([zlib.crc32(each.encode("utf-8", "surrogatepass")) for each in strings], np.uint32)
-
-
-def _shown(form: str) -> str:
-    if len(form) <= LONGEST_WORD:
-        return form
-    half = LONGEST_WORD // 2
-    return form[:half] + form[-half:]
+def hash_strings(strings: Sequence[str]) -> NDArray[np.uint32]:
+    """A 32-bit hash of every string."""
+    return np.array([zlib.crc32(string.encode("utf-8", "surrogatepass")) for string in strings], np.uint32)

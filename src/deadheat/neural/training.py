@@ -1,14 +1,14 @@
 """From corpora to networks: what taggers and parsers have in common.
 
-A *lesson* is what a group of networks learns from one text. With it, one network is trained that reads any corpus, or
-many that read parts of the corpus they learn from.
+A `Task` is what a group of networks learns from one text. It serves to train one network that labels any corpus, or
+many that label parts of the corpus they learn from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 import numpy as np
@@ -17,203 +17,188 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus, take
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
-from deadheat.neural.batches import in_order, rows_to_label
-from deadheat.neural.config import Course, Numbers, Shape
-from deadheat.neural.devices import settle, stack_size
+from deadheat.neural.batches import join_in_order, prediction_batches
+from deadheat.neural.config import NetworkConfig, Shape
+from deadheat.neural.devices import configure_jax, stack_size
 from deadheat.neural.encoder import Weights
-from deadheat.neural.jobs import Done, Order
-from deadheat.neural.programs import Ground, programs, tidy
-from deadheat.neural.stack import Job, Splits, Trained, train_all
-from deadheat.neural.text import Encoding, Lexicon, forms_of, rounded
-from deadheat.neural.vectors import Pretrained
+from deadheat.neural.jobs import TrainJob, TrainResult
+from deadheat.neural.programs import DeviceData, free_programs, programs
+from deadheat.neural.stack import Splits, StackJob, TrainedNetwork, train_all
+from deadheat.neural.text import Arrays, Encoding, Lexicon, distinct_forms, round_up
+from deadheat.neural.vectors import PretrainedVectors
 
-Predicted = NDArray[np.integer]  # a row a word
-
-
-class Recipe(Protocol):
-    """What every recipe has."""
-
-    @property
-    def group(self) -> Hashable: ...
-    @property
-    def vectors(self) -> str: ...
-    @property
-    def shape(self) -> Shape: ...
-    @property
-    def numbers(self) -> Numbers: ...
-    @property
-    def course(self) -> Course: ...
+Predicted = NDArray[np.integer]  # one row per word
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
-    """What a group of networks learns: a text with its gold, how good a prediction is, and how one is written."""
+class Task:
+    """What a group of networks learns: a text with its gold labels, and how predictions are scored and written."""
 
     shape: Shape
     encoding: Encoding
-    judge: Callable[[Predicted, Indices], float]  # predictions for some sentences -> score
-    written: Callable[[Corpus, Predicted], Corpus]
-    read: Callable[[Corpus, Lexicon], Encoding]  # another corpus, without its gold
+    score: Callable[[Predicted, Indices], float]  # predictions for some sentences -> score
+    write: Callable[[Corpus, Predicted], Corpus]
+    encode: Callable[[Corpus, Lexicon], Encoding]  # another corpus, without its gold labels
 
 
-LessonOf = Callable[[Any, Sequence[Corpus], Splits, Lexicon], Lesson]  # of a recipe and corpora, one behind the other
-VariantOf = Callable[[Any, Corpus, Indices], Hashable]  # what besides the recipe's group keeps orders apart
+TaskMaker = Callable[[Any, Sequence[Corpus], Splits, Lexicon], Task]  # from a configuration and concatenated corpora
+TaskVariant = Callable[[Any, Corpus, Indices], Hashable]  # jobs of one group with different variants train separately
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A trained network; it reads any corpus."""
+    """A trained network; it labels any corpus."""
 
-    recipe: Recipe
-    lesson: Lesson = field(repr=False)
+    config: NetworkConfig
+    task: Task = field(repr=False)
     weights: Weights = field(repr=False)
     lexicon: Lexicon = field(repr=False)
-    knowledge: Mapping[str, NDArray[np.generic]] = field(repr=False)
-    trained: Trained = field(repr=False)
+    knowledge: Arrays = field(repr=False)
+    trained: TrainedNetwork = field(repr=False)
 
     def predict(self, corpus: Corpus) -> Corpus:
-        """The same words with what the network makes of them."""
+        """The corpus with the network's labels."""
         if not corpus.words:
-            return self.lesson.written(corpus, np.zeros((0, 3), np.int32))
-        known = self._reading(corpus) if self.recipe.vectors else self
-        shape = self.lesson.shape
-        ground = Ground.knowing(shape, self.lesson.read(corpus, known.lexicon), known.knowledge)
-        made = programs(shape, 1)
-        weights = jax.tree.map(lambda each: each[None], known.weights)
-        found = {}
-        rows = rows_to_label(ground.lengths, np.arange(corpus.sentences))
-        for step, row in rows.items():
-            own = row[None].astype(np.int32)
-            given = made.give_labels(weights, np.zeros(1, np.int32), own, ground.text, words=step.words)
-            outputs = jax.tree.map(lambda each: np.asarray(each)[0], given)
-            found[step] = made.network.decoded(shape, outputs, ground.lengths[row] * (row >= 0))
-        return self.lesson.written(corpus, in_order(rows, found, ground.lengths))
+            return self.task.write(corpus, np.zeros((0, 3), np.int32))
+        model = self._with_words_of(corpus) if self.config.vectors else self
+        shape = self.task.shape
+        data = DeviceData.from_knowledge(shape, self.task.encode(corpus, model.lexicon), model.knowledge)
+        compiled = programs(shape, 1)
+        weights = jax.tree.map(lambda leaf: leaf[None], model.weights)
+        labels = {}
+        rows = prediction_batches(data.lengths, np.arange(corpus.sentences))
+        for key, row in rows.items():
+            ids = row[None].astype(np.int32)
+            outputs = compiled.predict_batch(weights, np.zeros(1, np.int32), ids, data.text, words=key.words)
+            outputs = jax.tree.map(lambda leaf: np.asarray(leaf)[0], outputs)
+            labels[key] = compiled.network.decode(shape, outputs, data.lengths[row] * (row >= 0))
+        return self.task.write(corpus, join_in_order(rows, labels, data.lengths))
 
-    def _reading(self, corpus: Corpus) -> Model:
-        """The same network, which knows all words of a corpus that the file of vectors has."""
-        found = Pretrained.of(self.recipe.vectors, forms_of([corpus]))
-        known = set(self.lexicon.words)
-        new = tuple(sorted({key for key in found.keys.values() if key not in known and key in found}))
-        lexicon = Lexicon((*self.lexicon.words, *new), self.lexicon.characters, {**found.keys, **self.lexicon.keys})
-        before = len(self.lexicon.words)
-        table = np.zeros((rounded(len(lexicon.words)), self.lesson.shape.word_size), np.float32)
-        table[:before] = np.asarray(self.weights["words"])[:before]
-        table[before : len(lexicon.words)] = found.rows(lexicon)[before:]
-        seen = np.pad(np.asarray(self.knowledge["seen"]), ((0, 0), (0, len(new))), constant_values=2)
-        return replace(
-            self, lexicon=lexicon, weights={**self.weights, "words": table}, knowledge={**self.knowledge, "seen": seen}
-        )
+    def _with_words_of(self, corpus: Corpus) -> Model:
+        """The same network, which also knows all words of a corpus that the file of vectors has."""
+        pretrained = PretrainedVectors.of(self.config.vectors, distinct_forms([corpus]))
+        words = self.lexicon.words
+        new = tuple(sorted({key for key in pretrained.keys.values() if key in pretrained} - set(words)))
+        lexicon = Lexicon((*words, *new), self.lexicon.characters, {**pretrained.keys, **self.lexicon.keys})
+        table = np.zeros((round_up(len(lexicon.words)), self.task.shape.word_size), np.float32)
+        table[: len(words)] = np.asarray(self.weights["words"])[: len(words)]
+        table[len(words) : len(lexicon.words)] = pretrained.rows(lexicon)[len(words) :]
+        counts = np.pad(np.asarray(self.knowledge["train_counts"]), ((0, 0), (0, len(new))), constant_values=2)
+        weights, knowledge = {**self.weights, "words": table}, {**self.knowledge, "train_counts": counts}
+        return replace(self, lexicon=lexicon, weights=weights, knowledge=knowledge)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Class:
-    """Networks that train together: a lesson, and the splits it is taught on."""
+class _TrainingGroup:
+    """Networks that train together: a task, and its splits."""
 
-    lesson: Lesson
+    task: Task
     splits: Splits
-    rows: NDArray[np.float32] | None  # word vectors
+    vectors: NDArray[np.float32] | None
 
     @classmethod
-    def of(cls, lesson_of: LessonOf, recipe: Recipe, corpora: Sequence[Corpus], splits: Splits) -> _Class:
-        forms = forms_of(corpora)
-        found = Pretrained.of(recipe.vectors, forms) if recipe.vectors else None
-        lexicon = Lexicon.of(forms, found.keys if found else None)
-        lesson = lesson_of(recipe, corpora, splits, lexicon)
-        if found is not None:
-            lesson = replace(lesson, shape=replace(lesson.shape, word_size=found.vectors.size))
-        return cls(lesson, splits, found.rows(lexicon) if found else None)
+    def of(
+        cls, make_task: TaskMaker, config: NetworkConfig, corpora: Sequence[Corpus], splits: Splits
+    ) -> _TrainingGroup:
+        forms = distinct_forms(corpora)
+        if not config.vectors:
+            return cls(make_task(config, corpora, splits, Lexicon.of(forms)), splits, None)
+        pretrained = PretrainedVectors.of(config.vectors, forms)
+        lexicon = Lexicon.of(forms, pretrained.keys)
+        task = make_task(config, corpora, splits, lexicon)
+        task = replace(task, shape=replace(task.shape, word_size=pretrained.vectors.size))
+        return cls(task, splits, pretrained.rows(lexicon))
 
     def knowledge(self) -> dict[str, NDArray[np.generic]]:
-        given = None if self.rows is None else ~np.isnan(self.rows[:, 0])
-        return self.lesson.encoding.knowledge(self.splits.trains, given)
+        in_file = None if self.vectors is None else ~np.isnan(self.vectors[:, 0])
+        return self.task.encoding.knowledge(self.splits.trains, in_file)
 
-    def run(self, jobs: Mapping[int, Job]) -> Iterator[tuple[int, Trained]]:
+    def run(self, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:
         """Train in stacks as large as the device allows."""
-        settle()
-        tidy()
-        ground = Ground.knowing(self.lesson.shape, self.lesson.encoding, self.knowledge(), self.rows)
-        size = stack_size(self.lesson.shape, ground.text, ground.lengths)
-        yield from train_all(ground, self.splits, self._judge, jobs, size=size)
+        configure_jax()
+        free_programs()
+        data = DeviceData.from_knowledge(self.task.shape, self.task.encoding, self.knowledge(), self.vectors)
+        size = stack_size(self.task.shape, data.text, data.lengths)
+        yield from train_all(data, self.splits, self._score_tune, jobs, size=size)
 
-    def _judge(self, split: int, predicted: Predicted) -> float:
+    def result(self, corpus: Corpus, network: TrainedNetwork) -> TrainResult:
+        """A trained network with its predictions as corpora."""
+        predictions = {}
+        for name, predicted in network.labels.items():
+            sentences = self.splits.parts[name][network.job.split]
+            assert sentences is not None
+            predictions[name] = self.task.write(take(corpus, sentences), predicted)
+        return TrainResult(
+            predictions, network.epoch, network.epochs, network.score, network.curve, network.losses, network.failed
+        )
+
+    def _score_tune(self, split: int, predicted: Predicted) -> float:
         tune = self.splits.tunes[split]
         assert tune is not None
-        return self.lesson.judge(predicted, tune)
+        return self.task.score(predicted, tune)
 
 
-def train_one(lesson_of: LessonOf, recipe: Recipe, train: Corpus, tune: Corpus | None, seed: int) -> Model:
-    """A network that learns from train; tune, where there is one, picks the epoch."""
+def train_one(make_task: TaskMaker, config: NetworkConfig, train: Corpus, tune: Corpus | None, seed: int) -> Model:
+    """Train a network; tune, where there is one, picks the epoch."""
     corpora = [train, tune] if tune is not None and tune.words else [train]
     ends = np.cumsum([corpus.sentences for corpus in corpora])
     tunes = np.arange(ends[0], ends[1]) if len(corpora) > 1 else None
-    taught = _Class.of(lesson_of, recipe, corpora, Splits([with_words(train, np.arange(ends[0]))], [tunes]))
-    ((_, done),) = taught.run({0: Job(recipe.numbers, seed, 0, recipe.course)})
-    if done.failed:
-        raise InputError(f"{train.name}: the network came to nothing, {done.failed}; expected a smaller rate or a norm")
-    weights = jax.tree.map(np.asarray, done.weights)
-    return Model(recipe, taught.lesson, weights, taught.lesson.encoding.lexicon, taught.knowledge(), done)
+    group = _TrainingGroup.of(make_task, config, corpora, Splits([with_words(train, np.arange(ends[0]))], [tunes]))
+    ((_, network),) = group.run({0: StackJob(config.hyper, seed, 0, config.schedule)})
+    if network.failed:
+        raise InputError(f"{train.name}: training failed, {network.failed}; expected a smaller rate or a norm")
+    weights = jax.tree.map(np.asarray, network.weights)
+    return Model(config, group.task, weights, group.task.encoding.lexicon, group.knowledge(), network)
 
 
-def train_orders(
-    lesson_of: LessonOf, corpus: Corpus, orders: Sequence[Order], variant_of: VariantOf = lambda *_: None
-) -> Iterator[tuple[int, Done]]:
-    """Train networks that read parts of the corpus that they learn from; each comes with the number of its order.
+def train_jobs(
+    make_task: TaskMaker, corpus: Corpus, jobs: Sequence[TrainJob], task_variant: TaskVariant = lambda *_: None
+) -> Iterator[tuple[int, TrainResult]]:
+    """Train networks that label parts of the corpus they learn from; yields the index of each job and its result.
 
-    Orders may be of several groups: those of one train together.
+    Jobs may be of several groups; those of one group train together.
     """
     groups: dict[Hashable, list[int]] = {}
     variants: dict[Hashable, Hashable] = {}
-    for number, order in enumerate(orders):
-        kind = (order.recipe.group, order.train.tobytes())
+    for number, job in enumerate(jobs):
+        kind = (job.config.group, job.train.tobytes())
         if kind not in variants:
-            variants[kind] = variant_of(order.recipe, corpus, order.train)
-        groups.setdefault((order.recipe.group, variants[kind]), []).append(number)
+            variants[kind] = task_variant(job.config, corpus, job.train)
+        groups.setdefault((job.config.group, variants[kind]), []).append(number)
     for numbers in groups.values():
-        places: dict[bytes, int] = {}
-        own = [places.setdefault(_bytes(orders[number]), len(places)) for number in numbers]
-        first = [orders[numbers[own.index(split)]] for split in range(len(places))]
-        taught = _Class.of(lesson_of, first[0].recipe, [corpus], _splits(corpus, first))
-        jobs = {
-            number: Job(orders[number].recipe.numbers, orders[number].seed, split, orders[number].recipe.course)
-            for number, split in zip(numbers, own, strict=True)
+        split_numbers: dict[bytes, int] = {}
+        splits = [split_numbers.setdefault(_split_key(jobs[number]), len(split_numbers)) for number in numbers]
+        first = [jobs[numbers[splits.index(split)]] for split in range(len(split_numbers))]
+        group = _TrainingGroup.of(make_task, first[0].config, [corpus], _splits(corpus, first))
+        stack_jobs = {
+            number: StackJob(jobs[number].config.hyper, jobs[number].seed, split, jobs[number].config.schedule)
+            for number, split in zip(numbers, splits, strict=True)
         }
-        for number, done in taught.run(jobs):
-            yield number, _done(corpus, taught, done)
+        for number, network in group.run(stack_jobs):
+            yield number, group.result(corpus, network)
 
 
 def with_words(corpus: Corpus, sentences: Indices) -> Indices:
-    """Sentences that there is something to learn from."""
-    found = sentences[np.diff(corpus.offsets)[sentences] > 0]
-    if not len(found):
+    """The sentences that are not empty; at least one."""
+    usable = sentences[np.diff(corpus.offsets)[sentences] > 0]
+    if not len(usable):
         raise InputError(f"{corpus.name}: no words in train; expected some to learn from")
-    return found
+    return usable
 
 
-def _splits(corpus: Corpus, orders: Sequence[Order]) -> Splits:
-    names = list(dict.fromkeys(name for order in orders for name in order.parts))
+def _splits(corpus: Corpus, jobs: Sequence[TrainJob]) -> Splits:
+    def in_order(sentences: Indices | None) -> Indices | None:
+        return None if sentences is None or not len(sentences) else np.sort(sentences)
+
+    names = list(dict.fromkeys(name for job in jobs for name in job.parts))
     return Splits(
-        [with_words(corpus, np.sort(order.train)) for order in orders],
-        [_sorted(order.tune) for order in orders],
-        {name: [_sorted(order.parts.get(name)) for order in orders] for name in names},
+        [with_words(corpus, np.sort(job.train)) for job in jobs],
+        [in_order(job.tune) for job in jobs],
+        {name: [in_order(job.parts.get(name)) for job in jobs] for name in names},
     )
 
 
-def _done(corpus: Corpus, taught: _Class, trained: Trained) -> Done:
-    predictions = {}
-    for name, predicted in trained.labels.items():
-        sentences = taught.splits.parts[name][trained.job.split]
-        assert sentences is not None
-        predictions[name] = taught.lesson.written(take(corpus, sentences), predicted)
-    return Done(
-        predictions, trained.epoch, trained.epochs, trained.score, trained.curve, trained.losses, trained.failed
-    )
-
-
-def _sorted(sentences: Indices | None) -> Indices | None:
-    return None if sentences is None or not len(sentences) else np.sort(sentences)
-
-
-def _bytes(order: Order) -> bytes:
-    """What tells splits apart."""
-    parts = [order.train, order.tune if order.tune is not None else np.empty(0, np.int64), *order.parts.values()]
-    return b"|".join([",".join(order.parts).encode(), *(np.asarray(each, np.int64).tobytes() for each in parts)])
+def _split_key(job: TrainJob) -> bytes:
+    """Jobs with equal keys have the same split."""
+    parts = [job.train, job.tune if job.tune is not None else np.empty(0, np.int64), *job.parts.values()]
+    return b"|".join([",".join(job.parts).encode(), *(np.asarray(part, np.int64).tobytes() for part in parts)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -126,7 +127,6 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         ]
     scale = Scale.of((float(scores.min()), float(scores.max())))
     claims = tuple(claim for block in blocks for claim in _claims(block, second, alpha, score, scale))
-    omitted = sum(len(block.comparison.pairs) for block in blocks) - len(claims)
     compared = len({option.option for block in blocks for option in block.comparison.options})
     return Contrast(
         factor,
@@ -143,7 +143,7 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         len(table),
         blocks,
         shares,
-        Verdict(claims, omitted, compared),
+        Verdict(claims, systems=compared),
         scale,
         tuple(notes),
     )
@@ -158,7 +158,7 @@ def _claims(block: ContrastBlock, second: str, alpha: float, metric: str, scale:
         evidence = Evidence(
             "settings",
             block.state(row.option, alpha),
-            difference=-row.median_difference,
+            difference=-row.median_difference or math.nan,  # a median of 0 does not mean equal scores
             p=pair.sign_p_corrected,
             count=comparison.configurations,
             ahead=pair.a_better if pair.a == comparison.best else pair.b_better,

@@ -45,7 +45,6 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     resamples: int = 1000,
     seed: int = 0,
     metric: str = "",
-    part: str = "",
 ) -> Seeds:
     """Compare systems by the distributions of their scores over seeds.
 
@@ -67,8 +66,8 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         The difference of means for which the number of seeds is computed; the observed one by default.
     target
         The power with which the difference should be found.
-    metric, part
-        What the scores are and which part of the data was scored, for reports; by default the name of the column.
+    metric
+        What the scores are; by default the name of their column.
     """
     check_alpha(alpha)
     correct([], correction)
@@ -112,8 +111,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         scale,
         dev_scale,
         metric or score,
-        part,
-        tuple(note for block in blocks for note in _notes(block, alpha)),
+        notes=tuple(note for block in blocks for note in _notes(block, alpha)),
     )
 
 

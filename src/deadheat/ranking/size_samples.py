@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric
-from deadheat.splits.drawing import WAYS, generator, in_order_of, reaching
+from deadheat.splits.drawing import SAMPLING_METHODS, generator, sampling_order, sentences_reaching
 from deadheat.stats.checks import check_number
 from deadheat.stats.intervals import Values
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
-STRATEGIES = WAYS
+STRATEGIES = SAMPLING_METHODS
 AGAINST = ("all", "rest")
 SEEDS = ("average", "separate")
 EXPECTED_SIZES = "increasing numbers of words, such as 100,200,500, and optionally all at the end"
@@ -177,11 +177,11 @@ def sample_weights(
            [0., 1., 1.]])
     """
     weights_MN = np.zeros((len(sizes), len(lengths_N)))
-    order = in_order_of(strategy, lengths_N, sizes[-1], rng=generator(seed, draw))
+    order = sampling_order(strategy, lengths_N, sizes[-1], rng=generator(seed, draw))
     for size, weights_N in zip(sizes, weights_MN, strict=True):
         if strategy == "rand-seq":
-            order = in_order_of(strategy, lengths_N, size, rng=generator(seed, draw))
-        weights_N[order[: reaching(lengths_N[order], size)]] = 1.0
+            order = sampling_order(strategy, lengths_N, size, rng=generator(seed, draw))
+        weights_N[order[: sentences_reaching(lengths_N[order], size)]] = 1.0
     return weights_MN
 
 

@@ -27,6 +27,7 @@ from deadheat.report.model import (
 from deadheat.results.format import COUNT, MISSING, interval_name
 from deadheat.results.verdict import Claim, Evidence, State
 from deadheat.results.verdict import Verdict as Claims
+from deadheat.text import pluralize
 
 TONES = {State.SHOWN: "good", State.OPPOSITE: "bad", State.NOT_SHOWN: "muted", State.TOO_FEW: "muted"}
 
@@ -51,7 +52,7 @@ def claims_table(verdict: Claims) -> Table:
         row += [claim.metric] if metrics else []
         row += [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
         rows.append(tuple(row))
-    more = f"{verdict.omitted:,} more pairs are in the tables." if verdict.omitted else ""
+    more = f"The other {pluralize(verdict.omitted, 'pair')} can be found in the tables." if verdict.omitted else ""
     return Table(tuple(columns), tuple(rows), caption=more, labels=1 + datasets + metrics)
 
 

@@ -118,7 +118,6 @@ class Ranking(Result):
     representative: RepresentativeSubsets | None = None
     metrics: tuple[MetricStability, ...] = ()
     notes: tuple[str, ...] = ()
-    part: str = ""  # of the corpora, where the scores come from a study
 
     @property
     def lists_all(self) -> bool:

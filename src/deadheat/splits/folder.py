@@ -26,45 +26,45 @@ from deadheat.version import __version__
 
 MANIFEST = "manifest.json"
 MANIFEST_FORMAT = "deadheat splits 1"
-ANY_NAME = "surrogateescape"  # names of files need not be UTF-8
+ANY_NAME = "surrogateescape"  # file names may not be UTF-8
 
 
 def make_manifest(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, str]]]) -> dict[str, Any]:
-    """All that is needed to make the splits again and to see whether they were changed.
+    """Describe how to make the splits again, and the hashes of all files.
 
-    `files` has the name and the hash of the file of every set of sentences of every split.
+    `files` has the name and hash of the file of every part and subset of every split.
     """
     corpus = splits.corpus
-    own = splits.to_dict()
-    told = {
-        "kind": own.pop("kind"),
+    description = splits.to_dict()
+    manifest = {
+        "kind": description.pop("kind"),
         "format": MANIFEST_FORMAT,
         "deadheat": __version__,
-        **own,
+        **description,
         "inputs": _inputs(corpus),
         "reading": reading_options(corpus),
     }
-    for one in told["splits"]:
-        for sets in (one["parts"], one["nested"]):
+    for split in manifest["splits"]:
+        for sets in (split["parts"], split["nested"]):
             for name in sets:
-                sets[name] = {**files[one["split"]][name], **sets[name]}
-    return told | {"sha256": _own_hash(told)}
+                sets[name] = {**files[split["split"]][name], **sets[name]}
+    return manifest | {"sha256": _manifest_hash(manifest)}
 
 
 def _manifest_bytes(manifest: dict[str, Any]) -> bytes:
-    """The manifest as it stands in its file."""
+    """Return the contents of a manifest file."""
     return (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode(errors=ANY_NAME)
 
 
-def _own_hash(manifest: dict[str, Any]) -> str:
+def _manifest_hash(manifest: dict[str, Any]) -> str:
     text = json.dumps({key: manifest[key] for key in manifest if key != "sha256"}, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode(errors=ANY_NAME)).hexdigest()
 
 
 def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
-    """Every input file with the hash of its bytes; of what is no file, the hash of the corpus in its own format."""
+    """List the input files with the hashes of their bytes; for other input, the hash of the corpus as written."""
     starts = [part.first for part in corpus.parts] or [0]
-    found = []
+    inputs = []
     for start, end, path in zip(
         starts, [*starts[1:], corpus.sentences], [part.path for part in corpus.parts] or [corpus.name], strict=True
     ):
@@ -76,56 +76,55 @@ def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
             for block in stream(corpus, np.arange(start, end)):
                 digest.update(block)
         words = int(corpus.offsets[end] - corpus.offsets[start])
-        found.append({"file": path, "sha256": digest.hexdigest(), "sentences": end - start, "words": words})
-    return found
+        inputs.append({"file": path, "sha256": digest.hexdigest(), "sentences": end - start, "words": words})
+    return inputs
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder, if it is one and nobody changed it."""
+    """Read the manifest of a folder; raise if it is invalid or was changed."""
     path = folder / MANIFEST
     try:
-        found = json.loads(path.read_bytes().decode(errors=ANY_NAME))
+        manifest = json.loads(path.read_bytes().decode(errors=ANY_NAME))
     except OSError as error:
         raise SplitError(f"{path}: cannot be read ({reason(error)})") from error
     except ValueError as error:
         raise SplitError(f"{path}: not a manifest ({str(error).lower()}); expected what deadheat split wrote") from None
     # The first manifests had their format as their kind.
-    if not isinstance(found, dict) or MANIFEST_FORMAT not in (found.get("format"), found.get("kind")):
+    if not isinstance(manifest, dict) or MANIFEST_FORMAT not in (manifest.get("format"), manifest.get("kind")):
         raise SplitError(f"{path}: not a manifest of splits; expected what deadheat split wrote")
-    if found.get("sha256") != _own_hash(found):
-        raise SplitError(f"{path}: was changed after it was written; expected the hash {found.get('sha256')}")
-    return found
+    if manifest.get("sha256") != _manifest_hash(manifest):
+        raise SplitError(f"{path}: was changed after it was written; expected the hash {manifest.get('sha256')}")
+    return manifest
 
 
 _SUFFIXES = {"conllu": ".conllu", "conllx": ".conllx"}
 
 
 def write_splits(splits: Splits, folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Write `0/train.conllu`, `0/dev.conllu`, ... and `manifest.json`; returns the manifest.
+    """Write `0/train.conllu`, `0/dev.conllu`, ... and `manifest.json` to a new or empty folder; return the manifest.
 
-    The folder must not exist, or be empty. All is written elsewhere first, beside a new folder or in an empty one, and
-    renamed at the end, the manifest last.
+    Everything is written to a temporary folder first and renamed at the end, the manifest last.
     """
     target = Path(os.path.realpath(folder))
     try:
         if target.is_dir() and any(target.iterdir()):
-            raise SplitError(f"{folder}: a folder that is not empty; expected a new or an empty one")
+            raise SplitError(f"{folder}: the folder is not empty; expected a new or an empty one")
         if target.exists() and not target.is_dir():
             raise SplitError(f"{folder}: a file; expected a new or an empty folder")
-        there = target.is_dir()
-        scratch = (target / "new" if there else target).with_name(f".{target.name}.{os.getpid()}.tmp")
+        exists = target.is_dir()
+        scratch = (target / "new" if exists else target).with_name(f".{target.name}.{os.getpid()}.tmp")
         scratch.mkdir(parents=True)
         try:
-            made = _write(splits, scratch)
-            for each in sorted(scratch.iterdir()) if there else ():
-                each.replace(target / each.name)
-            if not there:
+            manifest = _write(splits, scratch)
+            for item in sorted(scratch.iterdir()) if exists else ():
+                item.replace(target / item.name)
+            if not exists:
                 scratch.replace(target)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
     except OSError as error:
         raise SplitError(f"{folder}: cannot be written ({reason(error)})") from error
-    return made
+    return manifest
 
 
 def _write(splits: Splits, scratch: Path) -> dict[str, Any]:
@@ -137,13 +136,13 @@ def _write(splits: Splits, scratch: Path) -> dict[str, Any]:
             file = f"{partition.name}/{name}{suffix}"
             digest = _write_part(splits.corpus, sentences, scratch / file)
             files.setdefault(partition.name, {})[name] = {"file": file, "sha256": digest}
-    made = make_manifest(splits, files)
-    (scratch / MANIFEST).write_bytes(_manifest_bytes(made))
-    return made
+    manifest = make_manifest(splits, files)
+    (scratch / MANIFEST).write_bytes(_manifest_bytes(manifest))
+    return manifest
 
 
 def _write_part(corpus: Corpus, sentences: Indices, path: Path) -> str:
-    """Write some sentences, a block at a time; returns the hash of the file."""
+    """Write some sentences in blocks; return the hash of the file."""
     digest = hashlib.sha256()
     with open(path, "wb") as file:
         for block in stream(corpus, sentences):
@@ -153,7 +152,7 @@ def _write_part(corpus: Corpus, sentences: Indices, path: Path) -> str:
 
 
 def _suffix(corpus: Corpus) -> str:
-    """How names of corpora of this format end: as that of the first file where the format does not say it."""
+    """Return the file suffix of the format, or that of the first input file."""
     if corpus.layout.format in _SUFFIXES:
         return _SUFFIXES[corpus.layout.format]
     name = corpus.parts[0].path if corpus.parts else ""
@@ -163,81 +162,92 @@ def _suffix(corpus: Corpus) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
-    """What was found in a folder: the leaks of every split, and whether its files are those of its manifest."""
+    """Result of checking a folder: the number of verified files, and the leaks of every split."""
 
     folder: str
-    verified: int  # files whose hash was compared; 0 where there is no manifest
+    verified: int  # files with the hash of the manifest; 0 without a manifest
     leaks: dict[str, list[Leak]]
     notes: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for `--json`."""
+        return {
+            "kind": "split",
+            "folder": self.folder,
+            "verified": self.verified,
+            "splits": [
+                {"split": name, "leaks": [leak.to_dict() for leak in leaks]} for name, leaks in self.leaks.items()
+            ],
+            "notes": list(self.notes),
+        }
+
 
 def check_folder(folder: str | os.PathLike[str], **reading: Any) -> FolderCheck:
-    """Compare a folder with its manifest, and look for what leaks between its parts.
+    """Compare a folder with its manifest, and look for leaks between its parts.
 
-    A folder without a manifest, such as a treebank with its own train, dev and test, is looked at for leaks alone;
-    `reading` is passed on to `deadheat.read` there.
+    A folder without a manifest, such as a treebank, is checked for leaks only; `reading` is passed to `deadheat.read`.
     """
-    place = Path(folder)
-    if not place.is_dir():
+    path = Path(folder)
+    if not path.is_dir():
         raise SplitError(
-            f"{folder}: not a folder; expected one that deadheat split wrote, or a treebank with its parts"
+            f"{folder}: not a folder; expected one written by deadheat split, or a treebank with its parts"
         )
-    if not (place / MANIFEST).exists():
-        return _unmarked(folder, reading)
-    found = load_manifest(place)
+    if not (path / MANIFEST).exists():
+        return _check_treebank(folder, reading)
+    manifest = load_manifest(path)
     hashes = {
-        each["file"]: each["sha256"]
-        for one in found["splits"]
-        for each in (*one["parts"].values(), *one["nested"].values())
+        part["file"]: part["sha256"]
+        for split in manifest["splits"]
+        for part in (*split["parts"].values(), *split["nested"].values())
     }
-    _verify(place, hashes)
-    notes = _strangers(place, set(hashes))
+    _verify(path, hashes)
+    notes = _unlisted_files(path, set(hashes))
     results = {}
-    for one in found["splits"]:
-        files = [str(place / each["file"]) for each in one["parts"].values()]
-        corpus = read(files, **found["reading"])
-        ends = np.cumsum([0, *(each["sentences"] for each in one["parts"].values())])
-        parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(one["parts"])}
-        shared = one["shared_documents"] or None
-        results[one["split"]] = leaks(corpus, Partition(one["split"], parts, corpus.sentences).parts, shared)
+    for split in manifest["splits"]:
+        files = [str(path / part["file"]) for part in split["parts"].values()]
+        corpus = read(files, **manifest["reading"])
+        ends = np.cumsum([0, *(part["sentences"] for part in split["parts"].values())])
+        parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(split["parts"])}
+        shared = split["shared_documents"] or None
+        results[split["split"]] = leaks(corpus, Partition(split["split"], parts, corpus.sentences).parts, shared)
     return FolderCheck(str(folder), len(hashes), results, notes)
 
 
-def _verify(place: Path, files: dict[str, str]) -> None:
-    """Every file that is missing or has another hash is told."""
+def _verify(folder: Path, files: dict[str, str]) -> None:
+    """Raise if files are missing or were changed, naming all of them."""
     faults = []
     for name, expected in files.items():
         try:
-            with open(place / name, "rb") as file:
+            with open(folder / name, "rb") as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            faults.append(f"{place / name}: cannot be read ({reason(error)}); the manifest names it")
+            faults.append(f"{folder / name}: cannot be read ({reason(error)}); expected the file of the manifest")
             continue
         if actual != expected:
-            faults.append(f"{place / name}: was changed after it was written; expected the hash {expected}")
+            faults.append(f"{folder / name}: was changed after it was written; expected the hash {expected}")
     if faults:
         raise SplitError("\n".join(faults))
 
 
-def _strangers(place: Path, known: set[str]) -> tuple[str, ...]:
-    names = (each.relative_to(place).as_posix() for each in sorted(place.rglob("*")) if each.is_file())
-    return tuple(f"{place / name}: not in the manifest" for name in names if name not in {*known, MANIFEST})
+def _unlisted_files(folder: Path, listed: set[str]) -> tuple[str, ...]:
+    names = (path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file())
+    return tuple(f"{folder / name}: not in the manifest" for name in names if name not in {*listed, MANIFEST})
 
 
-def _unmarked(folder: str | os.PathLike[str], reading: dict[str, Any]) -> FolderCheck:
+def _check_treebank(folder: str | os.PathLike[str], reading: dict[str, Any]) -> FolderCheck:
     files = sort_by_part(expand(folder))
     if not all(map(part_from_name, files)):
-        expected = "either, as en-train.conllu and en-test.conllu"
-        raise InputError(f"{folder}: no {MANIFEST}, and files without a part in their name; expected {expected}")
+        expected = "one of the two, such as en-train.conllu and en-test.conllu"
+        raise InputError(f"{folder}: no {MANIFEST}, and file names without a part; expected {expected}")
     corpus = read(files, **reading)
     codes = sentence_parts(corpus)
     assert codes is not None
     present = set(map(part_from_name, files))
     parts = {part: np.flatnonzero(codes == i) for i, part in enumerate(PARTS) if part in present}
     if len(parts) < 2:
-        raise SplitError(f"{folder}: {next(iter(parts))} alone; expected another part to compare it with")
+        raise SplitError(f"{folder}: only {next(iter(parts))}; expected another part to compare it with")
     partition = Partition("0", parts, corpus.sentences)
     documents = find_documents(corpus)
     shared = None if documents is None else shared_documents(documents, partition)
-    note = f"{folder}: no {MANIFEST}; looked for leaks, verified nothing"
+    note = f"{folder}: no {MANIFEST}; checked for leaks only"
     return FolderCheck(str(folder), 0, {partition.name: leaks(corpus, partition.parts, shared)}, (note,))

@@ -18,48 +18,20 @@ from deadheat.kernels.alignment import nearest_like
 Counts = NDArray[np.int64]
 
 
-def entropy(counts: Counts) -> float:
-    """The bits of the distribution that counts give; 0 for no counts."""
-    seen = counts[counts > 0].astype(float)
-    shares = seen / seen.sum() if len(seen) else seen
-    return float(-(shares * np.log2(shares)).sum())
-
-
-def jensen_shannon(first: Counts, second: Counts) -> float:
-    """The Jensen-Shannon divergence of two distributions in bits, each counting the same: 0 if alike, 1 if disjoint.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> jensen_shannon(np.array([2, 2]), np.array([5, 5])), jensen_shannon(np.array([3, 0]), np.array([0, 4]))
-    (0.0, 1.0)
-    """
-    if not first.sum() or not second.sum():
-        return float("nan")
-    p, q = first / first.sum(), second / second.sum()
-    middle = (p + q) / 2
-    return float(max(0.0, (_relative(p, middle) + _relative(q, middle)) / 2))
-
-
-def _relative(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
-    seen = p > 0
-    return float((p[seen] * np.log2(p[seen] / q[seen])).sum())
-
-
-LONG = 5  # words: shorter sentences ("Thank you !") repeat without being a leak
-ALIKE = 60  # percent of the word pairs of two sentences that both have, for near-duplicates
-STEP, LONGEST = 5, 60  # words: lengths are compared in steps, and all longer sentences count as one length
-MOST_LABELS = 500  # a column with more values than this is no set of labels
+LONG = 5  # words; shorter sentences ("Thank you !") repeat without being a leak
+SIMILARITY = 60  # percent of word pairs that near-duplicates share
+STEP, LONGEST = 5, 60  # words; the bins of sentence lengths, and where the last one begins
+MAX_LABELS = 500  # columns with more values are not compared
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """How much of the part `of` is in the part `within`, and how far their distributions lie apart.
+    """How much of the part `of` is in the part `within`, and how far their distributions differ.
 
     Identical sentences have the same forms. Near-duplicates are other sentences of five words or more that share at
-    least 60 % of the pairs of neighbouring words, in lower case, ends included (Jaccard index). `unknown_words` is the
-    share of words whose form does not occur in the other part, `shared_types` the share of forms that do. Divergences
-    are Jensen-Shannon's, in bits, between 0 (alike) and 1; lengths are compared in steps of five words.
+    least 60 % of their pairs of adjacent words, lower-cased, sentence ends included (Jaccard index). `unknown_words` is
+    the share of words whose form does not occur in the other part, `shared_types` the share of forms that do.
+    Divergences are Jensen-Shannon divergences in bits, from 0 (equal) to 1; lengths are in bins of five words.
     """
 
     within: str
@@ -75,8 +47,8 @@ class Leak:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
-    """A corpus whose sentences are compared; what is found for every sentence is found once."""
+class SentenceIndex:
+    """A corpus with cached properties of its sentences."""
 
     corpus: Corpus
 
@@ -85,8 +57,8 @@ class Compared:
         return np.diff(self.corpus.offsets)
 
     @cached_property
-    def prints(self) -> NDArray[np.uint64]:
-        """A number for every sentence, the same for the same forms."""
+    def hashes(self) -> NDArray[np.uint64]:
+        """A hash of the forms of every sentence."""
         codes = self.corpus.column("form").codes
         within = np.arange(self.corpus.words) - np.repeat(self.corpus.offsets[:-1], self.lengths)
         mixed = _mix(_mix(codes.astype(np.uint64)) + within.astype(np.uint64))
@@ -94,13 +66,13 @@ class Compared:
 
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:
-        """The pairs of neighbouring words of every sentence, numbered from the rarest on, ascending, each once."""
+        """The set of pairs of adjacent words of every sentence, as sorted numbers, the rarest pair first."""
         lower = [form.lower() for form in self.corpus.column("form").vocabulary.strings]
         number: dict[str, int] = {}
         folded = np.array([number.setdefault(form, len(number)) for form in lower], np.int64) + 1
         words = folded[self.corpus.column("form").codes]
         sentences = self.corpus.sentence_of_word
-        ends = np.zeros(len(words) + self.corpus.sentences + 1, np.int64)  # 0 stands for the end of a sentence
+        ends = np.zeros(len(words) + self.corpus.sentences + 1, np.int64)  # 0 is the end of a sentence
         ends[np.arange(len(words)) + sentences + 1] = words
         pairs = ends[:-1] * (len(number) + 1) + ends[1:]
         owner = np.repeat(np.arange(self.corpus.sentences), self.lengths + 1)
@@ -113,22 +85,22 @@ class Compared:
 
     @cached_property
     def labels(self) -> dict[str, Indices]:
-        """Columns whose values are labels that a reader would compare."""
+        """Columns of labels to compare."""
         names = [name for name in ("upos", "deprel") if name in self.corpus.columns] or [
             name for name in self.corpus.columns if name != "form"
         ]
-        found = {}
+        labels = {}
         for name in names:
             column = self.corpus.columns[name]
             used = int(np.count_nonzero(column.frequencies()))
-            if 1 < used <= MOST_LABELS:
-                found[name] = column.codes.astype(np.int64)
-        return found
+            if 1 < used <= MAX_LABELS:
+                labels[name] = column.codes.astype(np.int64)
+        return labels
 
     def leak(self, within: str, of: str, parts: Mapping[str, Indices], shared_documents: int | None) -> Leak:
         """Compare two parts."""
         there, here = parts[within], parts[of]
-        known = np.isin(self.prints[here], self.prints[there])
+        identical = np.isin(self.hashes[here], self.hashes[there])
         long = self.lengths[here] >= LONG
         words_there, words_here = self._words(there), self._words(here)
         forms = self.corpus.column("form")
@@ -142,9 +114,9 @@ class Compared:
             within,
             of,
             len(here),
-            int(known.sum()),
-            int((known & long).sum()),
-            self._near_duplicates(there[self.lengths[there] >= LONG], here[long & ~known]),
+            int(identical.sum()),
+            int((identical & long).sum()),
+            self._near_duplicates(there[self.lengths[there] >= LONG], here[long & ~identical]),
             shared_documents,
             int(counts[~seen].sum()) / max(1, int(counts.sum())),
             int(np.count_nonzero(seen & (counts > 0))) / max(1, int(np.count_nonzero(counts))),
@@ -164,12 +136,12 @@ class Compared:
         if not len(there) or not len(here):
             return 0
         items, offsets = self.pairs
-        (right, right_offsets), (left, left_offsets) = (_sets(items, offsets, each) for each in (there, here))
-        found = np.empty(len(here), np.int64)
+        (right, right_offsets), (left, left_offsets) = (_sets(items, offsets, part) for part in (there, here))
+        matches = np.empty(len(here), np.int64)
         rarest = np.empty(int(items.max()) + 1, np.int64)
         chain, seen = np.empty(len(right), np.int64), np.empty(len(there), np.int64)
-        nearest_like(left, left_offsets, right, right_offsets, ALIKE, rarest, chain, seen, found)
-        return int(np.count_nonzero(found >= 0))
+        nearest_like(left, left_offsets, right, right_offsets, SIMILARITY, rarest, chain, seen, matches)
+        return int(np.count_nonzero(matches >= 0))
 
 
 def _sets(items: Indices, offsets: Indices, sentences: Indices) -> tuple[Indices, Indices]:
@@ -180,7 +152,7 @@ def _sets(items: Indices, offsets: Indices, sentences: Indices) -> tuple[Indices
 
 
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers that look random, as splitmix64 makes them."""
+    """Hash numbers by splitmix64."""
     state = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -188,10 +160,26 @@ def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def leaks(corpus: Corpus, parts: Mapping[str, Indices], shared: Mapping[str, int] | None = None) -> list[Leak]:
-    """Every pair of parts, the earlier one as what the later one is looked for in.
+    """Compare every pair of parts, looking for the later part in the earlier one.
 
-    `shared` says how many documents two parts have in common (`train/test`), where that is known.
+    `shared` is the number of documents that two parts (`train/test`) have in common, where known.
     """
-    compared = Compared(corpus)
-    known = shared or {}
-    return [compared.leak(one, other, parts, known.get(f"{one}/{other}")) for one, other in combinations(parts, 2)]
+    index = SentenceIndex(corpus)
+    documents = shared or {}
+    return [
+        index.leak(first, second, parts, documents.get(f"{first}/{second}")) for first, second in combinations(parts, 2)
+    ]
+
+
+def jensen_shannon(first: Counts, second: Counts) -> float:
+    """Return the Jensen-Shannon divergence of two distributions in bits: 0 if equal, 1 if disjoint."""
+    if not first.sum() or not second.sum():
+        return float("nan")
+    p, q = first / first.sum(), second / second.sum()
+    middle = (p + q) / 2
+    return float(max(0.0, (_relative(p, middle) + _relative(q, middle)) / 2))
+
+
+def _relative(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
+    seen = p > 0
+    return float((p[seen] * np.log2(p[seen] / q[seen])).sum())

@@ -1,4 +1,4 @@
-"""Strategies that follow the order of the text: the files' own parts, and those of van der Goot."""
+"""Strategies that follow the order of the text: the standard split, and those of van der Goot."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import numpy as np
 
 from deadheat.corpus.documents import PARTS
 from deadheat.errors import InputError, NameUnknown
-from deadheat.splits.drawing import generator, in_order_of, reaching
-from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy
+from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
+from deadheat.splits.strategy import STRATEGIES, Draw, Material, Strategy
 
 
 @STRATEGIES.add("standard.v1")
 def standard() -> Strategy:
-    """The files' own train, tune, dev and test, as their names tell (`en_ewt-ud-train.conllu`)."""
+    """The split of the files, as their names tell (`en_ewt-ud-train.conllu`)."""
 
-    def draw(material: Material, seed: int, number: int) -> Drawn:
+    def draw(material: Material, seed: int, number: int) -> Draw:
         del seed, number
         parts = {part: material.of_part(part, "standard") for part in PARTS}
-        return Drawn({part: sentences for part, sentences in parts.items() if len(sentences)})
+        return Draw({part: sentences for part, sentences in parts.items() if len(sentences)})
 
     return Strategy("standard.v1", draw, once=True)
 
 
-def _after_training(way: str, train: int, words: int, part: str) -> Strategy:
+def _after_training(method: str, train: int, words: int, part: str) -> Strategy:
     if part not in PARTS[1:]:
-        raise NameUnknown(f"{way}: part", part, PARTS[1:])
+        raise NameUnknown(f"{method}: part", part, PARTS[1:])
     if train < 1 or words < 0:
-        raise InputError(f"{way}: train={train}, words={words}; expected words of train, and of {part} (0: all)")
+        raise InputError(f"{method}: train={train}, words={words}; expected words of train, and of {part} (0: all)")
 
-    def draw(material: Material, seed: int, number: int) -> Drawn:
+    def draw(material: Material, seed: int, number: int) -> Draw:
         order = material.without_test()
         lengths = material.lengths[order]
-        first = reaching(lengths, train)
+        first = sentences_reaching(lengths, train)
         left = lengths[first:]
         there = int(left.sum())
         if words > there or not there:
@@ -40,19 +40,19 @@ def _after_training(way: str, train: int, words: int, part: str) -> Strategy:
                 f"of train; there are {there:,} left"
             )
         wanted = words or there
-        chosen = in_order_of(way, left, wanted, rng=generator(seed, number))
-        chosen = chosen[: reaching(left[chosen], wanted)]
-        return Drawn({"train": order[:first], part: order[first:][chosen]})
+        chosen = sampling_order(method, left, wanted, rng=generator(seed, number))
+        chosen = chosen[: sentences_reaching(left[chosen], wanted)]
+        return Draw({"train": order[:first], part: order[first:][chosen]})
 
-    return Strategy(f"{way}.v1", draw, once=way == "seq")
+    return Strategy(f"{method}.v1", draw, once=method == "seq")
 
 
 @STRATEGIES.add("seq.v1")
 def seq(*, train: int = 50_000, words: int = 10_000, part: str = "dev") -> Strategy:
     """Train is the first `train` words, and the evaluation part the last `words` (van der Goot et al. 2024, SEQ).
 
-    Sentences are never cut: each part has the words asked for or, by less than a sentence, more. `words=0` takes all
-    that is left. Where files name their parts, those of train and dev are used, in this order, and test is left out.
+    Sentences are never cut, so a part exceeds its size by less than a sentence. `words=0` takes all that is left. Where
+    files name their parts, those of train and dev are used, in this order, and test is left out.
     """
     return _after_training("seq", train, words, part)
 
@@ -71,64 +71,60 @@ def rand_seq(*, train: int = 50_000, words: int = 10_000, part: str = "dev") -> 
 
 @STRATEGIES.add("tune.v1")
 def tune(*, tune: int = 1000, dev: int = 1000, test: int = 1000) -> Strategy:
-    """Train and dev one after the other, unshuffled; their last 3,000 sentences are tune, dev and test.
+    """Join train and dev, unshuffled; their last 3,000 sentences are tune, dev and test (van der Goot 2021).
 
-    From van der Goot (2021). In this order, test last: the later a sentence stands, the less it has in common with
-    train, and what is used least should be farthest away. The files' own test is not touched. Sizes are in sentences.
+    Test comes last, because later sentences have less in common with train. The original test files are not used. Sizes
+    are in sentences.
     """
     sizes = {"tune": tune, "dev": dev, "test": test}
     if min(sizes.values()) < 1:
         raise InputError(f"tune: tune={tune}, dev={dev}, test={test}; expected at least 1 sentence each")
 
-    def draw(material: Material, seed: int, number: int) -> Drawn:
+    def draw(material: Material, seed: int, number: int) -> Draw:
         del seed, number
         order = material.without_test()
-        asked = sum(sizes.values())
-        if asked >= len(order):
+        total = sum(sizes.values())
+        if total >= len(order):
             raise InputError(
-                f"{material.corpus.name}: tune, dev and test of {asked:,} sentences; there are {len(order):,}, and "
+                f"{material.corpus.name}: tune, dev and test of {total:,} sentences; there are {len(order):,}, and "
                 "train needs some"
             )
-        ends = len(order) - asked + np.cumsum([0, *sizes.values()])
+        ends = len(order) - total + np.cumsum([0, *sizes.values()])
         parts = {"train": order[: ends[0]]}
         for i, part in enumerate(sizes):
             parts[part] = order[ends[i] : ends[i + 1]][::-1]  # a smaller set keeps the last ones
-        return Drawn(parts)
+        return Draw(parts)
 
     return Strategy("tune.v1", draw, once=True)
 
 
 @STRATEGIES.add("ud-tune.v1")
 def ud_tune(*, last: int = 100) -> Strategy:
-    """A tune part beside the files' own train, dev and test (van der Goot 2021, appendix B).
+    """Add a tune part to the standard train, dev and test (van der Goot 2021, appendix B).
 
-    Where there is no dev file, the last `last` sentences of train become dev. Then the first third of dev, rounded
-    down, becomes tune. The paper does not say which third; the first keeps the text in its order (train, tune, dev), so
-    that what is compared on dev is not next to what training ended with. Where there was a dev file, train and test are
-    what they were.
-
-    Tiny treebanks: at most half of train is given to dev, so that 31 training sentences become 16 and 15; a dev of
-    fewer than three sentences has no third, which is an error.
+    Where there is no dev file, the last `last` sentences of train become dev, but at most half of train. Then the first
+    third of dev, rounded down, becomes tune. The paper does not say which third; the first keeps the order of the text
+    (train, tune, dev). A dev of fewer than three sentences is an error.
     """
     if last < 1:
         raise InputError(f"ud-tune: last={last}; expected at least 1 sentence")
 
-    def draw(material: Material, seed: int, number: int) -> Drawn:
+    def draw(material: Material, seed: int, number: int) -> Draw:
         del seed, number
         train, dev, test = (material.of_part(part, "ud-tune") for part in ("train", "dev", "test"))
         if len(material.of_part("tune", "ud-tune")):
-            raise InputError(f"{material.corpus.name}: there is a tune part already; expected train, dev and test")
+            raise InputError(f"{material.corpus.name}: already has a tune part; expected train, dev and test")
         notes: tuple[str, ...] = ()
         if not len(dev):
-            given = min(last, len(train) // 2)
-            train, dev = train[: len(train) - given], train[len(train) - given :]
-            notes = (f"no dev set: the last {given:,} sentences of train became it",)
+            size = min(last, len(train) // 2)
+            train, dev = train[: len(train) - size], train[len(train) - size :]
+            notes = (f"no dev set: the last {size:,} sentences of train are used as dev",)
         third = len(dev) // 3
         if not third or not len(train):
             raise InputError(
                 f"{material.corpus.name}: a dev set of {len(dev)} sentences; expected at least 3, and train"
             )
         parts = {"train": train, "tune": dev[:third], "dev": dev[third:], "test": test}
-        return Drawn({part: sentences for part, sentences in parts.items() if len(sentences)}, notes=notes)
+        return Draw({part: sentences for part, sentences in parts.items() if len(sentences)}, notes=notes)
 
     return Strategy("ud-tune.v1", draw, once=True)

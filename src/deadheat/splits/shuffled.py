@@ -10,32 +10,32 @@ import numpy as np
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
 from deadheat.splits.allocation import allocate
-from deadheat.splits.drawing import generator, shuffled
-from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Strategy, amounts, measure_of, parse_sizes
+from deadheat.splits.drawing import generator, permutation
+from deadheat.splits.strategy import STRATEGIES, Draw, Material, Strategy, measure_of, parse_sizes, target_amounts
 
-UD_SMALL, UD_LARGE = 20_000, 110_000  # words of treebanks below which all is test, above which shares count
+UD_SMALL, UD_LARGE = 20_000, 110_000  # words: below, all is test; above, sizes are shares
 UD_TEST = 10_000  # words of test, at least
 UD_SHARE = 0.1
-LEFT_OUT = ""  # the part of what no part gets
-SLACK = 0.03  # what is aimed at lies so far inside the bounds of the guidelines, for whole documents never hit exactly
+LEFT_OUT = ""  # the part of units in no part
+SLACK = 0.03  # margin to the bounds of the guidelines, because whole documents never fit exactly
 
 
 @STRATEGIES.add("random.v1")
 def random(*, sizes: str = "80/10/10", unit: str = "sentence", stratify: str = "", block: int = 50) -> Strategy:
-    """Shuffled sentences or whole documents at given proportions, as in Gorman & Bedrick (2019).
+    """Random sentences or whole documents of given sizes, as in Gorman & Bedrick (2019).
 
     `sizes`: `80/10/10` (train/dev/test), or `train=rest,dev=10%,test=10000 words`; shares are of sentences where the
     unit is the sentence, else of words. `unit`: `sentence`, `document`, or `block` (runs of `block` sentences).
-    `stratify`: `genre`, `file`, a comment or a column whose values every part has in proportion.
+    `stratify`: `genre`, `file`, a comment or a column whose values are in proportion in every part.
     """
     wanted = parse_sizes(sizes)
 
-    def draw(material: Material, seed: int, number: int) -> Drawn:
+    def draw(material: Material, seed: int, number: int) -> Draw:
         units = material.units(unit, block)
         measure = measure_of(wanted, "sentences" if unit == "sentence" else "words")
         weights = unit_weights(material, units, measure)
-        shall_have = amounts(wanted, int(weights.sum()), measure, material.corpus.name)
-        return dealt(material, units, weights, shall_have, stratify, rng=generator(seed, number))
+        targets = target_amounts(wanted, int(weights.sum()), measure, material.corpus.name)
+        return draw_units(material, units, weights, targets, stratify, rng=generator(seed, number))
 
     return Strategy("random.v1", draw)
 
@@ -46,33 +46,33 @@ def kfold(
 ) -> Strategy:
     """Cross-validation: split i has fold i as test, the next fold as dev (unless `dev_fold=False`), the rest as train.
 
-    More splits than folds begin a new shuffle: splits `folds` to 2 `folds` - 1 are the second repetition. Folds are
-    equal in sentences where the unit is the sentence, else in words.
+    More splits than folds are repetitions with a new shuffle: splits `folds` to 2 `folds` - 1 are the second one. Folds
+    are equal in sentences where the unit is the sentence, else in words.
     """
     fewest = 3 if dev_fold else 2
     if folds < fewest:
         raise InputError(f"kfold: {folds} folds; expected at least {fewest}")
 
     @lru_cache(maxsize=1)
-    def dealt_out(material: Material, seed: int, repetition: int) -> Drawn:
+    def draw_folds(material: Material, seed: int, repetition: int) -> Draw:
         units = material.units(unit, block)
         weights = unit_weights(material, units, "sentences" if unit == "sentence" else "words")
         if len(weights) < folds:
             raise InputError(f"{material.corpus.name}: {folds} folds of {len(weights)} {unit}s; expected fewer folds")
         total = int(weights.sum())
-        if unit == "sentence":  # whole numbers, so that folds differ by one at most
+        if unit == "sentence":  # integers, so that folds differ by at most one
             fold_sizes = {str(i): float((i + 1) * total // folds - i * total // folds) for i in range(folds)}
         else:
             fold_sizes = {str(i): total / folds for i in range(folds)}
-        return dealt(material, units, weights, fold_sizes, stratify, rng=generator(seed, repetition))
+        return draw_units(material, units, weights, fold_sizes, stratify, rng=generator(seed, repetition))
 
-    def draw(material: Material, seed: int, number: int) -> Drawn:
+    def draw(material: Material, seed: int, number: int) -> Draw:
         repetition, test = divmod(number, folds)
-        found = dealt_out(material, seed, repetition)
+        fold_draw = draw_folds(material, seed, repetition)
         dev = (test + 1) % folds if dev_fold else test
-        rest = [found.parts[str(i)] for i in range(folds) if i not in (test, dev)]
-        parts = {"train": np.concatenate(rest), "dev": found.parts[str(dev)], "test": found.parts[str(test)]}
-        return Drawn({name: parts[name] for name in parts if dev_fold or name != "dev"}, found.units)
+        rest = [fold_draw.parts[str(i)] for i in range(folds) if i not in (test, dev)]
+        parts = {"train": np.concatenate(rest), "dev": fold_draw.parts[str(dev)], "test": fold_draw.parts[str(test)]}
+        return Draw({name: parts[name] for name in parts if dev_fold or name != "dev"}, fold_draw.units)
 
     return Strategy("kfold.v1", draw)
 
@@ -81,15 +81,15 @@ def kfold(
 def ud(*, unit: str = "document", stratify: str = "auto", sample: int = 0, block: int = 50) -> Strategy:
     """A new split by the guidelines of Universal Dependencies: sizes in words, whole documents, genres in proportion.
 
-    Below 20,000 words all is test (cross-validate with `kfold`), or with `sample=20` to `sample=50` so many sentences
-    are train. Up to 110,000 words test has 10,000 and a little more, dev 10 % of the rest. Above, test and dev have a
-    little less than 10 % each. `stratify`: `auto` keeps genres in proportion where they are known; else as in `random`.
-    `unit`: where there are no documents, `block` shuffles runs of `block` sentences.
+    Below 20,000 words, all is test (cross-validate with `kfold`), or with `sample=20` to `sample=50` so many sentences
+    are train. Up to 110,000 words, test has a little more than 10,000 and dev 10 % of the rest. Above, test and dev
+    have a little less than 10 % each. `stratify`: `auto` keeps genres in proportion where they are known; else as in
+    `random`. `unit`: where there are no documents, `block` shuffles runs of `block` sentences.
     """
     if sample and not 20 <= sample <= 50:
         raise InputError(f"ud: sample={sample}; expected 0, or 20 to 50 sentences")
 
-    def draw(material: Material, seed: int, number: int) -> Drawn:
+    def draw(material: Material, seed: int, number: int) -> Draw:
         rng = generator(seed, number)
         total = material.corpus.words
         if total < UD_SMALL:
@@ -103,19 +103,19 @@ def ud(*, unit: str = "document", stratify: str = "auto", sample: int = 0, block
             dev = UD_SHARE * (total - test)
         else:
             test = dev = UD_SHARE * total * (1 - SLACK)
-        shall_have = {"train": total - test - dev, "dev": dev, "test": test}
-        found = dealt(material, units, weights, shall_have, _known_genre(material, stratify), rng=rng)
-        return Drawn(found.parts, found.units, _ud_notes(material, found))
+        targets = {"train": total - test - dev, "dev": dev, "test": test}
+        result = draw_units(material, units, weights, targets, _known_genre(material, stratify), rng=rng)
+        return Draw(result.parts, result.units, _ud_notes(material, result))
 
     return Strategy("ud.v1", draw)
 
 
-def _small(material: Material, sample: int, rng: np.random.Generator) -> Drawn:
-    note = f"fewer than {UD_SMALL:,} words: all of it is test; cross-validate with kfold"
+def _small(material: Material, sample: int, rng: np.random.Generator) -> Draw:
+    note = f"fewer than {UD_SMALL:,} words: all sentences are test; cross-validate with kfold"
     if not sample:
-        return Drawn({"test": material.everything()}, notes=(note,))
-    order = shuffled(material.corpus.sentences, rng=rng)
-    return Drawn({"train": order[:sample], "test": order[sample:]})
+        return Draw({"test": material.everything()}, notes=(note,))
+    order = permutation(material.corpus.sentences, rng=rng)
+    return Draw({"train": order[:sample], "test": order[sample:]})
 
 
 def _known_genre(material: Material, stratify: str) -> str:
@@ -128,42 +128,42 @@ def _known_genre(material: Material, stratify: str) -> str:
     return "genre"
 
 
-def _ud_notes(material: Material, found: Drawn) -> tuple[str, ...]:
-    words = int(material.lengths[found.parts["test"]].sum())
+def _ud_notes(material: Material, result: Draw) -> tuple[str, ...]:
+    words = int(material.lengths[result.parts["test"]].sum())
     if words >= UD_TEST:
         return ()
-    return (f"test has {words:,} words; whole documents did not give the {UD_TEST:,} of the guidelines",)
+    return (f"test has {words:,} words; whole documents did not make up the {UD_TEST:,} of the guidelines",)
 
 
 def unit_weights(material: Material, units: Codes | None, measure: str) -> Indices:
-    """The size of every unit, in words or sentences."""
+    """Return the size of every unit, in words or sentences."""
     per_sentence = material.lengths if measure == "words" else np.ones(material.corpus.sentences, np.int64)
     return per_sentence if units is None else np.bincount(units, per_sentence).astype(np.int64)
 
 
-def dealt(
+def draw_units(
     material: Material,
     units: Codes | None,
     weights: Indices,
-    shall_have: Mapping[str, float],
+    targets: Mapping[str, float],
     stratify: str,
     *,
     rng: np.random.Generator,
-) -> Drawn:
-    """Whole units in parts of the given amounts; what no part gets is left out."""
-    left = float(weights.sum()) - sum(shall_have.values())
+) -> Draw:
+    """Draw parts of the given amounts from whole units; the rest is left out."""
+    left = float(weights.sum()) - sum(targets.values())
     if left > 0.5:
-        shall_have = {**shall_have, LEFT_OUT: left}
-    part_of_unit = allocate(weights, material.strata(stratify, units), np.array([*shall_have.values()]), rng=rng)
-    return drawn(list(shall_have), part_of_unit, shuffled(len(weights), rng=rng), units)
+        targets = {**targets, LEFT_OUT: left}
+    part_of_unit = allocate(weights, material.strata(stratify, units), np.array([*targets.values()]), rng=rng)
+    return make_draw(list(targets), part_of_unit, permutation(len(weights), rng=rng), units)
 
 
-def drawn(names: Sequence[str], part_of_unit: Codes, order: Indices, units: Codes | None) -> Drawn:
-    """Parts of sentences from parts of units: units whole and in the given order, each in its own order."""
+def make_draw(names: Sequence[str], part_of_unit: Codes, order: Indices, units: Codes | None) -> Draw:
+    """Turn parts of units into parts of sentences: units in the given order, sentences in their original order."""
     sentences = order
     if units is not None:
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        sentences = np.argsort(place[units], kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        sentences = np.argsort(rank[units], kind="stable")
     parts = part_of_unit[sentences if units is None else units[sentences]]
-    return Drawn({name: sentences[parts == i] for i, name in enumerate(names) if name != LEFT_OUT}, units)
+    return Draw({name: sentences[parts == i] for i, name in enumerate(names) if name != LEFT_OUT}, units)

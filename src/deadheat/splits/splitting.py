@@ -17,14 +17,14 @@ from deadheat.corpus.documents import PARTS, Documents, sort_by_part
 from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError, NameUnknown, SplitError
-from deadheat.splits.strategy import STRATEGIES, Drawn, Material, Size, Strategy
+from deadheat.splits.strategy import STRATEGIES, Draw, Material, Size, Strategy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partition:
-    """Numbers of sentences by part: small to store, easy to check, and right if it exists.
+    """Sentence numbers by part; checked on construction.
 
-    `nested` holds smaller sets that lie within a part, each inside the next larger one of its part.
+    `nested` holds smaller subsets of a part, each within the next larger one.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Partition:
     >>> Partition("0", {"train": np.array([0, 1]), "test": np.array([1])}, sentences=4)
     Traceback (most recent call last):
         ...
-    deadheat.errors.SplitError: split 0: sentence 1 is in two parts; expected each sentence in one at most
+    deadheat.errors.SplitError: split 0: sentence 1 is in two parts; expected each sentence in at most one
     """
 
     name: str
@@ -43,9 +43,9 @@ class Partition:
     nested: Mapping[str, Mapping[str, Indices]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        parts = {name: _frozen(numbers) for name, numbers in self.parts.items()}
+        parts = {name: _freeze(numbers) for name, numbers in self.parts.items()}
         nested = {
-            part: MappingProxyType({name: _frozen(numbers) for name, numbers in sets.items()})
+            part: MappingProxyType({name: _freeze(numbers) for name, numbers in sets.items()})
             for part, sets in self.nested.items()
         }
         object.__setattr__(self, "parts", MappingProxyType(parts))
@@ -72,27 +72,27 @@ class Partition:
             if taken[numbers].any():
                 twice = int(numbers[np.argmax(taken[numbers])])
                 raise SplitError(
-                    f"split {self.name}: sentence {twice} is in two parts; expected each sentence in one at most"
+                    f"split {self.name}: sentence {twice} is in two parts; expected each sentence in at most one"
                 )
             taken[numbers] = True
 
     def _check_nested(self, part: str) -> None:
         if part not in self.parts:
             raise SplitError(
-                f"split {self.name}: sets within {part}, which is no part; expected {', '.join(self.parts)}"
+                f"split {self.name}: subsets of {part}, which is not a part; expected {', '.join(self.parts)}"
             )
-        chain = sorted(self.nested[part].items(), key=lambda each: len(each[1]))
+        chain = sorted(self.nested[part].items(), key=lambda item: len(item[1]))
         outer = [*chain[1:], (part, self.parts[part])]
         for (name, numbers), (around, larger) in zip(chain, outer, strict=True):
             if not len(numbers):
                 raise SplitError(f"split {self.name}: {name} is empty; expected at least one sentence")
             if not np.isin(numbers, larger, assume_unique=True).all():
-                raise SplitError(f"split {self.name}: {name} is not inside {around}; expected nested sets")
+                raise SplitError(f"split {self.name}: {name} is not within {around}; expected nested sets")
 
     @property
     def sets(self) -> dict[str, Indices]:
-        """The parts, and the sets nested in them, by name."""
-        return dict(self.parts) | {name: each for sets in self.nested.values() for name, each in sets.items()}
+        """The parts and their nested subsets, by name."""
+        return dict(self.parts) | {name: numbers for sets in self.nested.values() for name, numbers in sets.items()}
 
     @property
     def left_out(self) -> Indices:
@@ -100,12 +100,12 @@ class Partition:
         return np.setdiff1d(np.arange(self.sentences), np.concatenate(list(self.parts.values())), assume_unique=True)
 
     def __repr__(self) -> str:
-        shown = [f"{part} {len(numbers):,}" for part, numbers in self.parts.items()]
-        out = len(self.left_out)
-        return f"<Partition {self.name}: {', '.join([*shown, *([f'left out {out:,}'] if out else [])])}>"
+        sizes = [f"{part} {len(numbers):,}" for part, numbers in self.parts.items()]
+        left_out = len(self.left_out)
+        return f"<Partition {self.name}: {', '.join([*sizes, *([f'left left_out {left_out:,}'] if left_out else [])])}>"
 
 
-def _frozen(numbers: Indices) -> Indices:
+def _freeze(numbers: Indices) -> Indices:
     ordered = np.sort(np.asarray(numbers, np.int64))
     ordered.flags.writeable = False
     return ordered
@@ -116,7 +116,7 @@ NESTED_GRAMMAR = "as test=100,200,500 words, or train=10%,50%"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Splits:
-    """Partitions of a corpus, and all that they depend on."""
+    """Partitions of a corpus, and everything that they depend on."""
 
     corpus: Corpus
     strategy: Strategy
@@ -140,7 +140,7 @@ class Splits:
         return f"{len(self)} x {self.strategy}, seed {self.seed}, of {self.corpus.name}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: what the splits depend on, and the sizes of their parts."""
+        """Return plain values: what the splits depend on, and the sizes of their parts."""
         return {
             "kind": "split",
             "corpus": self.corpus.name,
@@ -173,29 +173,29 @@ class Splits:
         }
 
     def sizes_of(self, sentences: Indices) -> dict[str, int]:
-        """How many sentences, words and, where they are known, documents."""
-        found = {"sentences": len(sentences), "words": self.words_of(sentences)}
+        """Count sentences, words and, where known, documents."""
+        sizes = {"sentences": len(sentences), "words": self.words_of(sentences)}
         if self.documents is not None:
-            found["documents"] = len(np.unique(self.documents.codes[sentences]))
-        return found
+            sizes["documents"] = len(np.unique(self.documents.codes[sentences]))
+        return sizes
 
     def words_of(self, sentences: Indices) -> int:
-        """How many words some sentences have."""
+        """Count the words of some sentences."""
         return int(np.diff(self.corpus.offsets)[sentences].sum())
 
     def shared_documents(self, partition: Partition) -> dict[str, int]:
-        """How many documents any two parts have in common, by their names; empty where documents are not known."""
+        """Count the documents that two parts have in common; empty where there are no documents."""
         return {} if self.documents is None else shared_documents(self.documents, partition)
 
 
 def shared_documents(documents: Documents, partition: Partition) -> dict[str, int]:
-    """How many documents any two parts have in common, as `train/test`."""
+    """Count the documents that two parts have in common, by names such as `train/test`."""
     present = {part: np.zeros(len(documents), bool) for part in partition.parts}
     for part, sentences in partition.parts.items():
         present[part][documents.codes[sentences]] = True
     return {
-        f"{one}/{other}": int(np.count_nonzero(present[one] & present[other]))
-        for one, other in combinations(partition.parts, 2)
+        f"{first}/{second}": int(np.count_nonzero(present[first] & present[second]))
+        for first, second in combinations(partition.parts, 2)
     }
 
 
@@ -215,17 +215,17 @@ def split(
     Parameters
     ----------
     corpus
-        Files or folders, read as one corpus, those of train first where all names tell a part; or a corpus.
+        Files or folders, read as one corpus in the order of their parts where all names tell one; or a corpus.
     strategy
-        A name with settings, as `random(unit='document', stratify='genre')`.
+        A name with settings such as `random(unit='document', stratify='genre')`.
     times
-        How many splits. Split i depends on the seed and i alone, so asking for more keeps the old ones.
+        Number of splits. Split i depends on the seed and i only, so more splits keep the old ones.
     documents
-        How documents are found: `newdoc`, `sent_id`, `sent_id:REGEX`, `none` or `auto`.
+        How to find documents: `newdoc`, `sent_id`, `sent_id:REGEX`, `none` or `auto`.
     nested
-        Smaller sets within a part, each inside the next, as `test=100,200,500 words` or `train=10%,50%`.
+        Nested subsets of a part, such as `test=100,200,500 words` or `train=10%,50%`.
     settings
-        Settings of the strategy, besides those in its name.
+        Settings of the strategy, in addition to those in its name.
     reading
         Passed on to `deadheat.read`.
 
@@ -233,47 +233,47 @@ def split(
     --------
     >>> import deadheat
     >>> corpus = deadheat.read(text="".join(f"word{i}_TAG\n" for i in range(10)))
-    >>> for each in split(corpus, "random(sizes='60/20/20')", times=2):
-    ...     print(each, each.parts["test"])
+    >>> for partition in split(corpus, "random(sizes='60/20/20')", times=2):
+    ...     print(partition, partition.parts["test"])
     <Partition 0: train 6, dev 2, test 2> [0 7]
     <Partition 1: train 6, dev 2, test 2> [4 9]
     """
-    made = STRATEGIES.make(strategy, **(settings or {}))
+    method = STRATEGIES.make(strategy, **(settings or {}))
     if times < 1:
         raise InputError(f"{times} splits; expected at least 1")
     if seed < 0:
         raise InputError(f"seed {seed}; expected 0 or more")
-    if made.once and times > 1:
-        raise InputError(f"{times} splits by {made}, which gives but one; expected 1")
-    within = dict(_parse_nested(text) for text in nested)
-    if len(within) < len(nested):
+    if method.once and times > 1:
+        raise InputError(f"{times} splits by {method}, which has only one; expected 1")
+    nested_sizes = dict(_parse_nested(text) for text in nested)
+    if len(nested_sizes) < len(nested):
         raise InputError(
-            f"nested {' and '.join(map(repr, nested))}: a part twice; expected all sizes of a part together"
+            f"nested {' and '.join(map(repr, nested))}: the same part twice; expected all sizes of a part together"
         )
     if not isinstance(corpus, Corpus):
-        corpus = read(_once_each(sort_by_part(expand(corpus))), **reading)
+        corpus = read(_check_distinct(sort_by_part(expand(corpus))), **reading)
     if not corpus.sentences:
-        raise InputError(f"{corpus.name}: no sentences; expected some to split")
+        raise InputError(f"{corpus.name}: no sentences; expected at least one")
     material = Material(corpus, documents)
     partitions: list[Partition] = []
     notes: list[str] = []
     for number in range(times):
-        drawn = made.draw(material, seed, number)
-        smaller = {part: _smaller(material, drawn, part, sizes) for part, sizes in within.items()}
+        drawn = method.draw(material, seed, number)
+        smaller = {part: _nested_sets(material, drawn, part, sizes) for part, sizes in nested_sizes.items()}
         partitions.append(Partition(str(number), drawn.parts, corpus.sentences, smaller))
         notes += drawn.notes
-    told = tuple(dict.fromkeys(notes))
-    return Splits(corpus, made, seed, tuple(partitions), material.documents, documents, tuple(nested), told)
+    unique = tuple(dict.fromkeys(notes))
+    return Splits(corpus, method, seed, tuple(partitions), material.documents, documents, tuple(nested), unique)
 
 
-def _once_each(files: list[str]) -> list[str]:
-    """The files, if none is there twice: its sentences would be in two parts."""
+def _check_distinct(files: list[str]) -> list[str]:
+    """Return the files; raise if one is given twice, because its sentences could be in two parts."""
     seen: set[str] = set()
     for file in files:
-        place = os.path.realpath(file)
-        if place in seen and file != STDIN:
+        target = os.path.realpath(file)
+        if target in seen and file != STDIN:
             raise SplitError(f"{file}: given twice; expected every file once")
-        seen.add(place)
+        seen.add(target)
     return files
 
 
@@ -291,31 +291,31 @@ def _parse_nested(text: str) -> tuple[str, list[Size]]:
     if any(size.kind == "rest" or size.amount <= 0 or (size.kind == "share" and size.amount > 1) for size in sizes):
         raise InputError(f"{where}; expected sizes {NESTED_GRAMMAR}")
     if len({size.kind for size in sizes}) > 1 or any(a.amount >= b.amount for a, b in pairwise(sizes)):
-        raise InputError(f"{where}; expected sizes of one kind, each larger than the one before")
+        raise InputError(f"{where}; expected sizes of one kind in increasing order")
     return part.strip(), sizes
 
 
-def _smaller(material: Material, drawn: Drawn, part: str, sizes: Sequence[Size]) -> dict[str, Indices]:
-    """Sets of the first sentences of a part, each of the least number of whole units that reach a size."""
+def _nested_sets(material: Material, drawn: Draw, part: str, sizes: Sequence[Size]) -> dict[str, Indices]:
+    """Return subsets of a part: its first whole units, as few as reach each size."""
     if part not in drawn.parts:
         raise NameUnknown("nested: part", part, drawn.parts)
     order = drawn.parts[part]
     weights = np.ones(len(order), np.int64) if sizes[0].kind == "sentences" else material.lengths[order]
     reached, total = np.cumsum(weights), int(weights.sum())
     ends = _unit_ends(order, drawn.units)
-    found = {}
+    subsets = {}
     for size in sizes:
         amount = size.amount * total if size.kind == "share" else size.amount
         if amount > total:
-            raise InputError(f"nested: {size} asked; {part} has {total:,} {size.kind}")
+            raise InputError(f"nested: {size} requested; {part} has {total:,} {size.kind}")
         end = int(ends[np.searchsorted(reached[ends - 1], amount - 1e-9)])
-        shown = f"{100 * size.amount:.12g}-percent" if size.kind == "share" else f"{size.amount:.0f}-{size.kind}"
-        found[f"{part}-{shown}"] = order[:end]
-    return found
+        suffix = f"{100 * size.amount:.12g}-percent" if size.kind == "share" else f"{size.amount:.0f}-{size.kind}"
+        subsets[f"{part}-{suffix}"] = order[:end]
+    return subsets
 
 
 def _unit_ends(order: Indices, units: Codes | None) -> Indices:
-    """After how many sentences a unit is complete."""
+    """Return the numbers of sentences after which a unit is complete."""
     if units is None:
         return np.arange(1, len(order) + 1)
     return np.append(np.flatnonzero(np.diff(units[order])) + 1, len(order))

@@ -1,4 +1,4 @@
-"""What a strategy is, the sizes of parts it is asked for, and the corpus as it sees it."""
+"""Strategies, the sizes of parts, and the corpus as a strategy sees it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KINDS = {"": "share", "%": "share", "w": "words", "word": "words", "words": "wor
          "tokens": "words", "s": "sentences", "sentence": "sentences", "sentences": "sentences"}  # fmt: skip
 GRAMMAR = "80/10/10, or train=rest,dev=10%,test=10000 words"
 _SIZE = re.compile(r"(\d[\d_]*\.?\d*|\.\d+)\s*(%|[a-z]*)\Z")
-# Which parts so many sizes without names stand for.
+# The parts of 2, 3 and 4 sizes without names.
 _UNNAMED = {2: ("train", "test"), 3: ("train", "dev", "test"), 4: PARTS}
 
 
@@ -33,18 +33,18 @@ class Size:
 
     @classmethod
     def parse(cls, text: str, where: str) -> Size:
-        """`10%`, `0.1`, `1000 sentences`, `1000s`, `5000 words`, `5000w` or `rest`."""
+        """Parse `10%`, `0.1`, `1000 sentences`, `1000s`, `5000 words`, `5000w` or `rest`."""
         stripped = text.strip().lower()
         if stripped == "rest":
             return cls(0.0, "rest")
-        found = _SIZE.match(stripped)
-        if found is None or found[2] not in KINDS:
+        match = _SIZE.match(stripped)
+        if match is None or match[2] not in KINDS:
             expected = "a share (10%, 0.1), words (5000 words), sentences (1000 sentences) or rest"
             raise InputError(f"{where}: size {text.strip()!r}; expected {expected}")
-        amount, kind = float(found[1]), KINDS[found[2]]
-        if kind != "share" and amount % 1 != 0:  # of more digits than a number can have, too
+        amount, kind = float(match[1]), KINDS[match[2]]
+        if kind != "share" and amount % 1 != 0:  # also NaN, for too many digits
             raise InputError(f"{where}: {text.strip()!r}; expected a whole number of {kind}")
-        return cls(amount / 100 if found[2] == "%" else amount, kind)
+        return cls(amount / 100 if match[2] == "%" else amount, kind)
 
     def __str__(self) -> str:
         if self.kind == "rest":
@@ -53,88 +53,80 @@ class Size:
 
 
 def parse_sizes(text: str) -> dict[str, Size]:
-    """The sizes of parts: without names, of train/test, train/dev/test or train/tune/dev/test, summing to 100 or 1.
-
-    Examples
-    --------
-    >>> {part: str(size) for part, size in parse_sizes("80/10/10").items()}
-    {'train': '80 %', 'dev': '10 %', 'test': '10 %'}
-    >>> {part: str(size) for part, size in parse_sizes("test=5000 words, train=rest").items()}
-    {'train': 'rest', 'test': '5,000 words'}
-    """
+    """Parse the sizes of parts; without names of train/test, train/dev/test or train/tune/dev/test."""
     where = f"sizes {text!r}"
     named = "=" in text
     pieces = [piece for piece in re.split(r"[,;]" if named else "/", text) if piece.strip()]
     if named:
-        found = dict(_named(piece, where) for piece in pieces)
-        if len(found) < len(pieces):
-            raise InputError(f"{where}: a part twice; expected each once")
+        sizes = dict(_parse_named(piece, where) for piece in pieces)
+        if len(sizes) < len(pieces):
+            raise InputError(f"{where}: the same part twice; expected each once")
     elif len(pieces) in _UNNAMED:
-        found = dict(zip(_UNNAMED[len(pieces)], (Size.parse(piece, where) for piece in pieces), strict=True))
+        sizes = dict(zip(_UNNAMED[len(pieces)], (Size.parse(piece, where) for piece in pieces), strict=True))
     else:
         raise InputError(f"{where}; expected {GRAMMAR}")
-    shares = [size.amount for size in found.values() if size.kind == "share"]
-    if not named and len(shares) == len(found) and max(shares) > 1:  # 80/10/10, written without the signs
-        found = {part: Size(size.amount / 100, "share") for part, size in found.items()}
+    shares = [size.amount for size in sizes.values() if size.kind == "share"]
+    if not named and len(shares) == len(sizes) and max(shares) > 1:  # 80/10/10, without percent signs
+        sizes = {part: Size(size.amount / 100, "share") for part, size in sizes.items()}
         shares = [share / 100 for share in shares]
-    _check(where, found, shares)
-    return {part: found[part] for part in PARTS if part in found}
+    _check_sizes(where, sizes, shares)
+    return {part: sizes[part] for part in PARTS if part in sizes}
 
 
-def _named(piece: str, where: str) -> tuple[str, Size]:
+def _parse_named(piece: str, where: str) -> tuple[str, Size]:
     part, mark, size = piece.partition("=")
     if not mark:
         raise InputError(f"{where}: {piece.strip()!r}; expected part=size")
     if part.strip() not in PARTS:
         raise NameUnknown(f"{where}: part", part.strip(), PARTS)
-    found = Size.parse(size, where)
-    if found.kind == "share" and found.amount > 1:
-        raise InputError(f"{where}: {piece.strip()!r}; expected %, words or sentences behind the number")
-    return part.strip(), found
+    parsed = Size.parse(size, where)
+    if parsed.kind == "share" and parsed.amount > 1:
+        raise InputError(f"{where}: {piece.strip()!r}; expected %, words or sentences after the number")
+    return part.strip(), parsed
 
 
-def _check(where: str, found: Mapping[str, Size], shares: Sequence[float]) -> None:
-    kinds = [size.kind for size in found.values()]
-    for part, size in found.items():
+def _check_sizes(where: str, sizes: Mapping[str, Size], shares: Sequence[float]) -> None:
+    kinds = [size.kind for size in sizes.values()]
+    for part, size in sizes.items():
         if size.kind != "rest" and size.amount <= 0:
-            raise InputError(f"{where}: nothing for {part}; expected more than 0")
+            raise InputError(f"{where}: size 0 of {part}; expected more than 0")
     if kinds.count("rest") > 1:
-        raise InputError(f"{where}: the rest twice; expected one part to get it")
+        raise InputError(f"{where}: rest twice; expected it for one part")
     if {"words", "sentences"} <= set(kinds):
         raise InputError(f"{where}: words and sentences mixed; expected one of them, or shares")
     total = sum(shares)
-    if len(shares) == len(found) and abs(total - 1) > 1e-9:
-        raise InputError(f"{where}: the shares sum to {100 * total:g} %; expected 100 %, or a part that gets the rest")
-    if total > 1 + 1e-9 or (total > 1 - 1e-9 and len(shares) < len(found)):
-        raise InputError(f"{where}: the shares sum to {100 * total:g} %; expected them to leave something")
+    if len(shares) == len(sizes) and abs(total - 1) > 1e-9:
+        raise InputError(f"{where}: the shares sum to {100 * total:g} %; expected 100 %, or rest for one part")
+    if total > 1 + 1e-9 or (total > 1 - 1e-9 and len(shares) < len(sizes)):
+        raise InputError(f"{where}: the shares sum to {100 * total:g} %; expected less than 100 %")
 
 
 def measure_of(sizes: Mapping[str, Size], default: str) -> str:
-    """Whether sizes count `words` or `sentences`; shares are of either."""
+    """Return whether sizes are in `words` or `sentences`; shares are of the default."""
     return next((size.kind for size in sizes.values() if size.kind in ("words", "sentences")), default)
 
 
-def amounts(sizes: Mapping[str, Size], total: int, measure: str, where: str) -> dict[str, float]:
-    """What each part shall have of `total` words or sentences; what no part gets is not in it."""
-    found = {part: size.amount * (total if size.kind == "share" else 1) for part, size in sizes.items()}
-    asked = sum(found.values())
+def target_amounts(sizes: Mapping[str, Size], total: int, measure: str, where: str) -> dict[str, float]:
+    """Return the target amount of each part, of `total` words or sentences."""
+    targets = {part: size.amount * (total if size.kind == "share" else 1) for part, size in sizes.items()}
+    requested = sum(targets.values())
     rest = next((part for part, size in sizes.items() if size.kind == "rest"), None)
-    if asked > total + 1e-6 * total or (rest is not None and asked >= total):
-        told = " + ".join(f"{part} {size}" for part, size in sizes.items() if size.kind != "rest")
-        raise InputError(f"{where}: {told} asked; there are {total:,} {measure}")
+    if requested > total + 1e-6 * total or (rest is not None and requested >= total):
+        text = " + ".join(f"{part} {size}" for part, size in sizes.items() if size.kind != "rest")
+        raise InputError(f"{where}: {text} requested; there are {total:,} {measure}")
     if rest is not None:
-        found[rest] = total - asked
-    return found
+        targets[rest] = total - requested
+    return targets
 
 
 UNITS = ("sentence", "document", "block")
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """The sentences of each part, those first that a smaller set of the part keeps; and what must not be cut.
+class Draw:
+    """The sentences of each part, in the order in which nested subsets take them.
 
-    `units` is the unit of every sentence of the corpus where parts are made of whole units, else None.
+    `units` is the unit of every sentence of the corpus where parts consist of whole units, else None.
     """
 
     parts: Mapping[str, Indices]
@@ -144,13 +136,13 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A named, versioned way to split. `draw` gives split `number` of a seed, from these two alone.
+    """A named, versioned strategy. `draw` returns a split that depends on the seed and its number only.
 
-    `once` says that there is but one such split of a corpus.
+    `once` means that there is only one such split of a corpus.
     """
 
     name: str
-    draw: Callable[[Material, int, int], Drawn]
+    draw: Callable[[Material, int, int], Draw]
     once: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -163,7 +155,7 @@ STRATEGIES: Registry[Strategy] = Registry("strategy", "random, random.v1 or rand
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """A corpus as strategies see it; what costs time is found when it is first asked for."""
+    """A corpus as strategies see it, with cached properties."""
 
     corpus: Corpus
     document_rule: str = "auto"
@@ -179,38 +171,38 @@ class Material:
 
     @cached_property
     def file_parts(self) -> Codes | None:
-        """The number in `PARTS` of every sentence's file, if every file's name tells one."""
+        """The index in `PARTS` of every sentence's file, if every file name has a part."""
         return sentence_parts(self.corpus)
 
     @cached_property
     def _strata(self) -> dict[str, Codes]:
-        """Strata of sentences that were asked for."""
+        """A cache of strata."""
         return {}
 
     def everything(self) -> Indices:
-        """All sentences, those of train first, then tune, dev and test, where the files say so."""
+        """Return all sentences, in the order train, tune, dev, test where file names tell the part."""
         if self.file_parts is None:
             return np.arange(self.corpus.sentences)
         return np.argsort(self.file_parts, kind="stable")
 
     def without_test(self) -> Indices:
-        """The sentences of train, tune and dev in this order; all where files do not name their parts."""
+        """Return the sentences of train, tune and dev in this order; all where file names do not tell the part."""
         everything = self.everything()
         if self.file_parts is None:
             return everything
         return np.asarray(everything[self.file_parts[everything] != PARTS.index("test")])
 
     def of_part(self, part: str, strategy: str) -> Indices:
-        """The sentences of the files of one part; none if there is no such file."""
+        """Return the sentences of the files of one part."""
         if self.file_parts is None:
-            odd = ", ".join(each.path for each in self.corpus.parts) or self.corpus.name
+            paths = ", ".join(file.path for file in self.corpus.parts) or self.corpus.name
             raise InputError(
-                f"{odd}: no part in every file's name; strategy {strategy} expected names as en-train.conllu"
+                f"{paths}: not all file names tell a part; strategy {strategy} expected names such as en-train.conllu"
             )
         return np.flatnonzero(self.file_parts == PARTS.index(part))
 
     def units(self, kind: str, block: int) -> Codes | None:
-        """The unit of every sentence: its document, its block of so many sentences; None where it is its own."""
+        """Return the unit of every sentence: its document, or its block of so many sentences; None for sentences."""
         if kind not in UNITS:
             raise NameUnknown("unit", kind, UNITS)
         if kind == "sentence":
@@ -218,15 +210,14 @@ class Material:
         if kind == "block":
             return self._blocks(block)
         if self.documents is None:
-            told = "no documents" if self.document_rule == "none" else "no documents were found"
             raise InputError(
-                f"{self.corpus.name}: {told}; expected '# newdoc' marks or sent_ids that name them (--documents "
+                f"{self.corpus.name}: no documents; expected '# newdoc' marks or sent_ids that name them (--documents "
                 "sent_id:REGEX), or another unit (--unit block, --unit sentence)"
             )
         return self.documents.codes
 
     def _blocks(self, size: int) -> Codes:
-        """Blocks begin anew in every file."""
+        """Return blocks of sentences; every file starts a new one."""
         if size < 1:
             raise InputError(f"blocks of {size} sentences; expected at least 1")
         starts = [part.first for part in self.corpus.parts] or [0]
@@ -235,7 +226,7 @@ class Material:
         return (np.cumsum(begins) - 1).astype(np.int32)
 
     def strata(self, name: str, units: Codes | None) -> Codes:
-        """The stratum of every unit; of a document that of its first sentence."""
+        """Return the stratum of every unit, which is that of its first sentence."""
         count = self.corpus.sentences if units is None else int(units.max(initial=-1)) + 1
         if not name:
             return np.zeros(count, np.int32)

@@ -1,18 +1,9 @@
-"""Systems to compare: taggers, and any program by its command line. Importing this registers all of them."""
+"""Systems to compare: taggers, parsers, and any program by its command line. Importing this registers all of them."""
 
 from deadheat.systems import baselines, bilstm, command, hmm, loglinear, lookahead, parsers, perceptron
 from deadheat.systems.system import SYSTEMS, Model, System
 
 __all__ = [
-    "SYSTEMS",
-    "Model",
-    "System",
-    "bilstm",
-    "command",
-    "floors",
-    "hmm",
-    "loglinear",
-    "lookahead",
-    "parsers",
+    "SYSTEMS", "Model", "System", "baselines", "bilstm", "command", "hmm", "loglinear", "lookahead", "parsers",
     "perceptron",
-]
+]  # fmt: skip

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.neural.config import (
-    Course,
-    Numbers,
+    HyperParams,
     Shape,
-    TaggerRecipe,
-    rate_of,
-    scheme_named,
+    TaggerConfig,
+    TrainSchedule,
+    check_scheme,
+    layer_sizes,
+    learning_rate,
     share,
-    sizes_of,
     threshold,
 )
-from deadheat.neural.jobs import Done, Order, Together, needed
-from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, checked_training
+from deadheat.neural.jobs import BatchTrainer, TrainJob, TrainResult, import_neural
+from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, training_labels
 
 NAME = "bilstm.v1"
 
@@ -57,40 +56,40 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     column
         What to learn: any column of the corpus.
     scheme
-        In which scheme chunks are learned: `bio`, `iob1`, `iobes`, or `as-is` as the corpus has them. What is predicted
-        is in the scheme of the corpus, and sequences that cannot be are mended as conlleval reads them.
+        The scheme in which chunks are learned: `bio`, `iob1`, `iobes`, or `as-is` for that of the corpus. Predictions
+        are in the scheme of the corpus, and invalid sequences are repaired as conlleval reads them.
     units
         Units of each direction, layer by layer: `100`, `100,75`, `100,75,50`.
     classifier
-        `crf` (labels of a sentence are chosen together) or `softmax` (each by itself).
+        `crf` (labels of a sentence are chosen jointly) or `softmax` (one by one).
     word_size
-        Numbers a word is represented by, where no file of vectors says otherwise.
+        Size of word vectors, unless a file of vectors decides.
     vectors
         A file of word vectors: word2vec's text format, GloVe's, fastText's; plain, gzip, xz or zstd.
     frozen
         Whether training leaves word vectors as they are.
     casing
-        Numbers for what a word looks like (lower case, digits, ...); 0 leaves it out.
+        Size of casing vectors (lower case, digits, ...); 0 for none.
     characters
         `none`, `cnn` (Ma & Hovy 2016) or `lstm` (Lample et al. 2016).
     character_size, filters
-        Numbers a character is represented by; filters of the CNN, or units of each direction of the LSTM.
+        Size of character vectors; filters of the CNN, or units of each direction of the LSTM.
     dropout
         `none`, `naive` (other units at every word) or `variational` (the same in the whole sentence).
     dropped
         Where: on the `outputs` of layers, on `recurrent` units from word to word, or `both`.
     drop
-        The share that is dropped.
+        The share of units that is dropped.
     optimizer
         `sgd`, `adagrad`, `adadelta`, `rmsprop`, `adam` or `nadam`.
     rate
-        The learning rate; 0 is the optimizer's usual one.
+        The learning rate; 0 is the optimizer's default.
     clip, norm
         Components of the gradient are clipped to `clip`; then the whole is scaled down to the norm `norm`. 0 is off.
     batch
-        Sentences an update, 1 to 64 in the paper.
+        Sentences per update, 1 to 64 in the paper.
     replaced
-        How often a word that was seen once is taken for unknown, so that the unknown is learned.
+        How often a word that was seen once is replaced by the unknown word, so that the latter is learned.
     epochs, patience
         At most so many epochs, and no more than `patience` without a better score on tune: F1 of chunks, or accuracy.
     """
@@ -102,29 +101,28 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
         if casing < 0:
             raise InputError(f"casing={casing}; expected a size, or 0 for none")
         shape = Shape(
-            units=sizes_of(units), word_size=word_size, case_size=casing, characters=characters,
+            units=layer_sizes(units), word_size=word_size, case_size=casing, characters=characters,
             character_size=character_size, filters=filters, classifier=classifier, optimizer=optimizer,
             dropout=dropout, dropped=dropped, batch=batch, fixed_words=frozen,
         )  # fmt: skip
-        numbers = Numbers(
-            rate_of(optimizer, rate), share("drop", drop), threshold("clip", clip), threshold("norm", norm),
+        hyper = HyperParams(
+            learning_rate(optimizer, rate), share("drop", drop), threshold("clip", clip), threshold("norm", norm),
             share("replaced", replaced),
         )  # fmt: skip
-        recipe = TaggerRecipe(column, scheme_named(scheme), vectors, shape, numbers, Course(epochs, patience))
+        config = TaggerConfig(
+            column=column, scheme=check_scheme(scheme), vectors=vectors, shape=shape, hyper=hyper,
+            schedule=TrainSchedule(epochs, patience),
+        )  # fmt: skip
     except InputError as error:
         raise InputError(f"{NAME}: {error}") from error
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
-        checked_training(train, column, NAME)
-        model: Model = _tagging().train_one(recipe, train, tune, seed)
+        training_labels(train, column, NAME)
+        model: Model = import_neural("deadheat.neural.tagging", NAME).train_one(config, train, tune, seed)
         return model
 
-    def train_many(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
-        checked_training(corpus, column, NAME)
-        yield from _tagging().train_orders(corpus, orders)
+    def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
+        training_labels(corpus, column, NAME)
+        yield from import_neural("deadheat.neural.tagging", NAME).train_jobs(corpus, jobs)
 
-    return System(NAME, train, tuned=True, together=Together((NAME, recipe.group), recipe, train_many))
-
-
-def _tagging() -> Any:
-    return needed("deadheat.neural.tagging", NAME)
+    return System(NAME, train, tuned=True, batch_trainer=BatchTrainer((NAME, config.group), config, train_jobs))

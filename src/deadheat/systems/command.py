@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.transforms import with_labels
+from deadheat.corpus.labels import with_labels
 from deadheat.corpus.writing import write
 from deadheat.errors import InputError, NameUnknown
 from deadheat.systems.baselines import sorted_labels
 from deadheat.systems.command_files import (
     FORMATS,
     blank_in,
-    blanked,
     check_same_words,
     in_format,
     label_column,
     read_back,
     suffix_of,
+    without_labels,
 )
-from deadheat.systems.system import SYSTEMS, System, checked_training
+from deadheat.systems.system import SYSTEMS, System, training_labels
 
 TRAIN, PREDICT = ("train", "tune", "model", "seed"), ("input", "output", "train", "tune", "model", "seed")
 LAST_LINES, LAST_BYTES = 10, 1 << 14
@@ -100,24 +100,24 @@ def command(
     trainer = Program("train", train, environment, limit, shell=shell) if train.strip() else None
     predictor = Program("predict", predict, environment, limit, shell=shell)
 
-    def train_program(train: Corpus, tune: Corpus | None, seed: int) -> Trained:
-        labels = checked_training(train, column, "command.v1")
-        if tune is None and any(program.asks_for("tune") for program in (trainer, predictor) if program):
+    def train_program(train: Corpus, tune: Corpus | None, seed: int) -> TrainedProgram:
+        labels = training_labels(train, column, "command.v1")
+        if tune is None and any(program.uses("tune") for program in (trainer, predictor) if program):
             raise InputError("command.v1: a command has {tune}, but there is no corpus to tune on; expected one")
-        model = Trained(column, format, predictor, Folder(), seed, known=frozenset(sorted_labels(labels)[0]))
+        model = TrainedProgram(column, format, predictor, Folder(), seed, labels=frozenset(sorted_labels(labels)[0]))
         try:
             for part, corpus in (("train", train), ("tune", tune)):
                 if corpus is not None:
                     model.write(part, corpus)
             if trainer:
-                trainer.run(model.places, model.folder.path)
+                trainer.run(model.values, model.folder.path)
         except BaseException:
             model.close()
             raise
         return model
 
     programs = [program for program in (trainer, predictor) if program]
-    seeded, tuned = (any(program.asks_for(place) for program in programs) for place in ("seed", "tune"))
+    seeded, tuned = (any(program.uses(name) for program in programs) for name in ("seed", "tune"))
     return System("command.v1", train_program, seeded=seeded, tuned=tuned)
 
 
@@ -146,13 +146,13 @@ class Program:
             reason = str(error).lower()
             raise InputError(f"command.v1: {self.which}={self.line!r}: {reason}; expected a command line") from None
 
-    def asks_for(self, name: str) -> bool:
+    def uses(self, name: str) -> bool:
         return any(f"{{{name}}}" in text for text in (self.line, *self.environment.values()))
 
-    def run(self, places: Mapping[str, str], folder: Path, *, source: Path | None = None) -> Path:
+    def run(self, values: Mapping[str, str], folder: Path, *, source: Path | None = None) -> Path:
         """Run the command to its end; where its standard output is."""
-        arguments = self.arguments(places)
-        variables = {name: _filled(value, places) for name, value in self.environment.items()}
+        arguments = self.arguments(values)
+        variables = {name: _fill(value, values) for name, value in self.environment.items()}
         output, errors = folder / f"{self.which}.stdout", folder / f"{self.which}.stderr"
         with ExitStack() as files:
             stdin = files.enter_context(open(source or os.devnull, "rb"))
@@ -162,35 +162,35 @@ class Program:
                                            env={**os.environ, **variables}, start_new_session=True)  # fmt: skip
             except (OSError, ValueError) as error:
                 reason = (getattr(error, "strerror", None) or str(error)).lower()
-                raise InputError(f"{self.named(places)}\n  cannot be started ({reason})") from error
+                raise InputError(f"{self.describe(values)}\n  cannot be started ({reason})") from error
             try:
                 code = process.wait(timeout=self.limit or None)
             except subprocess.TimeoutExpired:
-                raise InputError(f"{self.named(places)}\n  took more than {self.limit} s and was ended") from None
+                raise InputError(f"{self.describe(values)}\n  took more than {self.limit} s and was ended") from None
             finally:
                 if process.returncode is None:  # too late, or we are ourselves being stopped
                     _end(process)
         if code:
-            raise InputError(f"{self.named(places)}\n  {_outcome(code)}" + _last_lines(errors, output))
+            raise InputError(f"{self.describe(values)}\n  {_outcome(code)}" + _last_lines(errors, output))
         return output
 
-    def arguments(self, places: Mapping[str, str]) -> list[str]:
+    def arguments(self, values: Mapping[str, str]) -> list[str]:
         """What is started. Names are filled in after splitting, so a space or `;` in them is only a character."""
         if self.shell:
-            for place in places.values():
-                if shlex.quote(place) != place:  # how to quote it depends on where in the line it will stand
-                    raise InputError(f"command.v1: {place!r} means something to a shell; expected another $TMPDIR")
-            return ["/bin/sh", "-c", _filled(self.line, places)]
-        return [_filled(argument, places) for argument in shlex.split(self.line)]
+            for value in values.values():
+                if shlex.quote(value) != value:  # how to quote it depends on where in the line it will stand
+                    raise InputError(f"command.v1: {value!r} means something to a shell; expected another $TMPDIR")
+            return ["/bin/sh", "-c", _fill(self.line, values)]
+        return [_fill(argument, values) for argument in shlex.split(self.line)]
 
-    def named(self, places: Mapping[str, str]) -> str:
+    def describe(self, values: Mapping[str, str]) -> str:
         """The command as it was started, for errors."""
-        arguments = self.arguments(places)
+        arguments = self.arguments(values)
         return f"command.v1: {self.which} command: {arguments[2] if self.shell else shlex.join(arguments)}"
 
 
-def _filled(text: str, places: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda found: places.get(found[1], found[0]), text)
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -216,7 +216,7 @@ def _last_lines(*paths: Path) -> str:
             lines = [line for line in file.read().decode(errors="replace").splitlines() if line.strip()]
         if lines:
             return "".join(f"\n  | {line}" for line in lines[-LAST_LINES:])
-    return ", and said nothing"
+    return ", and printed nothing"
 
 
 class Folder:
@@ -240,7 +240,7 @@ def _remove(path: Path, owner: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class TrainedProgram:
     """A trained program. Its folder holds the training files and the model."""
 
     column: str
@@ -248,11 +248,11 @@ class Trained:
     program: Program
     folder: Folder
     seed: int
-    known: frozenset[str]  # the labels of the training corpus
-    places: dict[str, str] = field(init=False, default_factory=dict)
+    labels: frozenset[str]  # of the training corpus
+    values: dict[str, str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.places.update(model=str(self.folder.path / "model"), seed=str(self.seed))
+        self.values.update(model=str(self.folder.path / "model"), seed=str(self.seed))
 
     def close(self) -> None:
         """Remove the folder with the model."""
@@ -261,8 +261,8 @@ class Trained:
     def write(self, part: str, corpus: Corpus) -> None:
         """Put a corpus where the commands find it."""
         written = in_format(corpus, self.column, self.format)
-        self.places[part] = str(self.folder.path / f"{part}{suffix_of(written)}")
-        write(written, self.places[part], mend=True)
+        self.values[part] = str(self.folder.path / f"{part}{suffix_of(written)}")
+        write(written, self.values[part], mend=True)
 
     def predict(self, corpus: Corpus) -> Corpus:
         """The corpus with what the program wrote."""
@@ -272,22 +272,22 @@ class Trained:
         if not corpus.words:
             return corpus
         blank = blank_in(corpus, self.format)
-        given = in_format(blanked(corpus, self.column, blank), self.column, self.format)
+        request = in_format(without_labels(corpus, self.column, blank), self.column, self.format)
         with tempfile.TemporaryDirectory(prefix="predict-", dir=self.folder.path) as name:
-            folder, suffix = Path(name), suffix_of(given)
+            folder, suffix = Path(name), suffix_of(request)
             source, output = folder / f"input{suffix}", folder / f"output{suffix}"
-            write(given, source, mend=True)
-            places = {**self.places, "input": str(source), "output": str(output)}
-            by_input = not self.program.asks_for("input")
-            printed = self.program.run(places, folder, source=source if by_input else None)
-            if not self.program.asks_for("output"):
-                printed.replace(output)
+            write(request, source, mend=True)
+            values = {**self.values, "input": str(source), "output": str(output)}
+            by_stdin = not self.program.uses("input")
+            stdout = self.program.run(values, folder, source=source if by_stdin else None)
+            if not self.program.uses("output"):
+                stdout.replace(output)
             try:
-                found = read_back(output, given)
-                check_same_words(given, found)
-                labels = found.column(label_column(given, self.column))
-                if set(sorted_labels(labels)[0]) == {blank} - self.known:
+                response = read_back(output, request)
+                check_same_words(request, response)
+                labels = response.column(label_column(request, self.column))
+                if set(sorted_labels(labels)[0]) == {blank} - self.labels:
                     raise InputError(f"{output}: no word has a label; expected one on every word")
             except InputError as error:
-                raise InputError(f"{error}\n  written by {self.program.named(places)}") from error
+                raise InputError(f"{error}\n  written by {self.program.describe(values)}") from error
         return with_labels(corpus, self.column, labels)

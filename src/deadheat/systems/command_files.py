@@ -10,9 +10,8 @@ import numpy as np
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
 from deadheat.corpus.reading import LENIENT_MODES, read
 from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
-from deadheat.errors import AlignmentError, InputError, NameUnknown
+from deadheat.errors import AlignmentError, InputError, NameUnknown, counted
 from deadheat.kernels.conllu import STRING_COLUMNS
-from deadheat.text import pluralize
 
 FORMATS = ("auto", "conllu", "columns", "tagged")
 _SUFFIXES = {"columns": ".tsv", "tagged": ".tagged"}
@@ -77,7 +76,7 @@ def blank_in(corpus: Corpus, format: str) -> str:
     return "-" if format == "tagged" else "_"
 
 
-def blanked(corpus: Corpus, column: str, blank: str) -> Corpus:
+def without_labels(corpus: Corpus, column: str, blank: str) -> Corpus:
     """The corpus with no label on any word, multiword token or empty node."""
     codes = corpus.extras.codes.copy()
     codes[:, list(corpus.columns).index(column)] = 0
@@ -96,28 +95,28 @@ def read_back(path: Path, given: Corpus) -> Corpus:
     return read(path, format=format, columns=columns, separator=given.layout.separator)
 
 
-def check_same_words(given: Corpus, found: Corpus) -> None:
+def check_same_words(given: Corpus, written: Corpus) -> None:
     """Whether a program wrote the words it was given, in the same sentences."""
-    forms, others = given.column("form"), found.column("form")
+    forms, others = given.column("form"), written.column("form")
     renumbered: Codes = forms.vocabulary.codes_of(others.vocabulary)[others.codes]
     size = min(len(forms), len(others))
     different = np.flatnonzero(forms.codes[:size] != renumbered[:size])
-    sentences = min(given.sentences, found.sentences)
-    elsewhere = np.flatnonzero(given.offsets[1 : sentences + 1] != found.offsets[1 : sentences + 1])
-    ends = np.minimum(given.offsets[elsewhere + 1], found.offsets[elsewhere + 1])
+    sentences = min(given.sentences, written.sentences)
+    misaligned = np.flatnonzero(given.offsets[1 : sentences + 1] != written.offsets[1 : sentences + 1])
+    ends = np.minimum(given.offsets[misaligned + 1], written.offsets[misaligned + 1])
     if len(different) and (not len(ends) or different[0] < ends[0]):
         word = int(different[0])
-        path, line = found.line_of_word(word)
+        path, line = written.line_of_word(word)
         wrong, right = others.vocabulary[int(others.codes[word])], forms.vocabulary[int(forms.codes[word])]
         raise AlignmentError(f"{path}:{line}: word {wrong!r}; expected {right!r} as in the input")
-    if len(elsewhere):
-        sentence = int(elsewhere[0])
-        path, line = found.line_of_word(int(found.offsets[sentence]))
-        has, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (found, given))
+    if len(misaligned):
+        sentence = int(misaligned[0])
+        path, line = written.line_of_word(int(written.offsets[sentence]))
+        actual, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (written, given))
         raise AlignmentError(
-            f"{path}:{line}: sentence {sentence + 1} has {pluralize(has, 'word')}; expected {expected} as in the input"
+            f"{path}:{line}: sentence {sentence + 1} has {counted(actual, 'word')}; expected {expected} as in the input"
         )
-    if given.sentences != found.sentences:
+    if given.sentences != written.sentences:
         raise AlignmentError(
-            f"{found.name}: {pluralize(found.sentences, 'sentence')}; expected {given.sentences:,} as in the input"
+            f"{written.name}: {counted(written.sentences, 'sentence')}; expected {given.sentences:,} as in the input"
         )

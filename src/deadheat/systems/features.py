@@ -1,8 +1,8 @@
 """Features of words as integers: what a word is, looks like, and stands beside.
 
-Every feature of the training text has a row, and a word is the list of its rows, one a template; row 0 stands for
-no feature. A model adds up the weights of the rows. Strings are looked up, never codes, so that a model is the same
-whatever else the vocabularies of its training corpus contain, and a feature that training never saw is row 0.
+Every feature of the training text has a row, and a word is the list of its rows, one per template; row 0 stands for no
+feature. A model adds up the weights of the rows. Strings are looked up, never codes, so that a model does not depend on
+what else the vocabularies of its training corpus contain. Unseen features are row 0.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recode
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recoded
 from deadheat.errors import InputError
-from deadheat.systems.system import checked_training
+from deadheat.systems.system import training_labels
 
 MARGIN = 2  # places beyond either end of a sentence that templates may look at
 _DIGIT = re.compile(r"\d")
@@ -41,13 +41,7 @@ class Templates:
         return self.prefixes + self.suffixes + len(self.shapes) + self.normal
 
     def of_form(self, form: str) -> list[str]:
-        """The features that a word has by itself; empty where it has none.
-
-        Examples
-        --------
-        >>> Templates(prefixes=2, suffixes=2).of_form("A-4")
-        ['<A', '<A-', '>4', '>-4', 'digit', 'hyphen', 'upper']
-        """
+        """The features that a word has by itself; empty where it has none."""
         length, lowered = len(form), form.lower()
         features = ["<" + form[:size] if size <= length else "" for size in range(1, self.prefixes + 1)]
         features += [">" + form[-size:] if size <= length else "" for size in range(1, self.suffixes + 1)]
@@ -72,8 +66,8 @@ class PairIndex:
 
     def find(self, keys: Indices) -> Indices:
         """The number of each pair, counted from 1; 0 where training did not see it."""
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, places + 1, 0)
+        positions = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[positions] == keys, positions + 1, 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,14 +83,14 @@ class FeatureIndex:
     def of(cls, corpus: Corpus, templates: Templates) -> FeatureIndex:
         """Number the features of a corpus."""
         forms = seen_strings(corpus.column("form"))
-        seen: dict[str, int] = {"": 0}
+        of_forms: dict[str, int] = {"": 0}
         for form in forms:
             for feature in templates.of_form(form):
-                seen.setdefault(feature, len(seen))
+                of_forms.setdefault(feature, len(of_forms))
         padded, _ = _padded(corpus, forms)
-        apart = sorted({second - first for first, second in templates.pairs})
-        pairs = tuple(PairIndex(gap, np.unique(_keys(padded, gap, len(forms)))) for gap in apart)
-        return cls(templates, forms, seen, pairs)
+        gaps = sorted({second - first for first, second in templates.pairs})
+        pairs = tuple(PairIndex(gap, np.unique(_keys(padded, gap, len(forms)))) for gap in gaps)
+        return cls(templates, forms, of_forms, pairs)
 
     @property
     def size(self) -> int:
@@ -113,16 +107,16 @@ class FeatureIndex:
 
     def rows(self, corpus: Corpus) -> Codes:
         """The rows of every word of a corpus, one word after the other."""
-        padded, places = _padded(corpus, self.forms)
+        padded, positions = _padded(corpus, self.forms)
         blocks = [self._rows_of_forms(corpus)]
-        base, known = len(self.of_forms), len(self.forms) + 2
+        base, size = len(self.of_forms), len(self.forms) + 2
         for offset in self.templates.words:
-            codes = padded[places + offset]
-            blocks.append(np.where(codes < known, base + codes, 0)[:, None])
-            base += known
+            codes = padded[positions + offset]
+            blocks.append(np.where(codes < size, base + codes, 0)[:, None])
+            base += size
         numbers = {index.apart: index.find(_keys(padded, index.apart, len(self.forms))) for index in self.pairs}
         for first, second in self.templates.pairs:
-            number = numbers[second - first][places + first]
+            number = numbers[second - first][positions + first]
             blocks.append(np.where(number > 0, base + number - 1, 0)[:, None])
             base += len(self._pair_index((first, second)).keys)
         return np.concatenate(blocks, axis=1, dtype=np.int32, casting="unsafe").ravel()
@@ -135,10 +129,10 @@ class FeatureIndex:
         used = np.flatnonzero(column.frequencies())
         strings = column.vocabulary.strings
         rows = [self.of_forms.get(feature, 0) for code in used for feature in self.templates.of_form(strings[code])]
-        place = np.zeros(len(strings), np.int64)
-        place[used] = np.arange(len(used))
+        index = np.zeros(len(strings), np.int64)
+        index[used] = np.arange(len(used))
         table = np.array(rows, np.int32).reshape(len(used), self.templates.of_form_width)
-        return np.take(table, place[column.codes], axis=0)
+        return np.take(table, index[column.codes], axis=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +163,7 @@ class TagDictionary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Encoded:
+class EncodedCorpus:
     """A corpus as a model sees it: rows of every word, its list of tags, and where sentences begin and end."""
 
     rows: Codes
@@ -195,25 +189,25 @@ class Encoder:
     def of(cls, corpus: Corpus, tags: Vocabulary, column: str, templates: Templates, *, least: int) -> Encoder:
         """From a training corpus; words seen `least` times get a list of tags."""
         index = FeatureIndex.of(corpus, templates)
-        words = recode(corpus.column("form"), index.forms)
-        gold = recode(corpus.column(column), tags)
+        words = recoded(corpus.column("form"), index.forms)
+        gold = recoded(corpus.column(column), tags)
         sizes = (len(index.forms), len(tags))
         return cls(column, tags, index, TagDictionary.of(words, gold, sizes, least=least))
 
-    def encode(self, corpus: Corpus) -> Encoded:
-        """Words as rows; labels are not looked at."""
-        words = recode(corpus.column("form"), self.index.forms)
+    def encode(self, corpus: Corpus) -> EncodedCorpus:
+        """Words as rows; labels are ignored."""
+        words = recoded(corpus.column("form"), self.index.forms)
         lists = np.where(words >= 0, self.dictionary.lists[words], 0).astype(np.int32)
-        return Encoded(self.index.rows(corpus), lists, corpus.offsets)
+        return EncodedCorpus(self.index.rows(corpus), lists, corpus.offsets)
 
     def gold(self, corpus: Corpus) -> Codes:
         """The label of every word by its number among the tags; -1 for one that training did not see."""
-        return recode(corpus.column(self.column), self.tags)
+        return recoded(corpus.column(self.column), self.tags)
 
 
-def tags_to_learn(train: Corpus, column: str, system: str, *, most: int) -> Vocabulary:
-    """The labels of a training corpus, in order, if there are some and not too many."""
-    tags = seen_strings(checked_training(train, column, system))
+def training_tags(train: Corpus, column: str, system: str, *, most: int) -> Vocabulary:
+    """The labels of a training corpus, sorted; an error if there are too many."""
+    tags = seen_strings(training_labels(train, column, system))
     if len(tags) > most:
         raise InputError(
             f"{train.name}: column {column!r} has {len(tags):,} labels; {system} expected {most:,} at most"
@@ -222,7 +216,7 @@ def tags_to_learn(train: Corpus, column: str, system: str, *, most: int) -> Voca
 
 
 def seen_strings(column: Column) -> Vocabulary:
-    """The strings of a column that occur in it, in order."""
+    """The strings that occur in a column, sorted."""
     strings = column.vocabulary.strings
     return Vocabulary.of(sorted(strings[code] for code in np.flatnonzero(column.frequencies())))
 
@@ -232,14 +226,14 @@ def _padded(corpus: Corpus, forms: Vocabulary) -> tuple[Indices, Indices]:
 
     Codes from `len(forms)` on are: before the sentence, after it, unknown.
     """
-    places = np.arange(corpus.words) + MARGIN * (2 * corpus.sentence_of_word + 1)
+    positions = np.arange(corpus.words) + MARGIN * (2 * corpus.sentence_of_word + 1)
     padded = np.full(corpus.words + 2 * MARGIN * corpus.sentences, len(forms), np.int64)
     ends = corpus.offsets[1:] + MARGIN * (2 * np.arange(corpus.sentences) + 1)
     for after in range(MARGIN):
         padded[ends + after] = len(forms) + 1
-    words = recode(corpus.column("form"), forms)
-    padded[places] = np.where(words >= 0, words, len(forms) + 2)
-    return padded, places
+    words = recoded(corpus.column("form"), forms)
+    padded[positions] = np.where(words >= 0, words, len(forms) + 2)
+    return padded, positions
 
 
 def _keys(padded: Indices, apart: int, forms: int) -> NDArray[np.int64]:

@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.transforms import with_labels
+from deadheat.corpus.labels import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
 from deadheat.kernels.hmm import best_states, count_trigrams, count_words, file_keys, grow_suffixes, guess_labels
 from deadheat.systems.baselines import sorted_labels
-from deadheat.systems.system import SYSTEMS, System, checked_training
+from deadheat.systems.system import SYSTEMS, System, training_labels
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-IMPOSSIBLE = -1e5  # the logarithm of nothing: where no sequence is possible, the one with the fewest such steps wins
-ROOM = 1 << 14
+IMPOSSIBLE = -1e5  # the logarithm of 0: where no sequence is possible, the one with the fewest such steps wins
+CAPACITY = 1 << 14  # of search states, to begin with
 
 
 @SYSTEMS.add("hmm.v1")
@@ -35,15 +35,15 @@ def hmm(
     capitals
         A state is a label and whether its word begins with a capital letter, not the label alone.
     suffix_length
-        The longest suffix, in characters, that tells something of an unknown word.
+        The longest suffix of unknown words, in characters.
     rare
-        Suffixes are learned from words that occur so often or less.
+        Suffixes are learned from words that occur at most so often.
     beam
-        After each word, sequences are dropped that are so many times less likely than the best; 0 drops none.
+        After each word, sequences that are so many times less likely than the best are dropped; 0 drops none.
 
     Notes
     -----
-    The chance of a state after two others is interpolated from trigrams, bigrams and unigrams, with the same three
+    The probability of a state given two others is interpolated from trigrams, bigrams and unigrams, with the same three
     weights in all contexts, found by deleted interpolation. A sentence is preceded by two boundaries and followed by
     one. Known words have the states that they were seen with, and P(word | state) = f(word, state) / f(state). For
     unknown ones P(label | suffix) is interpolated from no suffix to the longest known one, capitalised words and
@@ -63,29 +63,29 @@ def hmm(
             raise InputError(f"hmm.v1: {name}={value}; expected 0 or more")
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Trigrams:
-        labels, codes = sorted_labels(checked_training(train, column, "hmm.v1"))
+        labels, codes = sorted_labels(training_labels(train, column, "hmm.v1"))
         states = States.of(train.column("form"), codes, capitals=capitals)
-        words = Words.pluralize(train.column("form"), states)
+        words = Words.count(train.column("form"), states)
         return Trigrams(
             column=column,
             labels=labels,
             states=states,
-            sequences=Sequences.pluralize(states.of_word, train.offsets, states.size),
+            sequences=Sequences.count(states.of_word, train.offsets, states.size),
             words=words,
-            suffixes=Suffixes.pluralize(words, states, rare=rare, longest=suffix_length),
+            suffixes=Suffixes.count(words, states, rare=rare, longest=suffix_length),
             beam=beam,
         )
 
     return System("hmm.v1", train, seeded=False)
 
 
-def logarithms(chances: Numbers) -> Numbers:
-    """Logarithms, where nothing has a number, too."""
+def log_probabilities(chances: Numbers) -> Numbers:
+    """Logarithms; that of 0 is IMPOSSIBLE."""
     return np.log(chances, out=np.full(len(chances), IMPOSSIBLE), where=chances > 0)
 
 
 def empty_table(items: int) -> Indices:
-    """A hash table of a power of two of free places, at least twice as many as there will be items."""
+    """An empty hash table whose size is a power of two, at least twice the number of items."""
     return np.full(1 << (2 * items).bit_length(), -1, np.int64)
 
 
@@ -114,21 +114,21 @@ class States:
     @classmethod
     def of(cls, forms: Column, labels: Codes, *, capitals: bool) -> States:
         """Number the states that occur, by label and then by capital."""
-        every = labels.astype(np.int64) * 2
+        pairs = labels.astype(np.int64) * 2
         if capitals:
-            every += begin_with_capital(forms.vocabulary)[forms.codes]
-        counts = np.bincount(every)
-        kinds = np.flatnonzero(counts)
+            pairs += begin_with_capital(forms.vocabulary)[forms.codes]
+        counts = np.bincount(pairs)
+        used = np.flatnonzero(counts)
         number = np.full(len(counts), -1, np.int32)
-        number[kinds] = np.arange(len(kinds))
-        groups = [np.flatnonzero(kinds % 2 == bit) for bit in (0, 1)] if capitals else []
-        allowed = [group if len(group) else np.arange(len(kinds)) for group in groups] or [np.arange(len(kinds))] * 2
-        return cls(number[every], (kinds // 2).astype(np.int32), counts[kinds], (allowed[0], allowed[1]))
+        number[used] = np.arange(len(used))
+        groups = [np.flatnonzero(used % 2 == bit) for bit in (0, 1)] if capitals else []
+        allowed = [group if len(group) else np.arange(len(used)) for group in groups] or [np.arange(len(used))] * 2
+        return cls(number[pairs], (used // 2).astype(np.int32), counts[used], (allowed[0], allowed[1]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sequences:
-    """What states follow each other, as logarithms: trigrams in a hash table, bigrams for all that were not seen."""
+    """Log-probabilities of states given two others: seen trigrams in a hash table, bigrams for all others."""
 
     boundary: int
     weights: tuple[float, float, float]
@@ -137,8 +137,8 @@ class Sequences:
     bigrams: Numbers
 
     @classmethod
-    def pluralize(cls, states: Codes, offsets: Indices, boundary: int) -> Sequences:
-        """Count the sequences of a corpus and interpolate."""
+    def count(cls, states: Codes, offsets: Indices, boundary: int) -> Sequences:
+        """Count the trigrams of a corpus and interpolate."""
         base = boundary + 1
         keys = empty_table(min(len(states) + len(offsets), base**3))
         counts = np.zeros(len(keys), np.int64)
@@ -160,11 +160,11 @@ class Sequences:
         shares = np.divide(of_pair.reshape(base, base), of_middle[:, None], out=np.zeros((base, base)),
                            where=of_middle[:, None] > 0)  # fmt: skip
         shorter = (weights[0] * (of_outcome / total) + weights[1] * shares).ravel()
-        table = empty_table(len(seen))  # a small one again, which stays in the processor's cache
+        table = empty_table(len(seen))  # a small one, which stays in the processor's cache
         file_keys(seen, table, slots)
         trigrams = np.zeros(len(table))
-        trigrams[slots] = logarithms(shorter[pairs] + weights[2] * (count / of_context[contexts]))
-        return cls(boundary, weights, table, trigrams, logarithms(shorter))
+        trigrams[slots] = log_probabilities(shorter[pairs] + weights[2] * (count / of_context[contexts]))
+        return cls(boundary, weights, table, trigrams, log_probabilities(shorter))
 
 
 def deleted_interpolation(
@@ -179,8 +179,8 @@ def deleted_interpolation(
     for row, part, whole in zip(estimates, parts, wholes, strict=True):
         np.divide(part - 1.0, whole - 1.0, out=row, where=whole > 1)
     greatest = estimates == estimates.max(axis=0)
-    given = (greatest * (counts / greatest.sum(axis=0))).sum(axis=1)
-    unigrams, bigrams, trigrams = (given / given.sum()).tolist()
+    votes = (greatest * (counts / greatest.sum(axis=0))).sum(axis=1)
+    unigrams, bigrams, trigrams = (votes / votes.sum()).tolist()
     return unigrams, bigrams, trigrams
 
 
@@ -192,22 +192,24 @@ class Words:
     starts: Indices
     states: Codes
     counts: Codes
-    chances: Numbers  # the logarithm of P(word | state)
+    chances: Numbers  # log P(word | state)
 
     @classmethod
-    def pluralize(cls, forms: Column, states: States) -> Words:
+    def count(cls, forms: Column, states: States) -> Words:
         size, words = len(forms.vocabulary), len(forms)
         starts = np.empty(size + 1, np.int64)
-        links, link_counts, following, found, counts = (np.empty(words, np.int32) for _ in range(5))
+        links, link_counts, following, seen_states, counts = (np.empty(words, np.int32) for _ in range(5))
         pairs = count_words(forms.codes, states.of_word, np.full(size, -1, np.int32), links, link_counts, following,
-                            starts, found, counts)  # fmt: skip
-        found, counts = found[:pairs].copy(), counts[:pairs].copy()
-        return cls(forms.vocabulary, starts, found, counts, logarithms(counts / states.frequencies[found]))
+                            starts, seen_states, counts)  # fmt: skip
+        seen_states, counts = seen_states[:pairs].copy(), counts[:pairs].copy()
+        return cls(
+            forms.vocabulary, starts, seen_states, counts, log_probabilities(counts / states.frequencies[seen_states])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suffixes:
-    """What the endings of rare words tell of their labels: two trees, in the arrays of `deadheat.kernels.hmm`."""
+    """Label counts of the suffixes of rare words: two trees, in the arrays of `deadheat.kernels.hmm`."""
 
     longest: int
     theta: float
@@ -218,20 +220,21 @@ class Suffixes:
     chains: tuple[Codes, Codes, Codes, Codes]
 
     @classmethod
-    def pluralize(cls, words: Words, states: States, *, rare: int, longest: int) -> Suffixes:
+    def count(cls, words: Words, states: States, *, rare: int, longest: int) -> Suffixes:
         frequencies = np.diff(np.concatenate([[0], np.cumsum(words.counts)])[words.starts])
-        chosen = np.flatnonzero((frequencies > 0) & (frequencies <= rare))
-        lengths = np.minimum(np.diff(words.forms.offsets)[chosen], longest)  # in bytes, so no less than in characters
+        rare_forms = np.flatnonzero((frequencies > 0) & (frequencies <= rare))
+        # In bytes, so no less than in characters.
+        lengths = np.minimum(np.diff(words.forms.offsets)[rare_forms], longest)
         nodes = 2 + int(lengths.sum())
-        links = int((lengths * np.diff(words.starts)[chosen]).sum())
+        links = int((lengths * np.diff(words.starts)[rare_forms]).sum())
         keys = empty_table(nodes)
         children = np.empty(len(keys), np.int32)
         totals = np.zeros(nodes, np.int64)
-        room = [np.empty(links, np.int32) for _ in range(3)]
-        chains = np.full(nodes, -1, np.int32), room[0], room[1], room[2]
+        labels, counts, following = (np.empty(links, np.int32) for _ in range(3))
+        chains = np.full(nodes, -1, np.int32), labels, counts, following
         capital = begin_with_capital(words.forms).view(np.uint8)
-        grow_suffixes(words.forms.blob, words.forms.offsets, chosen, capital, words.starts, states.labels[words.states],
-                      words.counts, longest, keys, children, totals, *chains)  # fmt: skip
+        grow_suffixes(words.forms.blob, words.forms.offsets, rare_forms, capital, words.starts,
+                      states.labels[words.states], words.counts, longest, keys, children, totals, *chains)  # fmt: skip
         frequencies = np.bincount(states.labels, states.frequencies)
         prior = frequencies / frequencies.sum()
         theta = float(prior.std(ddof=1)) if len(prior) > 1 else 0.0
@@ -239,12 +242,12 @@ class Suffixes:
 
     def chances(self, vocabulary: Vocabulary, chosen: Indices, capital: Flags) -> Numbers:
         """P(label | suffix) for some strings of a vocabulary, a row each."""
-        found = np.empty(len(chosen) * len(self.prior))
+        probabilities = np.empty(len(chosen) * len(self.prior))
         weights = np.array([1 / (1 + self.theta), self.theta / (1 + self.theta)])
         guess_labels(vocabulary.blob, vocabulary.offsets, chosen, capital.view(np.uint8), self.longest, self.keys,
                      self.nodes, self.totals, *self.chains, weights, self.prior, np.empty(self.longest, np.int64),
-                     found)  # fmt: skip
-        return found.reshape(len(chosen), len(self.prior))
+                     probabilities)  # fmt: skip
+        return probabilities.reshape(len(chosen), len(self.prior))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,16 +265,16 @@ class Trigrams:
     def predict(self, corpus: Corpus) -> Corpus:
         """The corpus with the likeliest labels of every sentence."""
         rows, starts, states, chances = self._emissions(corpus.column("form"))
-        sequences, found = self.sequences, np.empty(corpus.words, np.int32)
+        sequences, best = self.sequences, np.empty(corpus.words, np.int32)
         margin = np.array([np.log(self.beam) if self.beam else np.inf])
-        done, room = 0, ROOM
+        done, capacity = 0, CAPACITY
         while done < corpus.sentences:
-            current, previous, origins = (np.empty(room, np.int32) for _ in range(3))
+            current, previous, origins = (np.empty(capacity, np.int32) for _ in range(3))
             done = best_states(rows, starts, states, chances, corpus.offsets, done, sequences.boundary, sequences.keys,
-                               sequences.trigrams, sequences.bigrams, margin, current, previous, np.empty(room),
-                               origins, found)  # fmt: skip
-            room *= 4
-        return with_labels(corpus, self.column, Column(self.states.labels[found], self.labels))
+                               sequences.trigrams, sequences.bigrams, margin, current, previous, np.empty(capacity),
+                               origins, best)  # fmt: skip
+            capacity *= 4
+        return with_labels(corpus, self.column, Column(self.states.labels[best], self.labels))
 
     def _emissions(self, forms: Column) -> tuple[Indices, Indices, Codes, Numbers]:
         """For each word the number of its row; for each row where it starts; states and log P(word | state) in rows.
@@ -279,19 +282,21 @@ class Trigrams:
         The first rows are those of known words; each unknown form that occurs has one behind them.
         """
         words = self.words
-        place = words.forms.codes_of(forms.vocabulary).astype(np.int64)
-        known = (place >= 0) & (np.diff(words.starts) > 0)[place]
-        unknown = np.flatnonzero(~known & (forms.frequencies() > 0))
+        rows = words.forms.codes_of(forms.vocabulary).astype(np.int64)
+        is_known = (rows >= 0) & (np.diff(words.starts) > 0)[rows]
+        unknown = np.flatnonzero(~is_known & (forms.frequencies() > 0))
         capital = begin_with_capital(forms.vocabulary)
-        place[unknown] = len(words.forms) + np.arange(len(unknown))
+        rows[unknown] = len(words.forms) + np.arange(len(unknown))
         chances = self.suffixes.chances(forms.vocabulary, unknown, capital) / self.suffixes.prior
         of_row = [self.states.allowed[bit] for bit in capital[unknown].view(np.uint8).tolist()]
         sizes = np.array([len(group) for group in of_row], np.int64)
         states = np.concatenate([np.empty(0, np.int64), *of_row]).astype(np.int32)
-        guessed = logarithms(chances[np.repeat(np.arange(len(unknown)), sizes), self.states.labels[states]])
+        unknown_chances = log_probabilities(
+            chances[np.repeat(np.arange(len(unknown)), sizes), self.states.labels[states]]
+        )
         return (
-            place[forms.codes],
+            rows[forms.codes],
             np.concatenate([words.starts, words.starts[-1] + np.cumsum(sizes)]),
             np.concatenate([words.states, states]),
-            np.concatenate([words.chances, guessed]),
+            np.concatenate([words.chances, unknown_chances]),
         )

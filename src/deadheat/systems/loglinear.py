@@ -1,7 +1,7 @@
-"""A log-linear tagger that looks to both sides (Toutanova, Klein, Manning and Singer 2003).
+"""A bidirectional log-linear tagger (Toutanova, Klein, Manning and Singer 2003).
 
-The chance of a tag depends on the words around it and on the tags on both its sides. Such local models are trained each
-for itself, the tags beside being the gold ones, and a sentence gets the tags whose product of chances is the largest.
+The probability of a tag depends on the words around it and on the tags on both sides. In training the neighbouring tags
+are the gold ones; a sentence gets the tags with the largest product of probabilities.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.transforms import with_labels
-from deadheat.corpus.vocabulary import Codes, Column, Indices, recode
+from deadheat.corpus.labels import with_labels
+from deadheat.corpus.vocabulary import Codes, Column, Indices, recoded
 from deadheat.errors import InputError
 from deadheat.kernels.loglinear import N_POWERS, add_to_weights, list_weights, score_cases, tag_by_products
-from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
+from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ TEMPLATES = Templates(
     normal=True,
 )
 BLOCK = 1 << 11  # words whose scores are in memory at a time
-MOST_TAGS = 150  # the chances of a word may be as many as triples of tags
+MAX_TAGS = 150  # a word may have one probability per tag triple
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +52,9 @@ class LoglinearTagger:
 
     def predict(self, corpus: Corpus) -> Corpus:
         """The same words with the tags whose product of chances is the largest."""
-        forms = recode(corpus.column("form"), self.encoder.index.forms)
-        found = best_products(self.encoder, self.encoder.encode(corpus), forms, self.weights)
-        return with_labels(corpus, self.encoder.column, Column(found, self.encoder.tags))
+        forms = recoded(corpus.column("form"), self.encoder.index.forms)
+        tags = best_products(self.encoder, self.encoder.encode(corpus), forms, self.weights)
+        return with_labels(corpus, self.encoder.column, Column(tags, self.encoder.tags))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,17 +112,17 @@ def loglinear(
         raise InputError(f"loglinear.v1: variance={variance}; expected a number above 0")
 
     def train(train: Corpus, _tune: Corpus | None, _seed: int) -> LoglinearTagger:
-        tags = tags_to_learn(train, column, "loglinear.v1", most=MOST_TAGS)
+        tags = training_tags(train, column, "loglinear.v1", most=MAX_TAGS)
         encoder = Encoder.of(train, tags, column, TEMPLATES, least=dictionary)
-        start, cases = gathered(encoder, train, cutoff)
-        weights = minimized(lambda weights: cases.loss(weights, variance), start.weights, iterations)
+        start, cases = make_cases(encoder, train, cutoff)
+        weights = minimize(lambda weights: cases.loss(weights, variance), start.weights, iterations)
         return LoglinearTagger(encoder, replace(start, weights=weights))
 
     return System("loglinear.v1", train, seeded=False)
 
 
-def gathered(encoder: Encoder, train: Corpus, cutoff: int) -> tuple[RowWeights, Cases]:
-    """The weights there are, all of them 0, and the cases to learn them from."""
+def make_cases(encoder: Encoder, train: Corpus, cutoff: int) -> tuple[RowWeights, Cases]:
+    """All weights, initially 0, and the cases to learn them from."""
     gold, tags = encoder.gold(train), len(encoder.tags)
     rows = np.concatenate([encoder.index.rows(train).reshape(len(gold), -1), rows_beside(encoder, train)], axis=1)
     keys = rows.astype(np.int64) * tags + gold[:, None]
@@ -131,12 +131,12 @@ def gathered(encoder: Encoder, train: Corpus, cutoff: int) -> tuple[RowWeights, 
     n_rows = encoder.index.size + n_rows_beside(encoder)
     starts = np.searchsorted(seen, np.arange(n_rows + 1) * tags).astype(np.int32)
     weight_tags = (seen % tags).astype(np.int32)
-    what = (rows.ravel(), rows.shape[1], tags, starts, weight_tags)
+    layout = (rows.ravel(), rows.shape[1], tags, starts, weight_tags)
     bounds = np.zeros(len(gold) * tags + 1, np.int64)
-    list_weights(*what, 0, bounds[1:], np.empty(0, np.int32))
+    list_weights(*layout, 0, bounds[1:], np.empty(0, np.int32))
     np.cumsum(bounds, out=bounds)
     places = np.empty(int(bounds[-1]), np.int32)
-    list_weights(*what, 1, bounds[:-1].copy(), places)
+    list_weights(*layout, 1, bounds[:-1].copy(), places)
     return RowWeights(starts, weight_tags, np.zeros(len(seen))), Cases(gold, tags, bounds, places)
 
 
@@ -149,7 +149,7 @@ def n_rows_beside(encoder: Encoder) -> int:
 def rows_beside(encoder: Encoder, train: Corpus) -> Codes:
     """The rows that each word of the training text has by the tags beside it; they follow those of words."""
     sides, first = len(encoder.tags) + 1, encoder.index.size
-    forms, tags = recode(train.column("form"), encoder.index.forms), encoder.gold(train)
+    forms, tags = recoded(train.column("form"), encoder.index.forms), encoder.gold(train)
     before, after = (np.full(len(tags), sides - 1, np.int64) for _ in range(2))
     before[1:], after[:-1] = tags[:-1], tags[1:]
     before[train.offsets[:-1]] = after[train.offsets[1:] - 1] = sides - 1
@@ -164,25 +164,25 @@ def rows_beside(encoder: Encoder, train: Corpus) -> Codes:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def minimized(function: Callable[[Floats], tuple[float, Floats]], start: Floats, iterations: int) -> Floats:
-    """Where a function is least, by L-BFGS."""
-    from scipy.optimize import minimize
+def minimize(function: Callable[[Floats], tuple[float, Floats]], start: Floats, iterations: int) -> Floats:
+    """The minimum of a function, by L-BFGS."""
+    from scipy import optimize
 
     options = {"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 5}
-    found = minimize(function, start, jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x, np.float64)
+    result = optimize.minimize(function, start, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(result.x, np.float64)
 
 
-def best_products(encoder: Encoder, text: Encoded, forms: Codes, weights: RowWeights) -> Codes:
+def best_products(encoder: Encoder, text: EncodedCorpus, forms: Codes, weights: RowWeights) -> Codes:
     """The tags with the largest product of chances for each sentence."""
     tags = len(encoder.tags)
-    found = np.zeros(len(forms), np.int32)
-    own, scores = np.zeros(tags), np.zeros(tags)
+    predicted = np.zeros(len(forms), np.int32)
+    word_scores, scores = np.zeros(tags), np.zeros(tags)
     left, right = np.zeros(tags * tags), np.zeros(tags * tags)
     chances, best = np.zeros(tags**3), np.zeros(2 * tags * tags)
     back = np.zeros(text.longest * tags * tags, np.int16)
     tag_by_products(text.offsets, text.rows, encoder.index.width, forms, text.lists, encoder.dictionary.starts,
                     encoder.dictionary.tags, tags, len(encoder.index.forms), weights.starts, weights.tags,
-                    weights.weights, 0.5 ** np.arange(N_POWERS), own, left, right, scores, chances, best, back,
-                    found)  # fmt: skip
-    return found
+                    weights.weights, 0.5 ** np.arange(N_POWERS), word_scores, left, right, scores, chances, best, back,
+                    predicted)  # fmt: skip
+    return predicted

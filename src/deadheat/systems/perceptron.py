@@ -1,9 +1,4 @@
-"""The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterbi, averaged weights.
-
-Weights of a perceptron in the course of training, averaged over all visits without being summed at each.
-
-The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterbi, weights averaged.
-"""
+"""The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterbi, averaged weights."""
 
 from __future__ import annotations
 
@@ -15,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.transforms import with_labels
+from deadheat.corpus.labels import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
 from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
-from deadheat.splits.drawing import generator, shuffled
-from deadheat.systems.features import Encoded, Encoder, Templates, tags_to_learn
+from deadheat.splits.chance import generator, shuffled
+from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 Weights: TypeAlias = NDArray[np.float32]
 Totals: TypeAlias = NDArray[np.float64]
+
+MAX_TAGS = {2: 500, 3: 150}  # by order: every tag triple has a weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,9 +35,9 @@ class TaggerWeights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PerceptronState:
-    """What training changes: weights, what each was moved by times the visit it happened at, and what was counted.
+    """Weights in training. Totals sum up changes times the visit they happened at, so that averages need no sums.
 
-    A row of features gets its place among the weights, `stride` numbers, with its first update.
+    A row of features gets a slot of `stride` weights with its first update.
     """
 
     stride: int
@@ -49,32 +46,23 @@ class PerceptronState:
     totals: Totals
     moves: Weights
     move_totals: Totals
-    state: Indices
+    counts: Indices  # of visits, and of slots in use
 
     @classmethod
     def of(cls, rows: int, stride: int, moves: int) -> PerceptronState:
-        """The start: all weights 0."""
+        """All weights 0."""
         size = rows * stride
-        return cls(
-            stride,
-            np.zeros(rows, np.int32),
-            np.zeros(size, np.float32),
-            np.zeros(size),
-            np.zeros(moves, np.float32),
-            np.zeros(moves),
-            np.zeros(2, np.int64),
-        )
+        slots, counts = np.zeros(rows, np.int32), np.zeros(2, np.int64)
+        features, transitions = np.zeros(size, np.float32), np.zeros(moves, np.float32)
+        return cls(stride, slots, features, np.zeros(size), transitions, np.zeros(moves), counts)
 
-    def averaged(self) -> TaggerWeights:
+    def average(self) -> TaggerWeights:
         """The average of the weights over all visits so far."""
-        visits = max(1, int(self.state[CLOCK]))
-        used = (int(self.state[USED]) + 1) * self.stride
+        visits = max(1, int(self.counts[CLOCK]))
+        used = (int(self.counts[USED]) + 1) * self.stride
         features = self.features[:used] - self.totals[:used] / visits
         moves = self.moves - self.move_totals / visits
         return TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
-
-
-MOST_TAGS = {2: 500, 3: 150}  # by order: a triple of tags has a weight each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,36 +75,32 @@ class PerceptronTagger:
 
     def predict(self, corpus: Corpus) -> Corpus:
         """The same words with the best sequence of tags for each sentence."""
-        found = best_tags(self.encoder, self.encoder.encode(corpus), self.order, self.weights)
-        return with_labels(corpus, self.encoder.column, Column(found, self.encoder.tags))
+        tags = best_tags(self.encoder, self.encoder.encode(corpus), self.order, self.weights)
+        return with_labels(corpus, self.encoder.column, Column(tags, self.encoder.tags))
 
 
 @dataclass(slots=True, eq=False)
 class Learner:
-    """Weights in the course of training; `averaged` may be asked for after any pass."""
+    """Trains weights; their average is in `state`."""
 
     encoder: Encoder
-    text: Encoded
+    text: EncodedCorpus
     gold: Codes
     order: int
-    course: PerceptronState = field(init=False)
+    state: PerceptronState = field(init=False)
 
     def __post_init__(self) -> None:
         tags = len(self.encoder.tags)
-        self.course = PerceptronState.of(self.encoder.index.size, tags, n_moves(tags, self.order))
+        self.state = PerceptronState.of(self.encoder.index.size, tags, move_count(tags, self.order))
 
     def learn(self, sentences: Indices) -> None:
         """Visit these sentences once, in this order."""
-        scores, best, back, out = room(self.encoder, self.text, self.order)
-        dictionary, tags, course = self.encoder.dictionary, len(self.encoder.tags), self.course
+        scores, best, back, out = workspace(self.encoder, self.text, self.order)
+        dictionary, tags, state = self.encoder.dictionary, len(self.encoder.tags), self.state
         learn_sentences(sentences, self.text.offsets, self.text.rows, self.encoder.index.width, self.text.lists,
-                        dictionary.starts, dictionary.tags, tags, self.order, course.slots, course.features,
-                        course.moves, scores, best, back, out, self.gold, course.totals, course.move_totals,
-                        course.state)  # fmt: skip
-
-    def averaged(self) -> TaggerWeights:
-        """The average of the weights over all visits of sentences so far."""
-        return self.course.averaged()
+                        dictionary.starts, dictionary.tags, tags, self.order, state.slots, state.features,
+                        state.moves, scores, best, back, out, self.gold, state.totals, state.move_totals,
+                        state.counts)  # fmt: skip
 
 
 @SYSTEMS.add("perceptron.v1")
@@ -153,48 +137,48 @@ def perceptron(
         raise InputError(f"perceptron.v1: order={order}; expected 2 (tag pairs) or 3 (triples)")
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> PerceptronTagger:
-        tags = tags_to_learn(train, column, "perceptron.v1", most=MOST_TAGS[order])
+        tags = training_tags(train, column, "perceptron.v1", most=MAX_TAGS[order])
         encoder = Encoder.of(train, tags, column, Templates(), least=dictionary)
         learner = Learner(encoder, encoder.encode(train), encoder.gold(train), order)
         if tune is not None and tune.words:
-            orders = visiting_orders(train.sentences, epochs, seed, shuffle=shuffle)
+            orders = epoch_orders(train.sentences, epochs, seed, shuffle=shuffle)
             return PerceptronTagger(encoder, order, _best_epoch(learner, orders, tune, patience))
-        for sentences in visiting_orders(train.sentences, untuned, seed, shuffle=shuffle):
+        for sentences in epoch_orders(train.sentences, untuned, seed, shuffle=shuffle):
             learner.learn(sentences)
-        return PerceptronTagger(encoder, order, learner.averaged())
+        return PerceptronTagger(encoder, order, learner.state.average())
 
     return System("perceptron.v1", train, seeded=shuffle, tuned=True)
 
 
 def _best_epoch(learner: Learner, orders: Iterator[Indices], tune: Corpus, patience: int) -> TaggerWeights:
-    """Train until accuracy on tune has not risen for some epochs, and give the weights of the first best one."""
+    """Train until accuracy on tune has not risen for some epochs; returns the weights of the first best epoch."""
     encoder = learner.encoder
     text, gold = encoder.encode(tune), encoder.gold(tune)
-    best, weights, since = -1, learner.averaged(), 0
+    best, weights, since = -1, learner.state.average(), 0
     for sentences in orders:
         learner.learn(sentences)
-        now = learner.averaged()
-        correct = int(np.count_nonzero(best_tags(encoder, text, learner.order, now) == gold))
+        current = learner.state.average()
+        correct = int(np.count_nonzero(best_tags(encoder, text, learner.order, current) == gold))
         since += 1
         if correct > best:
-            best, weights, since = correct, now, 0
+            best, weights, since = correct, current, 0
         if since == patience:
             break
     return weights
 
 
-def best_tags(encoder: Encoder, text: Encoded, order: int, weights: TaggerWeights) -> Codes:
+def best_tags(encoder: Encoder, text: EncodedCorpus, order: int, weights: TaggerWeights) -> Codes:
     """The best sequence of tags for each sentence, by Viterbi."""
-    scores, best, back, out = room(encoder, text, order)
-    found = np.zeros(len(text.lists), np.int32)
+    scores, best, back, out = workspace(encoder, text, order)
+    predicted = np.zeros(len(text.lists), np.int32)
     tag_sentences(text.offsets, text.rows, encoder.index.width, text.lists, encoder.dictionary.starts,
                   encoder.dictionary.tags, len(encoder.tags), order, weights.slots, weights.features, weights.moves,
-                  scores, best, back, out, found)  # fmt: skip
-    return found
+                  scores, best, back, out, predicted)  # fmt: skip
+    return predicted
 
 
-def room(encoder: Encoder, text: Encoded, order: int) -> tuple[Weights, Weights, NDArray[np.int16], Codes]:
-    """What decoding writes to: scores of tags, best scores, back pointers, a sequence."""
+def workspace(encoder: Encoder, text: EncodedCorpus, order: int) -> tuple[Weights, Weights, NDArray[np.int16], Codes]:
+    """Arrays that decoding writes to: scores of tags, best scores, back pointers, a sequence."""
     tags = len(encoder.tags)
     states = tags ** (order - 1)
     return (
@@ -205,13 +189,13 @@ def room(encoder: Encoder, text: Encoded, order: int) -> tuple[Weights, Weights,
     )
 
 
-def n_moves(tags: int, order: int) -> int:
+def move_count(tags: int, order: int) -> int:
     """How many weights tag pairs, and for order 3 triples, have."""
     pairs = (tags + 1) * tags
     return pairs + (tags + 1) * pairs if order == 3 else pairs
 
 
-def visiting_orders(sentences: int, epochs: int, seed: int, *, shuffle: bool) -> Iterator[Indices]:
+def epoch_orders(sentences: int, epochs: int, seed: int, *, shuffle: bool) -> Iterator[Indices]:
     """The order of the sentences in each epoch; that of epoch e depends on (seed, e) alone."""
     for epoch in range(epochs):
         yield shuffled(sentences, rng=generator(seed, epoch)) if shuffle else np.arange(sentences)

@@ -1,4 +1,4 @@
-"""Tables of runs: one row a run, columns of settings, ids and results."""
+"""Tables of runs: one row per run, with columns of settings, ids and results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Runs:
 
     path: str
     frame: pl.DataFrame
-    lines: Lines  # empty where rows have no line, as in Parquet
+    lines: Lines  # empty for Parquet
 
     def __len__(self) -> int:
         return self.frame.height
@@ -32,28 +32,29 @@ class Runs:
         return Table(self.path, self.frame, self.lines)
 
     def place(self, row: int) -> str:
-        """`runs.tsv:17`."""
+        """Return the location of a row: `runs.tsv:17`."""
         return self._table.place(row)
 
     def column(self, name: str) -> str:
-        """The column of this name, in its own spelling."""
+        """Return the column of this name in its own spelling."""
         return self._table.column(name)
 
     def guess(self, names: Iterable[str], *, what: str, option: str) -> str:
-        """The one column whose name is among these, or nothing."""
+        """Return the only column with one of these names, or the empty string."""
         return self._table.guess(names, what=what, option=option)
 
     def distinct(self, **roles: str) -> None:
-        """Refuse a column that was given for two things."""
+        """Raise if a column has two roles."""
         taken: dict[str, str] = {}
         for role, name in roles.items():
             if name and name in taken:
-                told = f"column {name} is given as {taken[name]} and as {role}"
-                raise InputError(f"{self.path}: {told}; expected different ones")
+                raise InputError(
+                    f"{self.path}: column {name} is both {taken[name]} and {role}; expected different ones"
+                )
             taken[name] = role
 
     def numbers(self, name: str) -> Numbers:
-        """A column of which every cell must be a number, as scores are."""
+        """Return a column in which every cell must be a number."""
         column = self.column(name)
         series = self._table.numbers(column)
         empty = series.is_null().arg_true()
@@ -62,29 +63,31 @@ class Runs:
         return series.to_numpy()
 
     def is_number(self, name: str) -> bool:
-        """Whether a column holds numbers."""
+        """Return whether a column has numbers."""
         return self.frame[self.column(name)].dtype == pl.Float64
 
     def codes(self, name: str, *, by_size: bool = False) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-        """Which of a column's values each run has, and the values, in the order of their first appearance or by size.
+        """Return the number of each run's value, and the values in order of first appearance.
 
-        Numbers are sorted by size; text stays in its order of appearance. An empty cell is the value "".
+        With `by_size`, numbers are sorted by size. An empty cell is the value "".
         """
         series = self.frame[self.column(name)]
         if series.dtype == pl.Float64:
-            values, firsts, found = np.unique(
+            values, firsts, inverse = np.unique(
                 series.fill_null(np.nan).to_numpy(), return_index=True, return_inverse=True
             )
             order = np.arange(len(values)) if by_size else np.argsort(firsts)
             places = np.empty(len(order), np.int64)
             places[order] = np.arange(len(order))
-            return places[found], tuple("" if math.isnan(each) else _short(each) for each in values[order].tolist())
+            return places[inverse], tuple(
+                "" if math.isnan(value) else _short(value) for value in values[order].tolist()
+            )
         texts = series.fill_null("")
-        known = texts.unique(maintain_order=True)
-        return texts.cast(pl.Enum(known)).to_physical().to_numpy().astype(np.int64), tuple(known.to_list())
+        distinct = texts.unique(maintain_order=True)
+        return texts.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64), tuple(distinct.to_list())
 
     def where(self, conditions: Iterable[str]) -> Runs:
-        """The runs that meet every condition COLUMN=VALUE; several values of one column are alternatives."""
+        """Return the runs that meet all conditions COLUMN=VALUE; several values of one column are alternatives."""
         wanted: dict[str, list[str]] = {}
         for condition in conditions:
             name, equals, value = condition.partition("=")
@@ -93,20 +96,20 @@ class Runs:
             wanted.setdefault(self.column(name.strip()), []).append(value.strip())
         kept = np.ones(len(self), bool)
         for name, values in wanted.items():
-            codes, known = self.codes(name)
-            kept &= np.isin(codes, [_position(f"{self.path}: {name}", value, known) for value in values])
+            codes, distinct = self.codes(name)
+            kept &= np.isin(codes, [_index_of(f"{self.path}: {name}", value, distinct) for value in values])
         if not kept.any():
-            told = " and ".join(f"{name}={'|'.join(values)}" for name, values in wanted.items())
-            raise InputError(f"{self.path}: no run has {told}; expected conditions that some runs meet")
+            combined = " and ".join(f"{name}={'|'.join(values)}" for name, values in wanted.items())
+            raise InputError(f"{self.path}: no run has {combined}; expected conditions that some runs meet")
         return self.take(np.flatnonzero(kept))
 
     def take(self, rows: NDArray[np.int64]) -> Runs:
-        """Some of the runs."""
+        """Select runs by row."""
         return Runs(self.path, self.frame[rows], self.lines[rows] if len(self.lines) else self.lines)
 
 
 def read_runs(path: Path) -> Runs:
-    """Runs from a table in CSV, TSV, JSONL or Parquet, plain or compressed."""
+    """Read runs from a table in CSV, TSV, JSONL or Parquet, plain or compressed."""
     table = read_table(path)
     typed = [_typed(series) for series in table.frame]
     return Runs(table.path, pl.DataFrame(typed), table.lines)
@@ -134,15 +137,15 @@ def _short(value: float) -> str:
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _position(where: str, value: str, known: Sequence[str]) -> int:
-    """Place of a value among those of a column; a number may be written in any way."""
+def _index_of(where: str, value: str, values: Sequence[str]) -> int:
+    """Return the index of a value; numbers may be written in any form."""
     for form in (value, _number_form(value)):
-        if form in known:
-            return known.index(form)
-    lowered = [each.lower() for each in known]
+        if form in values:
+            return values.index(form)
+    lowered = [name.lower() for name in values]
     if lowered.count(value.lower()) == 1:
         return lowered.index(value.lower())
-    raise NameUnknown(where, value, known)
+    raise NameUnknown(where, value, values)
 
 
 def _number_form(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Tables of scores: systems by data sets, long or wide, one table a metric."""
+"""Read tables of scores, long or wide, and tables of attributes and subsets of data sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Attributes = dict[str, tuple[str, ...] | Numbers]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """One row a cell of a table of scores, whichever way the table lay."""
+    """The cells of a long or wide table of scores, one per row."""
 
     table: Table
     metric: pl.Series
@@ -34,30 +34,30 @@ class _Cells:
 def read_score_table(
     path: Path, *, metric: str = "", system: str = "", dataset: str = "", score: str = "", missing: str = "refuse"
 ) -> ScoreTable:
-    """Scores by one metric; where the table has several, one has to be named.
+    """Read the scores by one metric; it must be named if the table has several.
 
-    Long tables have columns of systems, data sets and scores, and perhaps of metrics; they are recognised by their
-    names (`system`, `treebank`, `score`, `metric`, ...) or named here. Wide tables have data sets in the first
-    column and systems in the others.
+    Long tables have columns of systems, data sets and scores, and perhaps of metrics; these are recognised by name
+    (`system`, `treebank`, `score`, `metric`, ...) or given as arguments. Wide tables have data sets in the first column
+    and systems in the others.
 
     Parameters
     ----------
     path
         CSV, TSV, JSONL or Parquet, plain or compressed by gzip, xz or zstd; `-` is standard input.
     metric
-        The metric, whatever its case.
+        Name of the metric; case does not matter.
     system, dataset, score
         Columns of a long table.
     missing
-        `refuse` a table in which a system lacks a score, or `drop` such data sets.
+        `refuse` tables with missing scores, or `drop` data sets without scores of all systems.
     """
     cells = _read_cells(path, system, dataset, score)
-    known = cells.metric.unique(maintain_order=True).to_list()
-    if not metric and len(known) > 1:
-        told = f"several metrics ({', '.join(sorted(known))})"
-        raise InputError(f"{os.fspath(path)}: {told}; expected one to be named by --metric")
-    wanted = known[0] if known == [""] or not metric else _known_metric(cells, metric, known)
-    return _score_table(cells, wanted, missing, label=metric if known == [""] else wanted)
+    metrics = cells.metric.unique(maintain_order=True).to_list()
+    if not metric and len(metrics) > 1:
+        listed = ", ".join(sorted(metrics))
+        raise InputError(f"{os.fspath(path)}: several metrics ({listed}); expected one to be named by --metric")
+    wanted = metrics[0] if metrics == [""] or not metric else _find_metric(cells, metric, metrics)
+    return _score_table(cells, wanted, missing, label=metric if metrics == [""] else wanted)
 
 
 def read_score_tables(
@@ -69,18 +69,18 @@ def read_score_tables(
     score: str = "",
     missing: str = "refuse",
 ) -> dict[str, ScoreTable]:
-    """Scores by each of several metrics, all of the table where none is named; see `read_score_table`."""
+    """Read the scores by several metrics, by default all of the table; see `read_score_table`."""
     cells = _read_cells(path, system, dataset, score)
-    known = cells.metric.unique(maintain_order=True).to_list()
-    wanted = [_known_metric(cells, metric, known) for metric in metrics] or known
+    names = cells.metric.unique(maintain_order=True).to_list()
+    wanted = [_find_metric(cells, metric, names) for metric in metrics] or names
     return {metric: _score_table(cells, metric, missing, label=metric) for metric in wanted}
 
 
-def _known_metric(cells: _Cells, metric: str, known: list[str]) -> str:
-    for found in (metric, *(each for each in known if each.lower() == metric.lower())):
-        if found in known:
-            return found
-    raise NameUnknown(f"{cells.table.path}: metric", metric, [each for each in known if each])
+def _find_metric(cells: _Cells, metric: str, metrics: list[str]) -> str:
+    for candidate in (metric, *(name for name in metrics if name.lower() == metric.lower())):
+        if candidate in metrics:
+            return candidate
+    raise NameUnknown(f"{cells.table.path}: metric", metric, [name for name in metrics if name])
 
 
 def _read_cells(path: Path, system: str, dataset: str, score: str) -> _Cells:
@@ -89,22 +89,22 @@ def _read_cells(path: Path, system: str, dataset: str, score: str) -> _Cells:
     scores = table.column(score) if score else table.guess(SCORES, what="scores", option="--score")
     if not scores and not system:
         return _wide_cells(table, table.column(dataset) if dataset else "", metric)
-    given = {
+    columns = {
         "system": table.column(system) if system else table.guess(SYSTEMS, what="systems", option="--system"),
         "dataset": table.column(dataset) if dataset else table.guess(DATASETS, what="data sets", option="--dataset"),
         "score": scores,
     }
-    if all(given.values()):
-        return _long_cells(table, given, metric)
+    if all(columns.values()):
+        return _long_cells(table, columns, metric)
     if system or score:
-        kind = next(kind for kind, column in given.items() if not column)
-        raise InputError(f"{table.path}: no column of {kind}s could be told; expected it to be named by --{kind}")
-    return _wide_cells(table, given["dataset"] if dataset else "", metric)
+        kind = next(kind for kind, column in columns.items() if not column)
+        raise InputError(f"{table.path}: no column of {kind}s recognised; expected it to be named by --{kind}")
+    return _wide_cells(table, columns["dataset"] if dataset else "", metric)
 
 
-def _long_cells(table: Table, given: Mapping[str, str], metric: str) -> _Cells:
-    system, dataset = _names(table, given["system"], "system"), _names(table, given["dataset"], "data set")
-    scores = table.numbers(given["score"], what="score")
+def _long_cells(table: Table, columns: Mapping[str, str], metric: str) -> _Cells:
+    system, dataset = _names(table, columns["system"], "system"), _names(table, columns["dataset"], "data set")
+    scores = table.numbers(columns["score"], what="score")
     return _Cells(table, _metrics(table, metric), system, dataset, scores, np.arange(table.frame.height))
 
 
@@ -113,12 +113,14 @@ def _wide_cells(table: Table, dataset: str, metric: str) -> _Cells:
     dataset = dataset or next(name for name in columns if name != metric)
     systems = [name for name in columns if name not in (dataset, metric)]
     if dataset.lower() in SYSTEMS:
-        told = f"systems in rows (the first column is {dataset!r})"
-        raise InputError(f"{table.path}:1: {told}; expected data sets in rows and systems in columns, or a long table")
+        problem = f"systems in rows (the first column is {dataset!r})"
+        raise InputError(
+            f"{table.path}:1: {problem}; expected data sets in rows and systems in columns, or a long table"
+        )
     if not systems:
-        raise InputError(f"{table.path}: one column, {dataset}; expected data sets and scores of systems")
+        raise InputError(f"{table.path}: only one column, {dataset}; expected data sets and scores of systems")
     datasets, metrics = _names(table, dataset, "data set"), _metrics(table, metric)
-    _refuse_twins(table, [metrics, datasets], np.arange(table.frame.height), "row of {1}")
+    _refuse_duplicates(table, [metrics, datasets], np.arange(table.frame.height), "row of {1}")
     height = table.frame.height
     return _Cells(
         table,
@@ -131,7 +133,7 @@ def _wide_cells(table: Table, dataset: str, metric: str) -> _Cells:
 
 
 def _names(table: Table, column: str, kind: str) -> pl.Series:
-    """A column in which every row needs a name."""
+    """Return a column of names, none of them empty."""
     texts = table.texts(column)
     if texts.null_count():
         row = int(texts.is_null().arg_true()[0])
@@ -143,9 +145,9 @@ def _metrics(table: Table, column: str) -> pl.Series:
     return table.texts(column).fill_null("") if column else pl.Series([""]).new_from_index(0, table.frame.height)
 
 
-def _refuse_twins(table: Table, keys: Sequence[pl.Series], rows: NDArray[np.int64], told: str) -> None:
-    """Refuse a second row of the same key."""
-    frame = pl.DataFrame({str(place): key for place, key in enumerate(keys)})
+def _refuse_duplicates(table: Table, keys: Sequence[pl.Series], rows: NDArray[np.int64], description: str) -> None:
+    """Raise if two rows have the same key."""
+    frame = pl.DataFrame({str(i): key for i, key in enumerate(keys)})
     if not frame.is_duplicated().any():
         return
     seen: dict[tuple[str, ...], int] = {}
@@ -153,7 +155,7 @@ def _refuse_twins(table: Table, keys: Sequence[pl.Series], rows: NDArray[np.int6
         if key in seen:
             first = table.place(seen[key]).rpartition(":")[2].strip()
             which = f"the first is in {first if first.startswith('row') else f'line {first}'}"
-            raise InputError(f"{table.place(row)}: a second {told.format(*key)} ({which}); expected one")
+            raise InputError(f"{table.place(row)}: a second {description.format(*key)} ({which}); expected one")
         seen[key] = row
 
 
@@ -161,13 +163,11 @@ def _score_table(cells: _Cells, metric: str, missing: str, *, label: str) -> Sco
     chosen = (cells.metric == metric).to_numpy()
     system, dataset, score = (series.filter(chosen) for series in (cells.system, cells.dataset, cells.score))
     filled = score.is_not_null().to_numpy()
-    _refuse_twins(
+    _refuse_duplicates(
         cells.table, [system.filter(filled), dataset.filter(filled)], cells.row[chosen][filled], "score of {0} on {1}"
     )
     systems, datasets = (series.unique(maintain_order=True) for series in (system, dataset))
-    places_S, places_D = (
-        {name: place for place, name in enumerate(series.to_list())} for series in (systems, datasets)
-    )
+    places_S, places_D = ({name: i for i, name in enumerate(series.to_list())} for series in (systems, datasets))
     scores_SD = np.full((len(systems), len(datasets)), np.nan)
     rows = system.filter(filled).replace_strict(places_S, return_dtype=pl.Int64).to_numpy()
     columns = dataset.filter(filled).replace_strict(places_D, return_dtype=pl.Int64).to_numpy()
@@ -176,21 +176,21 @@ def _score_table(cells: _Cells, metric: str, missing: str, *, label: str) -> Sco
 
 
 def read_attributes(path: Path, datasets: Sequence[str], *, key: str = "") -> Attributes:
-    """What a table says of each data set: a column of numbers as an array, any other as text.
+    """Read attributes of data sets: a column of numbers as an array, any other as text.
 
-    The column of data sets is `key`, or the one whose name says so, or else the first. Values come in the order of
-    `datasets`; an empty cell is NaN among numbers and "" among text. Rows of other data sets are left out.
+    The column of data sets is `key`, or the one with such a name, or else the first. Values are in the order of
+    `datasets`; an empty cell is NaN among numbers and "" among text. Rows of other data sets are ignored.
     """
     table = read_table(path)
     column = table.column(key) if key else table.guess(DATASETS, what="data sets", option="--key")
     column = column or table.frame.columns[0]
     names = _names(table, column, "data set")
-    _refuse_twins(table, [names], np.arange(len(names)), "row of {0}")
-    places = {name: place for place, name in enumerate(names.to_list())}
-    lacking = [name for name in datasets if name not in places]
-    if lacking:
-        more = f", the first of {len(lacking)} such data sets" if len(lacking) > 1 else ""
-        raise InputError(f"{table.path}: no row of {lacking[0]}{more}; expected one for every data set")
+    _refuse_duplicates(table, [names], np.arange(len(names)), "row of {0}")
+    places = {name: row for row, name in enumerate(names.to_list())}
+    missing = [name for name in datasets if name not in places]
+    if missing:
+        more = f", the first of {len(missing)} such data sets" if len(missing) > 1 else ""
+        raise InputError(f"{table.path}: no row of {missing[0]}{more}; expected one for every data set")
     rows = table.frame[[places[name] for name in datasets]]
     return {name: _attribute(rows[name]) for name in rows.columns if name != column}
 
@@ -203,7 +203,7 @@ def _attribute(series: pl.Series) -> tuple[str, ...] | Numbers:
 
 
 def read_subsets(path: Path, *, subset: str = "", dataset: str = "") -> dict[str, tuple[str, ...]]:
-    """Named subsets of data sets, from a table of one row a subset and data set."""
+    """Read named subsets of data sets from a table with one row per subset and data set."""
     table = read_table(path)
     columns = (
         table.column(subset) if subset else table.guess(SUBSETS, what="subsets", option="--subset"),
@@ -211,11 +211,11 @@ def read_subsets(path: Path, *, subset: str = "", dataset: str = "") -> dict[str
     )
     for kind, column in zip(("subset", "dataset"), columns, strict=True):
         if not column:
-            known = ", ".join(table.frame.columns)
-            raise InputError(f"{table.path}: no column of {kind}s among {known}; expected one called {kind}")
+            listed = ", ".join(table.frame.columns)
+            raise InputError(f"{table.path}: no column of {kind}s among {listed}; expected one called {kind}")
     names = [_names(table, column, kind) for column, kind in zip(columns, ("subset", "data set"), strict=True)]
-    _refuse_twins(table, names, np.arange(table.frame.height), "row of {1} in {0}")
-    found: dict[str, list[str]] = {}
-    for name, each in zip(*names, strict=True):
-        found.setdefault(name, []).append(each)
-    return {name: tuple(each) for name, each in found.items()}
+    _refuse_duplicates(table, names, np.arange(table.frame.height), "row of {1} in {0}")
+    subsets: dict[str, list[str]] = {}
+    for name, dataset_name in zip(*names, strict=True):
+        subsets.setdefault(name, []).append(dataset_name)
+    return {name: tuple(members) for name, members in subsets.items()}

@@ -1,4 +1,4 @@
-"""Tables in CSV, TSV, JSONL or Parquet: columns of text or numbers, and the line of every row."""
+"""Tables in CSV, TSV, JSONL or Parquet: columns of text or numbers, with line numbers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from deadheat.compression import BrokenError, decompress
 from deadheat.errors import InputError, NameUnknown, reason
 
+# Names by which columns are recognised, in any case.
 SYSTEMS = ("system", "model", "parser", "tagger", "team", "method", "classifier")
 DATASETS = ("dataset", "data set", "data_set", "treebank", "corpus", "task")
 SCORES = ("score", "value")
@@ -29,17 +30,17 @@ STDIN = "-"
 
 
 def table_bytes(path: str | os.PathLike[str]) -> bytes:
-    """All bytes of a file or of standard input, decompressed."""
+    """Read all bytes of a file or of standard input, decompressed."""
     name = os.fspath(path)
     try:
         raw = sys.stdin.buffer.read() if name == STDIN else pathlib.Path(name).read_bytes()
     except OSError as error:
         raise InputError(f"{name}: cannot be read ({reason(error)})") from error
     try:
-        found = decompress(raw)
+        content = decompress(raw)
     except BrokenError as error:
         raise InputError(f"{name}: {error}") from error
-    return raw if found is None else found
+    return raw if content is None else content
 
 
 Path = str | os.PathLike[str]
@@ -51,9 +52,9 @@ PARQUET = b"PAR1"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Rows of a file. Text is stripped; an empty cell is null; columns are text until numbers are asked for.
+    """Rows of a file. Text is stripped, empty cells are null, and columns are text until numbers are needed.
 
-    `lines` has the line of each row, or nothing where rows have none, as in Parquet.
+    `lines` has the line of each row; it is empty for Parquet.
     """
 
     path: str
@@ -61,45 +62,45 @@ class Table:
     lines: Lines
 
     def place(self, row: int) -> str:
-        """`scores.csv:17`, or `scores.parquet: row 17` where there are no lines."""
+        """Return the location of a row: `scores.csv:17`, or `scores.parquet: row 17`."""
         return f"{self.path}:{self.lines[row]}" if len(self.lines) else f"{self.path}: row {row + 1}"
 
     def column(self, name: str) -> str:
-        """The column of this name, in its own spelling; case matters only where two differ in nothing else."""
+        """Return the column of this name in its own spelling; case matters only if it is the only difference."""
         columns = self.frame.columns
-        found = [name] if name in columns else [each for each in columns if each.lower() == name.lower()]
-        if len(found) != 1:
+        matches = [name] if name in columns else [column for column in columns if column.lower() == name.lower()]
+        if len(matches) != 1:
             raise NameUnknown(f"{self.path}: column", name, columns)
-        return found[0]
+        return matches[0]
 
     def guess(self, names: Iterable[str], *, what: str, option: str = "") -> str:
-        """The one column whose name is among these, or nothing; of more than one, one has to be named by an option."""
-        found = [each for each in self.frame.columns if each.lower() in names]
-        if len(found) > 1:
-            told = f"columns {' and '.join(found[:2])} could both be {what}"
+        """Return the only column with one of these names, or the empty string; raise if there are several."""
+        matches = [column for column in self.frame.columns if column.lower() in names]
+        if len(matches) > 1:
+            problem = f"columns {' and '.join(matches[:2])} could both be {what}"
             expected = f"one to be named by {option}" if option else "one of them only"
-            raise InputError(f"{self.path}: {told}; expected {expected}")
-        return found[0] if found else ""
+            raise InputError(f"{self.path}: {problem}; expected {expected}")
+        return matches[0] if matches else ""
 
     def texts(self, name: str) -> pl.Series:
-        """A column as text, null where a cell is empty."""
+        """Return a column as text, with null for empty cells."""
         series = self.frame[name]
         return series if series.dtype == pl.String else series.cast(pl.String)
 
     def numbers(self, name: str, *, what: str = "") -> pl.Series:
-        """A column as finite numbers, null where a cell is empty; any other cell is refused with its line."""
+        """Return a column as finite numbers, with null for empty cells; raise for any other cell."""
         series = self.frame[name]
-        found = series.cast(pl.Float64, strict=False)
-        wrong = (series.is_not_null() & ~found.is_finite().fill_null(value=False)).arg_true()
+        numbers = series.cast(pl.Float64, strict=False)
+        wrong = (series.is_not_null() & ~numbers.is_finite().fill_null(value=False)).arg_true()
         if len(wrong):
             cell = series[int(wrong[0])]
-            told = f"{what or name} {str(cell)!r}"
-            raise InputError(f"{self.place(int(wrong[0]))}: {told}; expected a number")
-        return found
+            label = f"{what or name} {str(cell)!r}"
+            raise InputError(f"{self.place(int(wrong[0]))}: {label}; expected a number")
+        return numbers
 
 
 def read_table(path: Path) -> Table:
-    """A table from CSV, TSV, JSONL or Parquet, plain or compressed, told apart by what is in the file."""
+    """Read CSV, TSV, JSONL or Parquet, plain or compressed; the format is detected from the contents."""
     name, raw = os.fspath(path), table_bytes(path)
     if raw.startswith(PARQUET):
         return _parquet(name, raw)
@@ -123,15 +124,15 @@ def _separated(path: str, raw: bytes) -> Table:
     ends = newlines if outside is None else newlines[outside[newlines]]
     starts = np.concatenate([[0], ends[:-1] + 1])
     lines = np.searchsorted(newlines, starts) + 1
-    kept = np.flatnonzero((ends > starts) & ~((ends == starts + 1) & (text[starts] == RETURN)))  # not the empty ones
+    kept = np.flatnonzero((ends > starts) & ~((ends == starts + 1) & (text[starts] == RETURN)))  # without empty lines
     top = int(kept[0])
     first = raw[starts[top] : ends[top]].decode()
-    separator = next((each for each in "\t,;" if each in first), ",")
+    separator = next((mark for mark in "\t,;" if mark in first), ",")
     header = [cell.strip() for cell in next(csv.reader(io.StringIO(first), delimiter=separator))]
     _check_header(path, int(lines[top]), header)
-    parted = np.flatnonzero(text == ord(separator))
-    parted = parted if outside is None else parted[outside[parted]]
-    widths = 1 + np.diff(np.searchsorted(parted, ends), prepend=0)
+    separators = np.flatnonzero(text == ord(separator))
+    separators = separators if outside is None else separators[outside[separators]]
+    widths = 1 + np.diff(np.searchsorted(separators, ends), prepend=0)
     ragged = kept[widths[kept] != len(header)]
     if len(ragged):
         row = int(ragged[0])
@@ -140,7 +141,7 @@ def _separated(path: str, raw: bytes) -> Table:
     body = b"".join(raw[starts[row] : ends[row] + 1] for row in kept[1:]) if gaps else raw[ends[top] + 1 :]
     frame = _cells_of(path, body, separator, header)
     if frame.height != len(kept) - 1:
-        raise InputError(f"{path}: quotes that cannot be told apart; expected them around whole cells")
+        raise InputError(f"{path}: ambiguous quotes; expected quotes around whole cells")
     edges = [f" {separator}", f"{separator} ", " \n", "\n ", " \r"]
     padded = outside is not None or any(edge.encode() in raw for edge in edges)
     return _table(path, frame, lines[kept[1:]], padded=padded)
@@ -154,24 +155,24 @@ def _cells_of(path: str, body: bytes, separator: str, header: Sequence[str]) -> 
     try:
         return pl.read_csv(body, has_header=False, separator=separator, quote_char=quote, schema=schema)
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{path}: quotes that cannot be told apart; expected them around whole cells") from error
+        raise InputError(f"{path}: ambiguous quotes; expected quotes around whole cells") from error
 
 
 def _outside_quotes(path: str, raw: bytes, text: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
-    """Which bytes stand outside quoted cells; None if all do."""
+    """Return which bytes are outside quoted cells; None if all are."""
     if QUOTE not in raw:
         return None
     inside = (np.cumsum(text == QUOTE) & 1).astype(bool)
     if inside[-1]:
         line = raw.count(b"\n", 0, raw.rindex(b'"')) + 1
-        raise InputError(f"{path}:{line}: a quote that is not closed; expected two")
+        raise InputError(f"{path}:{line}: unclosed quote; expected a closing one")
     return ~inside
 
 
 def _check_header(path: str, line: int, header: Sequence[str]) -> None:
     if "" in header:
         raise InputError(f"{path}:{line}: column {header.index('') + 1} has no name; expected one for every column")
-    twice = next((name for place, name in enumerate(header) if name in header[:place]), None)
+    twice = next((name for i, name in enumerate(header) if name in header[:i]), None)
     if twice is not None:
         raise InputError(f"{path}:{line}: two columns are named {twice}; expected a name for each")
 
@@ -185,9 +186,9 @@ def _json_lines(path: str, raw: bytes) -> Table:
             row = json.loads(text)
         except ValueError as error:
             reason = str(error).partition(":")[0].lower()
-            raise InputError(f"{path}:{line}: not JSON ({reason}); expected one object a line") from None
+            raise InputError(f"{path}:{line}: not JSON ({reason}); expected one object per line") from None
         if not isinstance(row, dict):
-            raise InputError(f"{path}:{line}: {type(row).__name__}; expected one object a line")
+            raise InputError(f"{path}:{line}: {type(row).__name__}; expected one object per line")
         rows.append(row)
         lines.append(line)
     columns = list(dict.fromkeys(name for row in rows for name in row))
@@ -203,7 +204,7 @@ def _parquet(path: str, raw: bytes) -> Table:
     try:
         frame = pl.read_parquet(io.BytesIO(raw))
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: Parquet, but broken ({str(error).partition(chr(10))[0].lower()})") from error
+        raise InputError(f"{path}: corrupt Parquet file ({str(error).partition(chr(10))[0].lower()})") from error
     kept = [name for name, kind in frame.schema.items() if not kind.is_numeric() and kind != pl.Boolean]
     texts = [_cells(frame[name]) for name in kept]
     return _table(path, frame.with_columns(texts), np.empty(0, np.int64))
@@ -211,7 +212,7 @@ def _parquet(path: str, raw: bytes) -> Table:
 
 def _cells(series: pl.Series) -> pl.Series:
     if series.dtype.is_nested():
-        return pl.Series(series.name, [_text(each) for each in series.to_list()], dtype=pl.String)
+        return pl.Series(series.name, [_text(value) for value in series.to_list()], dtype=pl.String)
     return series.cast(pl.String)
 
 

@@ -1,7 +1,7 @@
-"""Luck that is the same everywhere.
+"""Reproducible random draws.
 
-Every draw comes from `random.Random.random`, the one stream that Python promises never to change, so a text
-depends on its key alone: not on the platform, the version of Python, or the order of a set.
+All draws come from `random.Random.random`, whose output Python guarantees never to change, so a text depends on its key
+only, and not on the platform, the version of Python, or the order of a set.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SMALLEST_DRAW = 2.0**-54
 
 
 class Chance:
-    """A stream of draws named by its key: the same key gives the same draws, another key other ones."""
+    """A random generator seeded by a key of strings and integers."""
 
     __slots__ = ("random",)
 
@@ -34,30 +34,30 @@ class Chance:
         self.random = random.Random(number).random
 
     def happens(self, probability: float) -> bool:
-        """Whether an event of this probability happens."""
+        """Return True with this probability."""
         return self.random() < probability
 
     def below(self, bound: int) -> int:
-        """A whole number from 0 to `bound - 1`, all equally likely."""
+        """Return an integer from 0 to `bound - 1`, all equally likely."""
         return int(self.random() * bound)
 
     def choose(self, items: Sequence[T]) -> T:
-        """One of the items, all equally likely."""
+        """Return one of the items, all equally likely."""
         return items[int(self.random() * len(items))]
 
     def draw(self, weighted: Weighted[T]) -> T:
-        """One of the items, by their weights."""
-        place = bisect_right(weighted.cumulative, self.random() * weighted.cumulative[-1], 0, weighted.last)
-        return weighted.items[place]
+        """Return one of the items by their weights."""
+        index = bisect_right(weighted.cumulative, self.random() * weighted.cumulative[-1], 0, weighted.last)
+        return weighted.items[index]
 
     def normal(self) -> float:
-        """A draw from the standard normal distribution."""
+        """Draw from the standard normal distribution."""
         return STANDARD_NORMAL.inv_cdf(self.random() or SMALLEST_DRAW)
 
 
 @dataclass(frozen=True, slots=True)
 class Weighted(Generic[T]):
-    """Items with the cumulative sums of their weights, ready to be drawn from."""
+    """Items with the cumulative sums of their weights."""
 
     items: tuple[T, ...]
     cumulative: tuple[float, ...]
@@ -65,15 +65,7 @@ class Weighted(Generic[T]):
 
 
 def weighted(items: Iterable[T], weights: Iterable[float]) -> Weighted[T]:
-    """Items to be drawn in proportion to their weights.
-
-    Examples
-    --------
-    >>> coin = weighted(["heads", "tails"], [3, 1])
-    >>> chance = Chance("a biased coin")
-    >>> sum(chance.draw(coin) == "heads" for _ in range(1000))
-    724
-    """
+    """Prepare items to be drawn in proportion to their weights."""
     items = tuple(items)
     cumulative = tuple(accumulate(weights))
     assert len(items) == len(cumulative) > 0
@@ -81,5 +73,5 @@ def weighted(items: Iterable[T], weights: Iterable[float]) -> Weighted[T]:
 
 
 def zipfian(items: Sequence[T], *, exponent: float, shift: float = 2.7) -> Weighted[T]:
-    """Items by rank, the r-th with weight `1 / (r + shift) ** exponent`: Zipf's law as Mandelbrot put it."""
+    """Prepare items by rank, with weights `1 / (rank + shift) ** exponent` (Zipf-Mandelbrot)."""
     return weighted(items, ((rank + shift) ** -exponent for rank in range(1, len(items) + 1)))

@@ -1,4 +1,4 @@
-"""Sentences as the testbed makes and changes them, and their lines in CoNLL-U."""
+"""Sentences of the testbed, and their lines in CoNLL-U."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Word(NamedTuple):
 
 
 class Token(NamedTuple):
-    """What stands in the text, and how many words it is written for: two or more make a multiword token."""
+    """A token of the text and its number of words; two or more make a multiword token."""
 
     surface: str
     words: int = 1
@@ -30,14 +30,14 @@ class Token(NamedTuple):
 
 
 class EmptyNode(NamedTuple):
-    """A word that is understood but not written, standing after word number `after`."""
+    """An empty node after word number `after`."""
 
     after: int
     word: Word
 
 
 class Sentence(NamedTuple):
-    """A sentence: its tokens cover its words from left to right."""
+    """A sentence; its tokens cover its words from left to right."""
 
     comments: tuple[str, ...]
     tokens: tuple[Token, ...]
@@ -46,12 +46,12 @@ class Sentence(NamedTuple):
 
 
 def text_of(tokens: Iterable[Token]) -> str:
-    """The running text of some tokens."""
+    """Return the running text of some tokens."""
     return "".join(f"{token.surface} " if token.space_after else token.surface for token in tokens).rstrip()
 
 
 def render(sentence: Sentence) -> str:
-    """The lines of a sentence, with the blank line that closes it."""
+    """Return the lines of a sentence, including the empty line after it."""
     lines = list(sentence.comments)
     empty = {node.after: node.word for node in sentence.empty}
     if 0 in empty:
@@ -74,17 +74,17 @@ def render(sentence: Sentence) -> str:
 
 def _word_line(number: str, word: Word, misc: str) -> str:
     form, lemma, upos, xpos, feats, head, relation, deps = word
-    place = f"{head}\t{relation}" if head >= 0 else "_\t_"
-    return f"{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{place}\t{deps}\t{misc}"
+    arc = f"{head}\t{relation}" if head >= 0 else "_\t_"
+    return f"{number}\t{form}\t{lemma}\t{upos}\t{xpos}\t{feats}\t{arc}\t{deps}\t{misc}"
 
 
 def parse(text: str) -> list[Sentence]:
-    """The sentences of a CoNLL-U text; empty nodes and enhanced dependencies are left out."""
-    return [_parsed(first, lines) for first, lines in _blocks(text)]
+    """Parse a CoNLL-U text; empty nodes and enhanced dependencies are ignored."""
+    return [_parse_sentence(first, lines) for first, lines in _blocks(text)]
 
 
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of each sentence, with the number of the first."""
+    """Yield the lines of each sentence with the number of the first."""
     first, lines = 1, []
     *whole, rest = text.split("\n")
     for number, raw in enumerate(whole, start=1):
@@ -97,10 +97,10 @@ def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
         else:
             first = number + 1
     if lines or rest:
-        raise InputError(f"line {first}: the last sentence is not closed; expected a blank line after it")
+        raise InputError(f"line {first}: no empty line after the last sentence; expected one")
 
 
-def _parsed(first: int, lines: Sequence[str]) -> Sentence:
+def _parse_sentence(first: int, lines: Sequence[str]) -> Sentence:
     comments: list[str] = []
     tokens: list[Token] = []
     words: list[Word] = []
@@ -132,7 +132,7 @@ def _parsed(first: int, lines: Sequence[str]) -> Sentence:
 
 
 def _check_tree(first: int, heads: Sequence[int], covered: int) -> None:
-    """Refuse what is not a tree over all words of the sentence."""
+    """Raise unless the heads form a tree over all words."""
     size = len(heads)
     if size < max(covered, 1):
         raise InputError(f"line {first}: a sentence of {size} words; expected {max(covered, 1)} or more")
@@ -140,28 +140,20 @@ def _check_tree(first: int, heads: Sequence[int], covered: int) -> None:
         if not 0 <= head <= size:
             raise InputError(f"line {first}: word {number} has head {head}; the sentence has {size} words")
     if heads.count(0) != 1 or None in depths(heads):
-        raise InputError(f"line {first}: the heads {list(heads)} are no tree; expected one root and no cycle")
+        raise InputError(f"line {first}: the heads {list(heads)} are not a tree; expected one root and no cycle")
 
 
 def depths(heads: Sequence[int]) -> list[int | None]:
-    """How far each word is from the root, which has depth 0; None where a cycle keeps it from there.
-
-    Examples
-    --------
-    >>> depths([2, 0, 2, 3])
-    [1, 0, 1, 2]
-    >>> depths([0, 3, 2])
-    [0, None, None]
-    """
-    found: list[int | None] = [0 if head == 0 else None for head in heads]
+    """Return the distance of each word from the root; None for words on or below a cycle."""
+    depth_of: list[int | None] = [0 if head == 0 else None for head in heads]
     for start in range(len(heads)):
         path: list[int] = []
         node = start
-        while found[node] is None and node not in path:
+        while depth_of[node] is None and node not in path:
             path.append(node)
             node = heads[node] - 1
-        depth = found[node]
+        depth = depth_of[node]
         while path and depth is not None:
             depth += 1
-            found[path.pop()] = depth
-    return found
+            depth_of[path.pop()] = depth
+    return depth_of

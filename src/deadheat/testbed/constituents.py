@@ -1,4 +1,4 @@
-"""Parts of phrases: determiners, adjectives, numbers, names, pronouns, verbs and their helpers, punctuation."""
+"""Parts of phrases: determiners, adjectives, numbers, names, pronouns, verb groups, punctuation."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from deadheat.testbed.lexicon import Voice
 from deadheat.testbed.morphology import IMPERATIVE, INFINITIVE, PARTICIPLE, PASSIVE, Features, Lexeme, WordForm
 from deadheat.testbed.phrases import AFTER, BEFORE, Dependent, Tree, phrase
 
-# How far from its noun a dependent stands: `of the three old mill towns`.
+# Slots of the dependents of a noun: `of the three old mill towns`.
 COMPOUND, ADJECTIVE, NUMBER, GENITIVE, APPOSITION, RELATIVE, CONJUNCT, DETERMINER, CASE = range(9)
 
-# Outside of all other dependents of a phrase, nearest first.
+# Slots outside of all other dependents.
 MARKER, COORDINATOR, COMMA = 20, 21, 22
 
 DETERMINERS = weighted(
@@ -28,7 +28,7 @@ PERSONS = {"1": "first person", "2": "second person", "3": "third person"}
 
 
 class Nominal(NamedTuple):
-    """What a noun demands of the words that agree with it."""
+    """The agreement features of a noun."""
 
     case: str
     gender: str
@@ -37,12 +37,12 @@ class Nominal(NamedTuple):
 
 
 def nominal(voice: Voice, case: str, gender: str, number: str) -> Nominal:
-    """The agreement of a noun in this case and number."""
+    """Return the agreement features of a noun."""
     return Nominal(case, gender, number, voice.morphology.nominal[case, gender, number])
 
 
 def punctuation(sign: str) -> Tree:
-    """A sign of punctuation."""
+    """Make a punctuation sign."""
     return Tree(WordForm(sign, sign, "PUNCT", sign, "_"), "punct")
 
 
@@ -62,33 +62,33 @@ def coordinator(voice: Voice) -> Dependent:
 
 
 def determiner(voice: Voice, noun: Nominal) -> Dependent:
-    """An article, or what takes its place: `the`, `this`, `some`, `my`."""
+    """Make a determiner: `the`, `this`, `some`, `my`."""
     kind = voice.chance.draw(DETERMINERS if voice.language.articles else BARE_DETERMINERS)
     word = voice.agreeing(voice.chance.draw(voice.lexicon.words[kind]), noun.features)
     return Dependent(DETERMINER, BEFORE, Tree(word, "det:poss" if kind == "possessive" else "det"))
 
 
 def adjective(voice: Voice, budget: int, noun: Nominal) -> Dependent:
-    """An adjective that agrees with its noun, perhaps with a degree: `very old`."""
+    """Make an adjective that agrees with its noun, perhaps with an adverb: `very old`."""
     word = voice.agreeing(voice.content("adjective"), noun.features)
     degree = [degree_adverb(voice)] if budget > 1 and voice.chance.happens(0.3) else []
     return Dependent(ADJECTIVE, voice.language.adjective == "before", phrase(word, "amod", degree))
 
 
 def degree_adverb(voice: Voice) -> Dependent:
-    """An adverb that says how much: `very`."""
+    """Make a degree adverb: `very`."""
     return Dependent(0, BEFORE, Tree(voice.function("degree"), "advmod"))
 
 
 def numeral(voice: Voice, budget: int, noun: Nominal) -> Dependent:
-    """A number before its noun, in letters or in digits; one thing alone is described, not counted."""
+    """Make a number before a plural noun; a singular noun gets an adjective."""
     if noun.number == "Sing":
         return adjective(voice, budget, noun)
     return Dependent(NUMBER, BEFORE, Tree(number_word(voice), "nummod"))
 
 
 def number_word(voice: Voice) -> WordForm:
-    """A number, in letters or in digits."""
+    """Make a number in letters or digits."""
     if voice.chance.happens(voice.language.numerals):
         return digits(voice)
     return voice.function("numeral")
@@ -139,7 +139,7 @@ def foreign_title(voice: Voice, budget: int, relation: str) -> Tree:
 
 
 def amount(voice: Voice, relation: str) -> Tree:
-    """A sign that is counted: `12 %`."""
+    """Make an amount: `12 %`."""
     form = voice.chance.choose(SIGNS)
     sign = WordForm(form, form, "SYM", "SYM", "_")
     return phrase(sign, relation, [Dependent(NUMBER, BEFORE, Tree(digits(voice), "nummod"))])
@@ -160,8 +160,8 @@ def marker(voice: Voice, kind: str) -> Dependent:
     return Dependent(MARKER, voice.language.subordinator == "before", Tree(voice.function(kind), "mark"))
 
 
-# How far from its verb a dependent stands: `in bed she has not quickly read the book because ...`.
-# Between auxiliaries and obliques there is room for the subject and the objects.
+# Slots of the dependents of a verb: `in bed she has not quickly read the book because ...`.
+# The subject and the objects are between auxiliaries and obliques.
 ADVERB, NEGATION, AUXILIARY, ARGUMENT, OBLIQUE, ADVERBIAL, CONJOINED, AFTERTHOUGHT = 0, 1, 2, 3, 8, 9, 10, 11
 
 FRAMES = {
@@ -182,14 +182,14 @@ VERB_CLASSES = {"passive": "transitive", "gapped": "transitive"}
 
 
 class Subject(NamedTuple):
-    """Who does it, where that is said, and the features that the verb takes from it."""
+    """The subject, if expressed, and the agreement features of its verb."""
 
     tree: Tree | None
     features: Features
 
 
 class Clause(NamedTuple):
-    """What the adjuncts of a clause need to know about it."""
+    """The context of a clause for its adjuncts."""
 
     features: Features
     arrangement: str
@@ -198,7 +198,7 @@ class Clause(NamedTuple):
 
 @cache
 def affordable_frames(language: Language, budget: int) -> Weighted[str]:
-    """The kinds of predicate that so many words can pay for."""
+    """Return the kinds of predicate that need at most so many words."""
     frames = [frame for frame, (cost, _) in FRAMES.items() if cost <= budget]
     if not language.embedding:
         frames = [frame for frame in frames if frame not in EMBEDDING_FRAMES]
@@ -206,35 +206,29 @@ def affordable_frames(language: Language, budget: int) -> Weighted[str]:
 
 
 def draw_frame(voice: Voice, budget: int) -> str:
-    """A kind of predicate that fits into the budget."""
+    """Draw a kind of predicate that fits into the budget."""
     return voice.chance.draw(affordable_frames(voice.language, min(max(budget, 1), 5)))
 
 
 @cache
 def arrangements(language: Language) -> Weighted[str]:
-    """The orders of subject, verb and object in a language."""
+    """Return the weighted orders of subject, verb and object."""
     return weighted(*zip(*language.arrangements, strict=True))
 
 
 def argument(arrangement: str, letter: str, tree: Tree) -> Dependent:
-    """A subject (S) or object (O) in its place of the arrangement.
-
-    Examples
-    --------
-    >>> argument("SOV", "S", tree=...).slot > argument("SOV", "O", tree=...).slot
-    True
-    """
+    """Put a subject (S) or object (O) into its slot of the arrangement."""
     distance = arrangement.index(letter) - arrangement.index("V")
     return Dependent(ARGUMENT + abs(distance), distance < 0, tree)
 
 
 def stands_before(voice: Voice, arrangement: str) -> bool:
-    """Whether an adjunct precedes the verb: always where the verb is last, else now and then."""
+    """Return whether an adjunct precedes the verb: always in verb-final clauses, else sometimes."""
     return arrangement.endswith("V") or voice.chance.happens(0.25)
 
 
 def verb_group(voice: Voice, budget: int, features: Features, *, passive: bool) -> tuple[Features, list[Dependent]]:
-    """The features of the main verb, and its auxiliaries and negation; the first of the verbs is finite."""
+    """Return the features of the main verb, and its auxiliaries and negation."""
     chance, language = voice.chance, voice.language
     if passive:
         return PASSIVE, [auxiliary(voice, "passive", features, "aux:pass")]
@@ -254,7 +248,7 @@ def verb_group(voice: Voice, budget: int, features: Features, *, passive: bool) 
 
 
 def auxiliary(voice: Voice, kind: str, features: Features, relation: str) -> Dependent:
-    """An auxiliary or a copula, on its side of the predicate."""
+    """Make an auxiliary or a copula on its side of the predicate."""
     before = voice.language.auxiliary == "before"
     return Dependent(AUXILIARY, before, Tree(voice.function(kind, features), relation))
 

@@ -16,14 +16,14 @@ from deadheat.testbed.grammar import sentence
 from deadheat.testbed.language import Genre, Language, language_named
 from deadheat.testbed.lexicon import Voice, lexicon
 from deadheat.testbed.morphology import Features, Lexeme, WordForm, morphology
-from deadheat.testbed.phrases import capitalized, displaced, linearize, spelled
+from deadheat.testbed.phrases import capitalize, displace, linearize, spell
 
 Node = tuple[int, int]
 """The number of a word and 0, or of the word before an empty node and 1."""
 
 
 MARKERS = {"nmod": "case", "obl": "case", "conj": "cc", "advcl": "mark"}
-"""The relation of the function word that tells the role of a phrase."""
+"""The relation of the function word that marks the role of a phrase."""
 
 
 class Edge(NamedTuple):
@@ -38,7 +38,7 @@ Edges = list[set[Edge]]
 
 
 def enhanced(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[EmptyNode, ...]]:
-    """The words with their enhanced dependencies, and the empty nodes that these need."""
+    """Return the words with enhanced dependencies, and the empty nodes that these need."""
     children: list[list[int]] = [[] for _ in range(len(words) + 1)]
     for number, word in enumerate(words, start=1):
         children[word.head].append(number)
@@ -48,12 +48,14 @@ def enhanced(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[EmptyNode, 
     empty = _fill_gaps(words, children, edges)
     _share_dependents(words, children, edges)
     _tie_relatives(words, children, edges)
-    described = tuple(word._replace(deps=_deps(found)) for word, found in zip(words, edges, strict=True))
-    return described, empty
+    new_words = tuple(
+        word._replace(deps=_deps_field(word_edges)) for word, word_edges in zip(words, edges, strict=True)
+    )
+    return new_words, empty
 
 
 def _role(words: Sequence[Word], children: Sequence[Sequence[int]], number: int) -> str:
-    """The relation of a word together with the function word, or else the case, that marks it."""
+    """Return the relation of a word with the function word or case that marks it."""
     word = words[number - 1]
     marker = MARKERS.get(word.relation)
     if marker is None:
@@ -67,7 +69,7 @@ def _role(words: Sequence[Word], children: Sequence[Sequence[int]], number: int)
 
 
 def _fill_gaps(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> tuple[EmptyNode, ...]:
-    """Give a clause without a verb a copy of the verb it leaves out, between subject and orphan."""
+    """Give gapped clauses a copy of the missing verb, between subject and orphan."""
     empty = []
     for number, word in enumerate(words, start=1):
         orphans = [child for child in children[number] if words[child - 1].relation == "orphan"]
@@ -76,7 +78,7 @@ def _fill_gaps(words: Sequence[Word], children: Sequence[Sequence[int]], edges: 
         verb = words[word.head - 1]
         gap: Node = (_first_of(children, orphans[0]) - 1, 1)
         conjunction = edges[number - 1]
-        copy = verb._replace(head=-1, relation="_", deps=_deps(conjunction))
+        copy = verb._replace(head=-1, relation="_", deps=_deps_field(conjunction))
         empty.append(EmptyNode(gap[0], copy))
         edges[number - 1] = {Edge(gap, "nsubj")}
         for child in children[number]:
@@ -88,12 +90,12 @@ def _fill_gaps(words: Sequence[Word], children: Sequence[Sequence[int]], edges: 
 
 
 def _first_of(children: Sequence[Sequence[int]], number: int) -> int:
-    """The first word of the phrase of a word."""
+    """Return the first word of a phrase."""
     return min([number, *(_first_of(children, child) for child in children[number])])
 
 
 def _share_dependents(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> None:
-    """Conjuncts have the head of the first; they and infinitives have the subject of the verb above."""
+    """Give conjuncts the head of the first one, and conjuncts and infinitives the subject of the verb above."""
     for number, word in enumerate(words, start=1):
         if word.head == 0 or word.relation not in ("conj", "xcomp"):
             continue
@@ -101,8 +103,8 @@ def _share_dependents(words: Sequence[Word], children: Sequence[Sequence[int]], 
         gapped = any(words[child - 1].relation == "orphan" for child in children[number])
         if word.relation == "conj" and not gapped and above.head:
             edges[number - 1].add(Edge((above.head, 0), _role(words, children, word.head)))
-        own = any(words[child - 1].relation.startswith("nsubj") for child in children[number])
-        if not own and word.upos == "VERB" and above.upos == "VERB":
+        has_subject = any(words[child - 1].relation.startswith("nsubj") for child in children[number])
+        if not has_subject and word.upos == "VERB" and above.upos == "VERB":
             role = "nsubj" if word.relation == "conj" else "nsubj:xsubj"
             for child in children[word.head]:
                 if words[child - 1].relation == "nsubj":
@@ -110,7 +112,7 @@ def _share_dependents(words: Sequence[Word], children: Sequence[Sequence[int]], 
 
 
 def _tie_relatives(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> None:
-    """The noun takes its part in the relative clause; the pronoun refers to the noun."""
+    """Add the role of a noun in its relative clause; the pronoun refers to the noun."""
     for number, word in enumerate(words, start=1):
         if word.relation == "acl:relcl":
             for child in children[number]:
@@ -119,14 +121,14 @@ def _tie_relatives(words: Sequence[Word], children: Sequence[Sequence[int]], edg
                     edges[child - 1] = {Edge((word.head, 0), "ref")}
 
 
-def _deps(edges: set[Edge]) -> str:
+def _deps_field(edges: set[Edge]) -> str:
     return "|".join(f"{number}.{copy}:{role}" if copy else f"{number}:{role}" for (number, copy), role in sorted(edges))
 
 
 CAST_SIZE = 6
 
-# Once a phrase is torn off, another one is with this probability.
-TORN_AGAIN = 0.3
+# Once a phrase is moved, another one is with this probability.
+MOVED_AGAIN = 0.3
 
 PARTS = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
@@ -142,7 +144,7 @@ class Document(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Treebank:
-    """The parts of a treebank as CoNLL-U; no document is in two of them."""
+    """The parts of a treebank as CoNLL-U, split at document boundaries."""
 
     language: str
     train: str
@@ -151,14 +153,14 @@ class Treebank:
 
 
 def generate(language: str | Language, *, sentences: int, seed: int) -> str:
-    """A corpus in CoNLL-U, the same on every machine; a longer one begins with the shorter one.
+    """Generate a corpus in CoNLL-U; a longer one begins with the shorter one.
 
     Parameters
     ----------
     language
-        The name of one of `LANGUAGES`, or a language of your own.
+        Name of one of `LANGUAGES`, or another language.
     sentences
-        How many sentences.
+        Number of sentences.
     seed
         Another seed gives another corpus of the same language.
 
@@ -173,7 +175,7 @@ def generate(language: str | Language, *, sentences: int, seed: int) -> str:
 
 
 def treebank(language: str | Language, *, sentences: int, seed: int) -> Treebank:
-    """A corpus split at document boundaries: of its words about 80 % to train, 10 % to dev, 10 % to test."""
+    """Generate a corpus split at document boundaries: about 80 % of the words in train, 10 % each in dev and test."""
     language = language_named(language)
     texts: dict[str, list[str]] = {part: [] for part in PARTS}
     words = dict.fromkeys(PARTS, 0)
@@ -182,18 +184,18 @@ def treebank(language: str | Language, *, sentences: int, seed: int) -> Treebank
         words[neediest] += sum(len(sentence.words) for sentence in document.sentences)
         texts[neediest] += [render(sentence) for sentence in document.sentences]
     if not all(texts.values()):
-        raise InputError(f"sentences: {sentences} make fewer than three documents; expected more")
+        raise InputError(f"sentences: {sentences} are fewer than three documents; expected more")
     return Treebank(language.name, *("".join(texts[part]) for part in PARTS))
 
 
 def documents(language: str | Language, *, seed: int) -> Iterator[Document]:
-    """Documents without end; document i depends on the language, the seed and i alone."""
+    """Generate an endless series of documents; document i depends on the language, the seed and i only."""
     language = language_named(language)
     return (_document(language, seed, index) for index in count())
 
 
 def _first_documents(language: Language, sentences: int, seed: int) -> Iterator[Document]:
-    """Documents up to this number of sentences, the last one cut short."""
+    """Generate documents up to this number of sentences; the last one is cut."""
     if sentences < 1:
         raise InputError(f"sentences: {sentences}; expected 1 or more")
     for document in documents(language, seed=seed):
@@ -209,11 +211,11 @@ def _document(language: Language, seed: int, index: int) -> Document:
     topic = chance.below(language.topics)
     voice = _voice(language, chance, genre, topic)
     name = f"{genre.name}-{language.name}{index:05d}"
-    # Geometric, so that there are many short documents and a few long ones.
+    # A geometric distribution of lengths: many short documents and a few long ones.
     going_on = 1 - 1 / language.document_length
-    sentences = [_written(voice, name, 1)]
+    sentences = [_make_sentence(voice, name, 1)]
     while chance.happens(going_on):
-        sentences.append(_written(voice, name, len(sentences) + 1))
+        sentences.append(_make_sentence(voice, name, len(sentences) + 1))
     return Document(name, genre.name, topic, tuple(sentences))
 
 
@@ -234,17 +236,17 @@ def _inflector(language: Language) -> Callable[[Lexeme, Features], WordForm]:
     return cache(morphology(language).inflect)
 
 
-def _written(voice: Voice, document: str, number: int) -> Sentence:
-    """The next sentence of a document, from its length to its last comment."""
+def _make_sentence(voice: Voice, document: str, number: int) -> Sentence:
+    """Generate the next sentence of a document."""
     language, chance = voice.language, voice.chance
     layout = linearize(sentence(voice, _length(voice)))
     moving = language.nonprojectivity
     while chance.happens(moving):
-        layout = displaced(layout, chance)
-        moving *= TORN_AGAIN
+        layout = displace(layout, chance)
+        moving *= MOVED_AGAIN
     if language.capitals:
-        layout = capitalized(layout)
-    tokens = spelled(language, chance, layout)
+        layout = capitalize(layout)
+    tokens = spell(language, chance, layout)
     words = tuple(
         Word(*word, head + 1, relation)
         for word, relation, head in zip(layout.words, layout.relations, layout.heads, strict=True)
@@ -256,7 +258,7 @@ def _written(voice: Voice, document: str, number: int) -> Sentence:
 
 
 def _length(voice: Voice) -> int:
-    """Log-normal, with the mean of the language times that of the genre."""
+    """Draw a log-normal sentence length."""
     language = voice.language
     spread = language.length_spread
     middle = math.log(language.mean_length * voice.genre.length) - spread**2 / 2

@@ -1,4 +1,4 @@
-"""A testbed on disk, and the built-in corpus of the demo."""
+"""Write a testbed to disk, and make the built-in corpus of the demo."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DEFAULT_SEEDS = (0, 1, 2)
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """A gold text, and the predictions and true accuracies of some systems by name."""
+    """A gold text, and the predictions and true accuracies of some systems."""
 
     language: str
     gold: str
@@ -46,7 +46,7 @@ class BuiltIn:
 
 
 def built_in(*, sentences: int = 3000, seed: int = 0) -> BuiltIn:
-    """The corpus of the demo: a clear difference between A and B, and none between B and C.
+    """Make the corpus of the demo: A is better than B, and B and C are equally good.
 
     Examples
     --------
@@ -73,44 +73,35 @@ def write_testbed(
     seeds: Sequence[int] = DEFAULT_SEEDS,
     overwrite: bool = False,
 ) -> list[Path]:
-    """Write treebanks, predictions for their test parts, and the truth about them.
+    """Write treebanks, predictions for their test parts, and the true accuracies.
 
     Parameters
     ----------
     folder
-        Gets `LANGUAGE/LANGUAGE-ud-train.conllu` (dev, test), `LANGUAGE/predictions/SYSTEM.seed0.conllu`
-        and `truth.json`. A folder with something in it is refused unless `overwrite` is true.
+        For `LANGUAGE/LANGUAGE-ud-train.conllu` (dev, test), `LANGUAGE/predictions/SYSTEM.seed0.conllu` and
+        `truth.json`. It must be new or empty unless `overwrite` is true.
     sentences
-        How many in each treebank.
+        Number of sentences per treebank.
     seed
-        Of the texts, and of what is hard in them.
+        Seed of the texts and of the difficulty of their words.
     languages
-        Some of `LANGUAGES`, or languages of your own; all of `LANGUAGES` if not given.
-    systems
-        Whose predictions to write.
-    seeds
-        The seeds of the systems.
-    overwrite
-        Whether files of the same names may be replaced.
-
-    Returns
-    -------
-    list of Path
-        The files, each of which appeared whole.
+        Names or languages; by default all of `LANGUAGES`.
+    systems, seeds
+        Systems whose predictions are written, one file per seed.
     """
     chosen = [language_named(language) for language in (LANGUAGES if languages is None else languages)]
-    _refuse_folder(folder, overwrite=overwrite)
-    _refuse_twins("languages", [language.name for language in chosen])
-    _refuse_twins("systems", [system.name for system in systems])
+    _check_folder(folder, overwrite=overwrite)
+    _check_distinct("languages", [language.name for language in chosen])
+    _check_distinct("systems", [system.name for system in systems])
     written = []
     for language in chosen:
-        for place, text in _treebank_files(language, sentences, seed, systems, seeds):
-            written.append(_write(folder / language.name / place, text))
+        for name, text in _treebank_files(language, sentences, seed, systems, seeds):
+            written.append(_write(folder / language.name / name, text))
     settings = {
         "sentences": sentences,
         "seed": seed,
         "languages": {language.name: asdict(language) for language in chosen},
-        "systems": {system.name: _described(system, seeds) for system in systems},
+        "systems": {system.name: _describe(system, seeds) for system in systems},
     }
     written.append(_write(folder / "truth.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n"))
     return written
@@ -119,17 +110,17 @@ def write_testbed(
 def _treebank_files(
     language: Language, sentences: int, seed: int, systems: Sequence[SimulatedSystem], seeds: Sequence[int]
 ) -> Iterator[tuple[str, str]]:
-    """The files of one language: their places in its folder, and their texts."""
+    """Yield the files of one language: their paths in its folder, and their texts."""
     parts = treebank(language, sentences=sentences, seed=seed)
     for part, text in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
         yield f"{language.name}-ud-{part}.conllu", text
     for system in systems:
-        for own_seed in seeds:
-            predicted = simulate(parts.test, system, seed=own_seed, shared_seed=seed)
-            yield f"predictions/{system.name}.seed{own_seed}.conllu", predicted
+        for system_seed in seeds:
+            predicted = simulate(parts.test, system, seed=system_seed, shared_seed=seed)
+            yield f"predictions/{system.name}.seed{system_seed}.conllu", predicted
 
 
-def _described(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, object]:
+def _describe(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, object]:
     truths = {seed: truth(system, seed=seed) for seed in seeds}
     return {
         "settings": asdict(system),
@@ -137,20 +128,20 @@ def _described(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, objec
     }
 
 
-def _refuse_folder(folder: Path, *, overwrite: bool) -> None:
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: not a folder; expected a new or an empty one")
     if folder.exists() and any(folder.iterdir()) and not overwrite:
         raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or --overwrite")
 
 
-def _refuse_twins(where: str, names: Sequence[str]) -> None:
+def _check_distinct(where: str, names: Sequence[str]) -> None:
     if not names or len(set(names)) != len(names):
         raise InputError(f"{where}: {', '.join(names) or 'none'}; expected one or more, each once")
 
 
 def _write(path: Path, text: str) -> Path:
-    """Write a file that is there whole or not at all."""
+    """Write a file atomically."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

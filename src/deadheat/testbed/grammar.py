@@ -1,4 +1,9 @@
-"""The grammar."""
+"""The grammar: noun phrases, clauses and sentences, built as trees of about so many words.
+
+A function takes a budget of words, pays for its obligatory parts, and spends the rest on optional dependents. A
+dependent has a slot (its distance from the head) and a side. Sides are parameters of the language, so that one grammar
+serves all languages.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +60,7 @@ from deadheat.testbed.phrases import (
     Menu,
     Option,
     Tree,
-    extended,
+    extend,
     menu,
     phrase,
     total_size,
@@ -63,7 +68,7 @@ from deadheat.testbed.phrases import (
 
 
 def noun_phrase(voice: Voice, budget: int, relation: str, case: str, number: str = "") -> Tree:
-    """Somebody or something, in one word or in many: `they`, `Ada Vey`, `the old town on the river`."""
+    """Make a noun phrase: `they`, `Ada Vey`, `the old town on the river`."""
     chance = voice.chance
     number = number or ("Plur" if chance.happens(0.3) else "Sing")
     if budget <= 2 and chance.happens(0.3):
@@ -92,7 +97,7 @@ def common_noun(voice: Voice, budget: int, relation: str, case: str, number: str
 
 @cache
 def noun_modifiers(language: Language) -> Menu[Nominal]:
-    """What may be added to a noun."""
+    """Return the optional dependents of a noun."""
     return menu(
         [
             Option(1, 3.0, adjective),
@@ -108,12 +113,12 @@ def noun_modifiers(language: Language) -> Menu[Nominal]:
 
 
 def marked_noun_phrase(voice: Voice, budget: int, relation: str, *cases: str) -> Tree:
-    """A noun phrase whose role is told by an adposition, or by one of these cases alone."""
+    """Make a noun phrase that is marked by an adposition or by one of these cases."""
     possible = [case for case in cases if case in voice.language.cases]
     if possible and not voice.chance.happens(voice.language.adpositions):
         return noun_phrase(voice, budget, relation, voice.chance.choose(possible))
     inner = noun_phrase(voice, max(1, budget - 1), relation, voice.case(*possible))
-    return extended(inner, [adposition(voice)])
+    return extend(inner, [adposition(voice)])
 
 
 def noun_of_noun(voice: Voice, budget: int, noun: Nominal) -> Dependent:
@@ -128,13 +133,13 @@ def noun_of_noun(voice: Voice, budget: int, noun: Nominal) -> Dependent:
 def second_noun(voice: Voice, budget: int, noun: Nominal) -> Dependent:
     """`bread and butter`: another noun phrase in the same case."""
     tree = noun_phrase(voice, budget - 1, "conj", noun.case)
-    return Dependent(CONJUNCT, AFTER, extended(tree, [coordinator(voice)]))
+    return Dependent(CONJUNCT, AFTER, extend(tree, [coordinator(voice)]))
 
 
 def apposition(voice: Voice, budget: int, noun: Nominal) -> Dependent:
     """`the mayor, Ada Vey`."""
     tree = name(voice, budget - 1, noun.case, "appos")
-    return Dependent(APPOSITION, AFTER, extended(tree, [comma_before()]))
+    return Dependent(APPOSITION, AFTER, extend(tree, [comma_before()]))
 
 
 def relative_clause(voice: Voice, budget: int, noun: Nominal) -> Dependent:
@@ -152,7 +157,7 @@ def relative_clause(voice: Voice, budget: int, noun: Nominal) -> Dependent:
     if voice.chance.happens(0.3):
         opening.append(comma_before())
     inner = predicate(voice, budget - len(opening), "acl:relcl", singer, frame=frame)
-    return Dependent(RELATIVE, AFTER, extended(inner, opening))
+    return Dependent(RELATIVE, AFTER, extend(inner, opening))
 
 
 def noun_infinitive(voice: Voice, budget: int, noun: Nominal) -> Dependent:
@@ -163,7 +168,7 @@ def noun_infinitive(voice: Voice, budget: int, noun: Nominal) -> Dependent:
 def infinitive(voice: Voice, budget: int, relation: str) -> Tree:
     """`to leave the house`."""
     inner = predicate(voice, budget - 1, relation, Subject(None, INFINITIVE))
-    return extended(inner, [marker(voice, "infinitive")])
+    return extend(inner, [marker(voice, "infinitive")])
 
 
 def clause(voice: Voice, budget: int, relation: str) -> Tree:
@@ -175,7 +180,7 @@ def clause(voice: Voice, budget: int, relation: str) -> Tree:
 
 
 def subject(voice: Voice, budget: int, relation: str) -> Subject:
-    """A subject; a pronoun may be left out, and the verb shows its person still."""
+    """Make a subject; a pronoun may be dropped."""
     chance = voice.chance
     number = "Plur" if chance.happens(0.3) else "Sing"
     person, tree = "3", None
@@ -189,10 +194,10 @@ def subject(voice: Voice, budget: int, relation: str) -> Subject:
 
 
 def predicate(voice: Voice, budget: int, relation: str, speaker: Subject, *, frame: str = "") -> Tree:
-    """A verb, or a quality in its place, with its subject, helpers, objects and adjuncts."""
+    """Make a predicate with its subject, auxiliaries, objects and adjuncts."""
     arrangement = voice.chance.draw(arrangements(voice.language))
-    said = [argument(arrangement, "S", speaker.tree)] if speaker.tree else []
-    budget -= total_size(said)
+    subjects = [argument(arrangement, "S", speaker.tree)] if speaker.tree else []
+    budget -= total_size(subjects)
     frame = frame or draw_frame(voice, budget)
     if frame == "copular":
         core, needed = quality(voice, budget - 1, relation, speaker)
@@ -200,27 +205,27 @@ def predicate(voice: Voice, budget: int, relation: str, speaker: Subject, *, fra
         features, needed = verb_group(voice, budget, speaker.features, passive=frame == "passive")
         core = Tree(voice.inflect(voice.content(VERB_CLASSES.get(frame, frame)), features), relation)
         needed += objects(voice, budget - 1 - len(needed), frame, arrangement)
-    here = Clause(speaker.features, arrangement, frame == "transitive" and speaker.tree is not None)
-    adjuncts = clause_adjuncts(voice.language).spend(voice, budget - core.size - total_size(needed), here)
-    return extended(core, [*said, *needed, *adjuncts])
+    context = Clause(speaker.features, arrangement, frame == "transitive" and speaker.tree is not None)
+    adjuncts = clause_adjuncts(voice.language).spend(voice, budget - core.size - total_size(needed), context)
+    return extend(core, [*subjects, *needed, *adjuncts])
 
 
 def quality(voice: Voice, budget: int, relation: str, speaker: Subject) -> tuple[Tree, list[Dependent]]:
-    """`is very old`, `is a teacher`: an adjective that agrees with the subject, or a noun; and the copula."""
+    """Make a nominal predicate and its copula: `is very old`, `is a teacher`."""
     copula = auxiliary(voice, "copula", speaker.features, "cop")
     number = "Plur" if "Number=Plur" in speaker.features else "Sing"
     case = voice.case("Nom")
     if voice.chance.happens(0.4):
         return common_noun(voice, 1 + voice.chance.below(max(1, budget)), relation, case, number), [copula]
-    shown = speaker.tree.word.feats if speaker.tree else ""
-    gender = next((gender for gender in voice.language.genders if f"Gender={gender}" in shown), "")
+    subject_feats = speaker.tree.word.feats if speaker.tree else ""
+    gender = next((gender for gender in voice.language.genders if f"Gender={gender}" in subject_feats), "")
     word = voice.agreeing(voice.content("adjective"), voice.morphology.nominal[case, gender, number])
     degree = [degree_adverb(voice)] if budget > 3 and voice.chance.happens(0.3) else []
     return phrase(word, relation, degree), [copula]
 
 
 def objects(voice: Voice, budget: int, frame: str, arrangement: str) -> list[Dependent]:
-    """What the verb asks for: things, persons, or what is said or wanted."""
+    """Make the objects of a verb: noun phrases, clauses or infinitives."""
     half = 1 + voice.chance.below(max(1, budget // 2))
     if frame == "transitive":
         return [argument(arrangement, "O", noun_phrase(voice, half, "obj", voice.case("Acc")))]
@@ -230,7 +235,7 @@ def objects(voice: Voice, budget: int, frame: str, arrangement: str) -> list[Dep
         return [thing, Dependent(thing.slot - 0.5, thing.before, receiver)]
     if frame == "saying":
         content = clause(voice, budget - 1, "ccomp")
-        return [argument(arrangement, "O", extended(content, [marker(voice, "complementizer")]))]
+        return [argument(arrangement, "O", extend(content, [marker(voice, "complementizer")]))]
     if frame == "wanting":
         return [argument(arrangement, "O", infinitive(voice, budget, "xcomp"))]
     if frame == "passive" and budget > 2 and voice.chance.happens(0.3):
@@ -241,7 +246,7 @@ def objects(voice: Voice, budget: int, frame: str, arrangement: str) -> list[Dep
 
 @cache
 def clause_adjuncts(language: Language) -> Menu[Clause]:
-    """What may be added to a clause."""
+    """Return the optional dependents of a clause."""
     return menu(
         [
             Option(1, 2.0, adverb),
@@ -255,52 +260,52 @@ def clause_adjuncts(language: Language) -> Menu[Clause]:
     )
 
 
-def oblique(voice: Voice, budget: int, here: Clause) -> Dependent:
+def oblique(voice: Voice, budget: int, context: Clause) -> Dependent:
     """`in the old town`."""
     tree = marked_noun_phrase(voice, budget, "obl", "Loc", "Ins", "Abl", "Com", "Ess", "Dat")
-    return Dependent(OBLIQUE, stands_before(voice, here.arrangement), tree)
+    return Dependent(OBLIQUE, stands_before(voice, context.arrangement), tree)
 
 
-def time(voice: Voice, budget: int, here: Clause) -> Dependent:
-    """`yesterday`: a bare noun that says when."""
+def time(voice: Voice, budget: int, context: Clause) -> Dependent:
+    """Make a bare noun of time: `yesterday`."""
     lexeme = voice.chance.draw(voice.lexicon.words["time"])
     features = voice.morphology.nominal[voice.case("Acc"), lexeme.gender, "Sing"]
     tree = Tree(voice.inflect(lexeme, features), "obl:tmod")
-    return Dependent(OBLIQUE, stands_before(voice, here.arrangement), tree)
+    return Dependent(OBLIQUE, stands_before(voice, context.arrangement), tree)
 
 
-def second_predicate(voice: Voice, budget: int, here: Clause) -> Dependent:
-    """`and left`: another thing that the same subject does."""
-    tree = predicate(voice, budget - 1, "conj", Subject(None, here.features))
-    return Dependent(CONJOINED, AFTER, extended(tree, [coordinator(voice)]))
+def second_predicate(voice: Voice, budget: int, context: Clause) -> Dependent:
+    """Make a conjoined predicate with the same subject: `and left`."""
+    tree = predicate(voice, budget - 1, "conj", Subject(None, context.features))
+    return Dependent(CONJOINED, AFTER, extend(tree, [coordinator(voice)]))
 
 
-def second_clause(voice: Voice, budget: int, here: Clause) -> Dependent:
+def second_clause(voice: Voice, budget: int, context: Clause) -> Dependent:
     """`, and the door fell shut`; or without its verb, `, and we tea`."""
     opening = [comma_before(), coordinator(voice)]
-    if here.transitive and voice.chance.happens(voice.language.gapping):
-        return Dependent(CONJOINED, AFTER, extended(gapped_clause(voice), opening))
-    return Dependent(CONJOINED, AFTER, extended(clause(voice, budget - 2, "conj"), opening))
+    if context.transitive and voice.chance.happens(voice.language.gapping):
+        return Dependent(CONJOINED, AFTER, extend(gapped_clause(voice), opening))
+    return Dependent(CONJOINED, AFTER, extend(clause(voice, budget - 2, "conj"), opening))
 
 
 def gapped_clause(voice: Voice) -> Tree:
     """`we tea`, after `they drink coffee`: the subject stands for the verb, the object is its orphan."""
     tree = noun_phrase(voice, 2, "conj", voice.case("Nom"))
     orphan = noun_phrase(voice, 2, "orphan", voice.case("Acc"))
-    return extended(tree, [Dependent(ARGUMENT, AFTER, orphan)])
+    return extend(tree, [Dependent(ARGUMENT, AFTER, orphan)])
 
 
-def adverbial_clause(voice: Voice, budget: int, here: Clause) -> Dependent:
+def adverbial_clause(voice: Voice, budget: int, context: Clause) -> Dependent:
     """`because it was late`, before or after what it explains."""
-    before = stands_before(voice, here.arrangement)
-    tree = extended(clause(voice, budget - 2, "advcl"), [marker(voice, "subordinator")])
-    return Dependent(ADVERBIAL, before, extended(tree, [comma_after()]) if before else tree)
+    before = stands_before(voice, context.arrangement)
+    tree = extend(clause(voice, budget - 2, "advcl"), [marker(voice, "subordinator")])
+    return Dependent(ADVERBIAL, before, extend(tree, [comma_after()]) if before else tree)
 
 
-def afterthought(voice: Voice, budget: int, here: Clause) -> Dependent:
-    """`; we were tired`: a clause that stands beside the first."""
+def afterthought(voice: Voice, budget: int, context: Clause) -> Dependent:
+    """Make a paratactic clause: `; we were tired`."""
     sign = punctuation(voice.chance.choose((";", ":", "–")))
-    tree = extended(clause(voice, budget - 1, "parataxis"), [Dependent(COMMA, BEFORE, sign)])
+    tree = extend(clause(voice, budget - 1, "parataxis"), [Dependent(COMMA, BEFORE, sign)])
     return Dependent(AFTERTHOUGHT, AFTER, tree)
 
 
@@ -310,7 +315,7 @@ QUOTES = ("“", "”")
 
 
 def sentence(voice: Voice, length: int) -> Tree:
-    """A sentence of about `length` words; below four it may be no more than a cry."""
+    """Make a sentence of about `length` words."""
     genre, chance = voice.genre, voice.chance
     if length <= 2 or chance.happens(genre.fragments):
         return fragment(voice, length)
@@ -324,60 +329,60 @@ def sentence(voice: Voice, length: int) -> Tree:
 
 
 def closed(tree: Tree, sign: str) -> Tree:
-    """A sentence with its last sign of punctuation."""
-    return extended(tree, [Dependent(FULL_STOP, AFTER, punctuation(sign))])
+    """Add the final punctuation."""
+    return extend(tree, [Dependent(FULL_STOP, AFTER, punctuation(sign))])
 
 
 def statement(voice: Voice, length: int) -> Tree:
-    """Something that is so: `The old man sang.`."""
+    """Make a statement: `The old man sang.`."""
     tree = clause(voice, length - 1, "root")
     if voice.chance.happens(0.02):
-        tree = extended(tree, [exclamation(voice)])
+        tree = extend(tree, [exclamation(voice)])
     return closed(tree, ".")
 
 
 def question(voice: Voice, length: int) -> Tree:
-    """Something that is asked: `Why did the old man sing?`."""
+    """Make a question: `Why did the old man sing?`."""
     tree = clause(voice, max(2, length - 2), "root")
     if voice.chance.happens(0.6):
-        tree = extended(tree, [Dependent(OPENING, BEFORE, Tree(voice.function("question"), "advmod"))])
+        tree = extend(tree, [Dependent(OPENING, BEFORE, Tree(voice.function("question"), "advmod"))])
     return closed(tree, "?")
 
 
 def command(voice: Voice, length: int) -> Tree:
-    """Something that is to be done: `Ada, sing it!`."""
+    """Make a command: `Ada, sing it!`."""
     tree = predicate(voice, length - 1, "root", Subject(None, IMPERATIVE))
     if length > 4 and voice.chance.happens(0.3):
         called = name(voice, 1, voice.case("Nom"), "vocative")
-        tree = extended(tree, [Dependent(OPENING, BEFORE, extended(called, [comma_after()]))])
+        tree = extend(tree, [Dependent(OPENING, BEFORE, extend(called, [comma_after()]))])
     return closed(tree, voice.chance.choose("!."))
 
 
 def quotation(voice: Voice, length: int) -> Tree:
-    """Something that is said: `“The old man sang”, said Ada.`."""
-    said = clause(voice, length - 6, "ccomp")
+    """Make a quotation: `“The old man sang”, said Ada.`."""
+    content = clause(voice, length - 6, "ccomp")
     left, right = (punctuation(sign) for sign in QUOTES)
-    quoted = extended(said, [Dependent(COMMA, BEFORE, left), Dependent(COMMA, AFTER, right)])
+    quoted = extend(content, [Dependent(COMMA, BEFORE, left), Dependent(COMMA, AFTER, right)])
     speaker = name(voice, 1, voice.case("Nom"), "nsubj")
     verb = voice.inflect(voice.content("saying"), voice.morphology.finite[voice.tense(), "3", "Sing"])
-    place = argument(voice.chance.draw(arrangements(voice.language)), "S", speaker)
-    opening = Dependent(OPENING, BEFORE, extended(quoted, [comma_after()]))
-    return closed(extended(Tree(verb, "root"), [place, opening]), ".")
+    subject_slot = argument(voice.chance.draw(arrangements(voice.language)), "S", speaker)
+    opening = Dependent(OPENING, BEFORE, extend(quoted, [comma_after()]))
+    return closed(extend(Tree(verb, "root"), [subject_slot, opening]), ".")
 
 
 def fragment(voice: Voice, length: int) -> Tree:
-    """`Oh!`, `Ada Vey`, `The sea.`: a sentence without a verb."""
+    """Make a sentence without a verb: `Oh!`, `Ada Vey`, `The sea.`."""
     if length <= 3 and voice.chance.happens(0.4):
         tree = Tree(voice.function("interjection"), "root")
         if length == 3:
             called = name(voice, 1, voice.case("Nom"), "vocative")
-            tree = extended(tree, [Dependent(0, AFTER, extended(called, [comma_before()]))])
+            tree = extend(tree, [Dependent(0, AFTER, extend(called, [comma_before()]))])
     else:
         tree = noun_phrase(voice, max(1, length - 1), "root", voice.case("Nom"))
     return tree if length == 1 else closed(tree, voice.chance.choose("..!"))
 
 
 def exclamation(voice: Voice) -> Dependent:
-    """`Oh, ...`: a cry before the sentence."""
+    """Make an interjection before a sentence: `Oh, ...`."""
     cry = Tree(voice.function("interjection"), "discourse")
-    return Dependent(OPENING, BEFORE, extended(cry, [comma_after()]))
+    return Dependent(OPENING, BEFORE, extend(cry, [comma_after()]))

@@ -1,4 +1,4 @@
-"""Invented languages: their parameters, and six of them, each with something that breaks careless code."""
+"""Parameters of invented languages, and six languages, each with features that break careless code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deadheat.errors import InputError, NameUnknown
 
 
 def not_shares(where: str, owner: object, names: Sequence[str]) -> Iterator[str]:
-    """The mistakes among parameters that should lie between 0 and 1."""
+    """Yield errors for parameters outside of 0 to 1."""
     for name in names:
         value = getattr(owner, name)
         if not 0 <= value <= 1:
@@ -19,7 +19,7 @@ def not_shares(where: str, owner: object, names: Sequence[str]) -> Iterator[str]
 
 
 def too_small(where: str, owner: object, least: Mapping[str, float]) -> Iterator[str]:
-    """The mistakes among parameters that should be finite and not below a bound."""
+    """Yield errors for parameters that are infinite or below a bound."""
     for name, bound in least.items():
         value = getattr(owner, name)
         if not bound <= value < float("inf"):
@@ -27,15 +27,15 @@ def too_small(where: str, owner: object, least: Mapping[str, float]) -> Iterator
 
 
 def not_a_name(where: str, name: str) -> Iterator[str]:
-    """The mistake of a name that cannot be part of an identifier or of a file name."""
+    """Yield an error for a name that cannot be part of an identifier or of a file name."""
     if not name or any(not character.isalnum() and character != "_" for character in name):
-        yield f"{where}: not a name; expected letters, digits and underscores"
+        yield f"{where}: invalid name; expected letters, digits and underscores"
 
 
-def refuse(mistakes: Sequence[str]) -> None:
-    """Raise all mistakes at once, one line each."""
-    if mistakes:
-        raise InputError("\n".join(mistakes))
+def raise_all(errors: Sequence[str]) -> None:
+    """Raise all errors at once, one line each."""
+    if errors:
+        raise InputError("\n".join(errors))
 
 
 Side = Literal["before", "after"]
@@ -46,7 +46,7 @@ SHARES = (
     *("ambiguity", "numerals", "syncretism", "nonprojectivity", "adpositions", "dropped_subjects"),
     *("topicality", "contractions", "clitics", "gapping"),
 )
-LEAST = {
+MINIMA = {
     "lexicon": 500,
     "zipf": 0.1,
     "mean_length": 2.0,
@@ -61,12 +61,12 @@ ARRANGEMENTS = ("SVO", "SOV", "VSO", "VOS", "OVS", "OSV")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Genre:
-    """A kind of document, and how its sentences differ from those of the others."""
+    """A kind of document and the parameters of its sentences."""
 
     name: str
     weight: float = 1.0
     length: float = 1.0
-    """Sentences are this many times as long as is usual in the language."""
+    """Factor of the mean sentence length of the language."""
     fragments: float = 0.03
     """Share of sentences without a clause."""
     questions: float = 0.05
@@ -78,7 +78,7 @@ class Genre:
     def __post_init__(self) -> None:
         where = f"genre {self.name!r}"
         shares = ("fragments", "questions", "commands", "quotations", "past")
-        refuse(
+        raise_all(
             [
                 *not_a_name(where, self.name),
                 *not_shares(where, self, shares),
@@ -97,7 +97,7 @@ GENRES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """The parameters of an invented language; change some with `dataclasses.replace`."""
+    """The parameters of an invented language."""
 
     name: str
 
@@ -105,7 +105,7 @@ class Language:
     consonants: str = "ptkbdgmnlrsvfh"
     vowels: str = "aeiou"
     capitals: bool = True
-    """Names and the first words of sentences begin with a capital letter."""
+    """Whether names and sentences begin with a capital letter."""
 
     # Words
     lexicon: int = 12_000
@@ -119,7 +119,7 @@ class Language:
 
     # Endings
     agglutinative: bool = False
-    """One ending for each feature, instead of one for a whole bundle of them."""
+    """One ending per feature, instead of one ending for all of them."""
     cases: tuple[str, ...] = ()
     genders: tuple[str, ...] = ()
     tenses: tuple[str, ...] = ("Past", "Pres", "Fut")
@@ -138,7 +138,7 @@ class Language:
     auxiliary: Side = "before"
     subordinator: Side = "before"
     nonprojectivity: float = 0.02
-    """Probability that a sentence has a phrase moved out of its place, where one can be moved."""
+    """Probability that a phrase of a sentence is moved, so that the tree is not projective."""
 
     # Sentences
     mean_length: float = 15.0
@@ -146,7 +146,7 @@ class Language:
     """Standard deviation of the logarithm of a sentence's length."""
     longest: int = 100
     embedding: float = 1.0
-    """How fond the language is of clauses within clauses; 0 has none."""
+    """Relative frequency of subordinate clauses."""
     articles: bool = True
     adpositions: float = 1.0
     """Share of obliques with an adposition; the others have their case only."""
@@ -163,7 +163,7 @@ class Language:
 
     # Spelling and annotation
     contractions: float = 0.0
-    """Share of adpositions and articles that meet and are written as one token."""
+    """Share of adjacent adpositions and articles that are written as one token."""
     clitics: float = 0.0
     """Share of object pronouns written onto the verb before them."""
     spaced_numbers: bool = False
@@ -171,25 +171,25 @@ class Language:
     enhanced: bool = False
     """Sentences have enhanced dependencies."""
     gapping: float = 0.05
-    """Share of coordinate clauses that leave out the verb, where they can."""
+    """Share of coordinate clauses without their verb, where possible."""
 
     def __hash__(self) -> int:
-        # What is made from a language is looked up by it all the time; equality compares the rest.
+        # Languages are the keys of many caches, so hashing must be fast.
         return hash(self.name)
 
     def __post_init__(self) -> None:
         where = f"language {self.name!r}"
-        refuse(
+        raise_all(
             [
                 *not_a_name(where, self.name),
                 *not_shares(where, self, SHARES),
-                *too_small(where, self, LEAST),
-                *_not_listed(where, self),
+                *too_small(where, self, MINIMA),
+                *_invalid_lists(where, self),
             ]
         )
 
 
-def _not_listed(where: str, language: Language) -> Iterator[str]:
+def _invalid_lists(where: str, language: Language) -> Iterator[str]:
     for name in ("consonants", "vowels"):
         letters = getattr(language, name)
         if len(set(letters)) < 3 or not letters.isalpha():
@@ -206,8 +206,8 @@ def _not_listed(where: str, language: Language) -> Iterator[str]:
             yield f"{where}: {name} is {side!r}; expected 'before' or 'after'"
     orders = dict(language.arrangements)
     if not orders or not all(order in ARRANGEMENTS and weight > 0 for order, weight in orders.items()):
-        known = ", ".join(ARRANGEMENTS)
-        yield f"{where}: arrangements are {language.arrangements}; expected some of {known} with weights"
+        expected = f"some of {', '.join(ARRANGEMENTS)} with weights"
+        yield f"{where}: arrangements are {language.arrangements}; expected {expected}"
 
 
 VELANI = Language(
@@ -215,7 +215,7 @@ VELANI = Language(
     ambiguity=0.35,
     agreement=False,
 )
-"""Subject, verb, object; prepositions and articles; few endings, many words of two classes."""
+"""Subject, verb, object; prepositions and articles; few endings, many ambiguous words."""
 
 TORUKAI = Language(
     name="torukai",
@@ -238,7 +238,7 @@ TORUKAI = Language(
     dropped_subjects=0.5,
     nonprojectivity=0.03,
 )
-"""The verb last and every head after its dependents; eight cases, strings of endings."""
+"""Verb-final and head-final; agglutinative, with eight cases."""
 
 OSTREVAN = Language(
     name="ostrevan",
@@ -255,7 +255,7 @@ OSTREVAN = Language(
     adpositions=0.75,
     dropped_subjects=0.4,
 )
-"""Any order of words, phrases torn apart; six cases and three genders in one ending."""
+"""Free word order, non-projective; fusional, with six cases and three genders."""
 
 MORELLE = Language(
     name="morelle",
@@ -267,7 +267,7 @@ MORELLE = Language(
     clitics=0.6,
     dropped_subjects=0.2,
 )
-"""Prepositions melt into articles and pronouns into verbs: multiword tokens."""
+"""Contractions and clitics: multiword tokens."""
 
 DZARI = Language(
     name="dzari",
@@ -292,7 +292,7 @@ DZARI = Language(
         Genre(name="spoken", length=0.5, fragments=0.15, questions=0.15),
     ),
 )
-"""A script without capitals, and forms with a space in them."""
+"""A script without capitals, and forms that contain spaces."""
 
 ELISQUE = Language(
     name="elisque",
@@ -306,7 +306,7 @@ ELISQUE = Language(
     enhanced=True,
     gapping=0.5,
 )
-"""Enhanced dependencies, and verbs that are understood and not written."""
+"""Enhanced dependencies with empty nodes."""
 
 LANGUAGES: Mapping[str, Language] = MappingProxyType(
     {language.name: language for language in (VELANI, TORUKAI, OSTREVAN, MORELLE, DZARI, ELISQUE)}
@@ -314,7 +314,7 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType(
 
 
 def language_named(language: str | Language) -> Language:
-    """The language of this name, or the language itself."""
+    """Return the language of this name, or the language itself."""
     if isinstance(language, Language):
         return language
     if language not in LANGUAGES:

@@ -1,4 +1,4 @@
-"""The words of a language, and how a document draws them."""
+"""The lexicon of a language, and the context in which a document draws words from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from deadheat.testbed.morphology import Features, Lexeme, Morphology, WordForm
 
 
 class FunctionWords(NamedTuple):
-    """A closed class: how many words it has, and what they share."""
+    """A closed class: its size and common features."""
 
     size: int
     upos: str
@@ -22,7 +22,7 @@ class FunctionWords(NamedTuple):
 
 
 class ContentWords(NamedTuple):
-    """An open class: its share of the lexicon, and the class some of its words are borrowed from."""
+    """An open class: its share of the lexicon, and the class with which it shares some words."""
 
     share: float
     upos: str
@@ -76,7 +76,7 @@ INHERENT: Mapping[str, Features] = {"ADJ": ("Degree=Pos",), "X": ("Foreign=Yes",
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Words by class, ready to be drawn: all of them, or those of one topic."""
+    """Words by class: all of them, and by topic."""
 
     words: Mapping[str, Weighted[Lexeme]]
     topical: Mapping[str, Sequence[Weighted[Lexeme]]]
@@ -84,7 +84,7 @@ class Lexicon:
 
 @cache
 def lexicon(language: Language) -> Lexicon:
-    """The words of a language, made from its name and parameters."""
+    """Make the lexicon of a language from its name and parameters."""
     chance = Chance(language.name, "lexicon")
     stems: dict[str, list[str]] = {}
     coiner = _coiner(language, chance)
@@ -115,7 +115,7 @@ def _content(language: Language, chance: Chance, kind: ContentWords, stem: str) 
 
 
 class Coiner(NamedTuple):
-    """Makes new words out of the sounds of a language, no word twice."""
+    """Makes new words from the sounds of a language, without repetition."""
 
     ambiguity: float
     chance: Chance
@@ -124,11 +124,11 @@ class Coiner(NamedTuple):
     coined: set[str]
 
     def stems(self, count: int, lender: Sequence[str], *, syllables: int) -> list[str]:
-        """Stems in order of frequency: longer as they get rarer, and some the same as in another class."""
+        """Make stems in order of frequency: rarer ones are longer, and some are shared with another class."""
         stems: dict[str, None] = {}
         while len(stems) < count:
             if lender and self.chance.happens(self.ambiguity):
-                # Of about the same rank, so that frequent words are ambiguous as often as rare ones.
+                # Of a similar rank, so that frequent words are as often ambiguous as rare ones.
                 stem = lender[self.chance.below(min(2 * len(stems) + 5, len(lender)))]
             else:
                 stem = self.coin(syllables + (len(stems) > 30) * self.chance.below(3))
@@ -136,7 +136,7 @@ class Coiner(NamedTuple):
         return list(stems)
 
     def coin(self, syllables: int) -> str:
-        """A word that did not exist before."""
+        """Make a new word."""
         while True:
             stem = "".join([self.syllable() for _ in range(syllables)])
             if stem not in self.coined:
@@ -145,7 +145,7 @@ class Coiner(NamedTuple):
             syllables += self.chance.happens(0.1)
 
     def syllable(self) -> str:
-        """A syllable, every third one closed by a consonant."""
+        """Make a syllable, every third one closed by a consonant."""
         return self.chance.choose(self.closed_syllables if self.chance.happens(1 / 3) else self.open_syllables)
 
 
@@ -155,13 +155,13 @@ def _coiner(language: Language, chance: Chance) -> Coiner:
     return Coiner(language.ambiguity, chance, onsets, closed, set())
 
 
-# Share of names that belong to the cast of the document; the others are said once.
+# Share of names that belong to the cast of the document.
 CAST_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """All that the grammar needs to know about the document it writes."""
+    """The context of a document for the grammar."""
 
     language: Language
     lexicon: Lexicon
@@ -173,33 +173,33 @@ class Voice:
     cast: tuple[Lexeme, ...]
 
     def content(self, kind: str) -> Lexeme:
-        """A word that says something, often one of the document's topic."""
+        """Draw a content word, often one of the topic of the document."""
         if self.chance.happens(self.language.topicality):
             topics = self.lexicon.topical[kind]
             return self.chance.draw(topics[self.topic % len(topics)])
         return self.chance.draw(self.lexicon.words[kind])
 
     def name(self) -> Lexeme:
-        """A name, often of someone who was named before."""
+        """Draw a name, often one of the cast of the document."""
         if self.chance.happens(CAST_SHARE):
             return self.chance.choose(self.cast)
         return self.chance.draw(self.lexicon.words["name"])
 
     def function(self, kind: str, features: Features = ()) -> WordForm:
-        """A function word of this kind, with these features."""
+        """Draw a function word of this kind, and inflect it."""
         return self.inflect(self.chance.draw(self.lexicon.words[kind]), features)
 
     def agreeing(self, lexeme: Lexeme, features: Features) -> WordForm:
-        """A word that takes the features of its noun, if the language has such agreement."""
+        """Inflect a word for the features of its noun, if the language has agreement."""
         return self.inflect(lexeme, features if self.language.agreement else ())
 
     def case(self, *wanted: str) -> str:
-        """The first of these cases that the language has, or else its citation case."""
+        """Return the first of these cases that the language has, or else its citation case."""
         cases = self.language.cases
         return next((case for case in wanted if case in cases), cases[0] if cases else "")
 
     def tense(self) -> str:
-        """A tense for a clause: mostly past in a story, mostly present in a letter."""
+        """Draw a tense by the genre."""
         tenses = self.language.tenses
         if self.chance.happens(self.genre.past):
             return tenses[0]

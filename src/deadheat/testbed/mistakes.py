@@ -1,4 +1,10 @@
-"""Plausible mistakes: wrong labels, and wrong heads that leave a tree a tree."""
+"""Plausible errors of simulated systems: wrong labels, and wrong heads that still form a tree.
+
+Not every set of words can have wrong heads while all others are right: not the root alone (another word must become the
+root), and not exactly the children of the root (one of them must stay). If one of these two sets is drawn, it loses or
+gains a word, with equal probability, so that the expected number of errors stays the same. A sentence of one word is
+always right; the other sentences have more errors to make up for it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +16,8 @@ from deadheat.testbed.chance import Chance, Weighted, weighted
 from deadheat.testbed.conllu import Word
 
 
-def _confusable(table: Mapping[str, str]) -> Mapping[str, Weighted[str]]:
-    """Weighted mistakes from lines such as `NOUN 5, VERB 2`."""
+def _parse_weights(table: Mapping[str, str]) -> Mapping[str, Weighted[str]]:
+    """Parse weights such as `NOUN 5, VERB 2`."""
     pairs = {name: [part.split() for part in line.split(",")] for name, line in table.items()}
     return {
         name: weighted([value for value, _ in parts], [float(weight) for _, weight in parts])
@@ -19,7 +25,7 @@ def _confusable(table: Mapping[str, str]) -> Mapping[str, Weighted[str]]:
     }
 
 
-CONFUSABLE_UPOS = _confusable(
+CONFUSABLE_UPOS = _parse_weights(
     {
         "ADJ": "NOUN 4, VERB 3, ADV 2, PROPN 1",
         "ADP": "SCONJ 3, ADV 3, PART 2",
@@ -41,7 +47,7 @@ CONFUSABLE_UPOS = _confusable(
     }
 )
 
-CONFUSABLE_RELATIONS = _confusable(
+CONFUSABLE_RELATIONS = _parse_weights(
     {
         "acl": "advcl 4, amod 2, nmod 1",
         "advcl": "acl 3, ccomp 3, conj 2, parataxis 2",
@@ -74,8 +80,8 @@ CONFUSABLE_RELATIONS = _confusable(
     }
 )
 
-UNFORESEEN_UPOS = weighted(["X"], [1.0])
-UNFORESEEN_RELATION = weighted(["dep"], [1.0])
+DEFAULT_UPOS = weighted(["X"], [1.0])
+DEFAULT_RELATION = weighted(["dep"], [1.0])
 
 # The features that the official evaluation compares.
 COMPARED_FEATURES = frozenset(
@@ -89,14 +95,14 @@ COMPARED_FEATURES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What there is to be mistaken for: the tags of each class and the values of each feature in a text."""
+    """The tags of each class and the values of each feature in a text."""
 
     xpos: Mapping[str, Weighted[str]]
     values: Mapping[str, tuple[str, ...]]
 
 
-def inventory(words: Iterable[Word]) -> Inventory:
-    """The tags and feature values of some words."""
+def make_inventory(words: Iterable[Word]) -> Inventory:
+    """Collect the tags and feature values of some words."""
     xpos: defaultdict[str, Counter[str]] = defaultdict(Counter)
     values: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for (upos, tag, feats), count in Counter((word.upos, word.xpos, word.feats) for word in words).items():
@@ -106,24 +112,24 @@ def inventory(words: Iterable[Word]) -> Inventory:
             values[name][value] += count
     return Inventory(
         {upos: weighted(tags.keys(), tags.values()) for upos, tags in xpos.items()},
-        {name: tuple(sorted(found)) for name, found in values.items()},
+        {name: tuple(sorted(counts)) for name, counts in values.items()},
     )
 
 
 def wrong_upos(chance: Chance, upos: str) -> str:
-    """Another part of speech."""
-    return chance.draw(CONFUSABLE_UPOS.get(upos, UNFORESEEN_UPOS))
+    """Draw another part of speech."""
+    return chance.draw(CONFUSABLE_UPOS.get(upos, DEFAULT_UPOS))
 
 
 def wrong_relation(chance: Chance, relation: str) -> str:
-    """Another relation, different in its main part."""
-    return chance.draw(CONFUSABLE_RELATIONS.get(relation.split(":")[0], UNFORESEEN_RELATION))
+    """Draw another main relation."""
+    return chance.draw(CONFUSABLE_RELATIONS.get(relation.split(":")[0], DEFAULT_RELATION))
 
 
-def wrong_xpos(chance: Chance, word: Word, known: Inventory) -> str:
-    """Another tag of the same class, by how frequent it is, or else of a class it is confused with."""
+def wrong_xpos(chance: Chance, word: Word, inventory: Inventory) -> str:
+    """Draw another tag of the same class by frequency, or else one of a confusable class."""
     for upos in (word.upos, word.upos, wrong_upos(chance, word.upos)):
-        tags = known.xpos.get(upos)
+        tags = inventory.xpos.get(upos)
         if tags:
             tag = chance.draw(tags)
             if tag != word.xpos:
@@ -131,24 +137,24 @@ def wrong_xpos(chance: Chance, word: Word, known: Inventory) -> str:
     return "X" if word.xpos != "X" else "Y"
 
 
-def wrong_feats(chance: Chance, word: Word, known: Inventory) -> str:
-    """The features with one of them changed or left out, or with one too many."""
+def wrong_feats(chance: Chance, word: Word, inventory: Inventory) -> str:
+    """Change, remove or add one feature."""
     features = _split(word.feats)
-    compared = [place for place, feature in enumerate(features) if feature.split("=")[0] in COMPARED_FEATURES]
+    compared = [i for i, feature in enumerate(features) if feature.split("=")[0] in COMPARED_FEATURES]
     if not compared:
         return "|".join(sorted([*features, chance.choose(("Number=Sing", "Degree=Pos", "Foreign=Yes"))]))
-    place = chance.choose(compared)
-    name, _, value = features[place].partition("=")
-    others = [other for other in known.values.get(name, ()) if other != value]
+    i = chance.choose(compared)
+    name, _, value = features[i].partition("=")
+    others = [other for other in inventory.values.get(name, ()) if other != value]
     if others and chance.happens(0.75):
-        features[place] = f"{name}={chance.choose(others)}"
+        features[i] = f"{name}={chance.choose(others)}"
     else:
-        del features[place]
+        del features[i]
     return "|".join(features) or "_"
 
 
 def wrong_lemma(chance: Chance, word: Word) -> str:
-    """The form as it stands, or a lemma with an ending too few or too many."""
+    """Draw a wrong lemma: the form, or the lemma with a letter more or less."""
     lemma = word.lemma
     guesses = [word.form, lemma[:-1], lemma + lemma[-1:], lemma.lower()]
     return chance.choose([guess for guess in guesses if guess not in ("", "_", lemma)])
@@ -158,7 +164,7 @@ def _split(feats: str) -> list[str]:
     return [] if feats == "_" else feats.split("|")
 
 
-# Words look for a wrong head nearby; after so many vain tries they take the one that is always free.
+# Attempts to find a wrong head nearby; after that, one that is always possible is used.
 TRIES = 8
 
 # Where several roots are allowed, this share of the wrong heads is a root.
@@ -166,7 +172,7 @@ ROOTS_AMONG_ERRORS = 0.15
 
 
 def error_rate(sizes: Sequence[int], uas: float) -> float:
-    """The share of errors in sentences of two words or more that gives this UAS over all sentences."""
+    """Return the error rate in sentences of two words or more that gives this UAS over all sentences."""
     movable = sum(size for size in sizes if size > 1)
     return min(1.0, (1 - uas) * sum(sizes) / movable) if movable else 0.0
 
@@ -174,7 +180,7 @@ def error_rate(sizes: Sequence[int], uas: float) -> float:
 def possible_errors(
     heads: Sequence[int], hardness: Sequence[float], threshold: float, chance: Chance
 ) -> frozenset[int]:
-    """The numbers of the words that are wrong: those below the threshold, or one more or fewer."""
+    """Return the numbers of the wrong words: those below the threshold, or one more or fewer."""
     if len(heads) == 1:
         return frozenset()
     drawn = frozenset(number for number, latent in enumerate(hardness, start=1) if latent < threshold)
@@ -190,57 +196,49 @@ def possible_errors(
     return drawn
 
 
-def reattached(
-    heads: Sequence[int], wrong: frozenset[int], chance: Chance, *, multiple_roots: bool = False
-) -> list[int]:
-    """Heads of a tree in which just these words have another head than before.
-
-    Examples
-    --------
-    >>> reattached([2, 0, 2, 3], frozenset({1, 2}), Chance("example"))
-    [0, 1, 2, 3]
-    """
-    found = list(heads)
+def reattach(heads: Sequence[int], wrong: frozenset[int], chance: Chance, *, multiple_roots: bool = False) -> list[int]:
+    """Return the heads of a tree in which exactly these words have another head."""
+    new_heads = list(heads)
     if not wrong:
-        return found
+        return new_heads
     old_root = heads.index(0) + 1
     if old_root in wrong:
-        # Another wrong word becomes the root, and the old root hangs on it.
+        # Another wrong word becomes the root and the head of the old root.
         candidates = sorted(wrong - {old_root})
         near = [number for number in candidates if heads[number - 1] == old_root]
         root, anchor = chance.choose(near or candidates), old_root
-        found[root - 1], found[anchor - 1] = 0, root
+        new_heads[root - 1], new_heads[anchor - 1] = 0, root
     else:
         root = old_root
         kept = [number for number, head in enumerate(heads, start=1) if head == root and number not in wrong]
         deeper = [number for number in sorted(wrong) if heads[number - 1] != root]
         anchor = kept[0] if kept else chance.choose(deeper)
-        found[anchor - 1] = root
+        new_heads[anchor - 1] = root
     for number in sorted(wrong - {root, anchor}):
         if multiple_roots and chance.happens(ROOTS_AMONG_ERRORS):
-            found[number - 1] = 0
+            new_heads[number - 1] = 0
         else:
-            # The root is above every word, and the anchor stays right below the root: one of them is free.
+            # The root is above every word, and the anchor stays a child of the root: one of them is possible.
             free = root if heads[number - 1] != root else anchor
-            found[number - 1] = _wrong_head(found, heads[number - 1], number, chance) or free
-    return found
+            new_heads[number - 1] = _wrong_head(new_heads, heads[number - 1], number, chance) or free
+    return new_heads
 
 
-def _wrong_head(found: Sequence[int], right: int, number: int, chance: Chance) -> int:
-    """A word near a word or near its right head that may become its head, or 0 where luck finds none."""
+def _wrong_head(heads: Sequence[int], right: int, number: int, chance: Chance) -> int:
+    """Draw a possible head near a word or near its right head; 0 if none is found."""
     for _ in range(TRIES):
         around = number if chance.happens(0.5) else right
         distance = 1
         while chance.happens(0.5):
             distance += 1
         head = around + distance if chance.happens(0.5) else around - distance
-        if 1 <= head <= len(found) and head not in (number, right) and not _above(found, number, head):
+        if 1 <= head <= len(heads) and head not in (number, right) and not _above(heads, number, head):
             return head
     return 0
 
 
 def _above(heads: Sequence[int], upper: int, lower: int) -> bool:
-    """Whether a word is above another in the tree."""
+    """Return whether a word is an ancestor of another."""
     while lower and lower != upper:
         lower = heads[lower - 1]
     return lower == upper

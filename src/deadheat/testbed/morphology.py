@@ -1,4 +1,4 @@
-"""Endings: which features a word takes, and what they look like on its stem."""
+"""Inflection: the features of a word, and their endings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IMPERATIVE: Features = ("Mood=Imp", "VerbForm=Fin")
 PARTICIPLE: Features = ("Tense=Past", "VerbForm=Part")
 PASSIVE: Features = ("Tense=Past", "VerbForm=Part", "Voice=Pass")
 
-# A tag says the class and these features: `N.acc.plur`.
+# A tag has the class and these features: `N.acc.plur`.
 XPOS_CLASS = {
     "NOUN": "N",
     "PROPN": "NP",
@@ -44,7 +44,7 @@ XPOS_FEATURES = ("Case", "Number", "Tense", "VerbForm", "PronType")
 
 
 class Lexeme(NamedTuple):
-    """A word before it is inflected: its citation form, its class, and the features that never change."""
+    """A lexical entry: citation form, class and inherent features."""
 
     lemma: str
     upos: str
@@ -54,7 +54,7 @@ class Lexeme(NamedTuple):
 
 
 class WordForm(NamedTuple):
-    """A word as it stands in a sentence, with its annotation."""
+    """An inflected word with its annotation."""
 
     form: str
     lemma: str
@@ -65,7 +65,7 @@ class WordForm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Morphology:
-    """The paradigms of a language: the bundles of features, and an ending for each."""
+    """The paradigms of a language: combinations of features and their endings."""
 
     vowels: str
     nominal: Mapping[tuple[str, str, str], Features]
@@ -76,24 +76,18 @@ class Morphology:
     """Endings by paradigm and features; what is not listed has none."""
 
     def inflect(self, lexeme: Lexeme, features: Features) -> WordForm:
-        """The form of a word that shows these features."""
+        """Inflect a word for these features."""
         ending = self.endings.get((lexeme.paradigm, features), "")
         stem = lexeme.lemma
         if ending and ending[0] in self.vowels and stem[-1] in self.vowels:
             stem = stem[:-1]
-        shown = tuple(sorted({*lexeme.inherent, *features}))
-        feats = "|".join(shown) or "_"
-        return WordForm(stem + ending, lexeme.lemma, lexeme.upos, xpos(lexeme.upos, shown), feats)
+        all_features = tuple(sorted({*lexeme.inherent, *features}))
+        feats = "|".join(all_features) or "_"
+        return WordForm(stem + ending, lexeme.lemma, lexeme.upos, xpos(lexeme.upos, all_features), feats)
 
 
 def xpos(upos: str, features: Features) -> str:
-    """The language's own tag for a class and its features.
-
-    Examples
-    --------
-    >>> xpos("NOUN", ("Case=Acc", "Gender=Fem", "Number=Plur"))
-    'N.acc.plur'
-    """
+    """Return the language-specific tag of a class and features."""
     values = dict(feature.split("=") for feature in features)
     parts = [values[name].lower() for name in XPOS_FEATURES if name in values]
     return ".".join([XPOS_CLASS[upos], *parts])
@@ -101,7 +95,7 @@ def xpos(upos: str, features: Features) -> str:
 
 @cache
 def morphology(language: Language) -> Morphology:
-    """The paradigms of a language, made from its name and parameters."""
+    """Make the paradigms of a language from its name and parameters."""
     nominal = {
         (case, gender, number): _named(Case=case, Gender=gender, Number=number)
         for case, gender, number in product(language.cases or ("",), ("", *language.genders), NUMBERS)
@@ -128,7 +122,7 @@ def _fused(
     nominal: Mapping[tuple[str, str, str], Features],
     finite: Mapping[tuple[str, str, str], Features],
 ) -> dict[tuple[str, Features], str]:
-    """One ending for a whole bundle; some bundles share theirs with the one before."""
+    """Make one ending per combination of features; some repeat the previous one."""
     cells = [(f"noun {gender}".rstrip(), features) for (_, gender, _), features in nominal.items()]
     cells += [("adjective", features) for features in nominal.values()]
     cells += [("pronoun", features) for features in nominal.values()]
@@ -137,7 +131,7 @@ def _fused(
     paradigm, ending = "", ""
     for cell in sorted(cells, key=lambda cell: cell[0]):
         if cell[0] != paradigm:
-            # The citation form, the first cell of a paradigm, is the bare stem.
+            # The first cell of a paradigm, the citation form, is the bare stem.
             paradigm, ending, fresh = cell[0], "", _new_endings(language, chance)
         elif not chance.happens(language.syncretism):
             ending = next(fresh)
@@ -151,7 +145,7 @@ def _agglutinated(
     nominal: Mapping[tuple[str, str, str], Features],
     finite: Mapping[tuple[str, str, str], Features],
 ) -> dict[tuple[str, Features], str]:
-    """One ending for each feature, in a row; singular, citation case and first tense have none."""
+    """Make one ending per feature, to be concatenated; singular, citation case and first tense have none."""
     fresh = _new_endings(language, chance)
     number = dict(zip(NUMBERS, ("", next(fresh)), strict=True))
     case = {"": ""} | {name: next(fresh) if rank else "" for rank, name in enumerate(language.cases)}
@@ -167,7 +161,7 @@ def _agglutinated(
 
 
 def _new_endings(language: Language, chance: Chance) -> Iterator[str]:
-    """Endings of one or two sounds, each once as long as there are any left."""
+    """Yield endings of one or two sounds, without repetition as long as possible."""
     seen: set[str] = set()
     while True:
         vowel, consonant = chance.choose(language.vowels), chance.choose(language.consonants)

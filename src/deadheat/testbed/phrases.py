@@ -1,4 +1,4 @@
-"""From trees of words to written sentences: phrases, word order, and spelling."""
+"""Trees of words, their word order, and their spelling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEFORE, AFTER = True, False
 
 
 class Tree(NamedTuple):
-    """A word with its dependents on both sides, in the order in which they are said."""
+    """A word with its dependents on both sides, in order."""
 
     word: WordForm
     relation: str
@@ -27,7 +27,7 @@ class Tree(NamedTuple):
 
 
 class Dependent(NamedTuple):
-    """A phrase, the side of the head on which it stands, and how far out: slot 0 is next to the head."""
+    """A phrase, its side of the head, and its distance from the head: slot 0 is next to it."""
 
     slot: float
     before: bool
@@ -35,12 +35,12 @@ class Dependent(NamedTuple):
 
 
 def phrase(word: WordForm, relation: str, dependents: Iterable[Dependent]) -> Tree:
-    """A word and its dependents, each in its slot."""
-    return extended(Tree(word, relation), dependents)
+    """Make a phrase of a word and its dependents."""
+    return extend(Tree(word, relation), dependents)
 
 
-def extended(tree: Tree, dependents: Iterable[Dependent]) -> Tree:
-    """A phrase with more dependents, outside of those that it has."""
+def extend(tree: Tree, dependents: Iterable[Dependent]) -> Tree:
+    """Add dependents outside of those that a phrase has."""
     word, relation, left, right, size = tree
     inner = sorted(dependents, key=_slot)
     before = [dependent.tree for dependent in reversed(inner) if dependent.before]
@@ -49,7 +49,7 @@ def extended(tree: Tree, dependents: Iterable[Dependent]) -> Tree:
 
 
 def total_size(dependents: Iterable[Dependent]) -> int:
-    """The number of words in some dependents."""
+    """Count the words of some dependents."""
     return sum(dependent.tree.size for dependent in dependents)
 
 
@@ -58,7 +58,7 @@ def _slot(dependent: Dependent) -> float:
 
 
 class Option(NamedTuple, Generic[Context]):
-    """Something a phrase may add: the words it needs at least, how popular it is, and how it is built."""
+    """An optional dependent: its minimum number of words, its weight, and how to build it."""
 
     cost: int
     weight: float
@@ -66,23 +66,23 @@ class Option(NamedTuple, Generic[Context]):
 
 
 class Menu(NamedTuple, Generic[Context]):
-    """Options by what they cost: entry b holds those that b words can pay for."""
+    """Options by budget: entry b has those that need at most b words."""
 
     affordable: tuple[Weighted[Option[Context]] | None, ...]
 
     def spend(self, voice: Voice, budget: int, context: Context) -> list[Dependent]:
-        """Dependents worth about `budget` words; to come upon a small one a second time ends the phrase."""
+        """Draw dependents of about `budget` words; drawing the same one-word option again ends the phrase."""
         chosen: list[Dependent] = []
-        said: set[Option[Context]] = set()
+        drawn: set[Option[Context]] = set()
         while budget > 0:
             options = self.affordable[min(budget, len(self.affordable) - 1)]
             if options is None:
                 break
             option = voice.chance.draw(options)
             if option.cost == 1:
-                if option in said:
+                if option in drawn:
                     break
-                said.add(option)
+                drawn.add(option)
             allowance = option.cost + voice.chance.below(budget - option.cost + 1)
             dependent = option.build(voice, allowance, context)
             chosen.append(dependent)
@@ -91,11 +91,11 @@ class Menu(NamedTuple, Generic[Context]):
 
 
 def menu(options: Sequence[Option[Context]]) -> Menu[Context]:
-    """A menu of some options; those of weight 0 are not on it."""
+    """Make a menu of the options with a positive weight."""
     offered = [option for option in options if option.weight > 0]
-    dearest = max(option.cost for option in offered)
+    most_expensive = max(option.cost for option in offered)
     pages: list[Weighted[Option[Context]] | None] = []
-    for budget in range(dearest + 1):
+    for budget in range(most_expensive + 1):
         page = [option for option in offered if option.cost <= budget]
         pages.append(weighted(page, [option.weight for option in page]) if page else None)
     return Menu(tuple(pages))
@@ -105,11 +105,11 @@ MOVABLE = frozenset({"acl", "acl:relcl", "advcl", "amod", "nmod", "obl", "obj", 
 """Relations whose phrases may leave the phrase of their head."""
 
 OPENERS = frozenset({"punct", "mark", "cc", "case"})
-"""What stays first in its phrase, whatever moves to the front."""
+"""Relations that stay first in their phrase."""
 
 
 class Layout(NamedTuple):
-    """Words in the order in which they are said; heads are positions from 0, and -1 for the root."""
+    """Words in order; heads are positions from 0, and -1 for the root."""
 
     words: Sequence[WordForm]
     relations: Sequence[str]
@@ -117,27 +117,27 @@ class Layout(NamedTuple):
 
 
 def linearize(tree: Tree) -> Layout:
-    """The words of a tree from left to right."""
+    """List the words of a tree from left to right."""
     words: list[WordForm] = []
     relations: list[str] = []
     heads: list[int] = []
 
-    def place(node: Tree) -> int:
-        left = [place(child) for child in node.left]
-        here = len(words)
+    def visit(node: Tree) -> int:
+        left = [visit(child) for child in node.left]
+        position = len(words)
         words.append(node.word)
         relations.append(node.relation)
         heads.append(-1)
-        for child in left + [place(child) for child in node.right]:
-            heads[child] = here
-        return here
+        for child in left + [visit(child) for child in node.right]:
+            heads[child] = position
+        return position
 
-    place(tree)
+    visit(tree)
     return Layout(words, relations, heads)
 
 
-def displaced(layout: Layout, chance: Chance) -> Layout:
-    """The sentence with one phrase torn off its head by words of others, where there is such a phrase."""
+def displace(layout: Layout, chance: Chance) -> Layout:
+    """Move one phrase away from its head so that the tree is not projective, where possible."""
     heads = layout.heads
     candidates = [
         (node, to_the_right)
@@ -147,44 +147,44 @@ def displaced(layout: Layout, chance: Chance) -> Layout:
     ]
     while candidates:
         node, to_the_right = candidates.pop(chance.below(len(candidates)))
-        order = _torn_off(layout, node, to_the_right=to_the_right)
+        order = _order_after_move(layout, node, to_the_right=to_the_right)
         if order:
-            return reordered(layout, order)
+            return reorder(layout, order)
     return layout
 
 
-def _torn_off(layout: Layout, node: int, *, to_the_right: bool) -> list[int] | None:
-    """The order in which the phrase of a node stands at the edge of the phrase around its head's phrase."""
+def _order_after_move(layout: Layout, node: int, *, to_the_right: bool) -> list[int] | None:
+    """Return the word order after moving a phrase to the edge of the phrase around its head's phrase."""
     head = layout.heads[node]
     inner = phrase_of(layout, head)
     around = sorted(phrase_of(layout, layout.heads[head]) - inner)
     moving = sorted(phrase_of(layout, node))
     if to_the_right:
-        crossed = [place for place in around if place > max(inner) and layout.relations[place] != "punct"]
+        crossed = [i for i in around if i > max(inner) and layout.relations[i] != "punct"]
         cut = crossed[-1] + 1 if crossed else 0
     else:
-        crossed = [place for place in around if place < min(inner) and layout.relations[place] not in OPENERS]
+        crossed = [i for i in around if i < min(inner) and layout.relations[i] not in OPENERS]
         cut = crossed[0] if crossed else 0
     if not crossed:
         return None
-    staying = [place for place in range(len(layout.words)) if place not in set(moving)]
-    return [place for place in staying if place < cut] + moving + [place for place in staying if place >= cut]
+    staying = [i for i in range(len(layout.words)) if i not in set(moving)]
+    return [i for i in staying if i < cut] + moving + [i for i in staying if i >= cut]
 
 
 def phrase_of(layout: Layout, node: int) -> set[int]:
-    """The positions of a node and all that depends on it."""
-    found = {node}
+    """Return the positions of a node and all its descendants."""
+    nodes = {node}
     waiting = [node]
     while waiting:
         head = waiting.pop()
-        below = [place for place, above in enumerate(layout.heads) if above == head]
-        found.update(below)
+        below = [i for i, above in enumerate(layout.heads) if above == head]
+        nodes.update(below)
         waiting += below
-    return found
+    return nodes
 
 
-def reordered(layout: Layout, order: Sequence[int]) -> Layout:
-    """The same tree with its words in another order: `order[i]` is the old position of word i."""
+def reorder(layout: Layout, order: Sequence[int]) -> Layout:
+    """Reorder the words of a tree: `order[i]` is the old position of word i."""
     new_place = {old: new for new, old in enumerate(order)}
     new_place[-1] = -1
     return Layout(
@@ -198,43 +198,43 @@ CLOSING = frozenset(",.?!;:”)")
 OPENING = frozenset("“(")
 
 
-def capitalized(layout: Layout) -> Layout:
-    """The sentence with a capital letter at its first word that is not punctuation."""
-    first = next(place for place, word in enumerate(layout.words) if word.upos != "PUNCT")
+def capitalize(layout: Layout) -> Layout:
+    """Capitalize the first word that is not punctuation."""
+    first = next(i for i, word in enumerate(layout.words) if word.upos != "PUNCT")
     words = list(layout.words)
     form = words[first].form
     words[first] = words[first]._replace(form=form[:1].upper() + form[1:])
     return layout._replace(words=words)
 
 
-def spelled(language: Language, chance: Chance, layout: Layout) -> tuple[Token, ...]:
-    """The tokens that a row of words is written as."""
+def spell(language: Language, chance: Chance, layout: Layout) -> tuple[Token, ...]:
+    """Turn words into tokens: contractions, clitics and spaces."""
     tokens: list[Token] = []
-    place, end = 0, len(layout.words)
-    while place < end:
-        word = layout.words[place]
-        joined = place + 1 < end and _melts(language, chance, layout, place)
-        surface = _melted(word, layout.words[place + 1]) if joined else word.form
-        place += 1 + joined
-        glued = place < end and (layout.words[place].form in CLOSING or surface in OPENING)
+    i, end = 0, len(layout.words)
+    while i < end:
+        word = layout.words[i]
+        joined = i + 1 < end and _is_joined(language, chance, layout, i)
+        surface = _join(word, layout.words[i + 1]) if joined else word.form
+        i += 1 + joined
+        glued = i < end and (layout.words[i].form in CLOSING or surface in OPENING)
         tokens.append(Token(surface, 1 + joined, not glued))
     return tuple(tokens)
 
 
-def _melts(language: Language, chance: Chance, layout: Layout, place: int) -> bool:
-    """Whether the word here is written as one token with the next."""
+def _is_joined(language: Language, chance: Chance, layout: Layout, i: int) -> bool:
+    """Return whether a word is written as one token with the next one."""
     if not (language.contractions or language.clitics):
         return False
-    here, following = layout.words[place], layout.words[place + 1]
+    here, following = layout.words[i], layout.words[i + 1]
     if here.upos == "ADP" and following.upos == "DET" and "PronType=Art" in following.feats:
         return chance.happens(language.contractions)
-    if here.upos == "VERB" and following.upos == "PRON" and layout.heads[place + 1] == place:
+    if here.upos == "VERB" and following.upos == "PRON" and layout.heads[i + 1] == i:
         return "PronType=Prs" in following.feats and chance.happens(language.clitics)
     return False
 
 
-def _melted(first: WordForm, second: WordForm) -> str:
-    """A contraction loses sounds where its parts meet; a clitic is written onto its verb as it is."""
+def _join(first: WordForm, second: WordForm) -> str:
+    """Join two words: contractions lose letters in the middle, clitics do not."""
     if first.upos == "VERB":
         return first.form + second.form
     return first.form[:-1] + second.form[1:]

@@ -1,4 +1,9 @@
-"""Predictions with other tokens and sentences over the same characters."""
+"""Change the tokens and sentences of predictions; the characters stay the same, and trees stay trees.
+
+A lost unit is cut in two, or joined with a neighbour that is lost as well. If neither is possible (a comma between
+tokens that are kept), the unit is kept or takes a neighbour with it, with equal probability, so that the expected share
+of lost units is as requested.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from deadheat.testbed.chance import Chance
 from deadheat.testbed.conllu import Sentence, Token, Word, depths, text_of
 from deadheat.testbed.systems import SimulatedSystem
 
-# In a text with multiword tokens, this share of the words that are cut becomes one, too.
+# In a text with multiword tokens, the share of cut words that become multiword tokens.
 FALSE_MULTIWORDS = 0.3
 
 
@@ -22,29 +27,29 @@ class Piece(NamedTuple):
 
 
 class NewToken(NamedTuple):
-    """A new token and the words it stands for."""
+    """A new token and its words."""
 
     surface: str
     space_after: bool
     pieces: tuple[Piece, ...]
 
 
-def kept_token(sentence: Sentence, token: Token, start: int) -> NewToken:
-    """A token as it was; its words begin at position `start`."""
-    places = range(start, start + token.words)
-    pieces = tuple(Piece(sentence.words[place].form, (place,)) for place in places)
+def keep_token(sentence: Sentence, token: Token, start: int) -> NewToken:
+    """Keep a token; its words begin at position `start`."""
+    positions = range(start, start + token.words)
+    pieces = tuple(Piece(sentence.words[i].form, (i,)) for i in positions)
     return NewToken(token.surface, token.space_after, pieces)
 
 
-def joined_tokens(first: Token, second: Token, start: int) -> NewToken:
-    """Two tokens as one word, with the space between them if there was one."""
+def join_tokens(first: Token, second: Token, start: int) -> NewToken:
+    """Join two tokens to one word, with the space between them if there was one."""
     surface = f"{first.surface} {second.surface}" if first.space_after else first.surface + second.surface
-    return NewToken(surface, second.space_after, (Piece(surface, _places(start, first.words + second.words)),))
+    return NewToken(surface, second.space_after, (Piece(surface, _positions(start, first.words + second.words)),))
 
 
 def cut_token(token: Token, start: int, chance: Chance, *, multiwords: bool) -> list[NewToken]:
-    """A token in two; a multiword token may also become a plain word, and a plain word a multiword token."""
-    surface, places = token.surface, _places(start, token.words)
+    """Cut a token in two, or turn a multiword token into a word, or a word into a multiword token."""
+    surface, places = token.surface, _positions(start, token.words)
     if token.words > 1 and (len(surface) == 1 or chance.happens(0.5)):
         return [NewToken(surface, token.space_after, (Piece(surface, places),))]
     cut = surface.find(" ") if " " in surface else 1 + chance.below(len(surface) - 1)
@@ -56,26 +61,26 @@ def cut_token(token: Token, start: int, chance: Chance, *, multiwords: bool) -> 
     return [NewToken(left, spaced, (first,)), NewToken(right, token.space_after, (second,))]
 
 
-def _places(start: int, count: int) -> tuple[int, ...]:
+def _positions(start: int, count: int) -> tuple[int, ...]:
     return tuple(range(start, start + count))
 
 
-def rebuilt(sentence: Sentence, tokens: Sequence[NewToken]) -> Sentence:
-    """The sentence over new tokens.
+def rebuild(sentence: Sentence, tokens: Sequence[NewToken]) -> Sentence:
+    """Return the sentence with new tokens.
 
-    A word made of several old ones takes the place of the highest of them in the tree. Its head lies
-    higher still, so there are no cycles. The second half of a word hangs on the first.
+    A word that consists of several old ones takes the head of the highest of them in the tree, so there are no cycles.
+    The second half of a word depends on the first.
     """
     old = sentence.words
-    depth = [found or 0 for found in depths([word.head for word in old])]
+    depth = [distance or 0 for distance in depths([word.head for word in old])]
     pieces = [piece for token in tokens for piece in token.pieces]
-    home = {place: number for number, piece in enumerate(pieces, start=1) for place in piece.old}
+    home = {position: number for number, piece in enumerate(pieces, start=1) for position in piece.old}
     words = []
-    for number, (form, places) in enumerate(pieces, start=1):
-        if not places:
+    for number, (form, positions) in enumerate(pieces, start=1):
+        if not positions:
             words.append(Word(form, form, "X", "X", "_", number - 1, "goeswith"))
             continue
-        highest = old[min(places, key=lambda place: depth[place])]
+        highest = old[min(positions, key=lambda position: depth[position])]
         lemma = highest.lemma if form == highest.form else form
         head = home[highest.head - 1] if highest.head else 0
         words.append(highest._replace(form=form, lemma=lemma, head=head))
@@ -83,95 +88,95 @@ def rebuilt(sentence: Sentence, tokens: Sequence[NewToken]) -> Sentence:
     return sentence._replace(tokens=plain, words=tuple(words))
 
 
-def resegmented(
+def resegment(
     sentences: Sequence[Sentence], documents: Sequence[int], system: SimulatedSystem, *, seed: int
 ) -> list[Sentence]:
-    """The sentences with as many tokens and sentences lost as the system is told to lose."""
+    """Change tokens and sentences as often as the accuracies of the system say."""
     chance = Chance("segments", system.name, seed)
     multiwords = any(token.words > 1 for sentence in sentences for token in sentence.tokens)
-    found: list[Sentence] = []
+    result: list[Sentence] = []
     for _, group in groupby(zip(documents, sentences, strict=True), key=lambda pair: pair[0]):
-        changed = [_retokenized(sentence, 1 - system.tokens, chance, multiwords=multiwords) for _, sentence in group]
-        found += _resentenced(changed, 1 - system.sentences, chance)
-    return [_described(sentence) for sentence in found]
+        changed = [_retokenize(sentence, 1 - system.tokens, chance, multiwords=multiwords) for _, sentence in group]
+        result += _change_sentences(changed, 1 - system.sentences, chance)
+    return [_update_text(sentence) for sentence in result]
 
 
-def _described(sentence: Sentence) -> Sentence:
-    """The sentence with its text, and the spaces in it, brought up to date."""
+def _update_text(sentence: Sentence) -> Sentence:
+    """Update the text comment."""
     text = f"# text = {text_of(sentence.tokens)}"
     comments = [text if comment.startswith("# text =") else comment for comment in sentence.comments]
     return sentence._replace(comments=tuple(comments))
 
 
-def _retokenized(sentence: Sentence, errors: float, chance: Chance, *, multiwords: bool) -> Sentence:
-    """A sentence in which each token is lost with this probability."""
+def _retokenize(sentence: Sentence, errors: float, chance: Chance, *, multiwords: bool) -> Sentence:
+    """Lose each token of a sentence with this probability."""
     tokens = sentence.tokens
     lost = [chance.happens(errors) for _ in tokens]
     if not any(lost):
         return sentence
-    found: list[NewToken] = []
+    new_tokens: list[NewToken] = []
     starts = [0, *accumulate(token.words for token in tokens)]
-    place = 0
-    while place < len(tokens):
-        token, start = tokens[place], starts[place]
-        follows = place + 1 < len(tokens)
+    i = 0
+    while i < len(tokens):
+        token, start = tokens[i], starts[i]
+        follows = i + 1 < len(tokens)
         takes_next = False
-        if not lost[place]:
-            found.append(kept_token(sentence, token, start))
-        elif follows and lost[place + 1] and not token.space_after:
+        if not lost[i]:
+            new_tokens.append(keep_token(sentence, token, start))
+        elif follows and lost[i + 1] and not token.space_after:
             takes_next = True
         elif token.words > 1 or len(token.surface) > 1:
-            found += cut_token(token, start, chance, multiwords=multiwords)
+            new_tokens += cut_token(token, start, chance, multiwords=multiwords)
         elif not chance.happens(0.5):
-            found.append(kept_token(sentence, token, start))
-        elif place and not lost[place - 1]:
-            found[-1] = joined_tokens(tokens[place - 1], token, starts[place - 1])
-        elif follows and not lost[place + 1]:
+            new_tokens.append(keep_token(sentence, token, start))
+        elif i and not lost[i - 1]:
+            new_tokens[-1] = join_tokens(tokens[i - 1], token, starts[i - 1])
+        elif follows and not lost[i + 1]:
             takes_next = True
         else:
-            found.append(kept_token(sentence, token, start))
+            new_tokens.append(keep_token(sentence, token, start))
         if takes_next:
-            found.append(joined_tokens(token, tokens[place + 1], start))
-        place += 1 + takes_next
-    return rebuilt(sentence, found)
+            new_tokens.append(join_tokens(token, tokens[i + 1], start))
+        i += 1 + takes_next
+    return rebuild(sentence, new_tokens)
 
 
-def _resentenced(sentences: Sequence[Sentence], errors: float, chance: Chance) -> list[Sentence]:
-    """The sentences of a document, each lost with this probability."""
+def _change_sentences(sentences: Sequence[Sentence], errors: float, chance: Chance) -> list[Sentence]:
+    """Lose each sentence of a document with this probability."""
     lost = [chance.happens(errors) for _ in sentences]
-    found: list[Sentence] = []
-    place = 0
-    while place < len(sentences):
-        sentence = sentences[place]
-        follows = place + 1 < len(sentences)
+    result: list[Sentence] = []
+    i = 0
+    while i < len(sentences):
+        sentence = sentences[i]
+        follows = i + 1 < len(sentences)
         takes_next = False
-        if not lost[place]:
-            found.append(sentence)
-        elif follows and lost[place + 1]:
+        if not lost[i]:
+            result.append(sentence)
+        elif follows and lost[i + 1]:
             takes_next = True
         elif len(sentence.tokens) > 1:
-            found += _cut(sentence, 1 + chance.below(len(sentence.tokens) - 1))
+            result += _cut(sentence, 1 + chance.below(len(sentence.tokens) - 1))
         elif follows and chance.happens(0.5):
             takes_next = True
         else:
-            found.append(sentence)
+            result.append(sentence)
         if takes_next:
-            found += _remade(sentence, sentences[place + 1], chance)
-        place += 1 + takes_next
-    return found
+            result += _merge(sentence, sentences[i + 1], chance)
+        i += 1 + takes_next
+    return result
 
 
-def _remade(first: Sentence, second: Sentence, chance: Chance) -> tuple[Sentence, ...]:
-    """Two sentences as one, or with the boundary between them moved."""
-    whole = _joined(first, second)
-    cuts = [place for place in range(1, len(whole.tokens)) if place != len(first.tokens)]
+def _merge(first: Sentence, second: Sentence, chance: Chance) -> tuple[Sentence, ...]:
+    """Join two sentences, or move the boundary between them."""
+    whole = _join(first, second)
+    cuts = [i for i in range(1, len(whole.tokens)) if i != len(first.tokens)]
     if cuts and chance.happens(0.5):
         return _cut(whole, chance.choose(cuts))
     return (whole,)
 
 
-def _joined(first: Sentence, second: Sentence) -> Sentence:
-    """Two sentences as one; what was the root of the second hangs on the root of the first."""
+def _join(first: Sentence, second: Sentence) -> Sentence:
+    """Join two sentences; the root of the second depends on the root of the first."""
     shift = len(first.words)
     root = next(number for number, word in enumerate(first.words, start=1) if word.head == 0)
     moved = [
@@ -181,24 +186,24 @@ def _joined(first: Sentence, second: Sentence) -> Sentence:
     return first._replace(tokens=(*first.tokens, *second.tokens), words=(*first.words, *moved))
 
 
-def _cut(sentence: Sentence, place: int) -> tuple[Sentence, Sentence]:
-    """A sentence cut before a token; both halves get names of their own."""
+def _cut(sentence: Sentence, token_index: int) -> tuple[Sentence, Sentence]:
+    """Cut a sentence before a token; both halves get new ids."""
     tokens, words = sentence.tokens, sentence.words
-    cut = sum(token.words for token in tokens[:place])
+    cut = sum(token.words for token in tokens[:token_index])
     later = [comment for comment in sentence.comments if comment.startswith(("# sent_id", "# text ="))]
     return (
-        Sentence(_renamed(sentence.comments, "a"), tokens[:place], _regrown(words[:cut], 0)),
-        Sentence(_renamed(later, "b"), tokens[place:], _regrown(words[cut:], cut)),
+        Sentence(_rename(sentence.comments, "a"), tokens[:token_index], _repair_tree(words[:cut], 0)),
+        Sentence(_rename(later, "b"), tokens[token_index:], _repair_tree(words[cut:], cut)),
     )
 
 
-def _renamed(comments: Sequence[str], letter: str) -> tuple[str, ...]:
-    """Comments with a letter added to the sentence's name."""
+def _rename(comments: Sequence[str], letter: str) -> tuple[str, ...]:
+    """Add a letter to the sentence id."""
     return tuple(f"{comment}{letter}" if comment.startswith("# sent_id") else comment for comment in comments)
 
 
-def _regrown(words: Sequence[Word], before: int) -> tuple[Word, ...]:
-    """A tree over some words of a sentence: those cut off from their heads hang on the first of them."""
+def _repair_tree(words: Sequence[Word], before: int) -> tuple[Word, ...]:
+    """Make a tree of some words of a sentence: words without their head depend on the first of them."""
     heads = [word.head - before for word in words]
     inside = [1 <= head <= len(words) for head in heads]
     root = inside.index(False) + 1

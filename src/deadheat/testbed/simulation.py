@@ -1,4 +1,4 @@
-"""Predictions of a simulated system: the gold text with mistakes of known probability."""
+"""Simulated predictions: the gold text with errors of known probability."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from deadheat.testbed.conllu import Sentence, Word, parse, render
 from deadheat.testbed.mistakes import (
     Inventory,
     error_rate,
-    inventory,
+    make_inventory,
     possible_errors,
-    reattached,
+    reattach,
     wrong_feats,
     wrong_lemma,
     wrong_relation,
     wrong_upos,
     wrong_xpos,
 )
-from deadheat.testbed.segmentation import resegmented
+from deadheat.testbed.segmentation import resegment
 from deadheat.testbed.systems import Latents, SimulatedSystem, Truth, document_numbers, latents, threshold, truth
 
-# A word with a wrong head has the right relation as often as this.
+# Share of words with a wrong head that have the right relation.
 LABEL_DESPITE_HEAD = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The latents below which a word is wrong, for each task."""
+    """The latent variables below which a word is wrong, for each task."""
 
     upos: float
     xpos: float
@@ -38,18 +38,18 @@ class Thresholds:
 
 
 def simulate(gold_text: str, system: SimulatedSystem, *, seed: int, shared_seed: int = 0) -> str:
-    """The predictions of a system for a gold text, in CoNLL-U over the same characters.
+    """Simulate the predictions of a system for a gold text, in CoNLL-U with the same characters.
 
     Parameters
     ----------
     gold_text
-        CoNLL-U; marks of documents (`# newdoc`) are used where there are some.
+        CoNLL-U, with or without document marks (`# newdoc`).
     system
-        How good it is, and how like the others.
+        Accuracies of the system, and its correlation with other systems.
     seed
-        The seed that the system was trained with, as it were.
+        Stands for the training seed of the system.
     shared_seed
-        What is hard in the text: systems with the same value make their mistakes at the same places.
+        Determines the difficulty of each word; systems with the same value make correlated errors.
 
     Notes
     -----
@@ -61,24 +61,24 @@ def simulate(gold_text: str, system: SimulatedSystem, *, seed: int, shared_seed:
     true = truth(system, seed=seed)
     hardness = list(latents(gold, system, seed=seed, shared_seed=shared_seed))
     chance = Chance("mistakes", system.name, seed)
-    heads = _predicted_heads(gold, hardness, system, true, chance)
+    heads = _predict_heads(gold, hardness, system, true, chance)
     limits = _thresholds(gold, heads, true)
-    known = inventory(word for sentence in gold for word in sentence.words)
+    inventory = make_inventory(word for sentence in gold for word in sentence.words)
     predicted = [
         sentence._replace(
             words=tuple(
-                _predicted(word, head, latent, limits, known, chance)
+                _predict_word(word, head, latent, limits, inventory, chance)
                 for word, head, latent in zip(sentence.words, new_heads, hard, strict=True)
             )
         )
         for sentence, new_heads, hard in zip(gold, heads, hardness, strict=True)
     ]
     if system.tokens < 1 or system.sentences < 1:
-        predicted = resegmented(predicted, document_numbers(gold), system, seed=seed)
+        predicted = resegment(predicted, document_numbers(gold), system, seed=seed)
     return "".join(render(sentence) for sentence in predicted)
 
 
-def _predicted_heads(
+def _predict_heads(
     gold: Sequence[Sentence],
     hardness: Sequence[Sequence[Latents]],
     system: SimulatedSystem,
@@ -90,12 +90,12 @@ def _predicted_heads(
     for sentence, hard in zip(gold, hardness, strict=True):
         heads = [word.head for word in sentence.words]
         wrong = possible_errors(heads, [latent.head for latent in hard], limit, chance)
-        predicted.append(reattached(heads, wrong, chance, multiple_roots=system.multiple_roots))
+        predicted.append(reattach(heads, wrong, chance, multiple_roots=system.multiple_roots))
     return predicted
 
 
 def _thresholds(gold: Sequence[Sentence], heads: Sequence[Sequence[int]], true: Truth) -> Thresholds:
-    """Thresholds for the settings; roots are always labelled right, so other words are wrong more often."""
+    """Return the thresholds for the accuracies; roots always have the right label, so others are wrong more often."""
     right = [
         word.head
         for sentence, predicted in zip(gold, heads, strict=True)
@@ -113,21 +113,23 @@ def _thresholds(gold: Sequence[Sentence], heads: Sequence[Sequence[int]], true: 
     )
 
 
-def _predicted(word: Word, head: int, latent: Latents, limits: Thresholds, known: Inventory, chance: Chance) -> Word:
-    """A word as the system sees it."""
+def _predict_word(
+    word: Word, head: int, latent: Latents, limits: Thresholds, inventory: Inventory, chance: Chance
+) -> Word:
+    """Return the predicted word."""
     return Word(
         word.form,
         wrong_lemma(chance, word) if latent.lemma < limits.lemma else word.lemma,
         wrong_upos(chance, word.upos) if latent.upos < limits.upos else word.upos,
-        wrong_xpos(chance, word, known) if latent.xpos < limits.xpos else word.xpos,
-        wrong_feats(chance, word, known) if latent.feats < limits.feats else word.feats,
+        wrong_xpos(chance, word, inventory) if latent.xpos < limits.xpos else word.xpos,
+        wrong_feats(chance, word, inventory) if latent.feats < limits.feats else word.feats,
         head,
-        _predicted_relation(word, head, chance, mistaken=latent.label < limits.label),
+        _predict_relation(word, head, chance, mistaken=latent.label < limits.label),
     )
 
 
-def _predicted_relation(word: Word, head: int, chance: Chance, *, mistaken: bool) -> str:
-    """`root` at the root and nowhere else; with a wrong head the relation is often wrong, too."""
+def _predict_relation(word: Word, head: int, chance: Chance, *, mistaken: bool) -> str:
+    """Return `root` for roots only; with a wrong head, the relation is often wrong too."""
     if head == 0:
         return "root"
     if head != word.head:

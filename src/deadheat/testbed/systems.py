@@ -1,4 +1,10 @@
-"""Systems of known accuracy, and how hard each word is for them."""
+"""Simulated systems of known accuracy, and the difficulty of each word for them.
+
+Difficulty is a Gaussian copula over words, documents and systems. The latent variable of a word is a standard normal
+with three components: one of the document and one of the word, which all systems share, and one of the system and its
+seed. A word is wrong where its latent variable is below a threshold, so the expected share of wrong words is set by
+the threshold, whatever the weights of the components.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from typing import NamedTuple
 
 from deadheat.testbed.chance import STANDARD_NORMAL, Chance
 from deadheat.testbed.conllu import Sentence, text_of
-from deadheat.testbed.language import not_a_name, not_shares, refuse, too_small
+from deadheat.testbed.language import not_a_name, not_shares, raise_all, too_small
 
 SHARES = (
     *("upos", "xpos", "feats", "lemma", "uas", "label"),
@@ -19,7 +25,7 @@ SHARES = (
 
 @dataclass(frozen=True, slots=True)
 class SimulatedSystem:
-    """A system that makes as many mistakes as it is told to, and mostly where others make them too."""
+    """A simulated system with given accuracies, whose errors are correlated with those of other systems."""
 
     name: str
     upos: float = 0.95
@@ -30,31 +36,31 @@ class SimulatedSystem:
     label: float = 0.94
     """Share of words with the right relation among those with the right head: LAS is `uas * label`."""
     correlation: float = 0.6
-    """How much of a word's difficulty is shared by all systems (a correlation of latent normals)."""
+    """Correlation of the latent difficulty of a word between systems."""
     document_effect: float = 0.3
-    """Standard deviation of the document's part in that difficulty, which has standard deviation 1."""
+    """Standard deviation of the document component of the difficulty, which has standard deviation 1."""
     seed_sd: float = 0.005
     """Standard deviation of the true accuracy over seeds."""
     tokens: float = 1.0
-    """Share of the gold tokens that are found, with their words."""
+    """Share of gold tokens that are predicted, with their words."""
     sentences: float = 1.0
-    """Share of the gold sentences that are found."""
+    """Share of gold sentences that are predicted."""
     multiple_roots: bool = False
-    """Whether a sentence may get more than one root."""
+    """Whether predicted sentences may have more than one root."""
 
     def __post_init__(self) -> None:
         where = f"system {self.name!r}"
-        mistakes = [
+        errors = [
             *not_a_name(where, self.name.replace("-", "_")),
             *not_shares(where, self, SHARES),
             *too_small(where, self, {"seed_sd": 0.0}),
         ]
         if self.document_effect**2 > self.correlation:
-            mistakes.append(
+            errors.append(
                 f"{where}: document_effect is {self.document_effect} and correlation {self.correlation}; "
-                "expected document_effect**2 <= correlation, because documents are shared"
+                "expected document_effect**2 <= correlation"
             )
-        refuse(mistakes)
+        raise_all(errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +76,24 @@ class Truth:
 
     @property
     def las(self) -> float:
-        """Expected share of words with the right head and relation."""
+        """Expected LAS."""
         return self.uas * self.label
 
 
 def truth(system: SimulatedSystem, *, seed: int) -> Truth:
-    """What a system is worth on one seed: a lucky seed is better at everything.
+    """Return the expected accuracies of a system on one seed, which raises or lowers all of them together.
 
-    The label accuracy, which is conditional on the right head, stays, and so does what is exactly 0 or 1.
+    The label accuracy, which is conditional on the right head, and accuracies of 0 or 1 are not changed.
 
     Examples
     --------
     >>> truth(SimulatedSystem("steady", uas=0.9, seed_sd=0.0), seed=7).uas
     0.9
     """
-    luck = system.seed_sd * Chance("seed", system.name, seed).normal()
+    shift = system.seed_sd * Chance("seed", system.name, seed).normal()
 
     def on_this_seed(accuracy: float) -> float:
-        return accuracy if accuracy in (0, 1) else min(max(accuracy + luck, 0.0), 1.0)
+        return accuracy if accuracy in (0, 1) else min(max(accuracy + shift, 0.0), 1.0)
 
     return Truth(
         upos=on_this_seed(system.upos),
@@ -100,7 +106,7 @@ def truth(system: SimulatedSystem, *, seed: int) -> Truth:
 
 
 class Latents(NamedTuple):
-    """The latent of one word for each task; the lower, the harder."""
+    """The latent variables of a word, one per task; lower is harder."""
 
     upos: float
     xpos: float
@@ -111,14 +117,14 @@ class Latents(NamedTuple):
 
 
 def threshold(errors: float) -> float:
-    """The latent below which words are wrong, for an expected share of errors."""
+    """Return the latent variable below which words are wrong, for an expected share of errors."""
     if errors <= 0:
         return -math.inf
     return math.inf if errors >= 1 else STANDARD_NORMAL.inv_cdf(errors)
 
 
 def document_numbers(sentences: Sequence[Sentence]) -> list[int]:
-    """The number of the document of each sentence; without marks, each sentence is its own."""
+    """Return the number of the document of each sentence; without marks, each sentence is one."""
     opens = [any(comment.startswith("# newdoc") for comment in sentence.comments) for sentence in sentences]
     if not any(opens):
         return list(range(len(sentences)))
@@ -132,20 +138,20 @@ def document_numbers(sentences: Sequence[Sentence]) -> list[int]:
 def latents(
     sentences: Sequence[Sentence], system: SimulatedSystem, *, seed: int, shared_seed: int
 ) -> Iterator[list[Latents]]:
-    """The latents of each sentence's words for a system on one seed."""
-    of_document = system.document_effect
-    of_word = math.sqrt(system.correlation - of_document**2)
-    of_system = math.sqrt(1 - system.correlation)
+    """Yield the latent variables of the words of each sentence for a system on one seed."""
+    document_weight = system.document_effect
+    word_weight = math.sqrt(system.correlation - document_weight**2)
+    system_weight = math.sqrt(1 - system.correlation)
     previous = None
     for sentence, number in zip(sentences, document_numbers(sentences), strict=True):
         if number != previous:
             previous = number
-            # The words are part of the key, so that two corpora are not hard at the same places.
+            # The words are part of the key, so that different corpora have different difficulties.
             opening = text_of(sentence.tokens)
             shared = Chance("shared", shared_seed, number, opening).normal
-            own = Chance("own", system.name, seed, number, opening).normal
-            document = of_document * shared()
+            specific = Chance("own", system.name, seed, number, opening).normal
+            document = document_weight * shared()
         yield [
-            Latents(*[document + of_word * shared() + of_system * own() for _ in Latents._fields])
+            Latents(*[document + word_weight * shared() + system_weight * specific() for _ in Latents._fields])
             for _ in sentence.words
         ]

@@ -7,7 +7,7 @@ trees with one root can be made, and nothing else can (Kuhlmann et al. 2011; Niv
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from deadheat.kernels.archybrid import LEFT, NEVER, NONE, RIGHT, SHIFT, STAY, SW
 
 __all__ = [
     "LEFT", "NEVER", "NONE", "RIGHT", "SHIFT", "STAY", "SWAP",
-    "States", "apply", "costs", "features", "finished", "heads", "legal", "relations", "start", "take",
+    "States", "apply", "costs", "features", "finished", "heads", "legal", "relations", "start",
 ]  # fmt: skip
 
 Rows = NDArray[np.int32]
@@ -26,9 +26,9 @@ Rows = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class States:
-    """Where each of B sentences stands. Arrays have a row a sentence; `apply` changes them in place.
+    """Where each of B sentences stands. Arrays have one row per sentence; `apply` changes them in place.
 
-    Rows of words have an entry for the root, 0, and then one a word. The last entry of a stack is its top, and the
+    Rows of words have an entry for the root, 0, and then one per word. The last entry of a stack is its top, and the
     last of a buffer its front. `attached` has heads so far, `lefts` and `rights` the outermost words below a word.
     `gold`, `ranks` (the projective order) and `reachable` (whether a word can still get its gold head) are for costs.
     """
@@ -80,7 +80,7 @@ def start(
     gold
         The heads of all words of the corpus, trees with one root (see `require_trees`); needed for costs.
     longest
-        Make room for sentences of so many words, if none is longer.
+        The least width of the arrays, in words.
     swaps_per_word
         How many swaps a sentence may have for each of its words. Any number, unless given; they always come to an
         end. Gold trees need up to 16 (af_afribooms), though 2 is a customary limit when parsing.
@@ -115,11 +115,6 @@ def start(
         labels=np.full(shape, NONE, np.int32), lefts=places.copy(), rights=places.copy(),
         gold=trees, ranks=ranks, reachable=reachable,
     )  # fmt: skip
-
-
-def take(states: States, rows: Indices) -> States:
-    """The states of some rows, as copies: to leave out sentences that are finished, or to try out transitions."""
-    return replace(states, **{field.name: getattr(states, field.name)[rows] for field in fields(states)})
 
 
 def legal(states: States) -> NDArray[np.bool_]:
@@ -161,9 +156,9 @@ def apply(states: States, actions: NDArray[np.integer], relations: NDArray[np.in
 
 
 def features(states: States) -> Rows:
-    """Twelve words a sentence: s0, s1, s2 and b0, each with the left-most and the right-most word below it.
+    """Twelve words per sentence: s0, s1, s2 and b0, each with the left-most and the right-most word below it.
 
-    A word that has nothing below it on a side is its own outermost word; 0 is the root, and NONE stands for a place
+    A word without descendants on a side is its own outermost word; 0 is the root, and NONE stands for a place
     with no word. On LEFT the head's left-most word becomes that of its new dependent, on RIGHT the right-most one does.
     """
     found = np.empty((len(states), 3 * kernels.POSITIONS), np.int32)
@@ -178,14 +173,14 @@ def finished(states: States) -> NDArray[np.bool_]:
 
 def heads(states: States) -> Codes:
     """The heads of all words, sentence after sentence; NONE where a word has none yet."""
-    return _in_a_line(states, states.attached)
+    return _flatten(states, states.attached)
 
 
 def relations(states: States) -> Codes:
     """The codes that `apply` was given for the arcs of all words."""
-    return _in_a_line(states, states.labels)
+    return _flatten(states, states.labels)
 
 
-def _in_a_line(states: States, rows: Rows) -> Codes:
-    places = np.arange(states.width)
-    return rows[(places > 0) & (places <= states.lengths[:, None])]
+def _flatten(states: States, rows: Rows) -> Codes:
+    positions = np.arange(states.width)
+    return rows[(positions > 0) & (positions <= states.lengths[:, None])]

@@ -1,60 +1,33 @@
 r"""Trees as labels of words: brackets in two planes (Strzyz, Vilares and Gómez-Rodríguez 2020).
 
-A label of a plane speaks of the arcs in it: `<` says that the word before hangs from a later word, and every `/` that
-it has a dependent further on; every `\` that this word has a dependent before it, and `>` that it hangs from an
-earlier word. A label has its brackets in this order, and is `.` if it has none. The arc from the root is in no
-plane: the relation of its word marks it.
+A label describes arcs of one plane: `<` says that the word before is a dependent of a later word, every `/` that it has
+a dependent further on; every `\` that this word has a dependent before it, and `>` that its head is an earlier word. A
+label has its brackets in this order, and is `.` if it has none. The arc from the root is in no plane: the relation of
+its word marks it.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
-from deadheat.kernels.trees import CROSSING_ARRAYS, DROPPED, assign_planes, read_brackets
+from deadheat.kernels.trees import CROSSING_ARRAYS, assign_planes, read_brackets
 
 EMPTY = "."
 # How often a label has each bracket, in one number: `<` and `>` once at most, the others any number of times.
 _LEFTWARD, _RIGHTWARD, _HEAD_OF_RIGHT, _HEAD_OF_LEFT = 1, 2, 4, 1 << 32
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bracketing:
-    """The labels of all words of a corpus in both planes, and what no label could say.
-
-    `dropped_arcs` counts arcs that two planes have no room for, and `dropped_trees` the sentences with any.
-    """
-
-    planes: tuple[Column, Column]
-    dropped_arcs: int
-    dropped_trees: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Decoded:
-    """The head of every word, and how many words have not the head (or lack of one) that their labels said."""
-
-    heads: Codes
-    mended: int
-
-
 def planes_of(heads: Codes, offsets: Indices) -> NDArray[np.uint8]:
-    """The plane of every word's arc: 1, 2, 0 for a root's, 3 for arcs without room in either.
+    """The plane of every word's arc: 1, 2, 0 for a root's, 3 for arcs that fit into neither.
 
     Notes
     -----
-    Arcs that hang together by crossings can be parted in at most one way. The first of them (by right end, then the
-    shorter one) goes to plane 1, so that plane 2 is used only for arcs that cross others; which is the assignment with
-    propagation of Strzyz et al. If there is no way, each takes the first plane in which it crosses nothing.
-
-    Examples
-    --------
-    >>> planes_of(np.array([3, 4, 0, 3], np.int32), np.array([0, 4])).tolist()
-    [1, 2, 0, 1]
+    A connected component of crossing arcs has at most one assignment. Its first arc (by right end, then the shorter
+    one) goes to plane 1, so that plane 2 is used only for arcs that cross others; this is the assignment with
+    propagation of Strzyz et al. If there is none, each arc takes the first plane in which it crosses nothing.
     """
     longest = int(np.diff(offsets).max(initial=0))
     planes = np.empty(len(heads), np.uint8)
@@ -62,20 +35,16 @@ def planes_of(heads: Codes, offsets: Indices) -> NDArray[np.uint8]:
     return planes
 
 
-def encode(heads: Codes, offsets: Indices) -> Bracketing:
-    r"""The bracket labels of every word of a corpus.
+def encode(heads: Codes, offsets: Indices) -> tuple[Column, Column]:
+    r"""The bracket labels of every word of a corpus, in both planes.
 
     Examples
     --------
-    >>> found = encode(np.array([3, 4, 0, 3], np.int32), np.array([0, 4]))
-    >>> [plane.strings() for plane in found.planes]
+    >>> [plane.strings() for plane in encode(np.array([3, 4, 0, 3], np.int32), np.array([0, 4]))]
     [['.', '<', '\\', '/>'], ['.', '.', '<', '\\']]
     """
     planes = planes_of(heads, offsets)
-    lost = planes == DROPPED
-    trees = np.unique(np.searchsorted(offsets, np.flatnonzero(lost), side="right"))
-    first, second = (_labels(heads, offsets, planes == plane) for plane in (1, 2))
-    return Bracketing((first, second), int(lost.sum()), len(trees))
+    return _labels(heads, offsets, planes == 1), _labels(heads, offsets, planes == 2)
 
 
 def _labels(heads: Codes, offsets: Indices, inside: NDArray[np.bool_]) -> Column:
@@ -101,7 +70,7 @@ def _spelled(key: int) -> str:
     return "<" * left + "/" * heading + "\\" * headed + ">" * right or EMPTY
 
 
-def decode(planes: tuple[Column, Column], roots: NDArray[np.bool_], offsets: Indices) -> Decoded:
+def decode(planes: tuple[Column, Column], roots: NDArray[np.bool_], offsets: Indices) -> Codes:
     """Trees with one root, from any labels.
 
     Parameters
@@ -115,17 +84,17 @@ def decode(planes: tuple[Column, Column], roots: NDArray[np.bool_], offsets: Ind
 
     Notes
     -----
-    Labels are read from left to right, plane 1 before plane 2 at each word. A closing bracket that finds no open
-    one, and an opening one that none closes, mean nothing; if two arcs lead to a word, the later one counts. Then,
-    in this order: words marked as roots get the head 0; if there is none, word 1 does; of several the first stays, and
-    the others hang from it; so do words without a head; of a cycle, the word at which a walk from the lowest word
-    below it (or on it) enters hangs from the root.
+    Labels are read from left to right, plane 1 before plane 2 at each word. Unmatched brackets are ignored; if two arcs
+    lead to a word, the later one counts. Then, in this order: words marked as roots get the head 0; if there is none,
+    word 1 does; of several the first stays, and the others become its dependents; so do words without a head; each
+    cycle is broken at the word where a walk from the lowest word below it (or on it) enters, which becomes a dependent
+    of the root word.
 
     Examples
     --------
     >>> labels = Column.of([".", "<", "/"]), Column.of([".", ".", "."])
     >>> decode(labels, np.array([False, True, False]), np.array([0, 3]))
-    Decoded(heads=array([2, 0, 2], dtype=int32), mended=2)
+    array([2, 0, 2], dtype=int32)
     """
     if not (len(planes[0]) == len(planes[1]) == len(roots) == offsets[-1]):
         sizes = f"{len(planes[0])}, {len(planes[1])} and {len(roots)}"
@@ -135,6 +104,6 @@ def decode(planes: tuple[Column, Column], roots: NDArray[np.bool_], offsets: Ind
     heads, seen = np.empty(len(roots), np.int32), np.empty(longest + 4, np.int32)
     stacks = np.empty(4 * (longest * max(label, 1) + 1), np.int32)
     (one, table), (other, other_table) = ((plane.codes, plane.vocabulary) for plane in planes)
-    mended = read_brackets(one, table.blob, table.offsets, other, other_table.blob, other_table.offsets,
+    read_brackets(one, table.blob, table.offsets, other, other_table.blob, other_table.offsets,
                            np.ascontiguousarray(roots, np.uint8), offsets, stacks, seen, heads)  # fmt: skip
-    return Decoded(heads, mended)
+    return heads

@@ -1,4 +1,4 @@
-"""What is wrong with gold trees, and which of them have crossing arcs."""
+"""Find out what is wrong with gold trees."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import CorpusError, Fault, InputError, pluralize
-from deadheat.kernels import trees as kernels
+from deadheat.errors import CorpusError, Fault, InputError, counted
 
-MOST = 20  # problems listed of one corpus
+MAX_LISTED = 20  # problems of one corpus
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a sentence is no tree with one root: the words at fault, counted from 1 in the sentence, and what it is."""
+    """Why a sentence is not a tree with one root: the words at fault, counted from 1, and a message."""
 
     sentence: int
     words: tuple[int, ...]
@@ -26,9 +25,9 @@ class Problem:
 
 
 def problems(heads: Codes, offsets: Indices) -> list[Problem]:
-    """Every sentence that is no tree with one root, and why; sentences in order, each cycle by itself.
+    """All problems of sentences that are not trees with one root, in the order of sentences; one per cycle.
 
-    A sentence with heads out of range is not looked at further.
+    A sentence with heads out of range is not checked further.
 
     Examples
     --------
@@ -74,7 +73,7 @@ def _out_of_range(sentence: int, heads: Codes) -> Iterator[Problem]:
     for place in np.flatnonzero((heads < 0) | (heads > len(heads))).tolist():
         head = int(heads[place])
         has = "has no head" if head < 0 else f"has head {head}"
-        what = f"word {place + 1} {has}; the sentence has {pluralize(len(heads), 'word')}"
+        what = f"word {place + 1} {has}; the sentence has {counted(len(heads), 'word')}"
         yield Problem(sentence, (place + 1,), what)
 
 
@@ -111,38 +110,9 @@ def require_trees(corpus: Corpus) -> Codes:
     found = problems(corpus.heads, corpus.offsets)
     if found:
         faults = []
-        for problem in found[:MOST]:
+        for problem in found[:MAX_LISTED]:
             word = problem.words[0] if problem.words else 1
             path, line = corpus.line_of_word(int(corpus.offsets[problem.sentence]) + word - 1)
             faults.append(Fault(path, line, problem.message))
         raise CorpusError(faults, unlisted=len(found) - len(faults))
     return corpus.heads
-
-
-def is_projective(heads: Codes, offsets: Indices) -> NDArray[np.bool_]:
-    """For each tree whether no arc spans a word that does not descend from the arc's head.
-
-    Examples
-    --------
-    >>> is_projective(np.array([2, 0, 3, 4, 0, 3], np.int32), np.array([0, 2, 6])).tolist()
-    [True, False]
-    """
-    longest = int(np.diff(offsets).max(initial=0))
-    arcs = np.zeros(len(offsets) - 1, np.int32)
-    room = np.empty(kernels.PROJECTIVITY_ARRAYS * (longest + 1), np.int32)
-    kernels.non_projective(heads, offsets, room, arcs)
-    return np.asarray(arcs == 0)
-
-
-def crossing_arcs(heads: Codes, offsets: Indices) -> Codes:
-    """For each tree the number of arcs between words that cross another one.
-
-    Examples
-    --------
-    >>> crossing_arcs(np.array([2, 0, 3, 4, 0, 3], np.int32), np.array([0, 2, 6])).tolist()
-    [0, 2]
-    """
-    longest = int(np.diff(offsets).max(initial=0))
-    counts = np.zeros(len(offsets) - 1, np.int32)
-    kernels.count_crossing_arcs(heads, offsets, np.empty(kernels.CROSSING_ARRAYS * longest, np.int32), counts)
-    return counts

@@ -1,13 +1,4 @@
-"""Trees with one root from arc scores.
-
-Scores of all arcs of many sentences, as decoders read them.
-
-The best tree with one root, from scores of arcs.
-
-The best projective tree with one root, from scores of arcs.
-
-Trees with one root from scores of arcs, by words that choose their heads from left to right.
-"""
+"""Trees with one root from arc scores: the best ones, the best projective ones, and by beam search."""
 
 from __future__ import annotations
 
@@ -17,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import InputError, pluralize
+from deadheat.errors import InputError, counted
 from deadheat.kernels.decoding import (
     CONTRACTION_ARRAYS,
     SCORE_LIMIT,
@@ -81,8 +72,8 @@ def arc_scores(scores: Scores, offsets: Indices) -> ArcScores:
         widths = lengths + 1
         bounds = np.concatenate([[0], np.cumsum(widths * widths)])
         if len(flat) != bounds[-1]:
-            expected = f"expected {pluralize(int(bounds[-1]), 'number')} for {pluralize(len(lengths), 'sentence')}"
-            raise InputError(f"scores: {pluralize(len(flat), 'number')}; {expected}")
+            expected = f"expected {counted(int(bounds[-1]), 'number')} for {counted(len(lengths), 'sentence')}"
+            raise InputError(f"scores: {counted(len(flat), 'number')}; {expected}")
         return ArcScores(flat, bounds[:-1].astype(np.int64), widths.astype(np.int64), offsets)
     size = flat.shape[-1]
     if flat.ndim != 3 or flat.shape[:2] != (len(lengths), size) or size <= longest:
@@ -121,9 +112,9 @@ def best_trees(scores: Scores, offsets: Indices) -> Codes:
     size = arcs.longest + 1
     heads = np.empty(arcs.words, np.int32)
     rows, entries = np.empty(size * size), np.empty(size * size, np.int32)
-    weights, room = np.empty(2 * size), np.empty(CONTRACTION_ARRAYS * size, np.int32)
+    weights, workspace = np.empty(2 * size), np.empty(CONTRACTION_ARRAYS * size, np.int32)
     unfit = find_arborescences(
-        arcs.flat, arcs.starts, arcs.widths, arcs.offsets, rows, entries, weights, room, heads
+        arcs.flat, arcs.starts, arcs.widths, arcs.offsets, rows, entries, weights, workspace, heads
     )  # fmt: skip
     if unfit >= 0:
         raise arcs.refuse(unfit)
@@ -137,14 +128,6 @@ def best_projective_trees(scores: Scores, offsets: Indices) -> Codes:
     -----
     Eisner's algorithm (1996) over the words, and the best word to hang from the root last; cubic in the length of
     a sentence. Of equal trees the same one is found everywhere.
-
-    Examples
-    --------
-    >>> scores = np.zeros((5, 5))
-    >>> scores[[1, 2, 3, 4], [3, 4, 0, 3]] = 9      # arcs 3 -> 1 and 4 -> 2 cross
-    >>> scores[2, 3] = 5
-    >>> best_projective_trees(scores.ravel(), np.array([0, 4]))
-    array([3, 3, 0, 3], dtype=int32)
     """
     arcs = arc_scores(scores, offsets)
     heads = np.empty(arcs.words, np.int32)
@@ -176,22 +159,14 @@ def beam_trees(scores: Scores, offsets: Indices, *, beam: int) -> Codes:
 
     Of equal sums the one whose words before this one did better is taken, then the one with the lower head. Time is
     quadratic in the length of a sentence, times the beam, but for walks from heads upwards.
-
-    Examples
-    --------
-    >>> scores = np.zeros((3, 3))
-    >>> scores[1] = [5, 0, 4]            # word 1: the root, or word 2
-    >>> scores[2] = [6, 1, 0]            # word 2: the root, or word 1
-    >>> [beam_trees(scores.ravel(), np.array([0, 2]), beam=beam).tolist() for beam in (1, 2)]
-    [[0, 1], [2, 0]]
     """
     if beam < 1:
         raise InputError(f"beam={beam}; expected at least 1")
     arcs = arc_scores(scores, offsets)
     heads = np.empty(arcs.words, np.int32)
-    room = np.empty(2 * beam * (arcs.longest + 1), np.int32)
+    workspace = np.empty(2 * beam * (arcs.longest + 1), np.int32)
     sums, choices = np.empty(2 * beam), np.empty(2 * beam, np.int64)
-    unfit = find_pointed_trees(arcs.flat, arcs.starts, arcs.widths, arcs.offsets, beam, room, sums, choices, heads)
+    unfit = find_pointed_trees(arcs.flat, arcs.starts, arcs.widths, arcs.offsets, beam, workspace, sums, choices, heads)
     if unfit >= 0:
         raise arcs.refuse(unfit)
     return heads

@@ -132,10 +132,11 @@ def _option_table(result: Contrast) -> Table:
     sizes = {len(block.comparison.pairs) for block in result.blocks}
     corrected = correction_words(result.correction, sizes.pop() if len(sizes) == 1 else None, noun="pair")
     how = f"(sign test on configurations, p-values {corrected}, alpha {result.alpha:g})"
+    several = f" ({corrected})" if any(len(block.comparison.pairs) > 1 for block in result.blocks) else ""
     caption = (
         f"Share of configurations that each option of {{}} wins; scores: {{}}{result.scale.unit}. Differences and "
     )
-    caption += f"p-values ({corrected}) are relative to the option with most wins."
+    caption += f"p-values{several} are relative to the option with most wins."
     return Table(
         columns,
         tuple(rows),

@@ -203,7 +203,7 @@ def _pairs(result: Ranking) -> Iterator[Block]:
         )
     counted = result.all_subsets is not None or result.lists_all
     closest = sorted(result.pairs, key=lambda pair: -pair.shares[1])[:CLOSEST]
-    yield _pair_table(closest, "Pairs that change their order most often.")
+    yield _pair_table(closest, "Pairs of systems, those whose order changes most often first.")
     if len(result.pairs) > CLOSEST:
         yield _pair_table(result.pairs, "All pairs.", detail=True)
     how = "counted over all subsets of this size" if counted else "estimated from the random subsets"
@@ -269,9 +269,9 @@ def _anomalies(result: Ranking, anomalies: Anomalies) -> Iterator[Block]:
     corrected = CORRECTIONS.get(anomalies.correction, anomalies.correction)
     yield Note(
         "For a value, the table shows its share among the data sets of these subsets and among all data sets; for a "
-        "number, the means. The p-value is the probability of a share at least as high (for a number, of a mean at least "
-        "as different) if the attribute were assigned to data sets at random. p-values of a system are corrected together "
-        f"by {corrected}."
+        "number, the means. The p-value is the probability of a share at least as high (for a number, of a mean at "
+        "least as different) if the attribute were assigned to data sets at random. p-values of a system are corrected "
+        f"together by {corrected}."
     )
 
 
@@ -327,7 +327,7 @@ def _error_reductions(subsets: Sequence[NamedSubset], systems: Sequence[str]) ->
     rows: list[tuple[Content, ...]] = []
     for subset in subsets:
         shares = {(item.reference, item.system): item.share for item in subset.error_reductions}
-        rows.append((subset.name, *(shares[pair] for pair in pairs)))
+        rows.append((subset.name, *(shares.get(pair) for pair in pairs)))
     caption = "Error reduction in percent: errors of the second system that the first avoids, averaged over data sets."
     return Table(columns, tuple(rows), name="error-reductions", caption=caption)
 
@@ -378,9 +378,9 @@ def _representative(result: RepresentativeSubsets) -> Iterator[Block]:
     yield Table(columns, tuple(rows), labels=2)
     yield Paragraph(
         text(
-            "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets order "
-            "{} of the pairs of that half as all data sets do, and {} of the pairs of the other half; random subsets of "
-            "the same size order {} of the latter.",
+            "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets "
+            "order {} of the pairs of that half as all data sets do, and {} of the pairs of the other half; random "
+            "subsets of the same size order {} of the latter.",
             count(result.halvings, "halving"),
             share(result.fitted),
             share(result.held_out),

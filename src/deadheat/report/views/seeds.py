@@ -140,12 +140,13 @@ def _system_table(result: Seeds) -> Table:
         Column("runs", COUNT),
         *(Column(heading, form) for heading in ("min", "median", "max", "mean", "SD")),
     )
+    part = f" on the {result.part} set" if result.part else ""
     how = f"(Mann-Whitney test, p-values {_correction(result)}, alpha {result.alpha:g})"
     return Table(
         columns,
         tuple(rows),
         name="seeds",
-        caption=text(f"{{}}{result.scale.unit} over runs; SD: standard deviation.", result.metric),
+        caption=text(f"{{}}{result.scale.unit}{part} over runs; SD: standard deviation.", result.metric),
         marks=(
             Mark(DAGGER, f"not shown to differ from the best {how}"),
             Mark(DOUBLE_DAGGER, f"too few runs to show any difference from the best {how}"),

@@ -74,8 +74,8 @@ def _headline(result: SizeStudy) -> Text:
     if len(sets) > 1:
         return text("{} of each of {} are sufficient to rank the systems.", words, total)
     whole = sets[0]
-    half = text(", more than half of it") if 2 * largest > whole.words else Text(())
-    return text("{} of {} are sufficient to rank the systems{}.", words, whole.name, half)
+    half = Text((", more than half of it,",)) if 2 * largest > whole.words else Text(())
+    return text("{} of {}{} are sufficient to rank the systems.", words, whole.name, half)
 
 
 def _needed(test_set: SetSizes) -> int | None:

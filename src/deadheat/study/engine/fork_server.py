@@ -1,7 +1,12 @@
-"""The study's side of the template process: start it, have it fork and end workers, hear from it."""
+"""The fork server: a single-threaded process that loads what all workers need, forks them, and never runs a task.
+
+It ends workers together with whatever their tasks started, and reports to the study how they died. When the study is
+gone it ends them all. `docs/design/engine.md` gives the reasons. `ForkServer` is the study's side of it.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
 import os
@@ -12,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -20,152 +26,39 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from deadheat.errors import InputError
-from deadheat.study.engine.executor import WorkersFailed
 from deadheat.study.engine.worker import (
     Inbox,
     Ready,
+    WorkerError,
     adopt_orphans,
-    children,
-    described,
-    die_with_parent,
+    become_worker,
+    child_pids,
+    describe_error,
+    log_tail,
     receive,
     send,
     serve,
-    settle,
-    tail,
+    set_parent_death_signal,
 )
 
-# As many processes as cores: a library that starts as many threads in each would only get in its own way.
-ONE_THREAD = dict.fromkeys(
-    (
-        "BLIS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NPROC",  # of jax
-        "NUMBA_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "POLARS_MAX_THREADS",
-        "RAYON_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-    ),
-    "1",
-)
-# The same for compiled networks, where nobody has set these flags.
+# One process per core: libraries that start as many threads in each would slow each other down.
+_LIBRARIES = ("BLIS", "MKL", "NUMBA", "NUMEXPR", "OMP", "OPENBLAS", "RAYON")
+ONE_THREAD = dict.fromkeys((f"{name}_NUM_THREADS" for name in _LIBRARIES), "1")
+ONE_THREAD |= {"NPROC": "1", "POLARS_MAX_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}  # NPROC is for jax
+# The same for compiled networks, unless the user has set these flags.
 XLA_FLAGS = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-_START = """\
+GRACE_S = 2.0  # between asking a worker to end and killing it
+THREADS = "threads"  # sent instead of Ready when loading the job has started threads
+_GROUP_S = 1.0  # for the last processes of a killed group to disappear
+_EXIT_S = GRACE_S + 2.0  # for the fork server to end its workers and itself
+_MAIN = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
 from deadheat.study.engine.fork_server import main
 main()
 """
-GRACE_S = 2.0  # between asking a worker to end and ending it
-_LEAVE_S = GRACE_S + 2.0  # for the template to end its workers and itself
 
-
-def log_file(folder: str | None) -> IO[bytes]:
-    """A file without a name, to whose end everybody writes; it is gone with the last process that has it open."""
-    import fcntl
-
-    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (whoever asks for it closes it)
-    fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
-    return file
-
-
-class Nursery:
-    """A template process that has loaded a job, or that lets each worker load it (`apart`)."""
-
-    def __init__(self, job: bytes, *, apart: bool, log_folder: str | None) -> None:
-        self._log = log_file(log_folder)
-        control, theirs = socket.socketpair()
-        self._control = control
-        self.inbox = Inbox(control)
-        surroundings = {"PYTHONHASHSEED": "0", "XLA_FLAGS": XLA_FLAGS, **os.environ, **ONE_THREAD}
-        options = [f"-W{option}" for option in sys.warnoptions]
-        arguments = [json.dumps(sys.path), str(theirs.fileno()), str(os.getpid())]
-        self._process = subprocess.Popen(
-            [sys.executable, "-u", *options, "-c", _START, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            env=surroundings,
-            pass_fds=[theirs.fileno()],
-            start_new_session=True,  # Ctrl-C is for the study, which then ends the workers
-        )
-        theirs.close()
-        try:
-            self.threaded = self._threaded(job, apart=apart)
-        except BaseException:
-            self.kill()
-            raise
-
-    def _threaded(self, job: bytes, *, apart: bool) -> bool:
-        """Whether loading the job has started threads, so that no worker can be forked."""
-        try:
-            send(self._control, (job, apart))
-            answer, _ = receive(self._control)
-        except (EOFError, OSError):
-            self._process.wait()
-            said = tail(self._log.fileno())
-            raise WorkersFailed(f"the template of the workers ended with {self._process.returncode}\n{said}") from None
-        check(answer, log=tail(self._log.fileno()))
-        return bool(answer == THREADS)
-
-    def fileno(self) -> int:
-        """So that it can be waited for."""
-        return self._control.fileno()
-
-    def start(self, number: int, channel: socket.socket, log: IO[bytes]) -> None:
-        """Fork a worker that talks through a channel and prints to a log."""
-        self._send(Start(number), [channel.fileno(), log.fileno()])
-
-    def end(self, number: int, *, at_once: bool) -> None:
-        """End a worker and what its task has started."""
-        self._send(End(number, at_once))
-
-    def close(self) -> bool:
-        """End all workers, with some time for them to put things in order; whether all of them are gone for certain."""
-        self._send(Quit())
-        try:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_LEAVE_S)
-        finally:
-            self.kill()
-        return self._process.returncode == 0
-
-    def kill(self) -> None:
-        """End the template; workers do not outlive it."""
-        self._process.kill()
-        self._process.wait()
-        self._control.close()
-        self._log.close()
-
-    def _send(self, message: object, descriptors: list[int] | None = None) -> None:
-        with suppress(OSError):  # it is dead: its socket says so too
-            send(self._control, message, descriptors or [])
-
-
-def check(answer: Any, *, log: str = "") -> None:
-    """Raise what kept a worker or the template from loading the job."""
-    if not isinstance(answer, Ready) or not answer.error:
-        return
-    if answer.is_input:
-        raise InputError(answer.error)
-    raise WorkersFailed(f"workers: the work could not be loaded; {answer.error}\n{log}".rstrip())
-
-
-def kill_group(pid: int) -> None:
-    """Kill what is left of a worker's group after its template is gone; 0 is a worker that never was."""
-    if pid:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-
-
-_GROUP_S = 1.0  # for the last processes of a group to be gone after they were killed
-
-THREADS = "threads"  # what the template says instead of Ready when loading has started threads
-
-Loaded = tuple[Ready, Callable[[Any], Any] | None]
+LoadedJob = tuple[Ready, Callable[[Any], Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +70,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """End a worker: at once, or with some time to put things in order."""
+    """End a worker: at once, or with some time to clean up."""
 
     number: int
     at_once: bool
@@ -185,7 +78,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Quit:
-    """End all workers, and then yourself."""
+    """End all workers, then the fork server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +91,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """A worker is gone, and so is what it had started."""
+    """A worker is gone, and so are the processes it had started."""
 
     number: int
     exit_code: int  # negative: the signal
@@ -206,29 +99,117 @@ class Died:
     peak_mb: float
 
 
+def log_file() -> IO[bytes]:
+    """An append-only file without a name; it is gone with the last process that has it open."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
+    fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_APPEND)
+    return file
+
+
+class ForkServer:
+    """A running fork server. It loads the job itself, unless every worker is to load it (`load_in_workers`)."""
+
+    def __init__(self, job: bytes, *, load_in_workers: bool) -> None:
+        self._log = log_file()
+        control, remote = socket.socketpair()
+        self._control = control
+        self.inbox = Inbox(control)
+        environment = {"PYTHONHASHSEED": "0", "XLA_FLAGS": XLA_FLAGS, **os.environ, **ONE_THREAD}
+        options = [f"-W{option}" for option in sys.warnoptions]
+        arguments = [json.dumps(sys.path), str(remote.fileno()), str(os.getpid())]
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", *options, "-c", _MAIN, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            env=environment,
+            pass_fds=[remote.fileno()],
+            start_new_session=True,  # Ctrl-C is for the study, which then ends the workers
+        )
+        remote.close()
+        try:
+            self.threaded = self._load(job, load_in_workers=load_in_workers)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _load(self, job: bytes, *, load_in_workers: bool) -> bool:
+        """Load the job; whether that has started threads, so that no worker can be forked."""
+        try:
+            send(self._control, (job, load_in_workers))
+            answer, _ = receive(self._control)
+        except (EOFError, OSError):
+            self._process.wait()
+            log = log_tail(self._log.fileno())
+            raise WorkerError(f"workers: the fork server ended with {self._process.returncode}\n{log}") from None
+        check_ready(answer, log=log_tail(self._log.fileno()))
+        return bool(answer == THREADS)
+
+    def fileno(self) -> int:
+        return self._control.fileno()
+
+    def start(self, number: int, channel: socket.socket, log: IO[bytes]) -> None:
+        """Fork a worker that uses a channel and prints to a log."""
+        self._send(Start(number), [channel.fileno(), log.fileno()])
+
+    def end(self, number: int, *, at_once: bool) -> None:
+        """End a worker and the processes of its task."""
+        self._send(End(number, at_once))
+
+    def close(self) -> bool:
+        """End all workers, with some time to clean up; whether all of them are certainly gone."""
+        self._send(Quit())
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_EXIT_S)
+        finally:
+            self.kill()
+        return self._process.returncode == 0
+
+    def kill(self) -> None:
+        """Kill the fork server; workers do not outlive it."""
+        self._process.kill()
+        self._process.wait()
+        self._control.close()
+        self._log.close()
+
+    def _send(self, message: object, descriptors: list[int] | None = None) -> None:
+        with suppress(OSError):  # it is dead: its socket shows that too
+            send(self._control, message, descriptors or [])
+
+
+def check_ready(answer: Any, *, log: str = "") -> None:
+    """Raise the error that kept a worker or the fork server from loading the job."""
+    if not isinstance(answer, Ready) or not answer.error:
+        return
+    if answer.is_input:
+        raise InputError(answer.error)
+    raise WorkerError(f"workers: the work could not be loaded; {answer.error}\n{log}".rstrip())
+
+
 def main() -> None:
-    """Take the job from the study, load it, fork workers."""
+    """Run the fork server: receive the job from the study, load it, fork workers."""
     study = int(sys.argv[3])
-    die_with_parent()  # loading can take a while, in which nobody looks at the socket
+    set_parent_death_signal()  # nobody watches the socket while the job is loaded
     if os.getppid() != study:
         return
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     with socket.socket(fileno=int(sys.argv[2])) as control:
-        (job, apart), _ = receive(control)
-        answer, work = (Ready(), None) if apart else attempted(job)
-        started_threads = not answer.error and threads() > 1
-        send(control, THREADS if started_threads else answer)
-        if answer.error or started_threads:
+        (job, load_in_workers), _ = receive(control)
+        answer, work = (Ready(), None) if load_in_workers else load_job(job)
+        has_threads = not answer.error and _thread_count() > 1
+        send(control, THREADS if has_threads else answer)
+        if answer.error or has_threads:
             return
         gc.collect()
         gc.freeze()  # or the collector would write to every shared page
-        die_with_parent(0)
-        Template(control, study, lambda: (Ready(), work) if work is not None else attempted(job)).run()
+        set_parent_death_signal(0)
+        ForkLoop(control, study, lambda: (Ready(), work) if work is not None else load_job(job)).run()
 
 
-def attempted(job: bytes) -> Loaded:
-    """Load what a worker calls with each task and make it ready, or say why not."""
+def load_job(job: bytes) -> LoadedJob:
+    """Unpickle the work and prepare it, or say why not."""
     try:
         work, prepare = pickle.loads(job)
         if prepare is not None:
@@ -237,27 +218,25 @@ def attempted(job: bytes) -> Loaded:
         if isinstance(error, InputError):
             return Ready(str(error), is_input=True), None
         traceback.print_exc()
-        return Ready(described(error)), None
+        return Ready(describe_error(error)), None
     return Ready(), work
 
 
-def threads() -> int:
-    """How many threads this process has, those of libraries included."""
+def _thread_count() -> int:
+    """The threads of this process, those of libraries included."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
-        import threading
-
         return threading.active_count()
 
 
-class Template:
-    """Forks workers and buries them."""
+class ForkLoop:
+    """Forks and reaps workers, inside the fork server."""
 
-    def __init__(self, control: socket.socket, study: int, load: Callable[[], Loaded]) -> None:
+    def __init__(self, control: socket.socket, study: int, load: Callable[[], LoadedJob]) -> None:
         self._control, self._load = control, load
-        self._pids: dict[int, int] = {}  # of the workers, by number
-        self._patience: dict[int, float] = {}  # when a worker that was asked to end is killed, by number
+        self._pids: dict[int, int] = {}  # of workers, by number
+        self._deadlines: dict[int, float] = {}  # when a worker that was asked to end is killed, by number
         self._quitting = False
         self._wakeup, wakeup = os.pipe()
         for end in (self._wakeup, wakeup):
@@ -270,11 +249,11 @@ class Template:
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._poll.register(self._wakeup, select.POLLIN)
-        # The socket tells that the study is gone, unless it has forked: then a copy of it stays open.
+        # The socket shows that the study is gone, unless the study has forked: then a copy of it stays open.
         with suppress(AttributeError, OSError):
-            gone = os.pidfd_open(study)
-            self._descriptors.append(gone)
-            self._poll.register(gone, select.POLLIN)
+            study_exit = os.pidfd_open(study)
+            self._descriptors.append(study_exit)
+            self._poll.register(study_exit, select.POLLIN)
 
     def run(self) -> None:
         """Serve the study until it says to quit, or is gone."""
@@ -283,28 +262,28 @@ class Template:
             if self._wakeup in ready:
                 with suppress(BlockingIOError):
                     os.read(self._wakeup, 4096)
-            self._bury()
+            self._reap()
             if self._control.fileno() in ready:
                 try:
-                    self._obey(*receive(self._control, descriptors=2))
-                    continue  # the study lives, or its last words come first
+                    self._handle(*receive(self._control, descriptors=2))
+                    continue  # the study is alive, or its last messages come first
                 except (EOFError, OSError):
                     break
             if ready - {self._wakeup}:
                 break
-            self._lose_patience()
+            self._kill_overdue()
         for number in self._pids:
             self._signal(number, signal.SIGKILL)
         while self._pids:
-            self._bury(announce=False)
+            self._reap(announce=False)
             time.sleep(0.001)
 
     def _timeout_ms(self) -> float | None:
-        if not self._patience:
+        if not self._deadlines:
             return None
-        return max(0.0, min(self._patience.values()) - time.monotonic()) * 1000 + 1
+        return max(0.0, min(self._deadlines.values()) - time.monotonic()) * 1000 + 1
 
-    def _obey(self, message: object, descriptors: list[int]) -> None:
+    def _handle(self, message: object, descriptors: list[int]) -> None:
         match message:
             case Start(number):
                 self._fork(number, *descriptors)
@@ -315,25 +294,25 @@ class Template:
                 for number in self._pids:
                     self._end(number, at_once=False)
 
-    def _tell(self, message: object) -> None:
-        with suppress(OSError):  # nobody listens: the end of the socket will be noticed
+    def _report(self, message: object) -> None:
+        with suppress(OSError):  # no reader: the loop will see the end of the socket
             send(self._control, message)
 
     def _fork(self, number: int, channel: int, log: int) -> None:
-        here = os.getpid()
+        parent = os.getpid()
         pid = os.fork()
         if pid:
             self._pids[number] = pid
             os.close(channel)
             os.close(log)
-            self._tell(Started(number, pid))
+            self._report(Started(number, pid))
             return
         code = 1
         try:
             signal.set_wakeup_fd(-1)
             for descriptor in self._descriptors:
                 os.close(descriptor)
-            settle(log, here)
+            become_worker(log, parent)
             self._work(socket.socket(fileno=channel), log)
             code = 0
         except BaseException:
@@ -344,33 +323,33 @@ class Template:
     def _work(self, channel: socket.socket, log: int) -> None:
         answer, work = self._load()
         if answer.error and not answer.is_input:
-            answer = Ready(f"{answer.error}\n{tail(log)}")
+            answer = Ready(f"{answer.error}\n{log_tail(log)}")
         send(channel, answer)
         if work is not None:
             serve(channel, log, work)
 
     def _end(self, number: int, *, at_once: bool) -> None:
-        if number not in self._pids:  # it has died, and the study will hear of it
+        if number not in self._pids:  # it has died already
             return
         self._signal(number, signal.SIGKILL if at_once else signal.SIGTERM)
         if not at_once:
-            self._patience[number] = time.monotonic() + GRACE_S
+            self._deadlines[number] = time.monotonic() + GRACE_S
 
-    def _lose_patience(self) -> None:
-        for number, until in list(self._patience.items()):
-            if time.monotonic() >= until:
-                del self._patience[number]
+    def _kill_overdue(self) -> None:
+        for number, deadline in list(self._deadlines.items()):
+            if time.monotonic() >= deadline:
+                del self._deadlines[number]
                 self._signal(number, signal.SIGKILL)
 
     def _signal(self, number: int, sent: signal.Signals) -> None:
-        """To a worker and all of its group; it is not reaped yet, so the number is still its own."""
+        """Signal a worker and its group; it is not reaped yet, so the pid is still its own."""
         pid = self._pids[number]
         for kill in (os.killpg, os.kill):  # it may not lead a group yet
             with suppress(ProcessLookupError, PermissionError):
                 kill(pid, sent)
 
-    def _bury(self, *, announce: bool = True) -> None:
-        """Reap who has died; of a worker, first end its group, then tell the study."""
+    def _reap(self, *, announce: bool = True) -> None:
+        """Reap dead processes; for a worker, kill its group first, then report to the study."""
         numbers = {pid: number for number, pid in self._pids.items()}
         while True:
             try:
@@ -384,29 +363,29 @@ class Template:
                 continue
             number = numbers.pop(dead.si_pid)
             self._signal(number, signal.SIGKILL)
-            died = buried(number, dead.si_pid)
+            died = _reap_group(number, dead.si_pid)
             del self._pids[number]
-            self._patience.pop(number, None)
+            self._deadlines.pop(number, None)
             if announce:
-                self._tell(died)
-        # Whoever left the group of a worker is our child now that the worker is dead.
-        for pid in set(children()).difference(self._pids.values()):
+                self._report(died)
+        # Processes that left the group of a dead worker are our children now.
+        for pid in set(child_pids()).difference(self._pids.values()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
 
-def buried(number: int, pid: int) -> Died:
-    """Reap a dead worker, then the killed processes of its group, which are our children now; what they used in all."""
-    _, status, used = os.wait4(pid, 0)
-    cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss
-    until = time.monotonic() + _GROUP_S
+def _reap_group(number: int, pid: int) -> Died:
+    """Reap a dead worker and the killed processes of its group; adds up what they used."""
+    _, status, usage = os.wait4(pid, 0)
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+    deadline = time.monotonic() + _GROUP_S
     with suppress(ChildProcessError):
-        while time.monotonic() < until:
-            reaped, _, used = os.wait4(-pid, os.WNOHANG)
+        while time.monotonic() < deadline:
+            reaped, _, usage = os.wait4(-pid, os.WNOHANG)
             if not reaped:
                 time.sleep(0.0005)
                 continue
-            cpu += used.ru_utime + used.ru_stime
-            peak = max(peak, used.ru_maxrss)
+            cpu += usage.ru_utime + usage.ru_stime
+            peak = max(peak, usage.ru_maxrss)
     unit = 1 if sys.platform == "darwin" else 1024
     return Died(number, os.waitstatus_to_exitcode(status), cpu, peak * unit / 1e6)

@@ -1,7 +1,7 @@
-"""How far a study is: a bar that is redrawn on a terminal, plain lines now and then elsewhere.
+"""Progress of a study: a bar that is redrawn on a terminal, plain lines now and then elsewhere.
 
-It is drawn when a cell finishes and at no other time: there is no thread, which a fork could catch in the middle of
-something. The cursor is never hidden, so that nothing has to be put right when the study is killed.
+It is drawn only when a cell finishes. There is no thread, which a fork could interrupt, and the cursor is never hidden,
+so nothing has to be restored when the study is killed.
 """
 
 from __future__ import annotations
@@ -12,40 +12,30 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
-from deadheat.screen import Screen, is_terminal, visible
+from deadheat.screen import Screen, is_terminal
 
-LAST = 50  # cells that the time left is reckoned from
-TRIMMED = 0.1  # of these, the share of the quickest and of the slowest that does not count
+WINDOW = 50  # last cells that the remaining time is estimated from
+TRIMMED = 0.1  # share of the quickest and of the slowest of them that is ignored
 REDRAW_S, LINE_S = 0.1, 10.0
+BAR_SIZES = (40, 24, 12, 6)  # characters
+UNICODE, ASCII = "━╸─", "##-"  # done, half done, to do: readable without colour
+OPTIONAL_PARTS = ("running", "speed", "so far")  # dropped in this order if the line is too long
+GAP = "  "
+STYLES = {"bar": "green", "rest": "dim", "failed": "bold red"}
 _CLEAR = "\r\x1b[K"
 
 
 def trimmed_mean(values: Sequence[float]) -> float:
-    """The mean without a tenth of the values at each end, so that one odd cell does not count.
-
-    Examples
-    --------
-    >>> trimmed_mean([1.0, 2.0, 3.0])
-    2.0
-    >>> trimmed_mean([1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 3.0, 5000.0])
-    2.125
-    """
+    """The mean without a tenth of the values at each end, so that one odd cell does not count."""
     cut = int(TRIMMED * len(values))
     kept = sorted(values)[cut : len(values) - cut]
     return math.fsum(kept) / len(kept)
 
 
 def duration(seconds: float) -> str:
-    """A time in its two largest units.
-
-    Examples
-    --------
-    >>> duration(0.4), duration(59.6), duration(3599.0), duration(90000.0)
-    ('0 s', '1 min 0 s', '59 min 59 s', '1 d 1 h')
-    """
+    """A time in its two largest units."""
     whole = round(seconds)
     for unit, name, smaller, small_name in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
         if whole >= unit:
@@ -54,13 +44,7 @@ def duration(seconds: float) -> str:
 
 
 def speed(per_second: float) -> str:
-    """How many cells a second, minute or hour.
-
-    Examples
-    --------
-    >>> speed(12.0), speed(0.5), speed(0.001)
-    ('12/s', '30/min', '3.6/h')
-    """
+    """Cells per second, minute or hour."""
     for seconds, name in ((1, "s"), (60, "min")):
         if (rate := per_second * seconds) >= 1:
             return f"{rate:,.0f}/{name}" if rate >= 100 else f"{rate:.3g}/{name}"
@@ -68,30 +52,7 @@ def speed(per_second: float) -> str:
 
 
 class Progress:
-    """Counts cells as they finish and says so on stderr.
-
-    Parameters
-    ----------
-    total
-        How many cells there are to run.
-    workers
-        How many run at once.
-    quiet
-        Say nothing.
-    stream
-        Where to write; stderr by default.
-    clock
-        What tells the time, in seconds.
-
-    Examples
-    --------
-    >>> import sys
-    >>> with Progress(3, workers=1, stream=sys.stdout, clock=lambda: 0.0) as progress:
-    ...     progress.finished(4.0, running=1)
-    ...     progress.finished(2.0, running=1, failed=True)
-    1 of 3 done, 1 running, 15/min, 8 s left
-    2 of 3 done, 1 failed, 1 running, 20/min, 3 s left
-    """
+    """Counts finished cells, of `total` with `workers` at once, and shows the progress on stderr or another stream."""
 
     def __init__(
         self,
@@ -106,58 +67,48 @@ class Progress:
         self._workers, self._quiet, self._clock = max(1, workers), quiet, clock
         self._stream = sys.stderr if stream is None else stream
         self._redraws = is_terminal(self._stream)
-        self._seconds: deque[float] = deque(maxlen=LAST)
-        self._said = ""
-        self._said_at = -math.inf
+        self._seconds: deque[float] = deque(maxlen=WINDOW)
+        self._line = ""
+        self._written_at = -math.inf
         self._began = clock()
         self._closed = False
-        self._bar: Bar | None = None
+        self._bar = ProgressBar()
 
     def finished(self, wall_s: float, *, running: int, failed: bool = False) -> None:
-        """One cell more is finished; it took so long, and so many run now."""
+        """Count one more finished cell: its time, and how many cells run now."""
         self.done += 1
         self.failed += failed
         self.running = running
         self._seconds.append(wall_s)
-        self._say()
+        self._update()
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest will take if it is like the last cells; None before the first."""
+        """The estimated remaining time, from the last cells; None before the first."""
         left = self.total - self.done
         if not self._seconds or left <= 0:
             return None if left > 0 else 0.0
-        # The last cells of all do not fill the workers: a cell takes its time however many could run beside it.
+        # The last cells do not occupy all workers: a cell takes its time however many could run beside it.
         return trimmed_mean(self._seconds) * max(1.0, left / self._workers)
 
     def __str__(self) -> str:
         return ", ".join(self._parts().values())
 
-    def note(self, line: str) -> None:
-        """Write a line of its own, above the one that is redrawn."""
-        if self._quiet:
-            return
-        shown = visible(line)
-        self._write(f"{_CLEAR}{shown}\n{self._said}" if self._redraws else f"{shown}\n")
-
     def close(self) -> None:
-        """Say for the last time how far it is."""
-        if (self.done or self._said) and not self._closed:
+        """Show the final state."""
+        if (self.done or self._line) and not self._closed:
             self._closed = True
-            self._say(last=True)
+            self._update(last=True)
 
     def __enter__(self) -> Self:
         if self._redraws and self.total:
-            self._say()
+            self._update()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
     def _parts(self) -> dict[str, str]:
-        """What there is to say while it runs, by name."""
         parts = {"done": f"{self.done:,} of {self.total:,} done"}
         if self.failed:
             parts["failed"] = f"{self.failed:,} failed"
@@ -169,10 +120,8 @@ class Progress:
             parts["left"] = f"{duration(left)} left"
         return parts
 
-    def _drawn(self, now: float, *, last: bool) -> str:
-        """The bar, and what stands beside it."""
-        if self._bar is None:
-            self._bar = Bar()
+    def _draw(self, now: float, *, last: bool) -> str:
+        """The bar, and the text beside it."""
         parts, seconds = self._parts(), now - self._began
         if last:
             parts = {name: parts[name] for name in ("done", "failed") if name in parts}
@@ -185,16 +134,16 @@ class Progress:
             parts |= {"left": left} if left else {}
         return self._bar.line(self.done / max(1, self.total), parts, Screen.of(self._stream))
 
-    def _say(self, *, last: bool = False) -> None:
+    def _update(self, *, last: bool = False) -> None:
         now = self._clock()
-        if self._quiet or (not last and now - self._said_at < (REDRAW_S if self._redraws else LINE_S)):
+        if self._quiet or (not last and now - self._written_at < (REDRAW_S if self._redraws else LINE_S)):
             return
         if self._redraws:
-            said = self._drawn(now, last=last)
-            self._write(f"{_CLEAR}{said}" + ("\n" if last else ""))
-        elif (said := str(self)) != self._said:
-            self._write(f"{said}\n")
-        self._said, self._said_at = "" if last and self._redraws else said, now
+            line = self._draw(now, last=last)
+            self._write(f"{_CLEAR}{line}" + ("\n" if last else ""))
+        elif (line := str(self)) != self._line:
+            self._write(f"{line}\n")
+        self._line, self._written_at = "" if last and self._redraws else line, now
 
     def _write(self, text: str) -> None:
         with suppress(OSError, ValueError):  # nobody reads it any more; the study goes on
@@ -202,63 +151,44 @@ class Progress:
             self._stream.flush()
 
 
-SIZES = (40, 24, 12, 6)  # characters of the bar
-UNICODE, ASCII = "━╸─", "##-"  # done, begun, to do: the line is heavy or light, and needs no colour to be read
-DROPPED = ("running", "speed", "so far")  # in this order, where there is no room
-GAP = "  "
-STYLES = {"bar": "green", "rest": "dim", "failed": "bold red"}
-
-
-class Bar:
-    """Draws the line; the bar may become shorter while numbers beside it grow, and stays so.
-
-    Examples
-    --------
-    >>> bar = Bar()
-    >>> parts = {"done": "3 of 4 done", "failed": "1 failed", "so far": "9 s so far", "left": "3 s left"}
-    >>> for columns in (80, 50, 42, 25):
-    ...     print(bar.line(0.75, parts, Screen(columns, color=False)))
-    ━━━━━━━━━━━━━━━━━━──────  3 of 4 done, 1 failed, 9 s so far, 3 s left
-    ━━━━━━━━━───  3 of 4 done, 1 failed, 3 s left
-    ━━━━╸─  3 of 4 done, 1 failed, 3 s left
-    3 of 4 done, 1 failed
-    """
+class ProgressBar:
+    """Draws the line; the bar becomes shorter when the numbers beside it grow, and stays so."""
 
     def __init__(self) -> None:
-        self._sizes: tuple[int, ...] = SIZES
+        self._sizes: tuple[int, ...] = BAR_SIZES
 
     def line(self, share: float, parts: Mapping[str, str], screen: Screen) -> str:
-        """A bar as long as the share that is done, then the parts; one column stays free, for a full line may wrap."""
-        room = screen.columns - 1
-        for kept in _fewer(parts, DROPPED):
-            left = room - len(", ".join(kept.values())) - len(GAP)
-            if fitting := [size for size in self._sizes if size <= left]:
-                self._sizes = tuple(fitting)
-                return _bar(share, fitting[0], screen) + GAP + _said(kept, screen)
-        for kept in _fewer(parts, (*DROPPED, "left")):
-            if len(", ".join(kept.values())) <= room:
-                return _said(kept, screen)
-        return parts["done"][:room]
+        """The bar and the parts that fit; one column stays free, since a full line may wrap."""
+        width = screen.columns - 1
+        for kept in _shorter(parts, OPTIONAL_PARTS):
+            left = width - len(", ".join(kept.values())) - len(GAP)
+            if sizes := [size for size in self._sizes if size <= left]:
+                self._sizes = tuple(sizes)
+                return _bar(share, sizes[0], screen) + GAP + _join(kept, screen)
+        for kept in _shorter(parts, (*OPTIONAL_PARTS, "left")):
+            if len(", ".join(kept.values())) <= width:
+                return _join(kept, screen)
+        return parts["done"][:width]
 
 
-def _fewer(parts: Mapping[str, str], dropped: Sequence[str]) -> Iterator[dict[str, str]]:
-    """All parts, then without the first of those that can be dropped, without the first two, ..."""
-    for count in range(len(dropped) + 1):
-        yield {name: text for name, text in parts.items() if name not in dropped[:count]}
+def _shorter(parts: Mapping[str, str], optional: Sequence[str]) -> Iterator[dict[str, str]]:
+    """All parts, then without the first optional one, without the first two, ..."""
+    for count in range(len(optional) + 1):
+        yield {name: text for name, text in parts.items() if name not in optional[:count]}
 
 
-def _said(parts: Mapping[str, str], screen: Screen) -> str:
-    return ", ".join(_styled(text, name, screen) for name, text in parts.items())
+def _join(parts: Mapping[str, str], screen: Screen) -> str:
+    return ", ".join(_style(text, name, screen) for name, text in parts.items())
 
 
 def _bar(share: float, width: int, screen: Screen) -> str:
-    done, begun, rest = tuple(UNICODE if screen.can_show(UNICODE) else ASCII)
+    done, half, rest = tuple(UNICODE if screen.can_show(UNICODE) else ASCII)
     halves = int(2 * width * min(1.0, share))
-    drawn = done * (halves // 2) + begun * (halves % 2)
-    return _styled(drawn, "bar", screen) + _styled(rest * (width - len(drawn)), "rest", screen)
+    drawn = done * (halves // 2) + half * (halves % 2)
+    return _style(drawn, "bar", screen) + _style(rest * (width - len(drawn)), "rest", screen)
 
 
-def _styled(text: str, name: str, screen: Screen) -> str:
+def _style(text: str, name: str, screen: Screen) -> str:
     if name not in STYLES or not screen.color or not text:
         return text
     from rich.style import Style  # slow to load, and only a terminal needs it

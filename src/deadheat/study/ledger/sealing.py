@@ -1,7 +1,7 @@
-"""Sealed test sets: the labels lie beside the ledger, readable by their owner alone; everybody else gets the text.
+"""Sealed test sets: the labels are beside the ledger, readable only by their owner; everybody else gets the text.
 
-Predictions are made from the copy without labels. Scored against that copy, they are scored against the sealed labels,
-which are found by the hash of the text, and the look is counted.
+Predictions are made from the copy without labels. When they are scored against that copy, the sealed labels are found
+by the hash of the text, and the evaluation is recorded.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ import numpy as np
 
 from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
-from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
-from deadheat.corpus.reading import reading_options
+from deadheat.corpus.corpus import Comments, Extras, Part
+from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.reading import as_read
 from deadheat.errors import InputError, reason
-from deadheat.study.ledger.ledger import Ledger, Watched
+from deadheat.study.ledger.ledger import Ledger, LedgerTestSet
 
 FOLDER = "sealed"
-# What of MISC is text: how words are parted (Universal Dependencies).
+# Keys of MISC that belong to the text: the spacing between words (Universal Dependencies).
 SPACING = frozenset({"SpaceAfter", "SpacesAfter", "SpacesBefore", "SpacesInToken"})
 KEPT_COMMENT = re.compile(rb"#[ \t]*(text|sent_id|newdoc|newpar)\b(?!_)")
 
 
 @dataclass(frozen=True, slots=True)
-class Sealed:
-    """A test set whose labels were put away, and the copy that can be handed out."""
+class SealedTestSet:
+    """A test set whose labels are sealed, and the copy for others."""
 
-    watched: Watched
+    test_set: LedgerTestSet
     labels: Path
     copy: Path
     notes: tuple[str, ...] = ()
@@ -41,15 +42,17 @@ class Sealed:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the command prints them under `--json`."""
         return {
-            "name": self.watched.name,
-            "test_set": self.watched.hash,
+            "name": self.test_set.name,
+            "test_set": self.test_set.hash,
             "labels": str(self.labels),
             "copy": str(self.copy),
         }
 
 
-def seal(ledger: Ledger, corpus: Corpus, copy: str | os.PathLike[str] = "", *, budget: int | None = None) -> Sealed:
-    """Put the labels of a test set away, write a copy without them, and guard the test set."""
+def seal(
+    ledger: Ledger, corpus: Corpus, copy: str | os.PathLike[str] = "", *, budget: int | None = None
+) -> SealedTestSet:
+    """Seal the labels of a test set, write a copy without them, and guard the test set."""
     if len(corpus.parts) != 1:
         raise InputError(f"{corpus.name}: {len(corpus.parts)} files; expected one to seal")
     path = corpus.parts[0].path
@@ -58,55 +61,55 @@ def seal(ledger: Ledger, corpus: Corpus, copy: str | os.PathLike[str] = "", *, b
     target = Path(copy) if copy else copy_name(path)
     if os.path.lexists(target):
         raise InputError(f"{target}: exists already; expected a new name for the copy without labels (--out)")
-    watched, labels = Watched.of(corpus), content_hash(corpus)
-    line, place = _seal_line(ledger, watched.hash), _place(ledger, watched.hash)
+    test_set, labels = LedgerTestSet.of(corpus), content_hash(corpus)
+    line, sealed = _seal_line(ledger, test_set.hash), _sealed_file(ledger, test_set.hash)
     if line is not None and line.get("labels") != labels:
         raise InputError(f"{path}: sealed already on {line.get('time')}, with other labels; expected the same labels")
     text = unlabelled(corpus)
-    assert text_hash(text) == watched.hash
+    assert text_hash(text) == test_set.hash
     notes: tuple[str, ...] = ()
     write(text, target, mend=True)
     try:
-        if line is None or not os.path.exists(place):
-            _put_away(place, to_bytes(corpus, mend=True))
-        more = {} if budget is None else {"budget": budget}
+        if line is None or not os.path.exists(sealed):
+            _write_private(sealed, to_bytes(corpus, mend=True))
+        fields = {} if budget is None else {"budget": budget}
         if line is None:
-            notes = ledger.add("seal", watched, labels=labels, reading=reading_options(corpus), **more)
-        elif more:
-            notes = ledger.add("guard", watched, **more)
+            notes = ledger.add("seal", test_set, labels=labels, reading=as_read(corpus), **fields)
+        elif fields:
+            notes = ledger.add("guard", test_set, **fields)
     except InputError:
         target.unlink()
         raise
-    return Sealed(watched, place, target, notes)
+    return SealedTestSet(test_set, sealed, target, notes)
 
 
 def sealed_labels(ledger: Ledger, corpus: Corpus) -> tuple[Corpus, str] | None:
-    """The sealed labels of a text that has none, and what a person should be told; None if there are none."""
+    """The sealed labels of a text without labels, and a note for the user; None if there are none."""
     if not is_unlabelled(corpus):
         return None
-    found = text_hash(corpus)
-    line, place = _seal_line(ledger, found), _place(ledger, found)
+    test_set = text_hash(corpus)
+    line, sealed = _seal_line(ledger, test_set), _sealed_file(ledger, test_set)
     if line is None:
         return None
     try:
-        place.open("rb").close()
+        sealed.open("rb").close()
     except OSError as error:
-        raise InputError(f"{corpus.name}: its sealed labels cannot be read ({place}: {reason(error)})") from error
-    labelled = read(place, **line.get("reading", {}))
+        raise InputError(f"{corpus.name}: its sealed labels cannot be read ({sealed}: {reason(error)})") from error
+    labelled = read(sealed, **line.get("reading", {}))
     if content_hash(labelled) != line.get("labels"):
-        raise InputError(f"{place}: not the labels that were sealed on {line.get('time')}; expected them unchanged")
+        raise InputError(f"{sealed}: not the labels that were sealed on {line.get('time')}; expected them unchanged")
     name = str(line.get("name"))
     labelled = replace(labelled, name=name, parts=(Part(name, 0),))
     return labelled, f"{corpus.name}: no labels; scored against the sealed labels of {name}"
 
 
 def has_sealed(ledger: Ledger) -> bool:
-    """Whether any labels were ever sealed beside a ledger."""
+    """Whether there are sealed labels beside a ledger."""
     return os.path.isdir(ledger.path.parent / FOLDER)
 
 
 def unlabelled(corpus: Corpus) -> Corpus:
-    """The text alone: other columns `_`, no heads, no empty nodes, of the comments those about the text."""
+    """The text only: other columns are `_`; no heads or empty nodes; only comments about the text."""
     tree_like = corpus.layout.format in ("conllu", "conllx")
     tokens = np.flatnonzero(corpus.extras.span > 0)  # multiword tokens; empty nodes are annotation
     columns: dict[str, Column] = {}
@@ -133,25 +136,19 @@ def unlabelled(corpus: Corpus) -> Corpus:
 
 
 def is_unlabelled(corpus: Corpus) -> bool:
-    """Whether no word has anything but its form (and the spacing around it)."""
+    """Whether words have only a form (and the spacing around it)."""
     if corpus.heads is not None and corpus.words and int(corpus.heads.max()) >= 0:
         return False
     labels = [
         name for name in corpus.columns if name != "form" and (name != "misc" or corpus.layout.format == "columns")
     ]
-    nothing = {"_", _no_label(corpus)}
+    empty = {"_", _no_label(corpus)}
     used = (corpus.columns[name] for name in labels)
-    return all(column.vocabulary[code] in nothing for column in used for code in np.unique(column.codes).tolist())
+    return all(column.vocabulary[code] in empty for column in used for code in np.unique(column.codes).tolist())
 
 
 def copy_name(path: str) -> Path:
-    """The name of the copy beside a file: `test.conllu.gz` gives `test.unlabelled.conllu.gz`.
-
-    Examples
-    --------
-    >>> str(copy_name("data/en-test.conllu")), str(copy_name("plain")), str(copy_name("a.txt.gz"))
-    ('data/en-test.unlabelled.conllu', 'plain.unlabelled', 'a.unlabelled.txt.gz')
-    """
+    """The name of the copy beside a file: `test.conllu.gz` gives `test.unlabelled.conllu.gz`."""
     folder, name = os.path.split(path)
     plain = without_suffix(name)
     stem, suffix = os.path.splitext(plain)
@@ -159,22 +156,22 @@ def copy_name(path: str) -> Path:
 
 
 def _no_label(corpus: Corpus) -> str:
-    """What stands for no label; `word__` could not be read again, so tagged text with that mark has `word_-`."""
+    """The symbol for no label: `word__` could not be read again, so tagged text with that separator has `word_-`."""
     return "-" if corpus.layout.format == "tagged" and corpus.layout.separator == "_" else "_"
 
 
 def _spacing(misc: Vocabulary) -> tuple[np.ndarray, Vocabulary]:
-    """MISC with the spacing alone: for every code the new one, and what those stand for."""
+    """MISC reduced to spacing: the new code of every code, and the new vocabulary."""
     numbers = {"_": 0}
-    found = []
-    for each in misc.strings:
-        kept = "|".join(item for item in each.split("|") if item.partition("=")[0] in SPACING)
-        found.append(numbers.setdefault(kept or "_", len(numbers)))
-    return np.array(found, np.int32), Vocabulary.of(list(numbers))
+    codes = []
+    for misc_value in misc.strings:
+        spacing = "|".join(item for item in misc_value.split("|") if item.partition("=")[0] in SPACING)
+        codes.append(numbers.setdefault(spacing or "_", len(numbers)))
+    return np.array(codes, np.int32), Vocabulary.of(list(numbers))
 
 
 def _text_comments(comments: Comments) -> Comments:
-    """The lines about text, documents and paragraphs, sentence by sentence."""
+    """The lines about text, documents and paragraphs of every sentence."""
     blob, bounds = comments.blob.tobytes(), comments.offsets.tolist()
     kept = [
         b"".join(line for line in blob[a:b].splitlines(keepends=True) if KEPT_COMMENT.match(line))
@@ -185,28 +182,28 @@ def _text_comments(comments: Comments) -> Comments:
 
 
 def _seal_line(ledger: Ledger, test_set: str) -> Mapping[str, Any] | None:
-    own = (event for event in ledger.events(test_set) if event.get("test_set") == test_set)
-    return next((event for event in own if event.get("event") == "seal"), None)
+    events = (event for event in ledger.events(test_set) if event.get("test_set") == test_set)
+    return next((event for event in events if event.get("event") == "seal"), None)
 
 
-def _place(ledger: Ledger, test_set: str) -> Path:
+def _sealed_file(ledger: Ledger, test_set: str) -> Path:
     return ledger.path.parent / FOLDER / test_set
 
 
-def _put_away(place: Path, data: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    scratch = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+def _write_private(path: Path, data: bytes) -> None:
+    """Write a file that only its owner can read, in whole or not at all."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        place.parent.chmod(0o700)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.parent.chmod(0o700)
         try:
             file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(file, "wb") as out:
                 out.write(data)
                 out.flush()
                 os.fsync(out.fileno())
-            scratch.replace(place)
+            scratch.replace(path)
         finally:
             scratch.unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{place}: the labels cannot be put away ({reason(error)})") from error
+        raise InputError(f"{path}: the labels cannot be sealed ({reason(error)})") from error

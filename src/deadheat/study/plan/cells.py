@@ -1,4 +1,4 @@
-"""A cell of a study: one training and its predictions, known by what it is made from; and what came of it."""
+"""Cells of a study: one training with its predictions, identified by its inputs, and its outcome."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DONE, FAILED, TIMED_OUT, KILLED = "done", "failed", "timed out", "killed"
 class Cell:
     """One system with its settings and seed, on one split of one corpus.
 
-    Its key is the hash of all it is made from; the name of the corpus does not count, its text does.
+    The key is the hash of all inputs. It covers the text of the corpus, not its name.
     """
 
     corpus: str  # its name in the study
@@ -27,15 +27,15 @@ class Cell:
     number: int  # of the split
     system: str  # its name with settings
     seed: int
-    tune: str = ""  # the part to tune on, where the study names one
-    learned: str = ""  # the parts to learn from, joined by +, where that is not train alone
-    scored: tuple[str, ...] = field(default=(), compare=False)  # parts; as the study says where none is named
-    vectors: str = ""  # the hash of the file of word vectors that it reads, if any
-    final: bool = False  # a winner of a search, trained once more to be looked at on test
+    tune: str = ""  # the part to tune on, if the study names one
+    learned: str = ""  # the training parts, joined by +, if not train alone
+    scored: tuple[str, ...] = field(default=(), compare=False)  # parts to score, if not those of the study
+    vectors: str = ""  # the hash of the word vector file that it reads, if any
+    final: bool = False  # the winner of a search, trained again for the test set
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        made_from = {
+        inputs = {
             "corpus_hash": self.corpus_hash,
             "number": self.number,
             "seed": self.seed,
@@ -43,25 +43,25 @@ class Cell:
             "split_seed": self.split_seed,
             "system": self.system,
         }
-        made_from |= {name: value for name in ("tune", "learned", "vectors", "final") if (value := getattr(self, name))}
-        object.__setattr__(self, "key", hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:32])
+        inputs |= {name: value for name in ("tune", "learned", "vectors", "final") if (value := getattr(self, name))}
+        object.__setattr__(self, "key", hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:32])
 
     @property
     def setup(self) -> str:
-        """What it learns from and what picks its epoch, where the cell says so itself; and whether it won a search.
+        """The training parts and the part that selects the epoch, if the cell sets them itself.
 
         Examples
         --------
         >>> Cell("ewt", "", "standard.v1", 0, 0, "hmm.v1", 0, tune="dev", learned="train+tune").setup
         'train+tune, epoch by dev'
         """
-        way = f"{self.learned or 'train'}, epoch by {self.tune}" if self.tune else self.learned
-        return f"{way}, final" if self.final else way
+        setup = f"{self.learned or 'train'}, epoch by {self.tune}" if self.tune else self.learned
+        return f"{setup}, final" if self.final else setup
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartScores:
-    """The scores of a cell on one part: for every metric its value and the counts of every sentence."""
+    """The scores of a cell on one part: the value of every metric, and its counts per sentence."""
 
     part: str
     sentences: int
@@ -72,7 +72,7 @@ class PartScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What came of a cell; only a cell that is done has scores and predictions."""
+    """How a cell ended; only a cell that is done has scores and predictions."""
 
     cell: Cell
     status: str
@@ -83,5 +83,5 @@ class Outcome:
     log: str = ""
     error: str = ""
     scores: tuple[PartScores, ...] = ()
-    predictions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # part -> file, sha256
+    predictions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # part -> file, sha256, bytes
     provenance: Mapping[str, Any] = field(default_factory=dict)

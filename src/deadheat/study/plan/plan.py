@@ -1,4 +1,4 @@
-"""What a study will run: its cells, and what is needed to run one."""
+"""The plan of a study: its corpora, its cells, and what is needed to run a cell."""
 
 from __future__ import annotations
 
@@ -12,55 +12,55 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.documents import sort_by_part
-from deadheat.corpus.reading import expand
+from deadheat.corpus.grouping import in_order_of_parts
+from deadheat.corpus.source import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS, Metric
-from deadheat.neural.jobs import lacking
+from deadheat.neural.orders import lacking
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell
-from deadheat.study.plan.study_file import Study, SystemEntry, line_of, read_study
+from deadheat.study.plan.study_file import CorpusEntry, Mistake, Study, SystemEntry, line_of, read_study
 from deadheat.study.search.space import grid
 from deadheat.systems import SYSTEMS
 
-USUAL = ("accuracy", "unknown", "sentence-accuracy")  # metrics
-USUAL_OF_TREES = ("las", "uas")
+DEFAULT_METRICS = ("accuracy", "unknown", "sentence-accuracy")
+DEFAULT_TREE_METRICS = ("las", "uas")
 TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
-TRAIN, SEARCH = "train", "search"
-KEPT = 8  # splits; they are asked for one after the other
+TRAIN, SYSTEM_ENTRIES, SEARCH_ENTRIES = "train", "systems", "search"
+CACHED_SPLITS = 8  # cells of one split follow each other
 
 
 @dataclass(slots=True)
 class VectorFiles:
-    """Knows hashes of the files that systems name; a file that has changed is read once more."""
+    """Hashes of the word vector files that systems read; a file that has changed is hashed again."""
 
-    _named: dict[str, str] = field(default_factory=dict)  # by systems
+    _names: dict[str, str] = field(default_factory=dict)  # by system
     _hashes: dict[tuple[Path, int, int], str] = field(default_factory=dict)  # by path, time of change, size
 
     def hash_of(self, system: str, folder: Path) -> str:
-        """The hash of the file that a system reads, whose name is relative to a folder; nothing if it reads none."""
-        if system not in self._named:
-            self._named[system] = str(SYSTEMS.make(system).settings.get("vectors", ""))
-        if not self._named[system]:
+        """The hash of the file that a system reads, relative to a folder; empty if it reads none."""
+        if system not in self._names:
+            self._names[system] = str(SYSTEMS.make(system).settings.get("vectors", ""))
+        if not self._names[system]:
             return ""
-        path = folder / self._named[system]
+        path = folder / self._names[system]
         try:
-            now = path.stat()
-            place = (path, now.st_mtime_ns, now.st_size)
-            if place not in self._hashes:
+            status = path.stat()
+            version = (path, status.st_mtime_ns, status.st_size)
+            if version not in self._hashes:
                 with path.open("rb") as file:
-                    self._hashes[place] = hashlib.file_digest(file, "sha256").hexdigest()[:32]
+                    self._hashes[version] = hashlib.file_digest(file, "sha256").hexdigest()[:32]
         except OSError as error:
             raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
-        return self._hashes[place]
+        return self._hashes[version]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A study with its corpora read and its cells listed; a worker process makes the same plan from the same file."""
+    """A study with its corpora and its list of cells. Worker processes make the same plan from the same file."""
 
     path: Path
     text: str
@@ -68,39 +68,39 @@ class Plan:
     materials: dict[str, Material]
     hashes: dict[str, str]
     overrides: tuple[str, ...] = ()
-    chosen: tuple[Cell, ...] | None = None  # in the place of all cells of the systems
+    selection: tuple[Cell, ...] | None = None  # instead of all cells of the systems
     _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict, repr=False)
     _vectors: VectorFiles = field(default_factory=VectorFiles, repr=False)
 
     @classmethod
     def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
-        """Read a study file and its corpora; all mistakes are told together."""
+        """Read a study file and its corpora; all mistakes are reported together."""
         study, text = read_study(path, overrides)
         materials: dict[str, Material] = {}
         faults: list[Fault] = []
         for name, entry in study.corpora.items():
             try:
-                materials[name] = Material(_corpus(path.parent, entry.model_dump()), entry.documents)
+                materials[name] = Material(_read_corpus(path.parent, entry), entry.documents)
             except InputError as error:
                 line = line_of(text, ["corpora", name])
-                faults += [Fault(str(path), line, f"corpus {name}: {each}") for each in str(error).split("\n")]
+                faults += [Fault(str(path), line, f"corpus {name}: {message}") for message in str(error).split("\n")]
         if faults:
             raise StudyError(faults)
-        hashes = {name: _hash(material) for name, material in materials.items()}
+        hashes = {name: _corpus_hash(material) for name, material in materials.items()}
         plan = cls(path, text, study, materials, hashes, tuple(overrides))
-        faults = [Fault(str(path), line_of(text, place), told) for place, told in dict.fromkeys(plan._problems())]
-        if faults:
-            raise StudyError(faults)
+        mistakes = dict.fromkeys(plan._mistakes())
+        if mistakes:
+            raise StudyError([Fault(str(path), line_of(text, where), message) for where, message in mistakes])
         return plan
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """Every training there is, in the order in which they are begun: whole splits first."""
-        if self.chosen is not None:
-            return self.chosen
+        """All cells in the order in which they start: one split after the other."""
+        if self.selection is not None:
+            return self.selection
         tune = "" if self.study.tune == "auto" else self.study.tune
         vectors = {system: self.vectors_of(system) for system in self.systems}
-        found = [
+        cells = [
             Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run, tune, vectors=vectors[system])
             for corpus in self.materials
             for strategy, times, seed in self.strategies_of(corpus)
@@ -108,221 +108,216 @@ class Plan:
             for system, runs in self.systems.items()
             for run in runs
         ]
-        return tuple({cell.key: cell for cell in found}.values())
+        return tuple({cell.key: cell for cell in cells}.values())
 
     @cached_property
     def strategies(self) -> tuple[tuple[Strategy, int, int], ...]:
-        """The ways to split, each with how often and with which seed; once where there is but one such split."""
-        made = [(STRATEGIES.make(each.strategy, **each.settings), each) for each in self.study.splits]
-        return tuple((way, 1, 0) if way.once else (way, each.times, each.seed) for way, each in made)
+        """The split strategies, each with its number of splits and seed; one split if there can be no other."""
+        pairs = [(STRATEGIES.make(entry.strategy, **entry.settings), entry) for entry in self.study.splits]
+        return tuple((strategy, *((1, 0) if strategy.once else (entry.times, entry.seed))) for strategy, entry in pairs)
 
     def strategies_of(self, corpus: str) -> tuple[tuple[Strategy, int, int], ...]:
-        """The ways in which this corpus is split."""
-        return tuple(way for way, entry in zip(self.strategies, self.study.splits, strict=True) if entry.splits(corpus))
+        """The strategies that apply to a corpus."""
+        pairs = zip(self.strategies, self.study.splits, strict=True)
+        return tuple(strategy for strategy, entry in pairs if entry.applies_to(corpus))
 
     @cached_property
     def systems(self) -> dict[str, list[int]]:
-        """The seeds of every system, by its name with settings; one seed where the seed changes nothing."""
-        found: dict[str, list[int]] = {}
+        """The seeds of every system, by its name with settings; one seed if the seed has no effect."""
+        seeds: dict[str, list[int]] = {}
         for entry in self.study.systems:
             for settings in grid(entry.settings):
-                made = SYSTEMS.make(entry.name, **settings)
-                seeds = self.study.seeds_of(entry) if made.seeded else [0]
-                found[made.name] = list(dict.fromkeys([*found.get(made.name, []), *seeds]))
-        return found
+                system = SYSTEMS.make(entry.name, **settings)
+                more = self.study.seeds_of(entry) if system.seeded else [0]
+                seeds[system.name] = list(dict.fromkeys([*seeds.get(system.name, []), *more]))
+        return seeds
 
     @cached_property
     def metrics(self) -> dict[str, list[Metric]]:
-        """What every system is scored by: the metrics of the study that look at the column it predicts, or the usual.
-
-        What a system does not predict it leaves as it was, and so another metric would compare gold with gold.
-        """
+        """The metrics of every system; see `metrics_of`."""
         return {system: self.metrics_of(system) for system in self.systems}
 
     def metrics_of(self, system: str) -> list[Metric]:
-        """What one system is scored by."""
-        asked = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
-        column = _column(system)
-        if column == TREES:
-            own = [each for each in asked if each.compares in TREE_COLUMNS]
-            return own if asked else list(map(METRICS.make, USUAL_OF_TREES))
-        usual = [METRICS.make(name, column=column or "upos") for name in USUAL]
-        return [each for each in asked if column in ("", each.compares)] if asked else usual
+        """The metrics of the study that look at the column that a system predicts, or the defaults.
 
-    @cached_property
-    def _columns(self) -> dict[str, str]:
-        """What every system predicts: a column, or trees; nothing where that is not known."""
-        searched = [SYSTEMS.make(name, **settings).name for where, _, name, settings in self._asked if where == SEARCH]
-        return {name: _column(name) for name in [*self.systems, *searched]}
+        A system leaves other columns unchanged, so other metrics would compare gold with gold.
+        """
+        requested = list({metric.name: metric for metric in map(METRICS.make, self.study.metrics)}.values())
+        column = _predicted_column(system)
+        if column == TREES:
+            of_trees = [metric for metric in requested if metric.compares in TREE_COLUMNS]
+            return of_trees if requested else list(map(METRICS.make, DEFAULT_TREE_METRICS))
+        if requested:
+            return [metric for metric in requested if column in ("", metric.compares)]
+        return [METRICS.make(name, column=column or "upos") for name in DEFAULT_METRICS]
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """What systems are called in tables: their label, or their name; with settings where there are several."""
-        found: dict[str, str] = {}
+        """The names of systems in tables: their label or base name, with the settings that vary."""
+        labels: dict[str, str] = {}
         for entry in self.study.systems:
             variants = grid(entry.settings)
-            varied = {key for key in entry.settings if len({repr(each[key]) for each in variants}) > 1}
+            varied = {key for key in entry.settings if len({repr(variant[key]) for variant in variants}) > 1}
             for settings in variants:
                 name = SYSTEMS.make(entry.name, **settings).name
-                found[name] = _label(entry, name, {key: settings[key] for key in sorted(varied)})
-        return found if len(set(found.values())) == len(found) else {name: name for name in found}
+                labels[name] = _label(entry, name, {key: settings[key] for key in sorted(varied)})
+        return labels if len(set(labels.values())) == len(labels) else {name: name for name in labels}
 
     def label_of(self, system: str) -> str:
-        """What a system is called in tables; one that is searched has its name."""
+        """The name of a system in tables; for a candidate of a search, its full name."""
         return self.labels.get(system, system)
 
     def vectors_of(self, system: str) -> str:
-        """The hash of the file of word vectors that a system reads; nothing if it reads none."""
+        """The hash of the word vector file that a system reads; empty if it reads none."""
         return self._vectors.hash_of(system, self.path.parent) if system else ""
 
     def check_unchanged(self, cell: Cell) -> None:
-        """Refuse to train a cell whose corpus or vectors are not those that it is known by."""
+        """Refuse to train a cell whose corpus or vectors have changed."""
         for what, now, then in (
             (f"corpus {cell.corpus}", self.hashes.get(cell.corpus), cell.corpus_hash),
             (f"word vectors of {cell.system}", self.vectors_of(cell.system), cell.vectors),
         ):
             if now != then:
-                raise InputError(f"{what}: changed while the study was running; expected the same to its end")
+                raise InputError(f"{what}: changed while the study was running; expected no change until its end")
 
     def partition(self, cell: Cell) -> Partition:
         """The split of a cell."""
-        return self._drawn(cell.corpus, cell.split, cell.split_seed, cell.number)
+        return self._draw(cell.corpus, cell.split, cell.split_seed, cell.number)
 
-    def _drawn(self, corpus: str, split: str, seed: int, number: int) -> Partition:
-        place = (corpus, split, seed, number)
-        if place not in self._partitions:
-            if len(self._partitions) >= KEPT:
+    def _draw(self, corpus: str, split: str, seed: int, number: int) -> Partition:
+        key = (corpus, split, seed, number)
+        if key not in self._partitions:
+            if len(self._partitions) >= CACHED_SPLITS:
                 self._partitions.clear()
             material = self.materials[corpus]
-            drawn = self._ways[split].draw(material, seed, number)
-            self._partitions[place] = Partition(str(number), drawn.parts, material.corpus.sentences)
-        return self._partitions[place]
+            strategy = next(strategy for strategy, _, _ in self.strategies if strategy.name == split)
+            parts = strategy.draw(material, seed, number).parts
+            self._partitions[key] = Partition(str(number), parts, material.corpus.sentences)
+        return self._partitions[key]
 
-    @cached_property
-    def _ways(self) -> dict[str, Strategy]:
-        return {strategy.name: strategy for strategy, _, _ in self.strategies}
-
-    def learned(self, cell: Cell) -> Indices:
-        """The sentences that a cell learns from."""
+    def training_sentences(self, cell: Cell) -> Indices:
+        """The sentences that a cell is trained on."""
         parts = self.partition(cell).parts
         return np.sort(np.concatenate([parts[name] for name in (cell.learned or TRAIN).split("+")]))
 
     def tune_part(self, partition: Partition, cell: Cell | None = None) -> str:
-        """The part that picks among what training makes, of all cells or of one; nothing if there is none."""
-        wanted = self.study.tune if cell is None else cell.tune or self.study.tune
-        if wanted == "auto":
+        """The part that training tunes on, for all cells or for one; empty if there is none."""
+        tune = self.study.tune if cell is None else cell.tune or self.study.tune
+        if tune == "auto":
             return next((part for part in ("tune", "dev") if part in partition.parts), "")
-        if wanted == "none":
+        if tune == "none":
             return ""
-        if wanted not in partition.parts:
-            raise InputError(f"tune = {wanted!r}; the split has {', '.join(partition.parts)}")
-        return wanted
+        if tune not in partition.parts:
+            raise InputError(f"tune = {tune!r}; the split has {', '.join(partition.parts)}")
+        return tune
 
-    def evaluated(self, partition: Partition) -> list[str]:
-        """The parts that are scored: those asked for, or all but train."""
-        asked: list[str] = list(dict.fromkeys(self.study.evaluate))
-        asked = asked or [part for part in partition.parts if part != "train"]
-        missing = [part for part in ("train", *asked) if part not in partition.parts]
-        if missing or not asked:
+    def evaluated_parts(self, partition: Partition) -> list[str]:
+        """The parts to score: those that the study names, or all but train."""
+        parts: list[str] = list(dict.fromkeys(self.study.evaluate))
+        parts = parts or [part for part in partition.parts if part != TRAIN]
+        missing = [part for part in (TRAIN, *parts) if part not in partition.parts]
+        if missing or not parts:
             absent = missing[0] if missing else "a part to evaluate"
             raise InputError(f"{absent} is missing; the split has {', '.join(partition.parts)}")
-        return asked
+        return parts
 
     def scored_parts(self, cell: Cell) -> list[str]:
-        """The parts that are scored of a cell: its own, or those of all splits that are made as its split."""
+        """The parts to score of a cell: its own, or those of its strategy."""
         if cell.scored:
             return list(cell.scored)
-        return self.evaluated(self._drawn(cell.corpus, cell.split, cell.split_seed, 0))
+        return self.evaluated_parts(self._draw(cell.corpus, cell.split, cell.split_seed, 0))
 
-    def _problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """What shows only now, with its place: metrics that look at nothing, columns and parts that corpora lack."""
-        predicted = set(self._columns.values())
-        predicted |= set(TREE_COLUMNS) if TREES in predicted else set()
+    @property
+    def _entries(self) -> list[tuple[str, int, str, dict[str, Any]]]:
+        """Every system and search of the file: its table and index, the system's name, and its first settings."""
+        systems = [(entry.name, grid(entry.settings)[0]) for entry in self.study.systems]
+        searches = [(entry.system, entry.space.sample(1, entry.seed)[0]) for entry in self.study.search]
+        return [
+            (table, i, name, settings)
+            for table, entries in ((SYSTEM_ENTRIES, systems), (SEARCH_ENTRIES, searches))
+            for i, (name, settings) in enumerate(entries)
+        ]
+
+    def _mistakes(self) -> Iterator[Mistake]:
+        """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
+        searched = [
+            SYSTEMS.make(name, **more).name for table, _, name, more in self._entries if table == SEARCH_ENTRIES
+        ]
+        columns = {name: _predicted_column(name) for name in [*self.systems, *searched]}
+        predicted = set(columns.values()) | (set(TREE_COLUMNS) if TREES in columns.values() else set())
         for i, metric in enumerate(map(METRICS.make, self.study.metrics)):
             if not predicted & {"", metric.compares}:
-                yield ("metrics", i), f"{metric.name} looks at nothing that a system predicts; expected it to"
-        for system, column in self._columns.items():
+                yield ("metrics", i), f"{metric.name} scores nothing that a system predicts; expected it to"
+        for system, column in columns.items():
             if not self.metrics_of(system):
-                yield ("metrics",), f"none looks at {column}, which {system} predicts; expected one"
+                yield ("metrics",), f"none scores {column}, which {system} predicts; expected one"
             for name, material in self.materials.items():
                 known = list(material.corpus.columns)
                 if column and column != TREES and column not in known:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
-        for where, i, name, settings in self._asked:
+        for table, i, name, settings in self._entries:
             made = SYSTEMS.make(name, **settings)
-            if made.together is not None and (told := lacking(made.name.partition("(")[0])):
-                yield (where, i), told
-        yield from self._vector_problems()
-        yield from self._split_problems()
+            if made.together is not None and (message := lacking(made.name.partition("(")[0])):
+                yield (table, i), message
+        yield from self._vector_mistakes()
+        yield from self._split_mistakes()
 
-    def _vector_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Word vectors that are no file."""
-        for where, entries in (("systems", self.study.systems), (SEARCH, self.study.search)):
+    def _vector_mistakes(self) -> Iterator[Mistake]:
+        """Word vector files that do not exist."""
+        for table, entries in ((SYSTEM_ENTRIES, self.study.systems), (SEARCH_ENTRIES, self.study.search)):
             for i, entry in enumerate(entries):
-                given = entry.settings.get("vectors", "")
-                for vectors in given if isinstance(given, list) else [given]:
-                    if vectors and not (self.path.parent / str(vectors)).is_file():
-                        yield (where, i, "vectors"), f"vectors {vectors!r} is no file; expected word vectors"
+                files = entry.settings.get("vectors", "")
+                for file in files if isinstance(files, list) else [files]:
+                    if file and not (self.path.parent / str(file)).is_file():
+                        yield (table, i, "vectors"), f"vectors {file!r}: no such file; expected word vectors"
 
-    @property
-    def _asked(self) -> list[tuple[str, int, str, dict[str, Any]]]:
-        """Every entry of a system or a search: where it stands, the system's name, and the first of its settings."""
-        first = [(each.name, grid(each.settings)[0]) for each in self.study.systems]
-        searched = [(each.system, each.space.drawn(1, each.seed)[0]) for each in self.study.search]
-        return [
-            (where, i, name, settings)
-            for where, own in (("systems", first), (SEARCH, searched))
-            for i, (name, settings) in enumerate(own)
-        ]
-
-    def _split_problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Corpora that are unknown, or cannot be split as asked."""
+    def _split_mistakes(self) -> Iterator[Mistake]:
+        """Corpora that are unknown, or cannot be split as the study says."""
         for i, entry in enumerate(self.study.splits):
             for name in entry.corpora:
                 if name not in self.materials:
                     yield ("splits", i, "corpora"), f"corpus {name!r} is unknown; {nearest(name, list(self.materials))}"
         for name in self.materials:
             if not self.strategies_of(name):
-                yield ("corpora", name), f"no way to split corpus {name}; expected one in [[splits]]"
+                yield ("corpora", name), f"no split strategy for corpus {name}; expected one in [[splits]]"
             for i, (strategy, _, seed) in enumerate(self.strategies):
-                if not self.study.splits[i].splits(name):
+                if not self.study.splits[i].applies_to(name):
                     continue
                 try:
-                    partition = self._drawn(name, strategy.name, seed, 0)
+                    partition = self._draw(name, strategy.name, seed, 0)
                     self.tune_part(partition)
-                    self.evaluated(partition)
+                    self.evaluated_parts(partition)
                 except InputError as error:
                     yield ("splits", i), f"corpus {name}, {strategy.name}: {error}"
 
     @property
     def store_path(self) -> Path:
         """Where results go: beside the study file unless it says otherwise, and never outside its folder."""
-        named = self.study.store or f"{self.path.stem}.sqlite"
-        target = self.path.parent / named
-        inside = target.resolve().is_relative_to(self.path.parent.resolve())
-        if not inside:
-            raise InputError(f"{self.path}: store {named!r} is outside the study's folder; expected --store to name it")
+        name = self.study.store or f"{self.path.stem}.sqlite"
+        target = self.path.parent / name
+        if not target.resolve().is_relative_to(self.path.parent.resolve()):
+            raise InputError(f"{self.path}: store {name!r} is outside the study's folder; expected --store to name it")
         return target
 
 
-def _column(system: str) -> str:
-    """What a system predicts: a column, or trees; nothing where that is not known."""
+def _predicted_column(system: str) -> str:
+    """What a system predicts: a column, or trees; empty if unknown."""
     made = SYSTEMS.make(system)
     return TREES if made.trees else str(made.settings.get("column", ""))
 
 
-def _corpus(folder: Path, entry: dict[str, Any]) -> Corpus:
-    files = [entry["files"]] if isinstance(entry["files"], str) else entry["files"]
-    paths = sort_by_part(expand([folder / file for file in files]))
-    options = {key: entry[key] for key in ("format", "columns", "separator", "lenient")}
+def _read_corpus(folder: Path, entry: CorpusEntry) -> Corpus:
+    files = [entry.files] if isinstance(entry.files, str) else entry.files
+    paths = in_order_of_parts(expand([folder / file for file in files]))
+    options = entry.model_dump(include={"format", "columns", "separator", "lenient"})
     corpus = read(paths, **options)
     if not corpus.sentences:
         raise InputError(f"{corpus.name}: no sentences; expected some")
     return corpus
 
 
-def _hash(material: Material) -> str:
-    """Of all bytes of the corpus, for splits look at comments too, and of how columns, documents, parts are found."""
+def _corpus_hash(material: Material) -> str:
+    """The hash of all bytes of a corpus (splits depend on comments too) and of how it is divided."""
     digest = hashlib.sha256(material.document_rule.encode())
     if material.corpus.layout.format == "columns":
         digest.update("\t".join(material.corpus.columns).encode())

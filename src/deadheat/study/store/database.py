@@ -1,7 +1,7 @@
-"""The tables of a store, how older ones become newer ones, and what is said when SQLite refuses.
+"""The SQLite file of a store: its tables, migrations, errors, and the lock that admits one writer at a time.
 
-A store is known by its application id, and its layout by its user version; both stand in the first page of the file.
-Names that many rows share (corpora, systems, metrics) are kept once, and so are columns of counts.
+The application id identifies a store, and the user version its layout; both are in the first page of the file.
+Names that many rows share (corpora, systems, metrics) are stored once, and so are columns of counts.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from deadheat.errors import InputError, reason
 APPLICATION = 0x44484541
 VERSION = 3
 MAGIC = b"SQLite format 3\x00"
-WAIT_S = 20.0  # for another process to let go of the file; each holds it for milliseconds
-LONGEST = 100  # characters of what SQLite says
+WAIT_S = 20.0  # for another process to release the file; each holds it for milliseconds
+MAX_MESSAGE = 100  # characters of a message of SQLite
 EXPECTED = "expected a store that deadheat run wrote"
+_LOCKED: set[str] = set()  # by this process, which the system would let lock a file twice
 
 TABLES = """
 CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -56,7 +57,7 @@ CREATE TABLE studies (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT 
 CREATE TABLE results (id INTEGER PRIMARY KEY, time REAL NOT NULL, text TEXT NOT NULL);
 """
 
-# What makes a store of the next version of one of this version.
+# Statements that turn a store of this version into one of the next.
 MIGRATIONS: dict[int, Sequence[str]] = {
     0: (
         "ALTER TABLE runs ADD COLUMN peak_mb REAL NOT NULL DEFAULT 0",
@@ -67,41 +68,41 @@ MIGRATIONS: dict[int, Sequence[str]] = {
 }
 
 
-class Broken(Exception):
-    """A row says what cannot be."""
+class CorruptStore(Exception):
+    """A row has impossible values."""
 
 
 @contextlib.contextmanager
-def refusing(path: Path) -> Iterator[None]:
-    """What SQLite cannot do becomes one line about the file; mistakes of ours stay what they are."""
+def readable_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into one line about the file; our own programming errors stay as they are."""
     try:
         yield
     except sqlite3.ProgrammingError:
         raise
     except sqlite3.Error as error:
-        raise InputError(f"{path}: {_explained(error)}") from error
-    except (Broken, UnicodeDecodeError) as error:  # SQLite's own words may hold what is broken
-        said = error if isinstance(error, Broken) else "text that is none"
-        raise InputError(f"{path}: broken ({said}); {EXPECTED}, unchanged") from error
+        raise InputError(f"{path}: {_explain(error)}") from error
+    except (CorruptStore, UnicodeDecodeError) as error:  # even a message of SQLite may not be text
+        problem = error if isinstance(error, CorruptStore) else "text that is not Unicode"
+        raise InputError(f"{path}: broken ({problem}); {EXPECTED}, unchanged") from error
 
 
-def _explained(error: sqlite3.Error) -> str:
-    said = " ".join(str(error).split())[:LONGEST].rstrip(".").lower()
+def _explain(error: sqlite3.Error) -> str:
+    message = " ".join(str(error).split())[:MAX_MESSAGE].rstrip(".").lower()
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code == sqlite3.SQLITE_NOTADB:
         return f"not a store; {EXPECTED}"
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return f"cannot be written or read ({said}); what was added before is kept"
+        return f"cannot be written or read ({message}); what was added before is kept"
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
-        return f"cannot be opened or written ({said}); expected a file and a folder that may be written to"
+        return f"cannot be opened or written ({message}); expected a file and a folder with write permission"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return f"held by another program for {WAIT_S:.0f} s ({said}); expected it to be free"
-    return f"broken ({said}); {EXPECTED}, unchanged"
+        return f"locked by another program for {WAIT_S:.0f} s ({message}); expected it to be free"
+    return f"broken ({message}); {EXPECTED}, unchanged"
 
 
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing, also if the process is killed."""
+    """All or nothing, even if the process is killed."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -114,16 +115,15 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def create(path: Path) -> None:
-    """Make an empty store, whole or not at all; the caller sees to it that nobody else does the same."""
+    """Make an empty store, in whole or not at all; the caller holds the lock."""
     log = path.with_name(path.name + "-wal")
     if log.exists():
-        told = f"gone, but what was last written to it lies in {log.name}"
-        raise InputError(f"{path}: {told}; expected both files, or neither")
+        raise InputError(f"{path}: missing, but its last changes are in {log.name}; expected both files, or neither")
     scratch = path.with_name(path.name + ".new")
     try:
-        for each in (scratch, *(scratch.with_name(scratch.name + end) for end in ("-wal", "-shm", "-journal"))):
-            each.unlink(missing_ok=True)
-        with refusing(path), contextlib.closing(_connect(scratch, "rwc")) as connection:
+        for file in (scratch, *(scratch.with_name(scratch.name + end) for end in ("-wal", "-shm", "-journal"))):
+            file.unlink(missing_ok=True)
+        with readable_errors(path), contextlib.closing(_connect(scratch, "rwc")) as connection:
             connection.executescript(
                 f"BEGIN;{TABLES}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT;"
                 "PRAGMA journal_mode=WAL;"
@@ -137,25 +137,25 @@ def create(path: Path) -> None:
 
 
 def open_writing(path: Path) -> sqlite3.Connection:
-    """A store to be written to; one of an older version is brought up to date."""
-    with refusing(path), _opened(path, "rw") as connection:
+    """Open a store for writing; one of an older version is migrated."""
+    with readable_errors(path), _opened(path, "rw") as connection:
         _version(path, connection)
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")  # a commit that was told outlives a power cut
-        with transaction(connection):  # fails at once where nothing may be written
+        connection.execute("PRAGMA synchronous=FULL")  # a commit survives a power failure
+        with transaction(connection):  # fails at once without write permission
             _migrate(connection, _version(path, connection))
     return connection
 
 
 def open_reading(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
-    """A store that is only read, also while it is written; one of an older version is read from a copy."""
-    with refusing(path):
+    """Open a store for reading, even while it is written; one of an older version is read from a copy."""
+    with readable_errors(path):
         connection = _readable(path, any_thread=any_thread)
         try:
             version = _version(path, connection)
             if version == VERSION:
                 return connection
-            # In memory, or in a file without a name if it is large.
+            # In memory, or in a temporary file if it is large.
             copy = sqlite3.connect("", isolation_level=None, check_same_thread=not any_thread)
             connection.backup(copy)
         except BaseException:
@@ -170,27 +170,27 @@ def open_reading(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
 def _readable(path: Path, *, any_thread: bool) -> sqlite3.Connection:
     """A connection that cannot write.
 
-    A file that may be written to is opened so: then SQLite clears away its log with the last reader. In a folder that
-    may not be, it can only be opened as a file that never changes, and that is right where no log lies beside it.
+    With write permission the file is opened for writing, so that SQLite removes its log with the last reader. In a
+    read-only folder it can only be opened as immutable, which is right if there is no log beside it.
     """
     log = path.with_name(path.name + "-wal")
-    still = not log.exists() or log.stat().st_size == 0
-    said = ""
-    for mode in ("rw", "ro", *(["ro&immutable=1"] if still else [])):
+    no_log = not log.exists() or log.stat().st_size == 0
+    message = ""
+    for mode in ("rw", "ro", *(["ro&immutable=1"] if no_log else [])):
         try:
             with _opened(path, mode, any_thread=any_thread) as connection:
                 connection.execute("PRAGMA query_only=ON")
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 return connection
         except sqlite3.OperationalError as error:
-            said = str(error)
-    told = "cannot be read where it lies" if still else f"cannot be read together with {log.name}"
-    raise InputError(f"{path}: {told} ({said}); expected a folder that may be written to, or a copy in one")
+            message = str(error)
+    problem = "cannot be read in its folder" if no_log else f"cannot be read together with {log.name}"
+    raise InputError(f"{path}: {problem} ({message}); expected a folder with write permission, or a copy in one")
 
 
 @contextlib.contextmanager
 def _opened(path: Path, mode: str, *, any_thread: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection that stays open unless something goes wrong with it at once."""
+    """A connection that stays open unless the block fails."""
     _check_file(path)
     connection = _connect(path, mode, any_thread=any_thread)
     try:
@@ -224,8 +224,8 @@ def _version(path: Path, connection: sqlite3.Connection) -> int:
         raise InputError(f"{path}: a database, but not a store; {EXPECTED}")
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version not in (*MIGRATIONS, VERSION):
-        told = f"a store of layout {version}; this version of Deadheat knows layouts up to {VERSION}"
-        raise InputError(f"{path}: {told}, expected the version that wrote it or a later one")
+        problem = f"a store of layout {version}; this version of Deadheat knows layouts up to {VERSION}"
+        raise InputError(f"{path}: {problem}, expected the version that wrote it or a later one")
     return version
 
 
@@ -236,27 +236,18 @@ def _migrate(connection: sqlite3.Connection, version: int) -> None:
         connection.execute(f"PRAGMA user_version={step + 1}")
 
 
-_HELD: set[str] = set()  # by this process: a lock of the system's kind does not keep a process from itself
-
-
 class WriterLock:
-    """Held from its making until it is released.
+    """The lock of a store, held from its creation until it is released or the process ends.
 
-    Locks by `lockf` belong to the process: worker processes do not inherit them, so a study that is killed leaves no
-    lock behind although its workers may live a moment longer.
+    Locks by `lockf` belong to the process: workers do not inherit them, so a killed study leaves no lock behind even
+    if its workers live a moment longer.
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the lock of a store.
-
-        Raises
-        ------
-        InputError
-            If somebody holds it, or if the lock file cannot be written.
-        """
+        """Take the lock; raises InputError if it is held, or if the lock file cannot be written."""
         self._path = os.path.realpath(path)
-        if self._path in _HELD:
-            raise InputError(f"{path}: this process writes to it already; expected one writer at a time")
+        if self._path in _LOCKED:
+            raise InputError(f"{path}: already open for writing in this process; expected one writer at a time")
         lock = f"{self._path}.lock"
         try:
             self._file = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -269,22 +260,22 @@ class WriterLock:
             os.close(self._file)
             if error.errno not in (errno.EACCES, errno.EAGAIN):
                 raise InputError(f"{lock}: cannot be locked ({reason(error)})") from error
-            told = f"another study writes to it ({holder or 'just started'})"
-            raise InputError(f"{path}: {told}; expected one at a time") from None
-        _HELD.add(self._path)
+            problem = f"another study writes to it ({holder or 'just started'})"
+            raise InputError(f"{path}: {problem}; expected one at a time") from None
+        _LOCKED.add(self._path)
         self._owner = os.getpid()
         now = time.strftime("%Y-%m-%d %H:%M:%S")
-        with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
+        with contextlib.suppress(OSError):  # the lock works even if the disk is full
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, f"process {self._owner} on {socket.gethostname()} since {now}\n".encode(), 0)
 
-    def mine(self) -> bool:
-        """Whether this is the process that took it, and not a copy of that process."""
+    def is_owner(self) -> bool:
+        """Whether this is the process that took the lock, and not a fork of it."""
         return self._owner == os.getpid()
 
     def release(self) -> None:
-        """Let others write; the file stays, as taking it away could hit the next holder's."""
+        """Let others write; the file stays, since deleting it could hit that of the next writer."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
-            _HELD.discard(self._path)
+            _LOCKED.discard(self._path)

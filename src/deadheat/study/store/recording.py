@@ -1,4 +1,8 @@
-"""How outcomes become rows of a store."""
+"""What a run leaves behind: its outcome as rows of a store, its predictions as files, and its provenance.
+
+The predictions of a store are compressed files `STORE.predictions/ab/KEY.PART.zst`, where `ab` are the first two
+digits of the key. A file is first written to a folder for unfinished ones, which the next study empties.
+"""
 
 from __future__ import annotations
 
@@ -23,127 +27,131 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores
-from deadheat.study.store.counts import TEXT, compressed, decompressed, fingerprint, plain
-from deadheat.study.store.database import Broken
+from deadheat.study.store.counts import TEXT, column_bytes, compress, decompress, fingerprint
+from deadheat.study.store.database import CorruptStore
 from deadheat.version import __version__
 
 STATUSES = (DONE, FAILED, TIMED_OUT, KILLED)
 NO_COUNTS = np.empty((0, 0), np.int64)
-BELONGINGS = ("logs", "scores", "predictions")  # tables whose rows belong to a run
+RUN_TABLES = ("logs", "scores", "predictions")  # tables whose rows belong to a run
+UNFINISHED = "unfinished"
+PACKAGES = ("numpy", "scipy", "numba")
+GIT_LIMIT_S = 3.0
+_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
 
 
-class Recorder:
-    """Writes outcomes in the caller's transaction, and knows which names are there already."""
+class OutcomeWriter:
+    """Writes outcomes in the caller's transaction; caches the ids of names."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._known: dict[tuple[str, str], int] = {}
+        self._ids: dict[tuple[str, str], int] = {}
 
-    def forget(self) -> None:
-        """What was learned in a transaction that failed does not hold."""
-        self._known.clear()
+    def clear_cache(self) -> None:
+        """Forget the ids that a failed transaction has made."""
+        self._ids.clear()
 
     def add(self, outcome: Outcome) -> bool:
-        """Write an outcome unless its cell is done already; one that failed before is replaced."""
+        """Write an outcome unless its cell is done already; a failed one is replaced."""
         cell, key, execute = outcome.cell, outcome.cell.key, self._connection.execute
-        check(outcome, key)
+        _check_outcome(outcome, key)
         before = execute("SELECT id, status FROM runs WHERE key = ?", (key,)).fetchone()
         if before is not None:
             if before[1] == DONE:
                 return False
-            drop(self._connection, "id = ?", (before[0],))
+            delete_run(self._connection, key)
         made_with = json.dumps(dict(outcome.provenance), sort_keys=True, default=str)
         row = {
             "key": key,
-            "corpus": self._name(cell.corpus),
-            "corpus_hash": self._name(cell.corpus_hash),
-            "split": self._name(cell.split),
+            "corpus": self._name_id(cell.corpus),
+            "corpus_hash": self._name_id(cell.corpus_hash),
+            "split": self._name_id(cell.split),
             "split_seed": cell.split_seed,
             "number": cell.number,
-            "system": self._name(cell.system),
+            "system": self._name_id(cell.system),
             "seed": cell.seed,
             "status": outcome.status,
             "started": outcome.started,
             "wall_s": outcome.wall_s,
             "cpu_s": outcome.cpu_s,
             "peak_mb": outcome.peak_mb,
-            "error": _text(outcome.error),
-            "provenance": self._number("provenance", "text", made_with),
+            "error": _unicode(outcome.error),
+            "provenance": self._id("provenance", "text", made_with),
             "setup": cell.setup,
         }
-        places = ", ".join(f":{name}" for name in row)
-        run = execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({places})", row).lastrowid
+        placeholders = ", ".join(f":{name}" for name in row)
+        run = execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({placeholders})", row).lastrowid
         assert run is not None
         if outcome.log:
             raw = outcome.log.encode("utf-8", "backslashreplace")
-            execute("INSERT INTO logs VALUES (?, ?, ?)", (run, len(raw), compressed(raw, level=TEXT)))
-        for scored in outcome.scores:
-            self._scores(run, scored)
-        rows = [(run, part, kept["file"], kept["sha256"], kept["bytes"]) for part, kept in outcome.predictions.items()]
-        self._connection.executemany("INSERT INTO predictions VALUES (?, ?, ?, ?, ?)", rows)
+            execute("INSERT INTO logs VALUES (?, ?, ?)", (run, len(raw), compress(raw, level=TEXT)))
+        for scores in outcome.scores:
+            self._add_scores(run, scores)
+        files = [(run, part, file["file"], file["sha256"], file["bytes"]) for part, file in outcome.predictions.items()]
+        self._connection.executemany("INSERT INTO predictions VALUES (?, ?, ?, ?, ?)", files)
         return True
 
-    def study(self, text: str) -> None:
-        """Write down the study file of a run, if it is not the last one again."""
+    def add_study(self, text: str) -> None:
+        """Write the text of the study file, unless it is the same as the last one."""
         last = self._connection.execute("SELECT text FROM studies ORDER BY id DESC LIMIT 1").fetchone()
         if last is None or last[0] != text:
             self._connection.execute("INSERT INTO studies (time, text) VALUES (?, ?)", (time.time(), text))
 
-    def result(self, text: str) -> None:
-        """Write down what the study found; of several results the last one is kept."""
+    def set_result(self, text: str) -> None:
+        """Write the result of the study, in place of an earlier one."""
         self._connection.execute("DELETE FROM results")
         self._connection.execute("INSERT INTO results (time, text) VALUES (?, ?)", (time.time(), text))
 
-    def _scores(self, run: int, scored: PartScores) -> None:
-        part = self._name(scored.part)
-        for metric, value in scored.values.items():
-            counts_NF = scored.counts.get(metric, NO_COUNTS)
-            columns = [self._column(column_N) for column_N in np.ascontiguousarray(counts_NF.T)]
-            sizes = (int(scored.sentences), int(scored.words), len(counts_NF), len(columns))
-            row = (run, part, self._name(metric), float(value), *sizes, " ".join(map(str, columns)))
+    def _add_scores(self, run: int, scores: PartScores) -> None:
+        part = self._name_id(scores.part)
+        for metric, value in scores.values.items():
+            counts_NF = scores.counts.get(metric, NO_COUNTS)
+            columns = [self._column_id(column_N) for column_N in np.ascontiguousarray(counts_NF.T)]
+            sizes = (int(scores.sentences), int(scores.words), len(counts_NF), len(columns))
+            row = (run, part, self._name_id(metric), float(value), *sizes, " ".join(map(str, columns)))
             self._connection.execute("INSERT INTO scores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def _column(self, column_N: NDArray[np.integer]) -> int:
-        """The number of a column of counts, which is written if no run had the same."""
-        kind, raw = plain(column_N)
-        known_by = fingerprint(kind, raw)
-        found = self._connection.execute("SELECT id FROM columns WHERE fingerprint = ?", (known_by,)).fetchone()
-        if found is not None:
-            return int(found[0])
-        row = (known_by, kind, len(column_N), compressed(raw))
-        made = self._connection.execute("INSERT INTO columns (fingerprint, kind, units, data) VALUES (?, ?, ?, ?)", row)
-        return int(made.lastrowid or 0)
+    def _column_id(self, column_N: NDArray[np.integer]) -> int:
+        """The id of a column of counts, which is written if no run has the same."""
+        kind, raw = column_bytes(column_N)
+        identity = fingerprint(kind, raw)
+        stored = self._connection.execute("SELECT id FROM columns WHERE fingerprint = ?", (identity,)).fetchone()
+        if stored is not None:
+            return int(stored[0])
+        row = (identity, kind, len(column_N), compress(raw))
+        sql = "INSERT INTO columns (fingerprint, kind, units, data) VALUES (?, ?, ?, ?)"
+        return int(self._connection.execute(sql, row).lastrowid or 0)
 
-    def _name(self, name: str) -> int:
-        return self._number("names", "name", _text(name))
+    def _name_id(self, name: str) -> int:
+        return self._id("names", "name", _unicode(name))
 
-    def _number(self, table: str, column: str, text: str) -> int:
-        """The number of a text that is kept once."""
-        known = self._known.get((table, text))
-        if known is None:
+    def _id(self, table: str, column: str, text: str) -> int:
+        """The id of a text that is stored once."""
+        number = self._ids.get((table, text))
+        if number is None:
             self._connection.execute(f"INSERT OR IGNORE INTO {table} ({column}) VALUES (?)", (text,))
-            found = self._connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (text,)).fetchone()
-            if found is None:
-                raise Broken(f"{table} that cannot be found again")
-            known = self._known[table, text] = int(found[0])
-        return known
+            row = self._connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (text,)).fetchone()
+            if row is None:
+                raise CorruptStore(f"{table} that cannot be found again")
+            number = self._ids[table, text] = int(row[0])
+        return number
 
 
-def drop(connection: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> int:
-    """Take runs away with all that belongs to them."""
-    for table in BELONGINGS:
-        connection.execute(f"DELETE FROM {table} WHERE run IN (SELECT id FROM runs WHERE {where})", values)
-    return connection.execute(f"DELETE FROM runs WHERE {where}", values).rowcount
+def delete_run(connection: sqlite3.Connection, key: str) -> None:
+    """Delete a run with all rows that belong to it."""
+    for table in RUN_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE run IN (SELECT id FROM runs WHERE key = ?)", (key,))
+    connection.execute("DELETE FROM runs WHERE key = ?", (key,))
 
 
-def check(outcome: Outcome, key: str) -> None:
-    """Refuse an outcome that a store could not give back as it is."""
+def _check_outcome(outcome: Outcome, key: str) -> None:
+    """Refuse an outcome that a store could not return unchanged."""
     cell = outcome.cell
     where = f"outcome of {key}"
     if outcome.status not in STATUSES:
         raise InputError(f"{where}: status {outcome.status!r}; expected {', '.join(STATUSES)}")
     if outcome.status != DONE and (outcome.scores or outcome.predictions):
-        raise InputError(f"{where}: {outcome.status}, with scores or predictions; expected them of done cells alone")
+        raise InputError(f"{where}: {outcome.status}, with scores or predictions; expected them of done cells only")
     for name in ("split_seed", "number", "seed"):
         if not -(2**63) <= getattr(cell, name) < 2**63:
             raise InputError(f"{where}: {name} {getattr(cell, name)}; expected less than 2**63")
@@ -151,83 +159,62 @@ def check(outcome: Outcome, key: str) -> None:
         if not np.isfinite(getattr(outcome, name)):
             raise InputError(f"{where}: {name} is {getattr(outcome, name)}; expected a number")
     _check_scores(where, outcome.scores)
-    for part, kept in outcome.predictions.items():
-        place = place_of(key, part)
-        if not {"file", "sha256", "bytes"} <= set(kept) or kept["file"] != place:
-            told = f"prediction of part {part}: {dict(kept)}"
-            raise InputError(f"{where}: {told}; expected what write_prediction returned for {place}")
+    for part, file in outcome.predictions.items():
+        expected = prediction_file(key, part)
+        if not {"file", "sha256", "bytes"} <= set(file) or file["file"] != expected:
+            problem = f"prediction of part {part}: {dict(file)}"
+            raise InputError(f"{where}: {problem}; expected what write_prediction returned for {expected}")
 
 
 def _check_scores(where: str, scores: Sequence[PartScores]) -> None:
-    parts = [scored.part for scored in scores]
+    parts = [part.part for part in scores]
     if len(set(parts)) < len(parts):
         raise InputError(f"{where}: parts {', '.join(parts)}; expected each once")
-    for scored in scores:
-        if not set(scored.counts) <= set(scored.values):
-            raise InputError(
-                f"{where}: counts without a value in part {scored.part}; expected a value for every metric"
-            )
-        for metric, counts_NF in scored.counts.items():
+    for part in scores:
+        if not set(part.counts) <= set(part.values):
+            raise InputError(f"{where}: counts without a value in part {part.part}; expected a value for every metric")
+        for metric, counts_NF in part.counts.items():
             if counts_NF.ndim != 2 or counts_NF.shape[1] == 0 or not np.issubdtype(counts_NF.dtype, np.integer):
-                told = f"counts of {metric} are {counts_NF.dtype} of shape {counts_NF.shape}"
-                raise InputError(f"{where}: {told}; expected integers, units by fields")
+                problem = f"counts of {metric} are {counts_NF.dtype} of shape {counts_NF.shape}"
+                raise InputError(f"{where}: {problem}; expected integers, units by fields")
 
 
-def _text(text: str) -> str:
-    """Text that a database takes: what is not Unicode, as in some file names, is written out."""
+def _unicode(text: str) -> str:
+    """Text that a database accepts: bytes that are not Unicode, as in some file names, are escaped."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-UNFINISHED = "unfinished"
-_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
-
-
 def predictions_folder(store: str | os.PathLike[str]) -> Path:
-    """Where the predictions of a store lie."""
+    """The folder of the predictions of a store."""
     path = Path(os.path.realpath(store))
     return path.with_name(f"{path.name}.predictions")
 
 
-def place_of(key: str, part: str) -> str:
-    """A prediction's file, relative to the folder of all; names that could lead out of it are refused.
-
-    Examples
-    --------
-    >>> place_of("ab12", "test")
-    'ab/ab12.test.zst'
-    """
+def prediction_file(key: str, part: str) -> str:
+    """The file of a prediction, relative to the folder; names that could lead out of it are refused."""
     for what, name in (("key", key), ("part", part)):
         if not _NAME.fullmatch(name):
-            raise InputError(f"prediction: {what} {name!r}; expected letters, digits, _ and - alone")
+            raise InputError(f"prediction: {what} {name!r}; expected only letters, digits, _ and -")
     return f"{key[:2]}/{key}.{part}.zst"
 
 
 def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: bytes) -> dict[str, Any]:
-    r"""Write a prediction and return what a store has to know of it; worker processes call this.
+    r"""Write a prediction, in whole or not at all, and return its record for the store; worker processes call this.
 
     Raises
     ------
     InputError
         If it cannot be written; then there is no file, or the one from before.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> folder = tempfile.mkdtemp()
-    >>> kept = write_prediction(folder, "ab12", "test", b"1\tHi\n")
-    >>> kept["file"], kept["bytes"], read_prediction(Path(folder), kept)
-    ('ab/ab12.test.zst', 5, b'1\tHi\n')
     """
-    file = place_of(key, part)
+    file = prediction_file(key, part)
     target = Path(folder) / file
     scratch = Path(folder) / UNFINISHED / f"{key}.{part}.{os.getpid()}"
     try:
-        for each in (target.parent, scratch.parent):
-            each.mkdir(parents=True, exist_ok=True)
+        for parent in (target.parent, scratch.parent):
+            parent.mkdir(parents=True, exist_ok=True)
         try:
             with scratch.open("wb") as out:
-                out.write(compressed(data, level=TEXT))
+                out.write(compress(data, level=TEXT))
                 out.flush()
                 os.fsync(out.fileno())
             scratch.replace(target)
@@ -239,9 +226,9 @@ def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: 
     return {"file": file, "sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
 
 
-def read_prediction(folder: Path, kept: Mapping[str, Any]) -> bytes:
-    """A prediction as it was written; one that is gone or not the same is refused."""
-    target = folder / str(kept["file"])
+def read_prediction(folder: Path, record: Mapping[str, Any]) -> bytes:
+    """A prediction as it was written; one that is missing or has changed is refused."""
+    target = folder / str(record["file"])
     try:
         if not target.resolve().is_relative_to(folder.resolve()):
             raise InputError(f"{target}: outside the store's folder; expected a file in it")
@@ -249,49 +236,37 @@ def read_prediction(folder: Path, kept: Mapping[str, Any]) -> bytes:
     except OSError as error:
         raise InputError(f"{target}: cannot be read ({reason(error)})") from error
     try:
-        data = decompressed(raw, int(kept["bytes"]))
+        data = decompress(raw, int(record["bytes"]))
     except ValueError as error:
         raise InputError(f"{target}: changed since it was written ({error})") from None
-    if hashlib.sha256(data).hexdigest() != kept["sha256"]:
-        raise InputError(
-            f"{target}: changed since it was written; expected what has the hash {str(kept['sha256'])[:12]}"
-        )
+    expected = str(record["sha256"])
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise InputError(f"{target}: changed since it was written; expected content with the hash {expected[:12]}")
     return data
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Take away what killed processes left."""
+    """Delete the files that killed processes left unfinished."""
     with contextlib.suppress(OSError):
-        for each in (folder / UNFINISHED).iterdir():
-            each.unlink(missing_ok=True)
+        for file in (folder / UNFINISHED).iterdir():
+            file.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make sure that the name outlives a power cut too."""
-    opened = os.open(folder, os.O_RDONLY)
+    """Make sure that a new file name survives a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(opened)
+        os.fsync(descriptor)
     finally:
-        os.close(opened)
-
-
-PACKAGES = ("numpy", "scipy", "numba")
-GIT_LIMIT_S = 3.0
+        os.close(descriptor)
 
 
 def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
-    """All that is worth knowing of a run besides what is in its cells; the revision is that of `folder`.
-
-    Examples
-    --------
-    >>> found = provenance()
-    >>> found["deadheat"] == __version__, "host" in found
-    (True, True)
-    """
+    """Versions, machine and user of a run, and the git revision of `folder`."""
     return {
         "deadheat": __version__,
         "python": platform.python_version(),
-        **{name: found for name in PACKAGES if (found := _installed(name))},
+        **{name: installed for name in PACKAGES if (installed := _package_version(name))},
         "platform": platform.platform(),
         "processors": os.cpu_count() or 0,
         "host": socket.gethostname(),
@@ -301,16 +276,16 @@ def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:
 
 
 def revision(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The git revision of a folder, and whether tracked files differ from it; nothing where git tells none."""
-    found = _git(folder, "rev-parse", "--verify", "HEAD")
-    if not found:
+    """The git revision of a folder, and whether tracked files differ from it; empty without git."""
+    commit = _git(folder, "rev-parse", "--verify", "HEAD")
+    if not commit:
         return {}
     changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return {"revision": found, **({} if changes is None else {"changed": bool(changes)})}
+    return {"revision": commit, **({} if changes is None else {"changed": bool(changes)})}
 
 
 def _git(folder: str | os.PathLike[str], *arguments: str) -> str | None:
-    """What git prints, or None if there is no git, no repository, or no answer in time."""
+    """The output of git, or None if there is no git, no repository, or no answer in time."""
     try:
         done = subprocess.run(
             ["git", "-C", os.fspath(folder), *arguments],
@@ -327,7 +302,7 @@ def _git(folder: str | os.PathLike[str], *arguments: str) -> str | None:
     return done.stdout.strip()
 
 
-def _installed(name: str) -> str:
+def _package_version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:

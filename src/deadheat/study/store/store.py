@@ -1,9 +1,9 @@
-"""The store of runs: one SQLite file with scores and counts, predictions beside it.
+"""The store of a study: one SQLite file with scores and counts, and predictions in files beside it.
 
 One process writes, any number may read at the same time. Every outcome is one transaction, and a commit waits for the
-disk: whatever kills the writer, the store opens again and has every outcome that was added, whole and once. Nothing in
-it is ever unpickled or evaluated. SQLite's log (`STORE-wal`) belongs to the file while a study runs, and all who use
-the store then have to be on one machine.
+disk: whatever kills the writer, the store opens again and has every outcome that was added, in whole and once. Nothing
+in it is ever unpickled or evaluated. While a study runs, SQLite's log (`STORE-wal`) is part of the store, and all
+processes that use it have to be on one machine.
 """
 
 from __future__ import annotations
@@ -12,41 +12,35 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from deadheat.documents import to_json
 from deadheat.errors import InputError, NameUnknown
 from deadheat.study.plan.cells import DONE, Outcome
 from deadheat.study.store import database
-from deadheat.study.store.counts import Packed, Wanted, decompressed, fingerprint, read_counts, unpacked
-from deadheat.study.store.database import WriterLock, refusing
+from deadheat.study.store.counts import CountsQuery, decompress, fingerprint, read_counts, unpack
 from deadheat.study.store.recording import (
-    Recorder,
+    OutcomeWriter,
     clear_unfinished,
-    drop,
+    delete_run,
     predictions_folder,
     read_prediction,
-    write_prediction,
 )
 from deadheat.study.store.tables import runs_frame, scores_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from deadheat.results.study import StudyResult
-
-__all__ = ["Store", "open_store", "predictions_folder", "write_prediction"]
-
 AnyPath = str | os.PathLike[str]
 
 
 class Store:
-    """A store that is open; `Store.open` and `Store.read` make one. It closes at the end of a `with` block.
+    """An open store; `Store.open` and `Store.read` make one. It closes at the end of a `with` block.
 
     Examples
     --------
@@ -62,29 +56,29 @@ class Store:
     True [[[7, 8, 8], [3, 3, 3]]]
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: database.WriterLock | None) -> None:
         self.path = path
         self._connection = connection
         self._lock = lock
-        self._recorder = Recorder(connection)
+        self._writer = OutcomeWriter(connection)
 
     @classmethod
     def open(cls, path: AnyPath, *, create: bool = False) -> Store:
-        """Open a store to write to it; with `create`, one that is not there is made.
+        """Open a store for writing; with `create`, a missing one is made.
 
         Raises
         ------
         InputError
-            If it is not there or not a store, comes from a newer version, is being written to, or cannot be.
+            If it is missing or not a store, comes from a newer version, or is being written to.
         """
-        place = Path(path)
-        if not create and not place.exists():
-            raise InputError(f"{place}: no such store; {database.EXPECTED}")
-        lock = WriterLock(place)
+        target = Path(path)
+        if not create and not target.exists():
+            raise InputError(f"{target}: no such store; {database.EXPECTED}")
+        lock = database.WriterLock(target)
         try:
-            if create and not os.path.lexists(place):
-                database.create(place)
-            store = cls(place, database.open_writing(place), lock)
+            if create and not os.path.lexists(target):
+                database.create(target)
+            store = cls(target, database.open_writing(target), lock)
             clear_unfinished(store.predictions)
             return store
         except BaseException:
@@ -92,32 +86,29 @@ class Store:
             raise
 
     @classmethod
-    def read(cls, path: AnyPath) -> Store:
-        """Open a store to look at it, also while a study is writing to it."""
-        place = Path(path)
-        return cls(place, database.open_reading(place), None)
+    def read(cls, path: AnyPath, *, any_thread: bool = False) -> Store:
+        """Open a store for reading, even while a study is writing to it."""
+        return cls(Path(path), database.open_reading(Path(path), any_thread=any_thread), None)
 
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file, and of the right to write to it."""
+        """Close the file, and release the lock for writing."""
         self._connection.close()
         if self._lock is not None:
             self._lock.release()
 
     @property
     def predictions(self) -> Path:
-        """The folder of the predictions, which `write_prediction` wants to know."""
+        """The folder of the predictions, for `write_prediction`."""
         return predictions_folder(self.path)
 
     def add(self, outcome: Outcome) -> bool:
-        """Write an outcome; False if its cell was done already, and then nothing changes.
+        """Write an outcome; returns False, and changes nothing, if its cell is done already.
 
         A cell that failed before is replaced.
         """
@@ -126,78 +117,59 @@ class Store:
     def add_many(self, outcomes: Iterable[Outcome]) -> int:
         """Write several outcomes, all or none; returns how many were new."""
         with self._writing():
-            return sum(self._recorder.add(outcome) for outcome in outcomes)
+            return sum(self._writer.add(outcome) for outcome in outcomes)
 
     def replace(self, outcome: Outcome) -> bool:
-        """Put an outcome in the place of that of the same cell, at once, also if that was done."""
+        """Write an outcome in place of that of the same cell, even if that was done."""
         with self._writing():
-            drop(self._connection, "key = ?", (outcome.cell.key,))
-            return self._recorder.add(outcome)
-
-    def forget_failed(self) -> int:
-        """Take away every cell that is not done, so that it is run again; returns how many there were."""
-        with self._writing():
-            return drop(self._connection, "status != ?", (DONE,))
+            delete_run(self._connection, outcome.cell.key)
+            return self._writer.add(outcome)
 
     def set_study(self, text: str) -> None:
-        """Keep the text of the study file that is being run; the earlier ones are kept too."""
+        """Save the text of the study file; the earlier ones are kept too."""
         with self._writing():
-            self._recorder.study(text)
+            self._writer.add_study(text)
 
     def study(self) -> str:
-        """The text of the last study file, or nothing."""
+        """The text of the last study file; empty if there is none."""
         history = self.studies()
         return history[-1][1] if history else ""
 
     def studies(self) -> list[tuple[float, str]]:
-        """Every study file that was run: when (seconds since 1970), and its text."""
+        """Every study file that was run: the time (seconds since 1970), and its text."""
         return self._rows("SELECT time, text FROM studies ORDER BY id")
 
-    def set_result(self, result: StudyResult) -> None:
-        """Keep the result of the study, in place of the one before."""
+    def set_result(self, document: Mapping[str, Any]) -> None:
+        """Save the result of the study, in place of an earlier one."""
         with self._writing():
-            self._recorder.result(result.to_json())
+            self._writer.set_result(to_json(document))
 
-    def result(self) -> StudyResult | None:
-        """The result of the study when it was last run to its end; None if it never was."""
+    def result(self) -> dict[str, Any] | None:
+        """The result of the last complete run, as in `deadheat run --json`; None if there is none."""
         rows = self._rows("SELECT text FROM results ORDER BY id DESC LIMIT 1")
-        if not rows:
-            return None
-        from deadheat.results.base import from_document
-        from deadheat.results.study import StudyResult
-
-        try:
-            document = dict(json.loads(rows[0][0]))
-        except (TypeError, ValueError):
-            raise InputError(f"{self.path}: broken (the result of its study)") from None
-        if "schema" not in document:
-            again = "expected `deadheat run` to be run again with this version, which trains nothing twice"
-            raise InputError(f"{self.path}: its result was written by Deadheat 0.1; {again}")
-        result = from_document({"kind": "study", **document}, source=f"{self.path}: the result of its study")
-        if not isinstance(result, StudyResult):
-            raise InputError(f"{self.path}: broken (the result of its study is of kind {result.kind})")
-        return result
+        with self._broken_values("the result of its study"):
+            return dict(json.loads(rows[0][0])) if rows else None
 
     def done(self) -> set[str]:
-        """Keys of the cells that need not be run again."""
+        """Keys of the cells that are done."""
         return {key for (key,) in self._rows("SELECT key FROM runs WHERE status = ?", DONE)}
 
     def failed(self) -> dict[str, str]:
-        """Keys of the cells that came to nothing, and how: failed, timed out, killed."""
+        """Keys of the cells that failed, with their status: failed, timed out, killed."""
         return dict(self._rows("SELECT key, status FROM runs WHERE status != ? ORDER BY id", DONE))
 
     def runs(self) -> pl.DataFrame:
-        """One row a cell: what it is, how it ended, when it started (UTC), what it took."""
+        """One row per cell: its identity, status, start (UTC), and resources."""
         with self._reading():
             return runs_frame(self._connection)
 
     def scores(self) -> pl.DataFrame:
-        """One row a run, part and metric."""
+        """One row per run, part and metric."""
         with self._reading():
             return scores_frame(self._connection).drop("units", "fields")
 
-    def counted(self) -> pl.DataFrame:
-        """Of which runs, parts and metrics there are counts, and how many: key, part, metric, units, fields."""
+    def count_shapes(self) -> pl.DataFrame:
+        """The counts that are stored: key, part, metric, units, fields."""
         with self._reading():
             frame = scores_frame(self._connection)
         return frame.filter(frame["fields"] > 0).select("key", "part", "metric", "units", "fields")
@@ -211,10 +183,10 @@ class Store:
         fields: Sequence[int] | None = None,
         dtype: DTypeLike = np.int64,
     ) -> NDArray[Any]:
-        """Runs by units by fields, in the order of the keys.
+        """An array of runs by units by fields, in the order of the keys.
 
-        Some of the fields (0 is what is correct) or a smaller `dtype` save memory and time; a type is refused unless it
-        surely holds the counts.
+        Fewer fields (0 is the correct ones) or a smaller `dtype` save memory and time; a type that may not hold the
+        counts is refused.
 
         Raises
         ------
@@ -222,30 +194,25 @@ class Store:
             If a run has no such counts, or if the runs differ in their units.
         """
         with self._reading():
-            return read_counts(self._connection, self.path, Wanted(list(keys), part, metric, fields), dtype)
+            return read_counts(self._connection, self.path, CountsQuery(list(keys), part, metric, fields), dtype)
 
     def provenance(self, key: str) -> dict[str, Any]:
-        """What a run was made with."""
-        text = self._of_run(key, "SELECT p.text FROM runs r JOIN provenance p ON p.id = r.provenance WHERE r.key = ?")
-        try:
-            return dict(json.loads(text[0])) if text else {}
-        except (TypeError, ValueError):
-            raise InputError(f"{self.path}: broken (provenance of run {key})") from None
+        """The versions, machine and revision of a run."""
+        row = self._run_row(key, "SELECT p.text FROM runs r JOIN provenance p ON p.id = r.provenance WHERE r.key = ?")
+        with self._broken_values(f"provenance of run {key}"):
+            return dict(json.loads(row[0])) if row else {}
 
     def provenances(self) -> list[dict[str, Any]]:
-        """What runs were made with, each way once: one a machine, version and revision."""
-        try:
-            return [dict(json.loads(text)) for (text,) in self._rows("SELECT text FROM provenance ORDER BY id")]
-        except (TypeError, ValueError):
-            raise InputError(f"{self.path}: broken (provenance)") from None
+        """The distinct provenances of all runs."""
+        rows = self._rows("SELECT text FROM provenance ORDER BY id")
+        with self._broken_values("provenance"):
+            return [dict(json.loads(text)) for (text,) in rows]
 
     def outcome_log(self, key: str) -> str:
-        """What a run printed."""
-        row = self._of_run(key, "SELECT l.size, l.data FROM runs r JOIN logs l ON l.run = r.id WHERE r.key = ?")
-        try:
-            return decompressed(row[1], row[0]).decode("utf-8") if row else ""
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{self.path}: broken (log of run {key}: {error})") from None
+        """The output of a run."""
+        row = self._run_row(key, "SELECT l.size, l.data FROM runs r JOIN logs l ON l.run = r.id WHERE r.key = ?")
+        with self._broken_values(f"log of run {key}"):
+            return decompress(row[1], row[0]).decode("utf-8") if row else ""
 
     def prediction(self, key: str, part: str) -> bytes:
         """A prediction as it was written.
@@ -253,21 +220,29 @@ class Store:
         Raises
         ------
         InputError
-            If there is none, or if its file is gone or is not what it was.
+            If there is none, or if its file is missing or has changed.
         """
-        query = "SELECT part, file, sha256, bytes FROM runs r JOIN predictions p ON p.run = r.id WHERE r.key = ?"
-        kept = {row[0]: dict(zip(("file", "sha256", "bytes"), row[1:], strict=True)) for row in self._rows(query, key)}
-        if part not in kept:
-            self._of_run(key, "SELECT 1 FROM runs WHERE key = ?")
-            raise NameUnknown(f"{self.path}: run {key}: prediction of part", part, list(kept))
-        return read_prediction(self.predictions, kept[part])
+        sql = "SELECT part, file, sha256, bytes FROM runs r JOIN predictions p ON p.run = r.id WHERE r.key = ?"
+        records = {row[0]: dict(zip(("file", "sha256", "bytes"), row[1:], strict=True)) for row in self._rows(sql, key)}
+        if part not in records:
+            self._run_row(key, "SELECT 1 FROM runs WHERE key = ?")
+            raise NameUnknown(f"{self.path}: run {key}: prediction of part", part, list(records))
+        return read_prediction(self.predictions, records[part])
 
     def verify(self) -> list[str]:
-        """All that is missing or changed, one line each: in the file itself, in counts, in predictions."""
-        return faults_of(self._connection, self.path, self.predictions)
+        """All that is missing or has changed, one line each: in the file itself, in counts, in predictions."""
+        try:
+            with database.readable_errors(self.path):
+                return [
+                    *(f"{self.path}: broken ({message})" for message in _integrity_errors(self._connection)),
+                    *(f"{self.path}: {message}" for message in _count_errors(self._connection)),
+                    *_prediction_errors(self._connection, self.predictions),
+                ]
+        except InputError as error:  # too broken to be read to the end
+            return [str(error)]
 
-    def _of_run(self, key: str, query: str) -> tuple[Any, ...] | None:
-        """The row of a run, None if it has none; a run that is not there is refused."""
+    def _run_row(self, key: str, query: str) -> tuple[Any, ...] | None:
+        """The row of a run, or None; an unknown run is refused."""
         rows = self._rows(query, key)
         if not rows and not self._rows("SELECT 1 FROM runs WHERE key = ?", key):
             raise InputError(f"{self.path}: no run {key}; expected the key of one")
@@ -278,9 +253,17 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
+    def _broken_values(self, what: str) -> Iterator[None]:
+        """Report values that cannot be decoded."""
+        try:
+            yield
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.path}: broken ({what}: {error})") from None
+
+    @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
-        """What cannot be read becomes one line; all that is read belongs to one moment."""
-        with database.refusing(self.path):
+        """Read from one snapshot, with errors in one line."""
+        with database.readable_errors(self.path):
             outermost = not self._connection.in_transaction
             if outermost:
                 self._connection.execute("BEGIN")
@@ -294,61 +277,50 @@ class Store:
     def _writing(self) -> Iterator[None]:
         if self._lock is None:
             raise InputError(f"{self.path}: open for reading; expected Store.open to write to it")
-        if not self._lock.mine():
-            raise InputError(f"{self.path}: opened by another process; expected that process alone to write to it")
+        if not self._lock.is_owner():
+            raise InputError(f"{self.path}: opened by another process; expected only that process to write to it")
         try:
-            with database.refusing(self.path), database.transaction(self._connection):
+            with database.readable_errors(self.path), database.transaction(self._connection):
                 yield
         except BaseException:
-            self._recorder.forget()
+            self._writer.clear_cache()
             raise
 
 
 def open_store(path: AnyPath) -> Store:
-    """A store to look at: `runs()` and `scores()` are polars frames, `counts()` is an array.
+    """Open a store for reading: `runs()` and `scores()` are polars frames, `counts()` is an array.
 
     Raises
     ------
     InputError
-        If it is not there, not a store, broken, or from a newer version.
+        If it is missing, not a store, broken, or from a newer version.
     """
     return Store.read(path)
 
 
-def faults_of(connection: sqlite3.Connection, path: Path, folder: Path) -> list[str]:
-    """One line for everything that is missing or changed."""
-    try:
-        with refusing(path):
-            found = [f"{path}: broken ({said})" for said in _file(connection)]
-            return [*found, *(f"{path}: {said}" for said in _columns(connection)), *_predictions(connection, folder)]
-    except InputError as error:  # broken so badly that it cannot be looked through
-        return [str(error)]
+def _integrity_errors(connection: sqlite3.Connection) -> Iterator[str]:
+    for (message,) in connection.execute("PRAGMA integrity_check"):
+        yield from (line for line in str(message).splitlines() if line != "ok" and not line.startswith("***"))
 
 
-def _file(connection: sqlite3.Connection) -> Iterator[str]:
-    for (said,) in connection.execute("PRAGMA integrity_check"):
-        yield from (line for line in str(said).splitlines() if line != "ok" and not line.startswith("***"))
-
-
-def _columns(connection: sqlite3.Connection) -> Iterator[str]:
-    """Columns of counts that are not what they are known by, or are gone."""
-    known = set()
-    for number, known_by, kind, units, data in connection.execute(
-        "SELECT id, fingerprint, kind, units, data FROM columns"
-    ):
-        known.add(str(number))
+def _count_errors(connection: sqlite3.Connection) -> Iterator[str]:
+    """Columns of counts that have changed or are missing."""
+    ids = set()
+    sql = "SELECT id, fingerprint, kind, units, data FROM columns"
+    for number, expected, kind, units, data in connection.execute(sql):
+        ids.add(str(number))
         try:
-            same = fingerprint(kind, unpacked(Packed(kind, units, data)).tobytes()) == known_by
+            same = fingerprint(kind, unpack(kind, units, data).tobytes()) == expected
         except (AttributeError, TypeError, ValueError):
             same = False
         if not same:
-            yield f"column {number} of counts is not what it was"
+            yield f"column {number} of counts has changed"
     for key, columns in connection.execute("SELECT r.key, s.columns FROM scores s JOIN runs r ON r.id = s.run"):
-        if not known.issuperset(columns.split()):
+        if not ids.issuperset(columns.split()):
             yield f"run {key} lacks counts"
 
 
-def _predictions(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
+def _prediction_errors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
     for file, digest, size in connection.execute("SELECT file, sha256, bytes FROM predictions"):
         try:
             read_prediction(folder, {"file": file, "sha256": digest, "bytes": size})

@@ -1,4 +1,4 @@
-"""Numbers that networks take for chance: they look like it, and follow from a key and a place alone."""
+"""HyperParams that networks take for chance: they look like it, and follow from a key and a place alone."""
 
 import math
 
@@ -22,11 +22,11 @@ FAR = float(stats.norm.isf(RARE / 2))  # standard errors
 MASK = 0xFFFFFFFF
 Values = NDArray[np.floating]
 # One program each: to compile every operation by itself takes longer.
-uniform = jax.jit(chance.uniform, static_argnums=1)
-kept = jax.jit(chance.kept, static_argnums=2)
-drawn_rows = jax.jit(chance.drawn_rows, static_argnums=2)
-key_of = jax.jit(chance.key)
-mixed = jax.jit(chance.mixed)
+uniform = jax.jit(rng.uniform, static_argnums=1)
+dropout_mask = jax.jit(rng.dropout_mask, static_argnums=2)
+random_rows = jax.jit(rng.random_rows, static_argnums=2)
+key_of = jax.jit(rng.make_key)
+mix_bits = jax.jit(rng.mix_bits)
 
 
 def plain_mixed(x: int) -> int:
@@ -54,12 +54,12 @@ def drawn(*parts: int, size: int = NUMBERS) -> Values:
 
 def all_drawn(keys: NDArray[np.uint32], size: int) -> Values:
     """A row for every key."""
-    return np.asarray(jax.jit(jax.vmap(lambda key: chance.uniform(key, (size,))))(jnp.asarray(keys)), np.float64)
+    return np.asarray(jax.jit(jax.vmap(lambda key: rng.uniform(key, (size,))))(jnp.asarray(keys)), np.float64)
 
 
 def keys_of(*parts: NDArray[np.integer] | int) -> NDArray[np.uint32]:
     wide = np.broadcast_arrays(*parts)
-    return np.asarray(jax.jit(jax.vmap(chance.key))(*(jnp.asarray(each, jnp.uint32) for each in wide)))
+    return np.asarray(jax.jit(jax.vmap(rng.make_key))(*(jnp.asarray(each, jnp.uint32) for each in wide)))
 
 
 def assert_level(values: Values, bins: int = 256) -> None:
@@ -77,7 +77,7 @@ def assert_unrelated(one: Values, other: Values, bins: int = 16) -> None:
 
 
 def test_the_hash_is_the_one_it_is_said_to_be() -> None:
-    assert [int(mixed(np.uint32(each))) for each in (0, 1, 77, MASK)] == [
+    assert [int(mix_bits(np.uint32(each))) for each in (0, 1, 77, MASK)] == [
         plain_mixed(each) for each in (0, 1, 77, MASK)
     ]
     assert int(key_of(1, 2, 3)) == plain_key(1, 2, 3)
@@ -87,7 +87,7 @@ def test_the_hash_is_the_one_it_is_said_to_be() -> None:
 def test_one_number_in_gives_one_number_out() -> None:
     # Both steps of lowbias32 can be undone, so no two numbers may become one.
     some = np.arange(NUMBERS, dtype=np.uint32)
-    assert len(np.unique(np.asarray(mixed(some)))) == NUMBERS
+    assert len(np.unique(np.asarray(mix_bits(some)))) == NUMBERS
 
 
 @pytest.mark.parametrize("parts", [(0,), (1,), (0, 0), (1, 0, 0), (1, 0, 1), (1, 7, 2000)])
@@ -129,7 +129,7 @@ def test_the_order_of_parts_matters() -> None:
 def test_masks_of_neighbouring_updates_and_layers_are_independent() -> None:
     drop, size = 0.25, 20_000
     shape = (size,)
-    masks = [np.asarray(kept(key_of(key_of(1, 0, at), place), drop, shape)) > 0
+    masks = [np.asarray(dropout_mask(key_of(key_of(1, 0, at), place), drop, shape)) > 0
              for at in (0, 1) for place in (1, 2)]  # fmt: skip
     both = (1 - drop) ** 2
     bound = FAR * math.sqrt(both * (1 - both) / size)
@@ -140,8 +140,8 @@ def test_masks_of_neighbouring_updates_and_layers_are_independent() -> None:
 
 def test_a_stack_draws_what_each_network_draws_alone() -> None:
     def draw(key: Array, drop: Array) -> tuple[Array, Array, Array]:
-        drawn = chance.normal(key, (7,)), chance.drawn_rows(key, jnp.arange(6), 5)
-        return chance.kept(key, drop, (3, 1, 5)), *drawn
+        drawn = rng.normal(key, (7,)), rng.random_rows(key, jnp.arange(6), 5)
+        return rng.dropout_mask(key, drop, (3, 1, 5)), *drawn
 
     keys = keys_of(1, np.arange(4), 9)
     drops = np.array([0.0, 0.1, 0.5, 0.9], np.float32)
@@ -156,45 +156,45 @@ def test_a_stack_draws_what_each_network_draws_alone() -> None:
 
 @pytest.mark.parametrize("drop", [0.05, 0.25, 0.5, 0.9])
 def test_what_is_kept_is_scaled_so_that_the_mean_stays(drop: float) -> None:
-    found = np.asarray(kept(key_of(3, 1), drop, (NUMBERS,)), np.float64)
+    found = np.asarray(dropout_mask(key_of(3, 1), drop, (NUMBERS,)), np.float64)
     assert np.unique(found) == pytest.approx([0, 1 / (1 - drop)], rel=1e-6)
     # A kept unit counts 1 / (1 - p) with probability 1 - p: the variance is p / (1 - p).
     assert abs(found.mean() - 1) < FAR * math.sqrt(drop / (1 - drop) / NUMBERS)
 
 
 def test_when_nothing_is_dropped_everything_stays_as_it_is() -> None:
-    assert np.array_equal(kept(key_of(3, 2), 0.0, (NUMBERS,)), np.ones(NUMBERS))
+    assert np.array_equal(dropout_mask(key_of(3, 2), 0.0, (NUMBERS,)), np.ones(NUMBERS))
 
 
 def test_normal_numbers_are_normal() -> None:
-    values = np.asarray(jax.jit(chance.normal, static_argnums=1)(key_of(8), (NUMBERS,)), np.float64)
+    values = np.asarray(jax.jit(rng.normal, static_argnums=1)(key_of(8), (NUMBERS,)), np.float64)
     assert stats.kstest(values, "norm").pvalue > RARE
     assert_unrelated(stats.norm.cdf(values[:-1]), stats.norm.cdf(values[1:]))
 
 
 def test_numbers_between_bounds_are_level() -> None:
-    values = np.asarray(chance.between(chance.key(4), (NUMBERS,), 0.3), np.float64)
+    values = np.asarray(rng.symmetric(rng.make_key(4), (NUMBERS,), 0.3), np.float64)
     assert np.abs(values).max() <= 0.3
     assert_level(np.clip(values / 0.6 + 0.5, 0, 1 - 1e-9))
 
 
 def test_a_row_depends_on_its_mark_and_the_key_alone() -> None:
     key = key_of(0, 3)
-    marks = np.random.default_rng(0).integers(0, MASK, 50, np.uint32)
-    rows = np.asarray(drawn_rows(key, jnp.asarray(marks), 7))
+    hashes = np.random.default_rng(0).integers(0, MASK, 50, np.uint32)
+    rows = np.asarray(random_rows(key, jnp.asarray(hashes), 7))
     order = np.random.default_rng(1).permutation(50)[:20]
-    assert np.array_equal(drawn_rows(key, jnp.asarray(marks[order]), 7), rows[order])
+    assert np.array_equal(random_rows(key, jnp.asarray(hashes[order]), 7), rows[order])
     assert len(np.unique(rows, axis=0)) == 50
-    assert not (np.asarray(drawn_rows(key_of(0, 4), jnp.asarray(marks), 7)) == rows).any()
+    assert not (np.asarray(random_rows(key_of(0, 4), jnp.asarray(hashes), 7)) == rows).any()
 
 
 def test_rows_have_the_variance_that_is_one_over_their_size() -> None:
     size = 32
-    rows = np.asarray(drawn_rows(key_of(0, 0), jnp.arange(2048), size), np.float64)
+    rows = np.asarray(random_rows(key_of(0, 0), jnp.arange(2048), size), np.float64)
     bound = math.sqrt(3 / size)
     assert np.abs(rows).max() <= bound
     assert_level(np.clip(rows / (2 * bound) + 0.5, 0, 1 - 1e-9))
     # The square of a number level from -b to b has the mean b^2 / 3 and the variance 4 b^4 / 45.
     assert abs((rows**2).mean() - 1 / size) < FAR * math.sqrt(4 * bound**4 / 45 / rows.size)
-    assert_unrelated(rows[:-1] / (2 * bound) + 0.5, rows[1:] / (2 * bound) + 0.5)  # neighbouring marks
+    assert_unrelated(rows[:-1] / (2 * bound) + 0.5, rows[1:] / (2 * bound) + 0.5)  # neighbouring hashes
     assert_unrelated(rows[:, :-1] / (2 * bound) + 0.5, rows[:, 1:] / (2 * bound) + 0.5)  # neighbouring places

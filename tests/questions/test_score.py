@@ -1,6 +1,7 @@
 """The analysis behind `deadheat score`: what it computes, how it breaks scores down, and what it refuses."""
 
-import math
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,10 @@ import numpy as np
 import pytest
 
 from deadheat import read, score
-from deadheat.questions.latex import booktabs, escape
 from deadheat.corpus import Corpus
 from deadheat.errors import CorpusError, InputError, NameUnknown
 from deadheat.metrics import METRICS, align
+from deadheat.questions.latex import booktabs, escape
 from deadheat.stats import bootstrap, wilson
 from deadheat.version import __version__
 from tests.metrics.examples import chunked, conllu, corpus, tagged
@@ -33,31 +34,30 @@ OTHER_WORDS = corpus("a/2/nsubj/N b/0/root/V c/2/obj/N d/2/obj/V ./2/punct/P", "
 
 def rows_of(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
     """What the command prints under `--json`."""
-    rows: list[dict[str, Any]] = score(*arguments, **options).to_dict()["scores"]
+    rows: list[dict[str, Any]] = json.loads(score(*arguments, **options).to_json())["rows"]
     return rows
 
 
 def test_a_score_is_a_value_an_interval_and_its_counts() -> None:
     las, clas = rows_of(GOLD, PREDICTED, metrics=["las", "clas"])
-    low, high = wilson(5, 9).low, wilson(5, 9).high
-    expected = {"file": "text", "metric": "LAS", "value": 5 / 9, "low": low, "high": high}
-    assert las == expected | {"correct": 5, "gold": 9, "predicted": 9}
-    assert list(clas) == ["file", "metric", "value", "low", "high", "correct", "gold", "predicted"]
+    interval = {"low": wilson(5, 9).low, "high": wilson(5, 9).high, "level": 0.95, "method": "wilson"}
+    expected = {"system": "text", "metric": "LAS", "name": "las.v1", "value": 5 / 9, "interval": interval, "group": ""}
+    assert las == expected | {"correct": 5, "gold": 9, "predicted": 9, "precision": 5 / 9, "recall": 5 / 9}
     assert (clas["correct"], clas["gold"], clas["predicted"]) == (4, 8, 7)
     assert clas["value"] == 2 * 4 / (8 + 7)
-    assert 0 <= clas["low"] <= clas["value"] <= clas["high"] <= 1
+    assert 0 <= clas["interval"]["low"] <= clas["value"] <= clas["interval"]["high"] <= 1
 
 
 def test_intervals_are_wilsons_for_proportions_and_else_by_bootstrap_over_units() -> None:
     scores = score(GOLD, PREDICTED, seed=3, level=0.9, resamples=500)
     for row in scores.rows:
-        counts = row.counts_NF
-        assert np.array_equal(counts, METRICS.make(row.metric.name).counts(align(GOLD, PREDICTED)))
-        assert counts.sum(axis=0).tolist() == row.total.tolist()
-        if row.metric.label in ("CLAS", "MLAS", "BLEX"):
+        metric = METRICS.make(row.name)
+        counts = metric.counts(align(GOLD, PREDICTED))
+        assert counts.sum(axis=0).tolist()[:3] == [row.correct, row.gold, row.predicted]
+        if row.metric in ("CLAS", "MLAS", "BLEX"):
             # Drawn with the same generator, whatever other metrics are drawn along with it.
             rng = np.random.default_rng(3)
-            expected = bootstrap(counts[:, :3], row.metric.value, rng=rng, level=0.9, resamples=500)
+            expected = bootstrap(counts[:, :3], metric.value, rng=rng, level=0.9, resamples=500)
         else:
             expected = wilson(row.correct, row.gold, level=0.9)
         assert row.interval == expected
@@ -73,8 +73,10 @@ def test_the_seed_decides_about_the_bootstrap_and_nothing_else_does() -> None:
 
 
 def test_documents_may_be_what_is_drawn() -> None:
-    row = score(GOLD, PREDICTED, metrics=["clas"], unit="document")["CLAS"]
-    assert row.counts_NF[:, 1].tolist() == [4, 1, 2, 1]
+    row = score(GOLD, PREDICTED, metrics=["clas"], unit="document", resamples=500)["CLAS"]
+    counts = METRICS.make("clas").counts(align(GOLD, PREDICTED, unit="document"))
+    assert counts[:, 1].tolist() == [4, 1, 2, 1]
+    assert row.interval == bootstrap(counts, METRICS.make("clas").value, rng=np.random.default_rng(0), resamples=500)
 
 
 OFFICIAL = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -86,10 +88,10 @@ def labels(*arguments: Any, **options: Any) -> list[str]:
 
 def test_treebanks_get_the_thirteen_official_metrics_unless_others_are_asked_for() -> None:
     assert labels(GOLD, PREDICTED) == OFFICIAL
-    assert labels(GOLD, PREDICTED, align_by="position") == OFFICIAL[3:]
+    assert labels(GOLD, PREDICTED, align="position") == OFFICIAL[3:]
     assert labels(GOLD, PREDICTED, metrics=["LAS", "uas"]) == ["LAS", "UAS"]
     known = ["Known words (upos)", "Unknown words (upos)", "Ambiguous words (upos)"]
-    assert labels(GOLD, PREDICTED, training=GOLD) == [*OFFICIAL, *known]
+    assert labels(GOLD, PREDICTED, train=GOLD) == [*OFFICIAL, *known]
 
 
 def test_tagged_words_get_accuracies_and_chunks_f1() -> None:
@@ -115,9 +117,9 @@ def test_genres_and_documents_sum_up_to_the_whole(by: str, unit: str, predicted:
     whole = score(GOLD, predicted, unit=unit)
     groups = score(GOLD, predicted, unit=unit, by=by)
     for row in whole.rows:
-        parts = [each for each in groups.rows if each.metric.label == row.metric.label]
-        assert np.sum([each.total for each in parts], axis=0).tolist() == row.total.tolist()
-        assert sum(len(each.counts_NF) for each in parts) == len(row.counts_NF)
+        parts = [part for part in groups.rows if part.metric == row.metric]
+        for field in ("correct", "gold", "predicted"):
+            assert sum(getattr(part, field) for part in parts) == getattr(row, field)
 
 
 def test_groups_have_their_names_and_their_own_values() -> None:
@@ -146,8 +148,9 @@ def test_relations_and_tags_are_metrics_of_their_own_the_most_frequent_first() -
     for by, metric, maker in (("relation", "las", "relation"), ("tag", "upos", "tag")):
         scores = score(GOLD, PREDICTED, metrics=[metric], by=by)
         for row in scores.rows:
-            assert row.metric.label == METRICS.make(metric).label
-            assert row.counts_NF.tolist() == METRICS.make(maker, label=row.group).counts(pair).tolist()
+            assert row.metric == METRICS.make(metric).label
+            counts = METRICS.make(maker, label=row.group).counts(pair).sum(axis=0)
+            assert counts.tolist()[:3] == [row.correct, row.gold, row.predicted]
         gold = [row.gold for row in scores.rows]
         assert gold == sorted(gold, reverse=True)
     relations = [row.group for row in score(GOLD, PREDICTED, metrics=["las"], by="relation").rows]
@@ -175,16 +178,16 @@ def test_several_files_are_one_gold_corpus_and_several_predictions(tmp_path: Pat
         (tmp_path / f"{name}.conllu").write_text(text)
     files = {name: str(tmp_path / f"{name}.conllu") for name in "12ab"}
     scores = score([files["1"], files["2"]], [files["a"], Path(files["b"])], metrics=["las"])
-    assert [(row.file, row.correct, row.gold) for row in scores.rows] == [(files["a"], 5, 5), (files["b"], 4, 5)]
+    assert [(row.system, row.correct, row.gold) for row in scores.rows] == [(files["a"], 5, 5), (files["b"], 4, 5)]
     assert " | sentences 3 | words 5 | " in scores.signature
 
 
 def test_a_training_file_tells_known_words_from_unknown_ones() -> None:
     gold = tagged("a_X b_X c_X\n")
-    known, unknown, ambiguous = rows_of(gold, tagged("a_X b_Y c_Y\n"), training=tagged("a_X a_Y b_X\n"))[2:]
+    known, unknown, ambiguous = rows_of(gold, tagged("a_X b_Y c_Y\n"), train=tagged("a_X a_Y b_X\n"))[2:]
     assert (known["value"], unknown["value"], ambiguous["value"]) == (0.5, 0.0, 1.0)
-    none = rows_of(gold, gold, training=gold, metrics=["unknown(column='tag')"])[0]
-    assert (none["gold"], math.isnan(none["value"]), math.isnan(none["low"])) == (0, True, True)
+    none = rows_of(gold, gold, train=gold, metrics=["unknown(column='tag')"])[0]
+    assert (none["gold"], none["value"], none["interval"]["low"]) == (0, "NaN", "NaN")
 
 
 def test_the_signature_says_what_the_numbers_depend_on() -> None:
@@ -193,7 +196,7 @@ def test_the_signature_says_what_the_numbers_depend_on() -> None:
         f"deadheat {__version__} | conll18.v1 | sentences 5 | words 9 | align text | unit sentence | "
         "0.99 wilson or bootstrap 10 | seed 7"
     )
-    others = score(GOLD, PREDICTED, metrics=["las(subtypes=True)"], by="document", training=GOLD, align_by="position")
+    others = score(GOLD, PREDICTED, metrics=["las(subtypes=True)"], by="document", train=GOLD, align="position")
     assert " | las.v1(subtypes=True) | " in others.signature
     for part in ("align position", "by document", "training words 9"):
         assert f" | {part} | " in others.signature
@@ -202,9 +205,9 @@ def test_the_signature_says_what_the_numbers_depend_on() -> None:
 def test_what_a_reader_should_know_besides_is_noted() -> None:
     assert score(GOLD, PREDICTED, metrics=["las"]).notes == ()
     blocks, few = score(GOLD, OTHER_WORDS, metrics=["las"]).notes
-    assert few.endswith("intervals by bootstrap are rough")
-    assert blocks.startswith("text: other sentence boundaries than gold; counted in 3 blocks")
-    (position,) = score(GOLD, PREDICTED, metrics=["las"], align_by="position").notes
+    assert few.endswith("bootstrap intervals are rough")
+    assert blocks.startswith("text: sentence boundaries differ from gold; counted in 3 blocks")
+    (position,) = score(GOLD, PREDICTED, metrics=["las"], align="position").notes
     assert position == "text: words aligned by position; forms, tokens and sentences were not compared"
     plain = corpus("a/0/root")
     (unmarked,) = score(plain, plain, metrics=["las"], unit="document").notes
@@ -221,22 +224,17 @@ def test_scores_are_found_by_label_and_by_name() -> None:
         scores["ELAS"]
 
 
-def test_a_table_for_latex_has_files_by_metrics_in_percent() -> None:
-    assert score(GOLD, PREDICTED, metrics=["uas", "las"]).to_latex().split("\n") == [
-        r"\begin{tabular}{lrr}",
-        r"\toprule",
-        r"file & UAS & LAS \\",
+def test_a_table_for_latex_has_systems_by_metrics_in_percent() -> None:
+    latex = score(GOLD, [PREDICTED, replace(GOLD, name="gold")], metrics=["uas", "las"]).to_latex().split("\n")
+    assert latex[2:6] == [
+        r"system & UAS & LAS \\",
         r"\midrule",
         r"text & 66.67 & 55.56 \\",
-        r"\bottomrule",
-        r"\end{tabular}",
+        r"gold & \textbf{100.00} & \textbf{100.00} \\",
     ]
-    assert r"text & web-1 & 80.00 \\" in score(GOLD, PREDICTED, metrics=["uas"], by="document").to_latex()
-
-
-def test_what_means_something_to_latex_is_made_plain() -> None:
-    assert escape(r"a_b & 5 % \x {~^}") == (r"a\_b \& 5 \% \textbackslash{}x \{\textasciitilde{}\textasciicircum{}\}")
-    assert r"a\_1 & 2 \\" in booktabs(["x", "y"], [["a_1", "2"]])
+    assert r"web-1 & 80.00 & 5 \\" in score(GOLD, PREDICTED, metrics=["uas"], by="document").to_latex()
+    nothing = score(GOLD, GOLD, metrics="unknown(column='upos')", train=GOLD)
+    assert " & - & " in nothing.to_latex()
 
 
 @pytest.mark.parametrize(
@@ -247,7 +245,7 @@ def test_what_means_something_to_latex_is_made_plain() -> None:
         ({"level": 0.0}, "level 0.0; expected between 0 and 1, such as 0.95"),
         ({"resamples": 0}, "0 resamples; expected at least 1"),
         ({"unit": "sentences"}, "unit 'sentences' is unknown; did you mean 'sentence'?"),
-        ({"align_by": "texts"}, "alignment 'texts' is unknown; did you mean 'text'?"),
+        ({"align": "texts"}, "alignment 'texts' is unknown; did you mean 'text'?"),
         ({"metrics": ["lass"]}, "metric 'lass' is unknown; did you mean 'las'?"),
     ],
 )
@@ -279,3 +277,31 @@ def test_options_of_reading_are_passed_on(tmp_path: Path) -> None:
         score(file, file)
     assert score(file, file, lenient=["multiple-roots"])["LAS"].value == 1.0
     assert score(read(file, lenient=["multiple-roots"]), file, lenient=["multiple-roots"])["LAS"].gold == 2
+
+
+def words(*tags: str) -> Corpus:
+    return read(text="".join(f"w_{tag}\n" for tag in tags))
+
+
+TAGS = words(*"XY" * 40)
+
+
+def test_metrics_may_be_one_name_or_a_generator() -> None:
+    assert len(score(TAGS, [TAGS, TAGS], metrics="accuracy(column='tag')").rows) == 2
+    assert len(score(TAGS, [TAGS, TAGS], metrics=(name for name in ["accuracy(column='tag')"])).rows) == 2
+
+
+def test_the_bootstrap_can_be_asked_for_where_wilson_would_be_used() -> None:
+    guess = words(*"XX" * 40)
+    auto, asked = (
+        score(TAGS, guess, metrics="accuracy(column='tag')", interval=kind).rows[0] for kind in ("auto", "bootstrap")
+    )
+    assert (auto.interval.method, asked.interval.method) == ("wilson", "bootstrap")
+    with pytest.raises(InputError, match="did you mean 'bootstrap'"):
+        score(TAGS, guess, interval="bootstrapp")
+
+
+def test_words_alone_cannot_be_scored() -> None:
+    alone = read(text="a\nb\n\n", format="columns")
+    with pytest.raises(InputError, match="expected a column of labels"):
+        score(alone, alone)
