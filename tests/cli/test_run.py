@@ -148,7 +148,7 @@ def test_all_mistakes_of_a_study_file_are_told(commands: Commands, study: Path) 
     [
         ("seeds", "--set seeds; expected as"),
         ("systems.7.name=hmm", "no entry '7'"),
-        ("splits.times.x=1", "nothing is inside"),
+        ("splits.times.x=1", "is not inside a table"),
     ],
 )
 def test_overrides_that_lead_nowhere_are_refused(commands: Commands, study: Path, option: str, told: str) -> None:
