@@ -64,7 +64,7 @@ calls.clear()
 programs.free_programs()
 print(full, memory_map_usage())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     before, after = map(float, done.stdout.split())
     assert 0 < after < before
     assert before - after > 100 / 65530 / 2

@@ -13,7 +13,7 @@ import pytest
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.config import RATES, TaggerConfig
-from deadheat.study.plan import Plan
+from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS
 from deadheat.systems.bilstm import bilstm
 from tests.study.study_cases import ROOT, corpus_text
@@ -165,7 +165,7 @@ def bare(tmp_path: Path) -> Path:
 def run_bare(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder / "without"), str(ROOT / "src")])}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
 
 
@@ -213,11 +213,11 @@ def test_to_plan_and_to_make_networks_loads_no_jax(bare: Path) -> None:
     program = """
 import sys
 from pathlib import Path
-from deadheat.study.plan import Plan
+from deadheat.study.plan.plan import Plan
 from deadheat.study.running import missing_cells
 plan = Plan.of(Path("study.toml"))
 missing_cells(plan, None), plan.labels, plan.metrics
 print(any(name.partition(".")[0] in ("jax", "optax") for name in sys.modules))
 """
-    loaded = subprocess.run([sys.executable, "-c", program], cwd=bare, capture_output=True, text=True, timeout=60)
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=bare, capture_output=True, text=True, timeout=600)
     assert loaded.stdout == "False\n", loaded.stderr

@@ -18,7 +18,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS, Metric
-from deadheat.neural.orders import lacking
+from deadheat.neural.jobs import missing_package
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell
@@ -257,7 +257,7 @@ class Plan:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
         for table, i, name, settings in self._entries:
             made = SYSTEMS.make(name, **settings)
-            if made.together is not None and (message := lacking(made.name.partition("(")[0])):
+            if made.batch_trainer is not None and (message := missing_package(made.name.partition("(")[0])):
                 yield (table, i), message
         yield from self._vector_mistakes()
         yield from self._split_mistakes()
