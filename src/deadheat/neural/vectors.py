@@ -82,11 +82,11 @@ class PretrainedVectors:
 def read_vectors(path: str | os.PathLike[str], words: Sequence[str]) -> Vectors:
     """The vectors of some words from a file; words are looked up as they are, else in lower case.
 
-    The file is UTF-8 text, maybe compressed by gzip, xz or zstd, with a word and its numbers on every line, separated by
-    single spaces or tabs. A first line of two whole numbers is a header: how many words, and how many numbers per word.
-    A word may contain spaces, but of its parts only the first may be a number like 0.5 or -1; otherwise the line counts
-    as having a column too many. The first of duplicate lines counts. Values of other words are not parsed. Words that
-    are not UTF-8 and numbers without a word, which some files have, are skipped.
+    The file is UTF-8 text, maybe compressed by gzip, xz or zstd, with a word and its numbers on every line, separated
+    by single spaces or tabs. A first line of two whole numbers is a header: the numbers of words, and of numbers per
+    word. A word may contain spaces, but of its parts only the first may be a number like 0.5 or -1; otherwise the line
+    counts as having a column too many. The first of duplicate lines counts. Values of other words are not parsed. Words
+    that are not UTF-8 and numbers without a word, which some files have, are skipped.
 
     Raises
     ------
