@@ -214,7 +214,7 @@ def test_to_plan_and_to_make_networks_loads_no_jax(bare: Path) -> None:
 import sys
 from pathlib import Path
 from deadheat.study.plan.plan import Plan
-from deadheat.study.running import missing_cells
+from deadheat.study.engine.running import missing_cells
 plan = Plan.of(Path("study.toml"))
 missing_cells(plan, None), plan.labels, plan.metrics
 print(any(name.partition(".")[0] in ("jax", "optax") for name in sys.modules))

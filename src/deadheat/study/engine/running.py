@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.corpus import take
-from deadheat.corpus.identity import text_hash
+from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
 from deadheat.study.engine.executor import Executor, TaskResult
 from deadheat.study.engine.local import LocalExecutor

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.grouping import in_order_of_parts
-from deadheat.corpus.source import expand
+from deadheat.corpus.documents import sort_by_part
+from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
@@ -308,7 +308,7 @@ def _predicted_column(system: str) -> str:
 
 def _read_corpus(folder: Path, entry: CorpusEntry) -> Corpus:
     files = [entry.files] if isinstance(entry.files, str) else entry.files
-    paths = in_order_of_parts(expand([folder / file for file in files]))
+    paths = sort_by_part(expand([folder / file for file in files]))
     options = entry.model_dump(include={"format", "columns", "separator", "lenient"})
     corpus = read(paths, **options)
     if not corpus.sentences:
