@@ -64,12 +64,17 @@ def study_file(folder: Path, systems: str = "majority unigram", more: str = "", 
 
 def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, CellResult]:
     """Cells one by one in this process."""
-    place = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
-    return SerialExecutor(place.run, prepare=place.prepare)
+    return in_this_process(plan, store.path)
 
 
-class OddPlace(CellRunner):
-    """A workplace that knows the systems of this module."""
+def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, CellResult]:
+    """The same for the path of a store, as `run_plan` needs it."""
+    runner = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store))
+    return SerialExecutor(runner.run, prepare=runner.prepare)
+
+
+class OddRunner(CellRunner):
+    """A runner that has the systems of this module."""
 
     def prepare(self) -> None:
         SYSTEMS.add("odd.v1")(odd)
@@ -78,14 +83,14 @@ class OddPlace(CellRunner):
 
 def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExecutor[Cell, CellResult]:
     """Cells in two worker processes."""
-    place = OddPlace(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
-    return LocalExecutor(place.run, workers=2, limit_s=limit_s, prepare=place.prepare)
+    runner = OddRunner(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
+    return LocalExecutor(runner.run, workers=2, limit_s=limit_s, prepare=runner.prepare)
 
 
 def odd_systems(patch: pytest.MonkeyPatch) -> None:
     """Let a test, and no other, know the systems of this module."""
-    patch.setitem(SYSTEMS._makers, "odd.v1", odd)
-    patch.setitem(SYSTEMS._makers, "witness.v1", witness)
+    patch.setitem(SYSTEMS._factories, "odd.v1", odd)
+    patch.setitem(SYSTEMS._factories, "witness.v1", witness)
 
 
 @dataclass(frozen=True)

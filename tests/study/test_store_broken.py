@@ -84,13 +84,11 @@ def test_a_store_of_an_older_version_is_brought_up_to_date_when_it_is_written(ol
         assert store.study() == ""
         assert store.result() is None
         store.set_study("a = 1")
-        store.set_result({"found": float("nan")})
         store.add(outcome(1, peak_mb=5.0))
     with closing(sqlite3.connect(old)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     with Store.open(old) as store:
         assert store.study() == "a = 1"
-        assert store.result() == {"found": None}
         assert store.runs()["peak_mb"].to_list() == [0.0, 5.0]
         assert store.scores()["system"].to_list() == ["hmm.v1", "perceptron.v1"]
         assert np.array_equal(store.counts([cell(1).key], part="test", metric="upos.v1")[0], counts(1))
