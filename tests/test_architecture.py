@@ -16,8 +16,9 @@ PACKAGE = ROOT / "src" / "deadheat"
 
 # From the bottom up. Packages on one line do not import each other.
 LAYERS = (
-    ("errors", "version", "text"),
-    ("compression", "documents", "registry", "screen"),
+    ("text", "version"),
+    ("arguments", "errors"),
+    ("compression", "registry", "screen"),
     ("kernels",),
     ("corpus", "tables"),
     ("testbed",),
@@ -30,9 +31,7 @@ LAYERS = (
     ("results",),
     ("study",),
     ("charts",),
-    ("questions", "analyses"),
-    ("terminal",),
-    ("pages",),
+    ("questions",),
     ("report",),
     ("paper",),
     ("cli",),

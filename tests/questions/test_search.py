@@ -42,7 +42,9 @@ def here(plan: Plan, store: Path) -> SerialExecutor[Cell, object]:
     """Cells one by one in this process, which knows the systems of the tests."""
 
     def run(cell: Cell) -> object:
-        return train_cell(plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data))
+        return train_cell(
+            plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data)
+        )
 
     return SerialExecutor(run)
 
@@ -72,7 +74,9 @@ def test_winners_have_the_means_of_their_seeds_in_the_store(six: StudyRun) -> No
     with Store.read(six.store) as store:
         values = scores_of(store)
     assert (len(result.datasets), len(result.candidates), result.trained, result.failed) == (6, 4, 96, 0)
-    assert result.tested_networks == 96  # with final = "train" every winner is a network of the search, which was looked at
+    assert (
+        result.tested_networks == 96
+    )  # with final = "train" every winner is a network of the search, which was looked at
     for each in result.datasets:
         for winner in each.winners:
             scores = {

@@ -19,9 +19,7 @@ from tests.results.samples import study_with_search
 from tests.study.search_cases import FOUR, search_of
 
 NAN = math.nan
-CANDIDATES = tuple(
-    Candidate(f"tagger.v1(epochs={n})", {"epochs": str(n), "order": str(2 + n % 2)}) for n in (1, 2, 3)
-)
+CANDIDATES = tuple(Candidate(f"tagger.v1(epochs={n})", {"epochs": str(n), "order": str(2 + n % 2)}) for n in (1, 2, 3))
 
 
 def winner(setup: str, number: int, search_dev: float, dev: float, test: float) -> Winner:
@@ -137,7 +135,9 @@ def test_a_search_without_a_winner_says_so() -> None:
     assert headline(result) == "The search of tagger has no winner: none of its networks has a score."
     assert headings(view(result)) == ["tagger: no settings won"]
     assert "A note." in texts(view(result))
-    assert list(protocol(result))[-1].pieces == ("In setup tune, networks learned from train, and tune picked the epoch.",)
+    assert list(protocol(result))[-1].pieces == (
+        "In setup tune, networks learned from train, and tune picked the epoch.",
+    )
 
 
 def test_setups_without_scores_on_test_cannot_be_compared() -> None:

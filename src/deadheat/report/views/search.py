@@ -90,7 +90,9 @@ def _headline(result: SearchResult) -> Text:
     before, after = result.significant()
     question = text("Whether {} or {} picks the epochs of {}", *setups[:2], system)
     if len(compared) == 1:
-        return text("{} makes {} difference on test.", question, Text(("a significant" if after else "no significant",)))
+        return text(
+            "{} makes {} difference on test.", question, Text(("a significant" if after else "no significant",))
+        )
     of_all = count(len(compared), "data set")
     if after:
         return text("{} makes a significant difference on test on {} of {}.", question, Shown(after, COUNT), of_all)
