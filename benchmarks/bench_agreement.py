@@ -10,10 +10,9 @@ from itertools import compress
 
 import numpy as np
 
-from benchmarks.timing import cpu
+from benchmarks.timing import cpu, table
 from deadheat.stats.agreement import alpha_by_group
 from deadheat.stats.rankings import kendall_rows, spearman_rows, weighted_kendall_rows
-from deadheat.terminal.tables import table
 
 SENTENCES, SYSTEMS = 2000, 6
 RANKINGS, RANKED = 5000, 80

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from deadheat.terminal.tables import table
-
-from benchmarks.timing import DATA, cpu
+from benchmarks.timing import DATA, cpu, table
 from deadheat.questions.contrast import contrast
 from deadheat.ranking.contrasts import configuration_keys, paired_scores
 from deadheat.tables.runs import Runs, read_runs

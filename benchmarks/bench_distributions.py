@@ -17,9 +17,8 @@ import sys
 from dataclasses import dataclass
 
 import numpy as np
-from deadheat.terminal.tables import table
 
-from benchmarks.timing import cpu
+from benchmarks.timing import cpu, table
 from deadheat.stats.aggregates import interquartile_means
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.bayesian import bayesian_signed_rank

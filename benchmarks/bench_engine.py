@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from deadheat.terminal.tables import table
-
+from benchmarks.timing import table
 from deadheat.study.engine.local import LocalExecutor
 
 TASKS, WORKERS = 10_000, 2

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.timing import cpu, peak_memory
+from benchmarks.timing import cpu, peak_memory, table
 from deadheat.metrics.metric import accuracy
 from deadheat.stats.paired import paired_bootstrap, permutation_exact, randomization
-from deadheat.terminal.tables import table
 
 RESAMPLES = 100_000
 SCALED = 5_000  # resamples the peers are run with; their time is scaled up

@@ -9,9 +9,8 @@ import time
 from itertools import combinations
 
 import numpy as np
-from deadheat.terminal.tables import table
 
-from benchmarks.timing import DATA, cpu, peak_memory
+from benchmarks.timing import DATA, cpu, peak_memory, table
 from deadheat.ranking.exact import count_sums, extreme_ranks
 from deadheat.ranking.integers import IntegerScores, integer_scores
 from deadheat.ranking.subsets import free, rank_over_subsets

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import deadheat
-from benchmarks.timing import ONE_WORD, corpus_file, cpu, peak_memory, ten_copies
-from deadheat.terminal.tables import table
+from benchmarks.timing import ONE_WORD, corpus_file, cpu, peak_memory, table, ten_copies
 
 
 def plain_python(path: Path) -> object:

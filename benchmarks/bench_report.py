@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from deadheat.terminal.tables import table
 
+from benchmarks.timing import table
 from deadheat.questions.study import pair_over_splits, scale_of, sort_systems, study_verdict, system_scores
 from deadheat.results.study import (
     PairOverSplits,

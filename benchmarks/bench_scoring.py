@@ -8,10 +8,9 @@ from pathlib import Path
 from tempfile import gettempdir
 
 import deadheat
-from benchmarks.timing import BIN, ONE_WORD, corpus_file, cpu, cpu_of_command, peak_memory, ten_copies
+from benchmarks.timing import BIN, ONE_WORD, corpus_file, cpu, cpu_of_command, peak_memory, table, ten_copies
 from deadheat.metrics import METRICS, align
 from deadheat.metrics.universal import OFFICIAL
-from deadheat.terminal.tables import table
 from deadheat.testbed import SimulatedSystem, simulate
 
 

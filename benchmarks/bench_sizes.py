@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 
 import numpy as np
-from deadheat.terminal.tables import table
 
-from benchmarks.timing import cpu
+from benchmarks.timing import cpu, table
 from deadheat.metrics import METRICS
 from deadheat.ranking.size_samples import CountedSet, SizeSettings, sample_weights
 from deadheat.ranking.sizes import size_curves

@@ -13,10 +13,9 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, StratifiedGroupKFold
 
 import deadheat
-from benchmarks.timing import DATA
+from benchmarks.timing import DATA, table
 from deadheat.splits import STRATEGIES
 from deadheat.splits.strategy import Material
-from deadheat.terminal.tables import table
 
 TIMES = 200
 Tests = Iterator[np.ndarray]

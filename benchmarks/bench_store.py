@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from deadheat.terminal.tables import table
 
-from benchmarks.timing import DATA, peak_memory
+from benchmarks.timing import DATA, peak_memory, table
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.store.counts import compress
 from deadheat.study.store.store import Store

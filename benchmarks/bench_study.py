@@ -11,9 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from deadheat.terminal.tables import table
-
-from benchmarks.timing import DATA
+from benchmarks.timing import DATA, table
 from deadheat.questions.study import study_result
 from deadheat.study.engine.training import train_cell
 from deadheat.study.plan.plan import Plan

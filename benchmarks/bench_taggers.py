@@ -15,11 +15,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.timing import DATA
+from benchmarks.timing import DATA, table
 from deadheat.corpus import Corpus, read, take
 from deadheat.kernels import precompile
 from deadheat.systems import SYSTEMS
-from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 
 PASSES = {  # over the training text

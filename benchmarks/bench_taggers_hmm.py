@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.timing import DATA, cpu
+from benchmarks.timing import DATA, cpu, table
 from deadheat.corpus import Corpus, read
 from deadheat.systems import SYSTEMS
-from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 
 FOLDER = DATA / "treebanks" / "en_ewt"

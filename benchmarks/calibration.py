@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 from deadheat.questions.contest import contests
-from deadheat.terminal.tables import table
 
+from benchmarks.timing import table
 from deadheat.questions.method_words import TESTS
 from deadheat.stats.intervals import bootstrap, difference
 from deadheat.study.search.space import Settings

@@ -7,9 +7,13 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import gettempdir
+
+from deadheat.report.model import Column, Table
+from deadheat.report.terminal import render
+from deadheat.results.format import COUNT, NAME
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads spin, and would count as work
 
@@ -70,3 +74,9 @@ def peak_memory(code: str) -> int:
     probe = code + "\nprint(next(line for line in open('/proc/self/status') if 'VmHWM' in line).split()[1])"
     done = subprocess.run([sys.executable, "-c", probe], check=True, capture_output=True, text=True)
     return int(done.stdout.split()[-1]) * 1024
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """A table as the commands print it: the first columns to the left, the others to the right."""
+    columns = tuple(Column(name, NAME if at < left else COUNT) for at, name in enumerate(header))
+    return render([Table(columns, tuple(map(tuple, rows)), labels=left)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 
@@ -22,3 +23,15 @@ def join_names(names: Iterable[str], limit: int = 8) -> str:
     if len(items) > limit:
         items[limit:] = [f"{len(items) - limit:,} more"]
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
+def slug(*parts: str) -> str:
+    """A name for files and labels.
+
+    Examples
+    --------
+    >>> slug("pairs", "en_EWT", "汉"), slug("table")
+    ('pairs-en-ewt', 'table')
+    """
+    pieces = [re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-")[:40].strip("-") for part in parts]
+    return "-".join(filter(None, pieces))

@@ -74,7 +74,7 @@ def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path:
         str(mine),
         "table 2",
     )
-    assert line["metrics"] == list(dict.fromkeys(row.metric for row in found.rows))
+    assert line["metrics"] == list(found.settings.metrics)
     assert line["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
     assert line["time"].endswith("Z")
     assert line["user"]

@@ -7,16 +7,12 @@ from typing import Annotated, TypeAlias
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.stats.paired import TESTS
 
 MetricName: TypeAlias = Annotated[
     str, Argument("the metric (default: LAS for trees, else the first there is)", short="-m", metavar="NAME")
 ]
 Unit: TypeAlias = Annotated[str, Argument("what is resampled or permuted", choices=UNITS)]
 Align: TypeAlias = Annotated[str, Argument("align words by text or by position", choices=ALIGNMENTS)]
-TestName: TypeAlias = Annotated[
-    str, Argument(f"significance test: {', '.join(TESTS)} (default: the one that fits the data)", metavar="NAME")
-]
 Correction: TypeAlias = Annotated[
     str, Argument("correction for several tests: bonferroni, holm, bh or none", aliases=("--correct",), metavar="NAME")
 ]

@@ -7,11 +7,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.arguments import Argument
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS, Metric, Pair
@@ -27,7 +28,6 @@ from deadheat.questions.arguments import (
     Reference,
     Resamples,
     Seed,
-    TestName,
     Unit,
 )
 from deadheat.questions.groups import grouped
@@ -38,6 +38,7 @@ from deadheat.results.compare import Agreement, AverageRanks, Comparison, Pairwi
 from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import bootstrap
+from deadheat.stats.paired import TESTS
 from deadheat.stats.ranks import critical_difference
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.tables.matrix import ScoreTable, score_table
@@ -48,6 +49,10 @@ FINEST, GREATEST = 1e-8, 1e12  # differences and scores that integers can hold
 DIGITS = 9  # finer scores are rounded to so many digits of their range
 
 ScoreSource = str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
+
+TestName: TypeAlias = Annotated[
+    str, Argument(f"significance test: {', '.join(TESTS)} (default: the one that fits the data)", metavar="NAME")
+]
 
 
 def compare(  # noqa: PLR0913 (the options of the command)

@@ -11,7 +11,6 @@ from deadheat.corpus import Corpus, read
 from deadheat.corpus.corpus import content_hash
 from deadheat.errors import CorpusError, InputError
 from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, RecordedEvaluations
-from deadheat.study.ledger.sealing import has_sealed, sealed_labels
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
 Train: TypeAlias = Annotated[
@@ -50,8 +49,10 @@ def unseal(
     gold: CorpusSource | Sequence[CorpusSource], reading: dict[str, Any], entry: LedgerEntry | None
 ) -> tuple[CorpusSource | Sequence[CorpusSource], tuple[str, ...]]:
     """Gold as it was given, or its sealed labels where it is a text without labels; and a note on that."""
-    if entry is None or not has_sealed(entry.ledger) or _is_stdin(gold):
+    if entry is None or not entry.ledger.has_sealed or _is_stdin(gold):
         return gold, ()
+    from deadheat.study.ledger.sealing import sealed_labels
+
     lenient = {*reading.get("lenient", ()), "missing-heads"}
     try:
         text = open_corpus(gold, {**reading, "lenient": lenient})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from deadheat.report.model import CIRCLE, DAGGER, DOUBLE_DAGGER, Block, Cell, Shown, Table, Text, Words, cell_text
@@ -152,15 +152,3 @@ def float_environment(table: Table, label: str) -> str:
             rf"\end{{{environment}}}",
         ]
     )
-
-
-def slug(*parts: str) -> str:
-    """A name for files and labels.
-
-    Examples
-    --------
-    >>> slug("pairs", "en_EWT", "汉"), slug("table")
-    ('pairs-en-ewt', 'table')
-    """
-    pieces: Sequence[str] = [re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-")[:40].strip("-") for part in parts]
-    return "-".join(filter(None, pieces))

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.results.format import (
     COUNT,
     NAME,
@@ -28,6 +27,9 @@ from deadheat.results.format import (
     show,
 )
 from deadheat.text import pluralize
+
+if TYPE_CHECKING:
+    from deadheat.charts.chart import Figure as Drawing
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
 from deadheat.report.model import (
@@ -31,16 +30,16 @@ PLAIN = Screen(10_000, color=False)
 
 def result_text(result: Result, *, screen: Screen | None = None) -> str:
     """A result as a terminal shows it: the verdict, then the tables."""
-    from deadheat.report.views import view
+    from deadheat.report.views import brief_view
 
-    return render(view(result), screen=screen)
+    return render(brief_view(result), screen=screen)
 
 
 def print_result(result: Result) -> None:
     """Print a result on standard output, as that can show it."""
-    from deadheat.report.views import view
+    from deadheat.report.views import brief_view
 
-    print_blocks(view(result))
+    print_blocks(brief_view(result))
 
 
 def print_blocks(blocks: Iterable[Block]) -> None:
@@ -148,6 +147,8 @@ def _prose(text: str, screen: Screen | None) -> str:
     shown = _quotable(text, screen)
     if screen is None:
         return shown
+    from textwrap import TextWrapper
+
     wrapper = TextWrapper(screen.columns, break_long_words=False, break_on_hyphens=False)
     lines: list[str] = []
     for line in shown.split("\n"):

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.ranking.importance import FactorShare, Importance
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     DAGGER,
     DOUBLE_DAGGER,
@@ -37,6 +36,7 @@ from deadheat.report.words import correction_words
 from deadheat.results.contrast import Contrast, ContrastBlock
 from deadheat.results.format import COUNT, P_VALUE, SHARE, points_format, score_format
 from deadheat.results.verdict import State
+from deadheat.text import slug
 
 SETTINGS = 10  # settings, and pairs of settings, in a table of importance
 SMALLEST_SHARE = 0.005  # of two settings together

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from deadheat.charts.chart import Figure as Drawing
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Cell,
@@ -29,13 +26,20 @@ from deadheat.report.model import (
 )
 from deadheat.results.format import COUNT, MISSING, PERCENT, interval_format, interval_name, score_format
 from deadheat.results.score import Score, Scores
-from deadheat.text import pluralize
+from deadheat.text import pluralize, slug
 
 USUAL = ("LAS", "UAS", "UPOS")  # what most people look at first
 FIGURES = 3  # metrics, or systems of a breakdown, that are drawn
 GROUPS = 20  # that are drawn
 NO_GROUP = "(none)"  # a group without a name, such as sentences before the first that has a genre
 SCORE = score_format(PERCENT)
+
+
+def brief_view(result: Scores) -> View:
+    """What a terminal shows, without the modules that draw: this command is to start fast."""
+    if not result.rows:
+        return view(result)
+    return (Verdict(_headline(result)), _all_rows(result, result.rows), Signature(result.signature))
 
 
 def view(result: Scores) -> View:
@@ -81,7 +85,7 @@ def _whole(result: Scores) -> Iterator[Block]:
         scored = dict.fromkeys(row.metric for row in rows if row.value == row.value)
         for metric in list(dict.fromkeys([*(name for name in USUAL if name in scored), *scored]))[:FIGURES]:
             own = [(row.system, row) for row in rows if row.metric == metric]
-            yield Figure(Drawing(slug("score", metric), _plot(result, own, f"{metric} of each system", metric)))
+            yield _figure(result, own, f"{metric} of each system", metric, slug("score", metric))
         yield _matrix(rows, systems)
     yield _all_rows(result, rows, name="" if len(systems) > 1 else "scores")
 
@@ -149,11 +153,7 @@ def _breakdown(result: Scores) -> Iterator[Block]:
         for system in systems[:FIGURES]:
             own = [(group or NO_GROUP, cells[system, group]) for group in drawn if (system, group) in cells]
             title = f"{metric} of {system} by {by}"
-            yield Figure(
-                Drawing(
-                    slug("score", metric, by, system if len(systems) > 1 else ""), _plot(result, own, title, metric)
-                )
-            )
+            yield _figure(result, own, title, metric, slug("score", metric, by, system if len(systems) > 1 else ""))
         yield Table(
             (Column(by), *(Column(system, SCORE) for system in systems), Column("in gold", COUNT)),
             tuple(
@@ -174,8 +174,11 @@ def _value(row: Score | None) -> float:
     return row.value if row is not None and row.value == row.value else -1.0
 
 
-def _plot(result: Scores, rows: Sequence[tuple[str, Score]], title: str, metric: str) -> IntervalPlot:
-    return IntervalPlot(
+def _figure(result: Scores, rows: Sequence[tuple[str, Score]], title: str, metric: str, name: str) -> Figure:
+    from deadheat.charts.chart import Figure as Drawing
+    from deadheat.charts.intervals import IntervalPlot, IntervalRow
+
+    plot = IntervalPlot(
         tuple(
             IntervalRow(
                 label,
@@ -190,6 +193,7 @@ def _plot(result: Scores, rows: Sequence[tuple[str, Score]], title: str, metric:
         f"{title}, with {_interval_name(result)}",
         f"{metric} in percent",
     )
+    return Figure(Drawing(name, plot))
 
 
 def _interval_name(result: Scores) -> str:

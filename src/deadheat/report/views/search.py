@@ -8,7 +8,6 @@ from statistics import median
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.distributions import Strip, StripPlot
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Cell,
@@ -35,6 +34,7 @@ from deadheat.report.model import (
 from deadheat.report.verdict import claims_table
 from deadheat.results.format import COUNT, P_VALUE, SHARE, number_format, points_format, score_format
 from deadheat.results.search import DEV, TEST, TUNE, SearchDataset, SearchResult, SettingScores
+from deadheat.text import slug
 
 STRIPS = 40  # rows of a figure
 ROWS = 40  # of a table that is not folded

@@ -12,7 +12,6 @@ from deadheat.charts.curves import Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.charts.pairs import PairCell, PairMatrix
 from deadheat.ranking.seeds import SystemPair
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     DAGGER,
     DOUBLE_DAGGER,
@@ -51,6 +50,7 @@ from deadheat.results.format import (
 )
 from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import State
+from deadheat.text import slug
 
 VIOLINS, SERIES, MATRIX = 30, 8, 40  # systems in a figure
 POINTS = 600  # in a figure of dev and test scores

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Cell,
@@ -32,7 +31,7 @@ from deadheat.report.model import (
 )
 from deadheat.results.format import COUNT, MISSING, SHARE, Scale, interval_format, number_format
 from deadheat.results.size import SetSizes, SizeCurve, SizePoint, SizeStudy
-from deadheat.text import pluralize
+from deadheat.text import pluralize, slug
 
 SETS = 6  # test sets that are shown in full on a page
 SYSTEMS = 10  # named with their scores

@@ -11,7 +11,6 @@ from deadheat.charts.chart import Plot
 from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, ViolinPlot
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.charts.pairs import PairCell, PairMatrix
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     CIRCLE,
     DAGGER,
@@ -53,6 +52,7 @@ from deadheat.results.format import (
 )
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyResult, SystemScores
 from deadheat.results.verdict import State
+from deadheat.text import slug
 
 CORPORA = 6  # that are shown one by one; of more, all together and those that rank systems least like the average
 DRAWN = 3  # strategies with figures of their own

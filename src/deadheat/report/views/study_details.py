@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Column,
@@ -36,6 +35,7 @@ from deadheat.report.views.study import CORPORA, Family, families, family_blocks
 from deadheat.results.format import COUNT, interval_format, number_format, points_format, score_format
 from deadheat.results.study import StudyBlock, StudyResult, SystemScores
 from deadheat.stats.rankings import kendall_rows
+from deadheat.text import slug
 
 DEV, TEST = "dev", "test"
 STRATEGIES = 3  # that are shown together for many corpora

@@ -15,14 +15,17 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deadheat.corpus.corpus import Corpus, Part, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.results.ledger import Tally
-from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
 from deadheat.text import pluralize
 
+if TYPE_CHECKING:
+    from deadheat.study.ledger.hash_chain import HashChain, Verification
+
+SEALED = "sealed"  # folder of sealed labels beside a ledger
 SHORT = 12  # characters of a hash in tables
 _TEST_NAME = re.compile(r"(?:^|[-_.])test(?:[-_.]|$)", re.IGNORECASE)
 
@@ -85,7 +88,14 @@ class Ledger:
 
     @property
     def chain(self) -> HashChain:
+        from deadheat.study.ledger.hash_chain import HashChain  # loaded when the ledger is read or written
+
         return HashChain(self.path)
+
+    @property
+    def has_sealed(self) -> bool:
+        """Whether there are sealed labels beside the ledger."""
+        return (self.path.parent / SEALED).is_dir()
 
     def read(self) -> bytes:
         """All lines, as they are in the file."""
@@ -96,6 +106,8 @@ class Ledger:
 
     def events(self, mention: str = "") -> list[dict[str, Any]]:
         """All lines as dictionaries, or those that mention a hash."""
+        from deadheat.study.ledger.hash_chain import parse_events
+
         return list(parse_events(self.read(), mention))
 
     def verify(self) -> Verification:
@@ -167,6 +179,8 @@ class Ledger:
             test set is guarded.
         """
         events: dict[str, list[dict[str, Any]]] = {}
+
+        from deadheat.study.ledger.hash_chain import parse_events
 
         def new_lines(data: bytes) -> list[dict[str, Any]]:
             lines: list[dict[str, Any]] = []

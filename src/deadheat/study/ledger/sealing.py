@@ -21,9 +21,8 @@ from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
 from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError, reason
-from deadheat.study.ledger.ledger import Ledger, LedgerTestSet
+from deadheat.study.ledger.ledger import SEALED, Ledger, LedgerTestSet
 
-FOLDER = "sealed"
 # Keys of MISC that belong to the text: the spacing between words (Universal Dependencies).
 SPACING = frozenset({"SpaceAfter", "SpacesAfter", "SpacesBefore", "SpacesInToken"})
 KEPT_COMMENT = re.compile(rb"#[ \t]*(text|sent_id|newdoc|newpar)\b(?!_)")
@@ -100,11 +99,6 @@ def sealed_labels(ledger: Ledger, corpus: Corpus) -> tuple[Corpus, str] | None:
     name = str(line.get("name"))
     labelled = replace(labelled, name=name, parts=(Part(name, 0),))
     return labelled, f"{corpus.name}: no labels; scored against the sealed labels of {name}"
-
-
-def has_sealed(ledger: Ledger) -> bool:
-    """Whether there are sealed labels beside a ledger."""
-    return os.path.isdir(ledger.path.parent / FOLDER)
 
 
 def unlabelled(corpus: Corpus) -> Corpus:
@@ -186,7 +180,7 @@ def _seal_line(ledger: Ledger, test_set: str) -> Mapping[str, Any] | None:
 
 
 def _sealed_file(ledger: Ledger, test_set: str) -> Path:
-    return ledger.path.parent / FOLDER / test_set
+    return ledger.path.parent / SEALED / test_set
 
 
 def _write_private(path: Path, data: bytes) -> None:
