@@ -6,12 +6,12 @@ Takes about a minute; `python -m benchmarks.calibration`.
 from __future__ import annotations
 
 import numpy as np
-from deadheat.questions.contest import contests
 
 from benchmarks.timing import table
-from deadheat.questions.method_words import TESTS
+from deadheat.questions.pairwise import pair_p
+from deadheat.results.compare import PairwiseSettings
 from deadheat.stats.intervals import bootstrap, difference
-from deadheat.study.search.space import Settings
+from deadheat.stats.paired import TESTS
 from tests.stats.worlds import WORLDS, World, accuracy, draw
 
 RUNS, RESAMPLES, ALPHA = 300, 500, 0.05
@@ -19,11 +19,11 @@ RUNS, RESAMPLES, ALPHA = 300, 500, 0.05
 
 def error_rate(world: World, test: str, *, by: str = "unit") -> str:
     """The share of test sets on which a difference is found, in percent."""
-    settings = Settings(test, alpha=ALPHA, resamples=RESAMPLES if by == "unit" else 10)
+    settings = PairwiseSettings(test, alpha=ALPHA, resamples=RESAMPLES if by == "unit" else 10)
     found = 0
     for run in range(RUNS):
         first, second = draw(world, np.random.default_rng([run, 7]), by=by)
-        found += contests({"a": first, "b": second}, accuracy, settings)[0].p <= ALPHA
+        found += pair_p(first, second, accuracy, settings)[0] <= ALPHA
     return f"{100 * found / RUNS:.1f}"
 
 
