@@ -49,7 +49,7 @@ from deadheat.results.format import (
     points_format,
     score_format,
 )
-from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
+from deadheat.results.runs import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import State
 
 VIOLINS, SERIES, MATRIX = 30, 8, 40  # systems in a figure

@@ -29,7 +29,7 @@ from deadheat.report.model import (
     text,
 )
 from deadheat.results.format import COUNT, score_format
-from deadheat.results.table import ScoreTable
+from deadheat.results.score import ScoreTable
 from deadheat.text import pluralize
 
 DRAWN = 40  # systems in a figure

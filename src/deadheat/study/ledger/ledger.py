@@ -19,7 +19,7 @@ from typing import Any
 
 from deadheat.corpus.corpus import Corpus, Part, text_hash
 from deadheat.errors import InputError, reason
-from deadheat.results.ledger import Tally
+from deadheat.results.data import Tally
 from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
 from deadheat.text import pluralize
 
