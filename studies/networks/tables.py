@@ -18,7 +18,7 @@ from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import seeds
 from deadheat.ranking.contrasts import OptionComparison
-from deadheat.results.seeds import SeedBlock
+from deadheat.results.runs import SeedBlock
 from deadheat.tables.runs import Runs, read_runs
 from studies.networks.collect import EXTREMES, RUNS
 from studies.networks.draw import CLASSIFIERS, FOLDER, TASKS

@@ -7,7 +7,7 @@ from deadheat.pages.power import ENDLESS, sections
 
 from deadheat.corpus import read
 from deadheat.questions.power import assumed_power, power
-from deadheat.results.power import Power
+from deadheat.results.data import Power
 from deadheat.testbed import built_in
 from tests.pages.section_checks import HOSTILE, check, drawn, rows, texts
 

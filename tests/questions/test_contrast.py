@@ -9,8 +9,8 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.questions.contrast import contrast
-from deadheat.results.contrast import Contrast
 from deadheat.results.format import Scale
+from deadheat.results.runs import Contrast
 from deadheat.results.verdict import State
 from deadheat.tables.runs import Runs, read_runs
 

@@ -12,7 +12,7 @@ from deadheat.report.html import fragment
 from deadheat.report.model import DAGGER, DOUBLE_DAGGER, Figure, Table, as_cell
 from deadheat.report.views import headline, view
 from deadheat.results.base import from_json
-from deadheat.results.contrast import Contrast
+from deadheat.results.runs import Contrast
 from tests.paper.checker import check
 
 

@@ -15,8 +15,8 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.questions.arguments import Alpha, ByColumn, Correction, Ignore, ScoreColumn, Seed, SettingColumns, Where
 from deadheat.ranking.contrasts import REPEATS, TIES, Codes, configuration_keys, contrast_options, paired_scores
 from deadheat.ranking.importance import Importance, factor_importance
-from deadheat.results.contrast import Contrast, ContrastBlock
 from deadheat.results.format import Scale
+from deadheat.results.runs import Contrast, ContrastBlock
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct

@@ -13,7 +13,7 @@ from deadheat.errors import InputError
 from deadheat.questions.arguments import Align, Alpha, MetricName, Seed, Target, Unit
 from deadheat.questions.compare import compared_counts
 from deadheat.questions.inputs import CorpusSource
-from deadheat.results.power import Power
+from deadheat.results.data import Power
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
 

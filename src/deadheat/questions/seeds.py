@@ -28,7 +28,7 @@ from deadheat.questions.contrast import setting_columns
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
 from deadheat.results.format import PERCENT, Scale
-from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
+from deadheat.results.runs import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deadheat.corpus.vocabulary import Indices
-from deadheat.results.split import PartSize, SplitLeaks, SplitReport, SplitSizes
+from deadheat.results.data import PartSize, SplitLeaks, SplitReport, SplitSizes
 from deadheat.splits.folder import FolderCheck
 from deadheat.splits.splitting import Splits
 

@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.errors import InputError, NameUnknown
 from deadheat.questions.score_selection import ScoreSelection, SourceReport
 from deadheat.results.format import Scale
-from deadheat.results.table import ScoreTable, SystemMeans
+from deadheat.results.score import ScoreTable, SystemMeans
 from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Table, read_table
 from deadheat.text import join_names
 

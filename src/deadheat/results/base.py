@@ -10,42 +10,50 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.version import __version__
 
 # Where the type of each kind of result is defined: adding a kind adds a line here and a module in `report/views`.
 KINDS = {
     "score": "deadheat.results.score:Scores",
     "compare": "deadheat.results.compare:Comparison",
-    "power": "deadheat.results.power:Power",
-    "seeds": "deadheat.results.seeds:Seeds",
-    "contrast": "deadheat.results.contrast:Contrast",
+    "power": "deadheat.results.data:Power",
+    "seeds": "deadheat.results.runs:Seeds",
+    "contrast": "deadheat.results.runs:Contrast",
     "rank": "deadheat.results.rank:Ranking",
     "size": "deadheat.results.size:SizeStudy",
-    "split": "deadheat.results.split:SplitReport",
-    "ledger": "deadheat.results.ledger:LedgerReport",
-    "table": "deadheat.results.table:ScoreTable",
+    "split": "deadheat.results.data:SplitReport",
+    "ledger": "deadheat.results.data:LedgerReport",
+    "table": "deadheat.results.score:ScoreTable",
     "study": "deadheat.results.study:StudyResult",
     "search": "deadheat.results.search:SearchResult",
 }
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
     """Base of all results: JSON, LaTeX, Markdown, and how a result prints.
 
     A subclass is a dataclass with `frozen=True, slots=True, eq=False, repr=False`. Two results are equal if their JSON is.
     """
 
-    __slots__ = ()
     kind: ClassVar[str]
     schema: ClassVar[int] = 1  # raised by every change that an older reader could not cope with
+
+    version: str = field(default=__version__, kw_only=True)  # of Deadheat, that made the result
 
     @property
     def signature(self) -> str:
         """All that the numbers depend on, to quote in a paper; made from fields, never read."""
+        return " | ".join([f"deadheat {self.version}", *filter(None, self.signature_parts())])
+
+    def signature_parts(self) -> Iterable[str]:
+        """Settings and sizes, in the order in which they are quoted; empty ones are left out."""
         raise NotImplementedError
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -142,10 +150,9 @@ def from_document(document: Mapping[str, Any], *, source: str = "the result") ->
         return msgspec.convert(document, wanted, strict=False)
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at `$")
-        field = path.rstrip("`").lstrip(".")
-        problem = (
-            f"field {field!r}: {problem[:1].lower()}{problem[1:]}" if field else f"{problem[:1].lower()}{problem[1:]}"
-        )
+        name = path.rstrip("`").lstrip(".")
+        problem = f"{problem[:1].lower()}{problem[1:]}"
+        problem = f"field {name!r}: {problem}" if name else problem
         expected = f"expected a {kind} result as this version of Deadheat writes it"
         raise InputError(f"{source}: {problem}; {expected}") from None
 
@@ -153,8 +160,8 @@ def from_document(document: Mapping[str, Any], *, source: str = "the result") ->
 def result_type(kind: str) -> type[Result]:
     """The type of a kind of result."""
     module, _, name = KINDS[kind].partition(":")
-    found: type[Result] = getattr(import_module(module), name)
-    return found
+    wanted: type[Result] = getattr(import_module(module), name)
+    return wanted
 
 
 def _encode(value: Any) -> Any:
@@ -165,10 +172,8 @@ def _encode(value: Any) -> Any:
 
 
 def _jsonable(value: Any) -> Any:
-    if isinstance(value, float):
-        return (
-            value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-        )
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
         return {key: _jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

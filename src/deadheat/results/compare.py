@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
+from deadheat.results.data import Tally
 from deadheat.results.format import PERCENT, Scale
-from deadheat.results.ledger import Tally
 from deadheat.results.score import Score
 from deadheat.results.verdict import State, Verdict, state_of
 from deadheat.stats.checks import check_alpha
@@ -17,7 +17,6 @@ from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import Interval
 from deadheat.stats.paired import TESTS
 from deadheat.text import pluralize
-from deadheat.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +64,6 @@ class PairwiseTest:
         if self.state(alpha) not in (State.SHOWN, State.OPPOSITE):
             return ""
         return self.a if self.direction > 0 else self.b
-
-    def __str__(self) -> str:
-        p_values = f"{self.test} p = {self.p:.4g}, corrected {self.p_corrected:.4g}"
-        return f"{self.a} - {self.b}: {self.difference:+.4f} {self.interval}, {p_values}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +137,15 @@ class Comparison(Result):
         """Systems from the best to the worst."""
         return sorted(self.systems, key=lambda row: -row.value)
 
-    @property
-    def signature(self) -> str:
-        """All that the numbers depend on, to quote in a paper."""
+    def signature_parts(self) -> Iterable[str]:
         settings = self.settings
-        parts = [
-            f"deadheat {__version__}",
+        return (
             self.metric_name,
-            *([f"align {self.align}"] if self.align else []),
+            self.align and f"align {self.align}",
             f"units {self.units} ({self.unit})",
             settings.test,
             f"{settings.correction}, {pluralize(len(self.pairs), 'test')}",
             f"alpha {settings.alpha:g}",
             f"bootstrap intervals, {settings.resamples} resamples",
             f"seed {settings.seed}",
-        ]
-        return " | ".join(parts)
+        )

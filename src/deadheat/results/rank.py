@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -14,7 +14,6 @@ from deadheat.ranking.subsets import MetricStability, TauSummary
 from deadheat.results.base import Result
 from deadheat.results.format import Scale
 from deadheat.text import pluralize
-from deadheat.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +136,10 @@ class Ranking(Result):
                 if possible is not None and possible.rank != sampled:
                     yield possible
 
-    @property
-    def signature(self) -> str:
-        """All that the numbers depend on, to quote in a paper."""
+    def signature_parts(self) -> Iterable[str]:
         subsets = "all subsets" if self.lists_all else f"{self.samples:,} subsets ({self.design})"
         by = f" by {self.grouped_by}" if self.grouped_by else ""
         is_random = not self.lists_all or self.anomalies or self.representative is not None
-        parts = [
-            f"deadheat {__version__}",
-            pluralize(len(self.systems), "system"),
-            pluralize(self.datasets, "data set"),
-            f"{subsets}{by} of {self.subset_size}",
-            "ties share the better rank",
-            *([f"seed {self.seed}"] if is_random else []),
-        ]
-        return " | ".join(parts)
+        yield from (pluralize(len(self.systems), "system"), pluralize(self.datasets, "data set"))
+        yield from (f"{subsets}{by} of {self.subset_size}", "ties share the better rank")
+        yield f"seed {self.seed}" if is_random else ""

@@ -1,15 +1,18 @@
-"""Scores of predictions, with confidence intervals."""
+"""Scores of predictions with confidence intervals, and tables of scores that somebody else made."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import ClassVar
 
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.results.base import Result
-from deadheat.results.ledger import Tally
+from deadheat.results.data import Tally
+from deadheat.results.format import PERCENT, Scale
 from deadheat.stats.intervals import Interval
-from deadheat.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +64,21 @@ class Scores(Result):
     notes: tuple[str, ...] = ()
     evaluations: tuple[Tally, ...] = ()  # of the test sets so far, this one included
 
-    @property
-    def signature(self) -> str:
-        """All that the numbers depend on, to quote in a paper."""
+    def signature_parts(self) -> Iterable[str]:
         settings = self.settings
         official = settings.metrics == tuple(f"{name}.v1" for name in OFFICIAL)
         method = "wilson or bootstrap" if settings.interval == "auto" else "bootstrap"
-        parts = [
-            f"deadheat {__version__}",
+        return (
             "conll18.v1" if official else " ".join(settings.metrics),
             f"sentences {settings.sentences}",
             f"words {settings.words}",
             f"align {settings.align}",
-            *([f"by {settings.by}"] if settings.by else []),
-            *([] if settings.training_words is None else [f"training words {settings.training_words}"]),
+            settings.by and f"by {settings.by}",
+            "" if settings.training_words is None else f"training words {settings.training_words}",
             f"unit {settings.unit}",
             f"{settings.level:.4g} {method} {settings.resamples}",
             f"seed {settings.seed}",
-        ]
-        return " | ".join(parts)
+        )
 
     def __getitem__(self, metric: str) -> Score:
         """The first score of a metric, by its label (`LAS`) or name (`las`)."""
@@ -90,3 +89,52 @@ class Scores(Result):
             if wanted in (row.metric, row.name):
                 return row
         raise KeyError(metric)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMeans:
+    """One system of a table: its mean score and the number of runs on every data set."""
+
+    system: str
+    means: tuple[float, ...]  # NaN where there is no score
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ScoreTable(Result):
+    """Mean scores of systems on data sets, the best system first."""
+
+    kind: ClassVar[str] = "table"
+
+    metric: str
+    column: str  # of data sets; empty where the table has none
+    datasets: tuple[str, ...]
+    systems: tuple[SystemMeans, ...]
+    scale: Scale = PERCENT
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> list[int]:
+        """Indices of the data sets on which every system has a score."""
+        return [at for at in range(len(self.datasets)) if all(row.means[at] == row.means[at] for row in self.systems)]
+
+    def average(self, row: SystemMeans) -> float:
+        """The mean over the data sets that all systems have, or over the system's own where there are none."""
+        values = [row.means[at] for at in self.complete] or [mean for mean in row.means if mean == mean]
+        return fmean(values) if values else math.nan
+
+    def firsts(self) -> list[int]:
+        """On how many data sets each system has the highest score, alone or with others."""
+        best = [
+            max((row.means[at] for row in self.systems if row.means[at] == row.means[at]), default=math.nan)
+            for at in range(len(self.datasets))
+        ]
+        return [sum(mean == top for mean, top in zip(row.means, best, strict=True)) for row in self.systems]
+
+    @property
+    def missing(self) -> int:
+        """Pairs of a system and a data set without a score."""
+        return sum(mean != mean for row in self.systems for mean in row.means)
+
+    def signature_parts(self) -> Iterable[str]:
+        return self.metric, f"{len(self.systems)} systems", f"{len(self.datasets)} data sets"

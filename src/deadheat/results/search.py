@@ -11,7 +11,6 @@ from typing import ClassVar, Self
 from deadheat.results.base import Result
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import Verdict
-from deadheat.version import __version__
 
 TUNE, DEV, TEST, TRAIN_AND_TUNE = "tune", "dev", "test", "train+tune"
 NAN = math.nan
@@ -137,7 +136,6 @@ class SearchResult(Result):
     scale: Scale = PERCENT
     notes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()  # of all its cells in the store
-    version: str = __version__
 
     @property
     def run_label(self) -> str:

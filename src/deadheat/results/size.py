@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
+from deadheat.results.data import Tally
 from deadheat.results.format import Scale
-from deadheat.results.ledger import Tally
 from deadheat.text import pluralize
-from deadheat.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +105,8 @@ class SizeStudy(Result):
     sets: tuple[SetSizes, ...]
     scale: Scale
     overall: SetSizes | None = None  # by the mean score over all test sets
-    between: tuple[
-        tuple[float, ...], ...
-    ] = ()  # tau of the rankings on any two whole test sets, if systems are the same
+    # Tau of the rankings on any two whole test sets, if systems are the same.
+    between: tuple[tuple[float, ...], ...] = ()
     runs: int = 0
     align: str = ""
     notes: tuple[str, ...] = ()
@@ -122,19 +120,15 @@ class SizeStudy(Result):
             sizes[strategy] = None if None in smallest else max(size for size in smallest if size is not None)
         return sizes
 
-    @property
-    def signature(self) -> str:
-        """All that the numbers depend on, to quote in a paper."""
+    def signature_parts(self) -> Iterable[str]:
         settings = self.settings
-        parts = [
-            f"deadheat {__version__}",
+        return (
             self.metric_name,
-            *([f"align {self.align}"] if self.align else []),
+            self.align and f"align {self.align}",
             f"{pluralize(len(self.sets), 'test set')}, {pluralize(self.runs, 'run')}",
             f"seeds {settings.seeds}",
             f"weighted tau against {settings.against}",
             f"{settings.draws} draws of {' '.join(settings.strategies)}",
             f"tau >= {settings.threshold:g} in {100 * settings.confidence:g}%",
             f"seed {settings.seed}",
-        ]
-        return " | ".join(parts)
+        )

@@ -13,7 +13,6 @@ from deadheat.results.compare import Agreement
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.search import SearchResult
 from deadheat.results.verdict import State, Verdict, state_of
-from deadheat.version import __version__
 
 NAN = math.nan
 PARTS = ("test", "dev", "tune")  # in the order in which they are shown, then others
@@ -271,7 +270,6 @@ class StudyResult(Result):
     keys: tuple[str, ...] = ()  # of the cells of the plan, searches not counted
     runs: RunOverview | None = None
     provenance: tuple[Provenance, ...] = ()
-    version: str = __version__
 
     def metric_name(self, metric: str) -> str:
         """What a metric is called in tables."""

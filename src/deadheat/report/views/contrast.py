@@ -33,8 +33,8 @@ from deadheat.report.model import (
 )
 from deadheat.report.verdict import verdict_block
 from deadheat.report.words import correction_words
-from deadheat.results.contrast import Contrast, ContrastBlock
 from deadheat.results.format import COUNT, P_VALUE, SHARE, points_format, score_format
+from deadheat.results.runs import Contrast, ContrastBlock
 from deadheat.results.verdict import State
 from deadheat.text import slug
 

@@ -26,8 +26,8 @@ from deadheat.report.model import (
     size_of,
     text,
 )
+from deadheat.results.data import Power
 from deadheat.results.format import COUNT, PERCENT, SHARE, points_format, score_format
-from deadheat.results.power import Power
 
 
 def view(result: Power) -> View:

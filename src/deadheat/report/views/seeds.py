@@ -48,7 +48,7 @@ from deadheat.results.format import (
     points_format,
     score_format,
 )
-from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
+from deadheat.results.runs import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import State
 from deadheat.text import slug
 

@@ -28,8 +28,8 @@ from deadheat.report.model import (
     share,
     text,
 )
+from deadheat.results.data import PartSize, SplitReport
 from deadheat.results.format import COUNT, PERCENT, Format, number_format, score_format
-from deadheat.results.split import PartSize, SplitReport
 from deadheat.splits.leaks import Leak
 from deadheat.text import pluralize
 

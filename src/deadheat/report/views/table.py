@@ -8,6 +8,7 @@ from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Column,
@@ -28,8 +29,8 @@ from deadheat.report.model import (
     text,
 )
 from deadheat.results.format import COUNT, score_format
-from deadheat.results.table import ScoreTable
-from deadheat.text import pluralize, slug
+from deadheat.results.score import ScoreTable
+from deadheat.text import pluralize
 
 DRAWN = 40  # systems in a figure
 ROWS = 30  # of a table that is not folded
