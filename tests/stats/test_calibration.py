@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from deadheat.questions.contest import contests
 from numpy.typing import NDArray
 from scipy.stats import binom
 
 from deadheat.stats.intervals import bootstrap, difference
 from deadheat.stats.paired import TESTS
-from deadheat.study.search.space import Settings
+from deadheat.questions.pairwise import pair_p
+from deadheat.results.compare import PairwiseSettings
 from tests.stats.worlds import WORLDS, World, accuracy, draw, f1
 
 ALPHA, RUNS = 0.05, 300
@@ -29,17 +29,17 @@ def most_allowed(runs: int, rate: float) -> int:
 def test_no_test_finds_differences_that_are_not_there(test: str, world: World) -> None:
     if test.startswith("mcnemar") and not world.items:
         pytest.skip("McNemar's test is for items that are right or wrong")
-    settings = Settings(test, alpha=ALPHA, resamples=500)
+    settings = PairwiseSettings(test, alpha=ALPHA, resamples=500)
     found = 0
     for run in range(RUNS):
         first, second = draw(world, np.random.default_rng([run, 7]))
-        found += contests({"a": first, "b": second}, accuracy, settings)[0].p <= ALPHA
+        found += pair_p(first, second, accuracy, settings)[0] <= ALPHA
     assert found <= most_allowed(RUNS, ALPHA), f"{found} of {RUNS} at alpha {ALPHA}"
 
 
 @pytest.mark.slow
 def test_randomization_is_calibrated_for_f1_too() -> None:
-    settings = Settings("randomization", alpha=ALPHA, resamples=500)
+    settings = PairwiseSettings("randomization", alpha=ALPHA, resamples=500)
     found = 0
     for run in range(RUNS):
         rng = np.random.default_rng([run, 8])
@@ -48,7 +48,7 @@ def test_randomization_is_calibrated_for_f1_too() -> None:
         for _ in range(2):
             predicted = rng.binomial(gold, 0.95) + rng.poisson(0.4, 120)
             sides.append(np.stack([rng.binomial(np.minimum(gold, predicted), 0.8), gold, predicted], axis=1))
-        found += contests({"a": sides[0], "b": sides[1]}, f1, settings)[0].p <= ALPHA
+        found += pair_p(sides[0], sides[1], f1, settings)[0] <= ALPHA
     assert found <= most_allowed(RUNS, ALPHA)
 
 
@@ -78,9 +78,9 @@ def test_intervals_cover_the_truth(kind: str, world: World) -> None:
 def test_resampling_tokens_fails_where_errors_cluster_in_documents() -> None:
     """Not a defect of the test but of the unit: this is what the documentation warns of."""
     clustered = next(world for world in WORLDS if world.name == "documents")
-    settings = Settings("permutation-exact", alpha=ALPHA, resamples=10)
+    settings = PairwiseSettings("permutation-exact", alpha=ALPHA, resamples=10)
     found = 0
     for run in range(RUNS):
         first, second = draw(clustered, np.random.default_rng([run, 10]), by="token")
-        found += contests({"a": first, "b": second}, accuracy, settings)[0].p <= ALPHA
+        found += pair_p(first, second, accuracy, settings)[0] <= ALPHA
     assert found > most_allowed(RUNS, 2 * ALPHA)
