@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deadheat.stats.intervals import bootstrap, difference
-from deadheat.stats.paired import TESTS
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import PairwiseSettings
+from deadheat.stats.intervals import bootstrap, difference
+from deadheat.stats.paired import TESTS
 from tests.stats.worlds import WORLDS, World, accuracy, draw, f1
 
 ALPHA, RUNS = 0.05, 300
