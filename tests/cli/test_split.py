@@ -177,7 +177,7 @@ WRONG = [
         ["--strategy", "random", "--sizes", "train=rest,test=99999 words"],
         "test 99,999 words requested; there are 200 words",
     ),
-    (["--strategy", "random", "--sizes", "99/1/0"], "sizes '99/1/0': nothing for test; expected more than 0"),
+    (["--strategy", "random", "--sizes", "99/1/0"], "sizes '99/1/0': size 0 of test; expected more than 0"),
     (["--strategy", "random", "--sizes", "98/1/1"], "split 0: part test is empty; expected at least one sentence"),
     (["--strategy", "random", "--unit", "documnt"], "unit 'documnt' is unknown; did you mean 'document'?"),
     (["--strategy", "random", "--stratify", "genr"], "cannot stratify by 'genr'; expected genre, file, "),

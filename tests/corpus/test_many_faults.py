@@ -73,7 +73,7 @@ def test_twenty_faults_are_listed_without_more_ado() -> None:
     assert len(faults_of(sentence(row(1, head="x")) * 20)) == 20
 
 
-@pytest.mark.parametrize(("faults", "rest"), [(21, "1 more fault"), (1020, "1,000 more faults")])
+@pytest.mark.parametrize(("faults", "rest"), [(21, "1 more error"), (1020, "1,000 more errors")])
 def test_past_twenty_faults_the_others_are_counted(faults: int, rest: str) -> None:
     with pytest.raises(CorpusError) as caught:
         read(text=sentence(row(1, head="x")) * faults)

@@ -253,7 +253,7 @@ def test_a_folder_that_was_not_touched_is_verified_and_its_leaks_told(tmp_path: 
         found = {f"{leak.within}/{leak.of}": leak for leak in checked.leaks[one["split"]]}
         assert {pair: leak.shared_documents for pair, leak in found.items()} == one["shared_documents"]
         assert found["train/test"].sentences == one["parts"]["test"]["sentences"]
-    assert checked.to_dict()["verified"] == 12
+    assert checked.verified == 12
 
 
 def test_every_file_that_was_changed_or_removed_is_told_on_a_line(tmp_path: Path) -> None:

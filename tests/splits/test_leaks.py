@@ -131,7 +131,7 @@ def test_a_column_of_one_value_or_of_thousands_is_no_set_of_labels() -> None:
     corpus = read(text=text, columns=["form", "same", "id", "kind"])
     (leak,) = leaks(corpus, {"train": np.arange(300), "test": np.arange(300, 600)})
     assert leak.divergence == {"length": 0.0, "kind": 0.0}
-    assert leak.to_dict()["divergence"] == {"length": 0.0, "kind": 0.0}
+    assert leak.divergence == {"length": 0.0, "kind": 0.0}
 
 
 def test_parts_of_short_sentences_have_no_near_duplicates() -> None:

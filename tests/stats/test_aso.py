@@ -1,6 +1,5 @@
 """Almost stochastic order: the ratio, the bound, the correction, chance."""
 
-import json
 import math
 from fractions import Fraction
 from itertools import pairwise, product
@@ -211,10 +210,9 @@ def test_one_run_has_a_ratio_but_no_bound() -> None:
     assert not np.isnan(matrix.bound_SS[1, 2])
 
 
-def test_a_result_prints_as_one_line_and_as_plain_values() -> None:
+def test_a_result_prints_as_one_line() -> None:
     result = aso([0.912, 0.915, 0.909], [0.907, 0.911, 0.910], rng=rng())
     assert "\n" not in str(result)
-    assert json.loads(json.dumps(result.to_dict()))["runs"] == [3, 3]
     matrix = aso_matrix(rng(1).normal(size=(4, 5)), rng=rng())
     assert "4 systems, 6 pairs" in str(matrix)
 

@@ -1,6 +1,5 @@
 """Distributions of scores over runs: by hand, by listing every order, by scipy."""
 
-import json
 import math
 from collections.abc import Callable
 from itertools import combinations, permutations
@@ -264,7 +263,7 @@ def test_swapping_the_systems_changes_signs_only(a: list[float], b: list[float])
 def test_ranks_alone_matter(a: list[float], b: list[float]) -> None:
     cubes = np.array(a) ** 3, np.array(b) ** 3
     for each in (kolmogorov_smirnov, mann_whitney, cliffs_delta):
-        assert each(*cubes).to_dict() == each(a, b).to_dict()
+        assert each(*cubes) == each(a, b)
 
 
 @pytest.mark.parametrize("each", [kolmogorov_smirnov, mann_whitney, brown_forsythe, cliffs_delta, cohens_d, spearman])
@@ -276,14 +275,13 @@ def test_wrong_scores_are_refused(each: Callable[[object, object], object], wron
         each([1.0, 2.0, 3.0], wrong)
 
 
-def test_results_print_as_one_line_and_as_plain_values() -> None:
+def test_results_print_as_one_line() -> None:
     a, b = [0.91, 0.92, 0.93], [0.90, 0.92, 0.91]
     for result in (
         *(each(a, b) for each in (kolmogorov_smirnov, mann_whitney, brown_forsythe, cliffs_delta, cohens_d, spearman)),
         summary(a),
     ):
         assert "\n" not in str(result)
-        json.dumps(result.to_dict())
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ class Partition:
     def __repr__(self) -> str:
         sizes = [f"{part} {len(numbers):,}" for part, numbers in self.parts.items()]
         left_out = len(self.left_out)
-        return f"<Partition {self.name}: {', '.join([*sizes, *([f'left left_out {left_out:,}'] if left_out else [])])}>"
+        return f"<Partition {self.name}: {', '.join([*sizes, *([f'left out {left_out:,}'] if left_out else [])])}>"
 
 
 def _freeze(numbers: Indices) -> Indices:
