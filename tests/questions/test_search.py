@@ -30,8 +30,8 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import CorpusSplit, Search, searches_of
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
-from tests.study.serial_executor import SerialExecutor
 from tests.study.search_cases import FOUR, METRIC, search_file
+from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import odd_systems
 
 EVERYTHING = f"{FOUR}epoch = ['tune', 'dev']\ntested = 'all'\nseeds = 2\nfinal = 'train'\n"
@@ -42,7 +42,9 @@ def here(plan: Plan, store: Path) -> SerialExecutor[Cell, object]:
     """Cells one by one in this process, which knows the systems of the tests."""
 
     def run(cell: Cell) -> object:
-        return train_cell(plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data))
+        return train_cell(
+            plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data)
+        )
 
     return SerialExecutor(run)
 
@@ -72,7 +74,9 @@ def test_winners_have_the_means_of_their_seeds_in_the_store(six: StudyRun) -> No
     with Store.read(six.store) as store:
         values = scores_of(store)
     assert (len(result.datasets), len(result.candidates), result.trained, result.failed) == (6, 4, 96, 0)
-    assert result.tested_networks == 96  # with final = "train" every winner is a network of the search, which was looked at
+    assert (
+        result.tested_networks == 96
+    )  # with final = "train" every winner is a network of the search, which was looked at
     for each in result.datasets:
         for winner in each.winners:
             scores = {

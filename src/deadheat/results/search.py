@@ -15,6 +15,7 @@ from deadheat.version import __version__
 
 TUNE, DEV, TEST, TRAIN_AND_TUNE = "tune", "dev", "test", "train+tune"
 NAN = math.nan
+NO_CLAIMS = Verdict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class SearchResult(Result):
     correction: str
     datasets: tuple[SearchDataset, ...]
     differences: tuple[SetupDifference, ...]
-    verdict: Verdict = Verdict()
+    verdict: Verdict = NO_CLAIMS
     scale: Scale = PERCENT
     notes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()  # of all its cells in the store
