@@ -16,8 +16,9 @@ PACKAGE = ROOT / "src" / "deadheat"
 
 # From the bottom up. Packages on one line do not import each other.
 LAYERS = (
-    ("errors", "version", "text"),
-    ("compression", "documents", "registry", "screen"),
+    ("text", "version"),
+    ("arguments", "errors"),
+    ("compression", "registry", "screen"),
     ("kernels",),
     ("corpus", "tables"),
     ("testbed",),
@@ -30,9 +31,7 @@ LAYERS = (
     ("results",),
     ("study",),
     ("charts",),
-    ("questions", "analyses"),
-    ("terminal",),
-    ("pages",),
+    ("questions",),
     ("report",),
     ("paper",),
     ("cli",),
@@ -268,7 +267,7 @@ UPWARD = {
 }
 DOWNWARD = {
     "absolute": "import deadheat.corpus.read",
-    "same package": "from deadheat.metrics.registry import METRICS",
+    "same package": "from deadheat.metrics.metric import METRICS",
     "same package, relative": "from . import registry\nfrom .registry import METRICS",
     "two up": "from .. import corpus\nfrom ..kernels import kernel",
     "error": "from deadheat.errors import InputError",

@@ -51,7 +51,8 @@ def add_arguments(
             continue
         flag = argument.flag or f"--{name.replace('_', '-')}"
         flags = [*filter(None, [argument.short]), flag, *argument.aliases]
-        options: dict[str, Any] = {"dest": name, "default": default, "help": _help(argument, default)}
+        options: dict[str, Any] = {"dest": name, "help": _help(argument, default)}
+        options |= {"required": True} if default is inspect.Parameter.empty else {"default": default}
         if kind is bool:
             options["action"] = "store_true"
         else:
@@ -59,7 +60,21 @@ def add_arguments(
             options["type"] = argument.parse or _parser(kind)
             options |= {"action": "append", "default": []} if argument.repeat else {}
             options |= {"nargs": "+"} if argument.several else {}
+            options |= {} if argument.repeat or argument.several else {"action": _Once}
         parser.add_argument(*flags, **options)
+
+
+class _Once(argparse.Action):
+    """An option that takes one value, and refuses a second one instead of forgetting the first."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        given: set[str] = vars(namespace).setdefault("_given", set())
+        if self.dest in given:
+            parser.error(f"argument {option}: given twice; expected one value")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
 
 
 def values_of(
@@ -84,5 +99,9 @@ def _parser(kind: Any) -> Callable[[str], Any]:
 
 
 def _help(argument: Argument, default: Any) -> str:
-    shown = default not in (None, "", (), False) and not argument.repeat and "default" not in argument.help
+    shown = (
+        default not in (None, "", (), False, inspect.Parameter.empty)
+        and not argument.repeat
+        and "default" not in argument.help
+    )
     return f"{argument.help} (default: {default})" if shown else argument.help

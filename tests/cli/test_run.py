@@ -70,7 +70,8 @@ def test_a_plan_says_what_will_run_and_runs_nothing(commands: Commands, study: P
         "",
     ]
     assert (
-        "4 cells: 4 to run; no test set is evaluated." in commands("run", study, "--plan", "--set", 'evaluate=["dev"]').out
+        "4 cells: 4 to run; no test set is evaluated."
+        in commands("run", study, "--plan", "--set", 'evaluate=["dev"]').out
     )
     assert files(study.parent) == before
     assert not ledger_path.exists()

@@ -32,10 +32,10 @@ def found() -> Ranking:
         samples=300,
         attributes=ATTRIBUTES,
         exact=True,
-        anomalous=["s1"],
+        anomalies=["s1"],
         subsets={"few": ["d1", "d2", "d3"]},
-        left_out=True,
-        representative_size=3,
+        leave_one_out=True,
+        representative=3,
     )
 
 
@@ -77,7 +77,7 @@ def test_what_the_sample_missed_is_what_the_possible_ranks_exceed(found: Ranking
 
 def test_the_signature_has_the_seed_wherever_chance_had_a_part() -> None:
     listed = rank(TABLE, subset_size=2, seed=5)
-    examined = rank(TABLE, subset_size=2, seed=5, attributes=ATTRIBUTES, anomalous=["s1"])
+    examined = rank(TABLE, subset_size=2, seed=5, attributes=ATTRIBUTES, anomalies=["s1"])
     assert "seed" not in listed.signature
     assert examined.signature == f"{listed.signature} | seed 5"
 
@@ -90,7 +90,7 @@ def test_parts_that_were_not_asked_for_are_empty(found: Ranking) -> None:
     assert [each.method for each in found.representative.subsets] == ["greedy", "exact"]
     bare = rank(TABLE, samples=100)
     assert set(to_document(bare)) == set(to_document(found))
-    assert bare.all_subsets is bare.representative is None
+    assert (bare.all_subsets, bare.representative) == (None, None)
     assert not any((bare.anomalies, bare.subsets, bare.leave_one_out, bare.metrics))
 
 
@@ -152,7 +152,7 @@ def test_wrong_questions_are_refused() -> None:
     with pytest.raises(InputError, match="subsets of 31 of 30 data sets; expected between 1 and 30"):
         rank(TABLE, subset_size=31)
     with pytest.raises(NameUnknown, match=r"system 'ss1' is unknown; did you mean 's1'\?"):
-        rank(TABLE, samples=10, anomalous=["ss1"])
+        rank(TABLE, samples=10, anomalies=["ss1"])
     with pytest.raises(NameUnknown, match=r"attribute 'famly' is unknown; did you mean 'family'\?"):
         rank(TABLE, attributes=ATTRIBUTES, stratify="famly")
     with pytest.raises(InputError, match="groups by family, but no attributes"):
@@ -162,9 +162,9 @@ def test_wrong_questions_are_refused() -> None:
     with pytest.raises(InputError, match="expected neither strata nor one data set per group"):
         rank(TABLE, attributes=ATTRIBUTES, one_per="family", exact=True)
     with pytest.raises(InputError, match="expected neither strata nor one data set per group"):
-        rank(TABLE, attributes=ATTRIBUTES, stratify="family", anomalous=["s1"])
+        rank(TABLE, attributes=ATTRIBUTES, stratify="family", anomalies=["s1"])
     with pytest.raises(InputError, match="a representative subset of 0 of 30 data sets"):
-        rank(TABLE, samples=10, representative_size=0)
+        rank(TABLE, samples=10, representative=0)
     with pytest.raises(InputError, match="1 system; expected at least two to rank"):
         rank({"a": {"x": 1.0}})
     with pytest.raises(InputError, match="expected a file with a column of metrics"):

@@ -33,11 +33,11 @@ def everything() -> Ranking:
         TABLE,
         subset_size=3,
         exact=True,
-        anomalous=["labels"],
+        anomalies=["labels"],
         attributes=ATTRIBUTES,
         subsets={"rich": ["en", "cs", "it"], "poor": ["kk", "ta", "xx"]},
-        left_out=True,
-        representative_size=2,
+        leave_one_out=True,
+        representative=2,
     )
 
 
@@ -137,7 +137,7 @@ def test_ranks_that_are_not_proved_are_marked(everything: Ranking) -> None:
 
 def test_data_sets_that_change_the_ranking_are_listed() -> None:
     table = {"A": {"x": 9.0, "y": 1.0, "z": 2.0}, "B": {"x": 1.0, "y": 2.0, "z": 3.0}}
-    found = rank(table, left_out=True)
+    found = rank(table, leave_one_out=True)
     assert "Leaving out one data set changes the ranking for 1 of 3 data sets." in str(found)
     without = with_column(found, "without")
     assert [[cell_text(cell) for cell in row] for row in without.cells()] == [

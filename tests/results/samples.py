@@ -98,10 +98,10 @@ def sample_rank_with_everything() -> Result:
         subset_size=3,
         exact=True,
         attributes={"family": tuple("ggudtsuu")},
-        anomalous=["B"],
+        anomalies=["B"],
         subsets={"large": ["en", "de"], "small": ["ta", "hu", "xx"]},
-        left_out=True,
-        representative_size=2,
+        leave_one_out=True,
+        representative=2,
     )
 
 

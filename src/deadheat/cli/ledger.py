@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from deadheat.cli.looking import add_ledger_file
-from deadheat.cli.options import Parser, add_reading, print_json, reading, say, show, whole_number
+from deadheat.arguments import whole_number
+from deadheat.cli.options import Parser, add_json, add_ledger_file, add_reading, print_json, reading, say, show
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
@@ -30,25 +30,25 @@ examples:
   deadheat ledger --verify --head 3f0c2a61d0b4          is the hash we published a line of it?"""
 
 
-def parser() -> argparse.ArgumentParser:
-    made = Parser("ledger", "How often was this test set evaluated, and by whom?", epilog=EXAMPLES)
-    made.add_argument("action", nargs="?", choices=ACTIONS, help="what to do with FILE (default: a table of all)")
-    made.add_argument("file", nargs="?", metavar="FILE", help="a test set; for show, its hash will do")
-    made.add_argument(
+def ledger_parser() -> argparse.ArgumentParser:
+    parser = Parser("ledger", "How often was this test set evaluated, and by whom?", epilog=EXAMPLES)
+    parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do with FILE (default: a table of all)")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a test set; for show, its hash will do")
+    parser.add_argument(
         "--budget", type=whole_number, metavar="N", help="how many evaluations there may be (guard, seal)"
     )
-    made.add_argument(
+    parser.add_argument(
         "--out", default="", metavar="COPY", help="the copy without labels (seal; NAME.unlabelled.SUFFIX)"
     )
-    made.add_argument("--verify", action="store_true", help="check every line of the ledger")
-    made.add_argument("--head", metavar="HASH", help="with --verify: a hash that must be that of a line")
-    add_ledger_file(made)
-    made.add_argument("--json", action="store_true", help="print one JSON object")
-    add_reading(made)
-    return made
+    parser.add_argument("--verify", action="store_true", help="check every line of the ledger")
+    parser.add_argument("--head", metavar="HASH", help="with --verify: a hash that must be that of a line")
+    add_ledger_file(parser)
+    add_json(parser)
+    add_reading(parser)
+    return parser
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_ledger(arguments: argparse.Namespace) -> int:
     _check(arguments)
     ledger = Ledger.at(arguments.ledger)
     if arguments.verify:

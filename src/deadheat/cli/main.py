@@ -8,33 +8,47 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from deadheat.errors import InputError, nearest
 from deadheat.screen import visible
 from deadheat.version import __version__
 
-# What a person asks, by command. Each has a module of its name in this package.
+if TYPE_CHECKING:
+    import argparse
+
+# What a person asks, by command.
 COMMANDS = {
     "demo": "show it all on a built-in corpus, in a minute",
-    "score": "how good is each prediction, with intervals",
+    "score": "how good is each prediction, with confidence intervals",
     "compare": "which differences between systems are real",
     "power": "could this test set have shown the difference",
     "rank": "would another choice of data sets change the ranking",
     "size": "how much test data is enough to rank systems",
     "seeds": "is it the method or the seed",
     "contrast": "which option wins over all configurations",
-    "init": "write a study file to begin with",
+    "init": "write a study file to start from",
     "run": "train and test a whole study, resume it if it was killed",
     "report": "one page to read, figures to print, tables and text for a paper",
-    "export": "get runs, scores or counts out of a store",
+    "export": "export runs, scores or counts from a store",
     "split": "make honest splits, or check what leaks in some",
-    "ledger": "how often was this test set looked at, and by whom",
+    "ledger": "how often was this test set evaluated, and by whom",
     "info": "what is in a corpus, and what is missing",
     "metrics": "which metrics there are, and what each counts",
-    "convert": "read a corpus and write it again, checked, mended or compressed",
-    "testbed": "make treebanks and predictions with known truth",
+    "convert": "read a corpus and write it again, checked, repaired or compressed",
+    "testbed": "generate treebanks and predictions with known true scores",
+}
+# Where the commands are: `NAME_parser` makes the parser, `run_NAME` runs the command.
+MODULES = {
+    "scoring": ("score", "compare", "power", "size"),
+    "tables": ("rank", "seeds", "contrast"),
+    "studies": ("init", "run", "export"),
+    "pages": ("report", "demo"),
+    "corpora": ("info", "metrics", "convert", "testbed", "split"),
+    "ledger": ("ledger",),
 }
 EXAMPLES = """\
 examples:
@@ -54,7 +68,7 @@ def help_text() -> str:
         "Deadheat: a win, or a dead heat? Scores of language-processing systems that can be trusted.\n\n"
         "usage: deadheat COMMAND [ARGUMENTS]\n\n"
         f"commands:\n{commands}\n\n{EXAMPLES}\n\n"
-        "'deadheat COMMAND --help' tells more of each. Every command that prints results takes --json."
+        "'deadheat COMMAND --help' explains each. Every command that prints results takes --json."
     )
 
 
@@ -73,10 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     name = given[0]
     if name not in COMMANDS:
-        return _refuse(f"deadheat: {name!r} is no command; {nearest(name, list(COMMANDS))}")
-    command = import_module(f"deadheat.cli.{name}")
+        return _refuse(f"deadheat: {name!r} is not a command; {nearest(name, list(COMMANDS))}")
     try:
-        code: int = command.run(command.parser().parse_args(given[1:]))
+        code: int = run_command(name)(command_parser(name).parse_args(given[1:]))
         sys.stdout.flush()
         return code
     except InputError as error:
@@ -93,6 +106,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """The parser of a command."""
+    parser: argparse.ArgumentParser = getattr(_module(name), f"{name}_parser")()
+    return parser
+
+
+def run_command(name: str) -> Callable[[argparse.Namespace], int]:
+    """What runs a command."""
+    run: Callable[[argparse.Namespace], int] = getattr(_module(name), f"run_{name}")
+    return run
+
+
+def _module(name: str) -> ModuleType:
+    module = next(module for module, names in MODULES.items() if name in names)
+    return import_module(f"deadheat.cli.{module}")
 
 
 def _refuse(message: str) -> int:

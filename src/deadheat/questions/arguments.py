@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.questions.inputs import CorpusSource
 from deadheat.stats.paired import TESTS
 
 MetricName: TypeAlias = Annotated[
@@ -28,10 +27,6 @@ Seed: TypeAlias = Annotated[
     int, Argument("seed of everything that is drawn at random", metavar="N", parse=whole_number)
 ]
 Reference: TypeAlias = Annotated[str, Argument("test every system against this one alone", metavar="NAME")]
-Train: TypeAlias = Annotated[
-    CorpusSource | Sequence[CorpusSource] | None,
-    Argument("training files, for accuracy on unknown words", metavar="FILE", several=True),
-]
 Missing: TypeAlias = Annotated[str, Argument("what to do with data sets that lack a score", choices=("refuse", "drop"))]
 ScoreColumn: TypeAlias = Annotated[str, Argument("column of scores; higher is better", metavar="COLUMN")]
 SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: by its name)", metavar="COLUMN")]

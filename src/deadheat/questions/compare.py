@@ -18,8 +18,20 @@ from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS, Counts, Sums, Values, ratio
 from deadheat.questions.agreement import agreement
+from deadheat.questions.arguments import (
+    Align,
+    Alpha,
+    Correction,
+    MetricName,
+    Missing,
+    Reference,
+    Resamples,
+    Seed,
+    TestName,
+    Unit,
+)
 from deadheat.questions.groups import grouped
-from deadheat.questions.inputs import CorpusSource, open_corpora, open_corpus, record, unseal
+from deadheat.questions.inputs import CorpusSource, Train, open_corpora, open_corpus, record, unseal
 from deadheat.questions.pairwise import pairwise_verdict, run_tests
 from deadheat.questions.score import count_scores, default_metric, notes_on, score_of
 from deadheat.results.compare import Agreement, AverageRanks, Comparison, PairwiseSettings
@@ -42,16 +54,16 @@ def compare(  # noqa: PLR0913 (the options of the command)
     gold: CorpusSource | Sequence[CorpusSource],
     systems: Mapping[str, CorpusSource],
     *,
-    metric: str = "",
-    unit: str = "sentence",
-    test: str = "",
-    correction: str = "holm",
-    alpha: float = 0.05,
-    reference: str = "",
-    train: CorpusSource | Sequence[CorpusSource] | None = None,
-    align: str = "text",
-    resamples: int = 10_000,
-    seed: int = 0,
+    metric: MetricName = "",
+    unit: Unit = "sentence",
+    test: TestName = "",
+    correction: Correction = "holm",
+    alpha: Alpha = 0.05,
+    reference: Reference = "",
+    train: Train = None,
+    align: Align = "text",
+    resamples: Resamples = 10_000,
+    seed: Seed = 0,
     ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Comparison:
@@ -224,14 +236,14 @@ def _extra_scores(
 def compare_scores(
     scores: ScoreSource,
     *,
-    metric: str = "",
-    test: str = "",
-    correction: str = "holm",
-    alpha: float = 0.05,
-    reference: str = "",
-    missing: str = "refuse",
-    resamples: int = 10_000,
-    seed: int = 0,
+    metric: MetricName = "",
+    test: TestName = "",
+    correction: Correction = "holm",
+    alpha: Alpha = 0.05,
+    reference: Reference = "",
+    missing: Missing = "refuse",
+    resamples: Resamples = 10_000,
+    seed: Seed = 0,
 ) -> Comparison:
     """Compare systems by their scores on the same data sets, paired by data set; more is better.
 

@@ -6,17 +6,20 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
+from deadheat.arguments import Argument
 from deadheat.errors import InputError, NameUnknown
+from deadheat.questions.arguments import Alpha, ByColumn, Correction, Ignore, ScoreColumn, Seed, SettingColumns, Where
 from deadheat.ranking.contrasts import REPEATS, TIES, Codes, configuration_keys, contrast_options, paired_scores
 from deadheat.ranking.importance import Importance, factor_importance
 from deadheat.results.contrast import Contrast, ContrastBlock
 from deadheat.results.format import Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
-from deadheat.stats.checks import Values
-from deadheat.stats.corrections import check_alpha, correct
+from deadheat.stats.checks import Values, check_alpha
+from deadheat.stats.corrections import correct
 from deadheat.tables.runs import Path, Runs, read_runs
 
 # Words in names of columns that identify a run, or, for columns of numbers, are results of it.
@@ -29,23 +32,34 @@ MAX_OPTIONS = 50
 EMPTY = "(empty)"  # the option of runs without a value
 
 
+OptionNames: TypeAlias = Annotated[
+    Iterable[str], Argument("only this option of the factor (repeatable)", flag="--option", metavar="NAME", repeat=True)
+]
+Repeats: TypeAlias = Annotated[
+    str, Argument("runs of one configuration: use their mean, or pair each (tests use means)", choices=REPEATS)
+]
+Ties: TypeAlias = Annotated[
+    str, Argument("ties: the win goes to the option with most wins, or is shared", choices=TIES)
+]
+
+
 def contrast(  # noqa: PLR0913 (the options of the command)
     runs: Path | Runs,
     *,
-    score: str,
-    factor: str = "",
-    by: str = "",
-    second: str = "",
-    where: Iterable[str] = (),
-    ignore: Iterable[str] = (),
-    settings: Iterable[str] = (),
-    options: Iterable[str] = (),
-    repeats: str = "mean",
-    ties: str = "most",
-    alpha: float = 0.05,
-    correction: str = "holm",
-    importance: bool = False,
-    seed: int = 0,
+    score: ScoreColumn,
+    factor: Annotated[str, Argument("column whose options are compared", metavar="COLUMN")] = "",
+    by: ByColumn = "",
+    second: Annotated[str, Argument("a second factor: compare for each of its values", metavar="COLUMN")] = "",
+    where: Where = (),
+    ignore: Ignore = (),
+    settings: SettingColumns = (),
+    options: OptionNames = (),
+    repeats: Repeats = "mean",
+    ties: Ties = "most",
+    alpha: Alpha = 0.05,
+    correction: Correction = "holm",
+    importance: Annotated[bool, Argument("how much of the variance each setting explains")] = False,
+    seed: Seed = 0,
 ) -> Contrast:
     """Compare the options of a factor over runs that agree in every other setting.
 

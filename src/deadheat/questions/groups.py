@@ -13,7 +13,7 @@ from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics.metric import Counts
 from deadheat.metrics.universal import main_label
 
-KINDS = ("genre", "document", "relation", "tag")
+GROUPS = ("genre", "document", "relation", "tag")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,8 +27,8 @@ class Group:
 
 def grouped(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]:
     """The counts of each metric, whole or broken down."""
-    if by and by not in KINDS:
-        raise NameUnknown("breakdown", by, KINDS)
+    if by and by not in GROUPS:
+        raise NameUnknown("breakdown", by, GROUPS)
     if by in ("relation", "tag"):
         yield from _by_class(pair, metrics, by)
         return

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
+from deadheat.arguments import Argument
 from deadheat.corpus import Corpus, read
 from deadheat.corpus.corpus import content_hash
 from deadheat.errors import CorpusError, InputError
@@ -13,6 +14,10 @@ from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, RecordedEvalua
 from deadheat.study.ledger.sealing import has_sealed, sealed_labels
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
+Train: TypeAlias = Annotated[
+    CorpusSource | Sequence[CorpusSource] | None,
+    Argument("training files, for accuracy on unknown words", metavar="FILE", several=True),
+]
 
 
 def open_corpora(sources: Sequence[CorpusSource | Sequence[CorpusSource]], reading: dict[str, Any]) -> list[Corpus]:

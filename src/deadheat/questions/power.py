@@ -4,28 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
+from deadheat.arguments import Argument
 from deadheat.errors import InputError
+from deadheat.questions.arguments import Align, Alpha, MetricName, Seed, Target, Unit
 from deadheat.questions.compare import compared_counts
 from deadheat.questions.inputs import CorpusSource
 from deadheat.results.power import Power
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
 
+Size: TypeAlias = Annotated[
+    int | None, Argument("units of the test set (default: as many as there are)", flag="--size", metavar="N")
+]
+
 
 def power(  # noqa: PLR0913 (the options of the command)
     gold: CorpusSource | Sequence[CorpusSource],
     systems: Mapping[str, CorpusSource],
     *,
-    metric: str = "",
-    unit: str = "sentence",
-    units: int | None = None,
-    alpha: float = 0.05,
-    target: float = 0.8,
-    seed: int = 0,
+    metric: MetricName = "",
+    unit: Unit = "sentence",
+    units: Size = None,
+    alpha: Alpha = 0.05,
+    target: Target = 0.8,
+    seed: Seed = 0,
+    align: Align = "text",
     ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Power:
@@ -43,7 +50,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     if len(systems) != 2:
         raise InputError(f"{len(systems)} systems; expected two")
     measure, counts, notes = compared_counts(
-        gold, systems, metric=metric, unit=unit, reading=reading, ledger_entry=ledger_entry
+        gold, systems, metric=metric, unit=unit, reading={**reading, "align": align}, ledger_entry=ledger_entry
     )
     first, second = counts.values()
     rng = np.random.default_rng(seed)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
+from deadheat.arguments import Argument, whole_number
 from deadheat.errors import InputError, NameUnknown
+from deadheat.questions.arguments import DatasetColumn, MetricName, Missing, ScoreColumn, Seed, SystemColumn
 from deadheat.ranking.anomalies import Attributes, find_anomalies
 from deadheat.ranking.exact import TIME_LIMIT, Extreme, count_sums, extreme_ranks
 from deadheat.ranking.integers import IntegerScores, integer_scores, ranks_of
-from deadheat.ranking.selected_subsets import NamedSubset, leave_one_out, named_subsets, representative
+from deadheat.ranking.selected_subsets import NamedSubset, named_subsets, rank_without_each
 from deadheat.ranking.subsets import (
     Design,
     MetricStability,
@@ -42,25 +44,60 @@ Path = str | os.PathLike[str]
 ScoreSource = Path | ScoreTable | Mapping[str, Mapping[str, float]]
 
 
+def _metric_list(names: str) -> list[str]:
+    """Metrics that the command line names; an empty list means all."""
+    return [] if names == "all" else [name for name in names.split(",") if name]
+
+
+StabilityMetrics: TypeAlias = Annotated[
+    Sequence[str] | None,
+    Argument("compare the stability of the ranking by these, as las,blex; or all", metavar="NAMES", parse=_metric_list),
+]
+SubsetSize: TypeAlias = Annotated[
+    int | None,
+    Argument(
+        "data sets per subset (default: 10, or half of fewer than 20; with --one-per the number of groups)",
+        metavar="K",
+        parse=whole_number,
+    ),
+]
+AttributeTable: TypeAlias = Annotated[
+    Path | Attributes | None, Argument("a table of attributes of the data sets", metavar="FILE")
+]
+AnomalousSystems: TypeAlias = Annotated[
+    Sequence[str], Argument("examine the best and worst subsets of this system", metavar="SYSTEM", repeat=True)
+]
+SubsetTable: TypeAlias = Annotated[
+    Path | Mapping[str, Sequence[str]] | None,
+    Argument("a table of named subsets: subset, treebank", metavar="FILE"),
+]
+RepresentativeSize: TypeAlias = Annotated[
+    int | None, Argument("find K data sets that rank the systems as all do", metavar="K", parse=whole_number)
+]
+
+
 def rank(  # noqa: PLR0913 (the options of the command)
     scores: ScoreSource,
     *,
-    metric: str = "",
-    subset_size: int | None = None,
-    samples: int = SAMPLES,
-    attributes: Path | Attributes | None = None,
-    stratify: str = "",
-    one_per: str = "",
-    exact: bool = False,
-    time_limit: float = TIME_LIMIT,
-    anomalous: Sequence[str] = (),
-    subsets: Path | Mapping[str, Sequence[str]] | None = None,
-    perfect: float | None = None,
-    left_out: bool = False,
-    representative_size: int | None = None,
-    metrics: Sequence[str] | None = None,
-    seed: int = 0,
-    **reading: Any,
+    metric: MetricName = "",
+    metrics: StabilityMetrics = None,
+    subset_size: SubsetSize = None,
+    samples: Annotated[int, Argument("number of random subsets", metavar="N", parse=whole_number)] = SAMPLES,
+    attributes: AttributeTable = None,
+    stratify: Annotated[str, Argument("draw in proportion to the values", metavar="ATTRIBUTE")] = "",
+    one_per: Annotated[str, Argument("draw one data set per value", metavar="ATTRIBUTE")] = "",
+    exact: Annotated[bool, Argument("count pairs, and find the best and worst ranks, over all subsets")] = False,
+    time_limit: Annotated[float, Argument("for each search of --exact", metavar="SECONDS")] = TIME_LIMIT,
+    anomalies: AnomalousSystems = (),
+    subsets: SubsetTable = None,
+    perfect: Annotated[float | None, Argument("the score without errors (default: 1 or 100)", metavar="SCORE")] = None,
+    leave_one_out: Annotated[bool, Argument("rank without each data set in turn")] = False,
+    representative: RepresentativeSize = None,
+    seed: Seed = 0,
+    system: SystemColumn = "",
+    dataset: DatasetColumn = "",
+    score: ScoreColumn = "",
+    missing: Missing = "refuse",
 ) -> Ranking:
     """How stable the ranking of systems is over the choice of data sets; higher scores are better.
 
@@ -80,20 +117,22 @@ def rank(  # noqa: PLR0913 (the options of the command)
         Count pairs over all subsets, and find the best and worst rank that any subset gives.
     time_limit
         Seconds for each search of the exact part.
-    anomalous
+    anomalies
         Systems whose best and worst subsets are examined.
     subsets
         Named subsets: a table of subset and data set, or names of data sets by subset.
     perfect
         The score without errors, for error reductions.
-    left_out
+    leave_one_out
         Rank without each data set in turn.
-    representative_size
+    representative
         Find this many data sets that rank the systems as all do.
     metrics
         Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
-    **reading
-        `system`, `dataset`, `score`: columns of the table; `missing`: "refuse" or "drop".
+    system, dataset, score
+        Columns of the table.
+    missing
+        What to do with data sets that lack a score: "refuse" or "drop".
 
     Examples
     --------
@@ -101,16 +140,17 @@ def rank(  # noqa: PLR0913 (the options of the command)
     >>> rank(table, subset_size=2)
     <Ranking: A is first on all 3 data sets together and on 66.7% of all 3 subsets of 2.>
     """
+    reading = {"system": system, "dataset": dataset, "score": score, "missing": missing}
     table = _table(scores, metric or _first_metric(scores, metrics, reading), reading)
     if len(table.systems) < 2:
         raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
     attributes = _attributes(attributes, table)
     design = _design(table, subset_size, samples, attributes, stratify, one_per)
-    if (exact or anomalous) and not design.uniform:
+    if (exact or anomalies) and not design.uniform:
         problem = "exact results and anomalies are for all subsets of a size"
         raise InputError(f"{problem}; expected neither strata nor one data set per group with them")
     integers = integer_scores(table.scores_SD)
-    examined = [_find_system(name, table.systems) for name in anomalous]
+    examined = [_find_system(name, table.systems) for name in anomalies]
     named = _named_subsets(subsets, table, perfect)
     rng = np.random.default_rng(seed)
     ranks = rank_over_subsets(integers, design, samples=samples, rng=rng)
@@ -142,9 +182,9 @@ def rank(  # noqa: PLR0913 (the options of the command)
             for system in examined
         ),
         subsets=named,
-        leave_one_out=leave_one_out(integers, table.systems, table.datasets) if left_out else (),
-        representative=_representative(integers, table, representative_size, rng, time_limit)
-        if representative_size is not None
+        leave_one_out=rank_without_each(integers, table.systems, table.datasets) if leave_one_out else (),
+        representative=_representative(integers, table, representative, rng, time_limit)
+        if representative is not None
         else None,
         metrics=_stability(scores, metrics, ranks, reading) if metrics is not None else (),
         notes=_notes(table, integers, ranks, named),
@@ -275,7 +315,7 @@ def _named_subsets(
 def _representative(
     integers: IntegerScores, table: ScoreTable, size: int, rng: np.random.Generator, time_limit: float
 ) -> RepresentativeSubsets:
-    result = representative(integers, size, rng=rng, time_limit=time_limit)
+    result = find_representative(integers, size, rng=rng, time_limit=time_limit)
     subsets = tuple(
         RepresentativeSubset(
             method,

@@ -5,26 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
+from deadheat.arguments import Argument
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL
-from deadheat.questions.groups import Group, grouped
-from deadheat.questions.inputs import CorpusSource, open_corpora, record, unseal
+from deadheat.questions.arguments import Align, Level, Resamples, Seed, Unit
+from deadheat.questions.groups import GROUPS, Group, grouped
+from deadheat.questions.inputs import CorpusSource, Train, open_corpora, record, unseal
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
-from deadheat.stats.intervals import check_level, percentiles, resampled_sums
+from deadheat.stats.checks import check_level
+from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 
 INTERVALS = ("auto", "bootstrap")
 FEW_UNITS = 20
+MetricNames: TypeAlias = Annotated[
+    Iterable[str], Argument("a metric (repeatable)", short="-m", flag="--metric", metavar="NAME", repeat=True)
+]
+Breakdown: TypeAlias = Annotated[str, Argument("break the scores down", choices=GROUPS)]
+IntervalMethod: TypeAlias = Annotated[
+    str, Argument("auto: Wilson's for proportions, else the bootstrap", choices=INTERVALS)
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,15 +50,15 @@ def score(  # noqa: PLR0913 (the options of the command)
     gold: CorpusSource | Sequence[CorpusSource],
     predictions: CorpusSource | Sequence[CorpusSource],
     *,
-    metrics: Iterable[str] = (),
-    train: CorpusSource | Sequence[CorpusSource] | None = None,
-    by: str = "",
-    align: str = "text",
-    unit: str = "sentence",
-    interval: str = "auto",
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    metrics: MetricNames = (),
+    train: Train = None,
+    by: Breakdown = "",
+    align: Align = "text",
+    unit: Unit = "sentence",
+    interval: IntervalMethod = "auto",
+    level: Level = 0.95,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
     ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Scores:

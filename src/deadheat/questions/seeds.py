@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
+from deadheat.arguments import Argument
 from deadheat.errors import InputError
+from deadheat.questions.arguments import (
+    Alpha,
+    ByColumn,
+    Correction,
+    DevColumn,
+    Ignore,
+    Resamples,
+    ScoreColumn,
+    Seed,
+    SettingColumns,
+    SystemColumn,
+    Target,
+    Where,
+)
 from deadheat.questions.contrast import setting_columns
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import Claim, Evidence, Verdict
-from deadheat.stats.checks import Values
-from deadheat.stats.corrections import check_alpha, correct
+from deadheat.stats.checks import Values, check_alpha
+from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
 from deadheat.tables.runs import Path, Runs, read_runs
 from deadheat.tables.table import SYSTEMS
@@ -28,22 +44,28 @@ ALL_RUNS = "all runs"
 SEED, CONFIGURATION = "seed", "configuration"  # what pairs compare
 
 
+Difference: TypeAlias = Annotated[
+    float | None,
+    Argument("difference for which the seeds needed are computed (default: the observed one)", metavar="D"),
+]
+
+
 def seeds(  # noqa: PLR0913 (the options of the command)
     runs: Path | Runs,
     *,
-    score: str,
-    system: str = "",
-    dev: str = "",
-    by: str = "",
-    where: Iterable[str] = (),
-    ignore: Iterable[str] = (),
-    settings: Iterable[str] = (),
-    difference: float | None = None,
-    alpha: float = 0.05,
-    target: float = 0.8,
-    correction: str = "holm",
-    resamples: int = 1000,
-    seed: int = 0,
+    score: ScoreColumn,
+    system: SystemColumn = "",
+    dev: DevColumn = "",
+    by: ByColumn = "",
+    where: Where = (),
+    ignore: Ignore = (),
+    settings: SettingColumns = (),
+    difference: Difference = None,
+    alpha: Alpha = 0.05,
+    target: Target = 0.8,
+    correction: Correction = "holm",
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
     metric: str = "",
 ) -> Seeds:
     """Compare systems by the distributions of their scores over seeds.

@@ -13,6 +13,7 @@ import numpy as np
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
+from deadheat.questions.arguments import Align, MetricName
 from deadheat.questions.inputs import CorpusSource
 from deadheat.questions.size_counts import (
     AnyPath,
@@ -28,7 +29,8 @@ from deadheat.ranking.size_samples import SIZES, SizeSettings
 from deadheat.ranking.sizes import AsoDraws, SampledSet, SampledSize, size_curves
 from deadheat.results.format import Scale
 from deadheat.results.size import AsoAgreement, SetSizes, SizeCurve, SizePoint, SizeStudy, SystemScore
-from deadheat.stats.intervals import Values, wilson
+from deadheat.stats.checks import Values
+from deadheat.stats.intervals import wilson
 from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
@@ -43,9 +45,9 @@ def size(
     gold: CorpusSource | Sequence[CorpusSource],
     systems: Mapping[str, CorpusSource | Sequence[CorpusSource]],
     *,
-    metric: str = "",
+    metric: MetricName = "",
     settings: SizeSettings | None = None,
-    align: str = "text",
+    align: Align = "text",
     save: AnyPath = "",
     ledger_entry: LedgerEntry | None = None,
     **reading: Any,

@@ -155,12 +155,14 @@ class LeaveOneOut:
     changes: tuple[RankChange, ...]
 
 
-def leave_one_out(scores: IntegerScores, systems: Sequence[str], datasets: Sequence[str]) -> tuple[LeaveOneOut, ...]:
+def rank_without_each(
+    scores: IntegerScores, systems: Sequence[str], datasets: Sequence[str]
+) -> tuple[LeaveOneOut, ...]:
     """How the ranking changes without each data set, the most influential data sets first.
 
     Examples
     --------
-    >>> first, *_ = leave_one_out(integer_scores([[90, 80, 70], [80, 80, 71]]), ["A", "B"], ["en", "de", "fi"])
+    >>> first, *_ = rank_without_each(integer_scores([[90, 80, 70], [80, 80, 71]]), ["A", "B"], ["en", "de", "fi"])
     >>> first.dataset, first.changes[0]
     ('en', RankChange(system='A', rank=1, without=2))
     """

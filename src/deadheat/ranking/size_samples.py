@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.arguments import Argument, whole_number
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.splits.drawing import SAMPLING_METHODS, generator, sampling_order, sentences_reaching
-from deadheat.stats.checks import check_number
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values, check_number
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
 STRATEGIES = SAMPLING_METHODS
@@ -36,13 +37,17 @@ class SizeSettings:
     sizes: tuple[int, ...] = SIZES  # in words
     whole: bool = True  # include the whole test set as the last size, except against the rest
     strategies: tuple[str, ...] = STRATEGIES
-    draws: int = 100
-    seeds: str = "average"  # runs of a system are averaged, or ranked separately
-    against: str = "all"  # the ranking on the whole test set, or on what is not in the sample
-    threshold: float = 0.9  # of weighted tau
-    confidence: float = 0.95  # share of draws that must reach the threshold
-    seed: int = 0
-    aso_draws: int = 20  # draws for which almost stochastic order is computed, where systems have several runs
+    draws: Annotated[int, Argument("random samples of each size", metavar="N", parse=whole_number)] = 100
+    seeds: Annotated[str, Argument("how runs of a system are ranked", choices=SEEDS)] = "average"
+    against: Annotated[
+        str, Argument("compare with the ranking on all data, or on what is not in the sample", choices=AGAINST)
+    ] = "all"
+    threshold: Annotated[float, Argument("weighted tau to reach", metavar="TAU")] = 0.9
+    confidence: Annotated[float, Argument("share of draws that must reach it", metavar="SHARE")] = 0.95
+    seed: Annotated[int, Argument("seed of the draws", metavar="N", parse=whole_number)] = 0
+    aso_draws: Annotated[
+        int, Argument("draws per size for which significance over runs is compared", metavar="N", parse=whole_number)
+    ] = 20
 
     def __post_init__(self) -> None:
         if not self.sizes or self.sizes[0] < 1 or any(a >= b for a, b in zip(self.sizes, self.sizes[1:], strict=False)):

@@ -143,7 +143,7 @@
   const words = new Intl.Collator(undefined, { numeric: true }).compare;
   const value = (text) => {
     const plain = text.replace(/,(?=\d{3})/g, "").replace(/\u2212/g, "-");
-    const found = /^[\[(]?\s*([<>]?)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/i.exec(plain);
+    const found = /^[[(]?\s*([<>]?)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)/i.exec(plain);
     return found ? Number(found[2]) + ({ "<": -1e-12, ">": 1e-12 }[found[1]] || 0) : NaN;
   };
   const missing = (text) => text === "" || text === "-" || text === "\u2013";

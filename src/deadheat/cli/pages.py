@@ -1,26 +1,27 @@
-"""`deadheat report SOURCE...`
-
-Under `--json`: `verdicts` (sentences, as the page begins), `files` (all that were written, the page first).
-"""
+"""Commands that write pages: report and demo."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 import webbrowser
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from deadheat.arguments import whole_number
 from deadheat.charts.chart import COLUMN, FULL
-from deadheat.cli.looking import add_ledger_file
-from deadheat.cli.options import Parser, announce_compiling, print_json
+from deadheat.cli.options import Parser, add_ledger_file, announce_compiling, print_json
 from deadheat.errors import InputError
+from deadheat.questions.demo import LARGE, demo
+from deadheat.report.demo import demo_report, truth_blocks
 from deadheat.report.files import check_target, write_file
 from deadheat.report.model import Verdict
 from deadheat.report.report import Report, report
 from deadheat.report.sources import is_page
 from deadheat.report.terminal import print_blocks
 from deadheat.screen import visible
+from deadheat.study.engine.worker import WorkerError
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.text import pluralize
 
@@ -33,38 +34,39 @@ examples:
   deadheat report study.sqlite --figures figures --formats pdf --width page
   deadheat rank scores.csv --json > rank.json; deadheat report rank.json
   deadheat report scores.csv                         a table of scores: columns system, dataset, score"""
+SMALLEST = 300  # sentences: with fewer, some genre has no document to spare for test
 
 
-def parser() -> argparse.ArgumentParser:
-    made = Parser("report", "One page to read, figures to print, tables and text for a paper.", epilog=EXAMPLES)
-    made.add_argument(
+def report_parser() -> argparse.ArgumentParser:
+    parser = Parser("report", "One page to read, figures to print, tables and text for a paper.", epilog=EXAMPLES)
+    parser.add_argument(
         "sources",
         metavar="SOURCE",
         nargs="+",
         help="stores of studies, study files, results that commands printed with --json, tables of scores",
     )
-    made.add_argument("--out", type=Path, metavar="FILE", help="the page (default: SOURCE.html in this folder)")
-    made.add_argument("--title", default="", metavar="TEXT", help="above the page")
-    made.add_argument(
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: SOURCE.html in this folder)")
+    parser.add_argument("--title", default="", metavar="TEXT", help="above the page")
+    parser.add_argument(
         "-m", "--metric", default="", metavar="NAME", help="of a table of scores with several (default: its first)"
     )
-    made.add_argument(
+    parser.add_argument(
         "--no-sentences", action="store_true", help="leave out the sentences that systems disagree on, for their text"
     )
-    made.add_argument(
+    parser.add_argument(
         "--anonymous", action="store_true", help="leave out machines, users and folders, for a blind review"
     )
-    made.add_argument("--figures", type=Path, metavar="DIR", help="write every figure as a file, with its data")
-    made.add_argument("--formats", default="svg,pdf,png", metavar="NAMES", help="of figures (default: svg,pdf,png)")
-    made.add_argument("--width", choices=tuple(WIDTHS), default="column", help="of figures (default: column)")
-    made.add_argument("--paper", type=Path, metavar="DIR", help="write tables, a paragraph, a checklist and figures")
-    made.add_argument("--open", action="store_true", help="open the page in a browser")
-    made.add_argument("--json", action="store_true", help="print one JSON object: the verdict and the files written")
-    add_ledger_file(made)
-    return made
+    parser.add_argument("--figures", type=Path, metavar="DIR", help="write every figure as a file, with its data")
+    parser.add_argument("--formats", default="svg,pdf,png", metavar="NAMES", help="of figures (default: svg,pdf,png)")
+    parser.add_argument("--width", choices=tuple(WIDTHS), default="column", help="of figures (default: column)")
+    parser.add_argument("--paper", type=Path, metavar="DIR", help="write tables, a paragraph, a checklist and figures")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    parser.add_argument("--json", action="store_true", help="print one JSON object: the verdict and the files written")
+    add_ledger_file(parser)
+    return parser
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_report(arguments: argparse.Namespace) -> int:
     announce_compiling()
     formats = [name.strip().lower() for name in arguments.formats.split(",") if name.strip()]
     _check(arguments, formats)
@@ -153,3 +155,61 @@ def _beside(sources: list[str]) -> str:
     """A ledger beside a source, as the demo's is beside its store; else the user's own."""
     ledgers = [path for source in sources if (path := Path(source).parent / LEDGER).is_file()]
     return str(ledgers[0]) if ledgers else ""
+
+
+def demo_parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        "demo", "All of Deadheat on made-up treebanks, in about a minute: splits, taggers, tests, rankings, a page."
+    )
+    parser.add_argument(
+        "--out", default="deadheat-demo", metavar="DIR", help="folder to write to (default: deadheat-demo)"
+    )
+    parser.add_argument(
+        "--sentences", type=whole_number, default=LARGE, metavar="N", help=f"of the main corpus (default: {LARGE})"
+    )
+    parser.add_argument("--times", type=whole_number, default=10, metavar="N", help="random splits (default: 10)")
+    parser.add_argument("--seeds", type=whole_number, default=5, metavar="N", help="of the taggers (default: 5)")
+    parser.add_argument("--seed", type=whole_number, default=0, help="seed of the corpora (default: 0)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    parser.add_argument("--json", action="store_true", help="print one JSON object: the verdict and the page")
+    return parser
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    for name, least in (("sentences", SMALLEST), ("times", 1), ("seeds", 1)):
+        if getattr(arguments, name) < least:
+            raise InputError(f"deadheat demo: --{name} {getattr(arguments, name)}; expected at least {least}")
+    announce_compiling()
+    folder = Path(arguments.out)
+    target = folder / "index.html"
+    check_target(target)
+
+    def on_message(step: str) -> None:
+        if not arguments.quiet:
+            print(f"{step} ...", file=sys.stderr)
+
+    try:
+        result = demo(
+            folder,
+            sentences=arguments.sentences,
+            times=arguments.times,
+            seeds=arguments.seeds,
+            seed=arguments.seed,
+            quiet=arguments.quiet,
+            on_message=on_message,
+        )
+    except WorkerError as error:
+        print(f"deadheat demo: {str(error).strip()}", file=sys.stderr)
+        return 1
+    on_message("writing the page")
+    made = demo_report(result)
+    write_file(target, made.html())
+    if arguments.json:
+        print_json({"verdicts": made.verdicts, "page": str(target)})
+    else:
+        print_blocks([*(block for block in made.page.blocks if isinstance(block, Verdict)), *truth_blocks(result)])
+        print(f"\nThe page: {visible(str(target))}")
+    if arguments.open:
+        webbrowser.open(target.resolve().as_uri())
+    return 0
