@@ -66,7 +66,7 @@ def test_a_result_of_version_0_1_says_how_to_get_a_new_one(first: StudyRun, path
     with sqlite3.connect(store) as connection:
         connection.execute("UPDATE results SET text = ?", ('{"kind": "study", "blocks": []}',))
     connection.close()
-    with Store.read(store) as old, pytest.raises(InputError, match="written by Deadheat 0.1; run deadheat run"):
+    with Store.read(store) as old, pytest.raises(InputError, match=r"written by Deadheat 0\.1; run deadheat run"):
         old.result()
     again = run(path, store=store)
     assert again.summary.done == 0

@@ -30,8 +30,8 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import CorpusSplit, Search, searches_of
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
-from tests.study.serial_executor import SerialExecutor
 from tests.study.search_cases import FOUR, METRIC, search_file
+from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import odd_systems
 
 EVERYTHING = f"{FOUR}epoch = ['tune', 'dev']\ntested = 'all'\nseeds = 2\nfinal = 'train'\n"

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,8 @@ from deadheat.report.model import Verdict
 from deadheat.report.plan import search_plan
 from deadheat.report.terminal import render
 from deadheat.report.views import headline, view
-from deadheat.report.views.search import LISTED, protocol
+from deadheat.report.views.search import protocol
+from deadheat.report.views.search_settings import LISTED
 from deadheat.results.search import Candidate, SearchDataset, SearchResult, SettingScores, SetupDifference, Winner
 from deadheat.results.study import StudyResult
 from deadheat.results.verdict import State
@@ -106,7 +108,8 @@ def test_over_data_sets_the_better_setup_is_a_claim(p: float, state: State) -> N
     result = two_setups(differences=rows_)
     (claim,) = search_verdict(result).claims
     assert (claim.better, claim.worse) == ("tagger (tune picks epochs)", "tagger (dev picks epochs)")
-    assert [(e.source, e.state, e.difference) for e in claim.evidence] == [("data sets", state, pytest.approx(0.01))]
+    assert [(item.source, item.state) for item in claim.evidence] == [("data sets", state)]
+    assert claim.evidence[0].difference == pytest.approx(0.01)
     if not math.isnan(p):
         sure = "significant" if p <= 0.05 else "not significant"
         assert f"the difference of +5.00 is {sure} over 6 data sets (p = {p:.4f})." in remarks(result)[1]
@@ -115,7 +118,8 @@ def test_over_data_sets_the_better_setup_is_a_claim(p: float, state: State) -> N
 def test_one_setup_is_compared_with_none() -> None:
     result = one_setup()
     assert headline(result) == (
-        "The best of 3 settings of tagger on dev have a mean Accuracy of 90.00 on dev in the search and of 91.00 on test "
+        "The best of 3 settings of tagger on dev have a mean Accuracy of 90.00 on dev in the search and of 91.00 on "
+        "test "
         "(1 data set; 1 data set more without a score on test)."
     )
     assert remarks(result)[-1] == "Cost: 5 networks for 3 settings, 1 failed; 1 network scored on test."
@@ -246,7 +250,8 @@ TESTED = "All networks of the search were scored on test"
             "tune dev",
             {},
             "tune dev",
-            f"{AGAIN}, those of setup tune {MORE} and those of setup dev as in the search, and only then scored on test.",
+            f"{AGAIN}, those of setup tune {MORE} and those of setup dev as in the search, and only then scored on "
+            "test.",
         ),
         ("tune dev", {"final": "train"}, "tune dev", f"{AGAIN}, as in the search, and only then scored on test."),
         (
@@ -261,8 +266,8 @@ TESTED = "All networks of the search were scored on test"
             "tune dev",
             {"all_tested": True},
             "",
-            f"{TESTED}, and those of the winners are the final ones; for setup tune they are the networks with the same "
-            "settings in setup dev.",
+            f"{TESTED}, and those of the winners are the final ones; for setup tune they are the networks with the "
+            "same settings in setup dev.",
         ),
         (
             "tune dev",
@@ -307,12 +312,14 @@ def test_a_study_shows_its_systems_and_then_its_searches() -> None:
     assert render(alone).startswith("Whether tune or dev picks the epochs of perceptron makes")
 
 
-def test_a_plan_says_what_a_search_will_cost(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_plan_says_what_a_search_will_cost(tmp_path: Path) -> None:
     text = f"{FOUR}epoch = ['tune', 'dev']\nseeds = 3\ntested = 'all'\n"
     assert str(search_plan(search_of(tmp_path, text, times=2))) == (
-        "Search of perceptron: 4 settings of epochs, order (grid), on 2 data sets, 3 seeds, epochs picked by tune and dev: 48 "
-        "trainings. Then the winners by Accuracy (upos) on dev: at most 0 trainings on train+tune, 48 evaluations of test "
-        "sets."
+        "Search of perceptron: 4 settings of epochs, order (grid), on 2 data sets, 3 seeds, epochs picked by tune "
+        "and dev: "
+        "48 trainings. Then the winners by Accuracy (upos) on dev: at most 0 trainings on train+tune, 48 evaluations "
+        "of "
+        "test sets."
     )
     once = search_of(tmp_path, f"{FOUR}final = 'train'\nmethod = 'optuna'\nsamples = 8\n")
     assert "(optuna), on 1 data set, 1 seed, epochs picked by tune: at most" in str(search_plan(once))

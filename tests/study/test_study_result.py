@@ -11,7 +11,6 @@ import pytest
 
 from deadheat.corpus import read
 from deadheat.questions.study import pair_over_splits, study_result
-from deadheat.results.base import from_json
 from deadheat.results.study import StudyBlock, StudyResult, SystemScores
 from deadheat.results.verdict import State
 from deadheat.stats.intervals import wilson
@@ -183,22 +182,6 @@ def test_a_single_split_has_wilsons_interval(tmp_path: Path) -> None:
     assert "95% CI" in str(result)
 
 
-def test_runs_without_a_score_are_left_out_of_its_mean_and_not_counted(tmp_path: Path) -> None:
-    path = study_file(tmp_path, "unigram", "metrics = ['accuracy', 'unknown']", times=8)
-    block = block_of(found(path, "splits.sizes='train=rest,test=4%'"), "test")  # a sentence each
-    plan = Plan.of(path)
-    with Store.read(plan.store_path) as store:
-        scores = [
-            value for part, metric, value in store.scores().select("part", "metric", "value").iter_rows()
-            if (part, metric) == ("test", "unknown.v1")
-        ]  # fmt: skip
-    known = [score for score in scores if not np.isnan(score)]
-    assert 0 < len(known) < 8
-    each = standing(block, "unigram", "unknown.v1")
-    assert each.runs == len(known)
-    assert each.mean == pytest.approx(np.mean(known))
-
-
 def test_systems_of_two_columns_are_compared_each_with_its_own_kind(tmp_path: Path) -> None:
     path = study_file(tmp_path, "majority unigram", times=3)
     result = found(path, "systems.0.column=['upos', 'xpos']", "systems.1.column=['upos', 'xpos']")
@@ -318,11 +301,6 @@ def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
     file.unlink()
     with Store.read(plan.store_path) as store:
         assert study_result(plan, store).damaged == (victim.key,)
-
-
-def test_results_survive_json(tmp_path: Path) -> None:
-    result = found(study_file(tmp_path, "unigram perceptron", "seeds = 2", times=2))
-    assert from_json(result.to_json()) == result
 
 
 def test_words_that_stand_together_are_one_row_of_gold_and_prediction(tmp_path: Path) -> None:

@@ -221,7 +221,8 @@ def search_verdict(result: SearchResult) -> Verdict:
 
 def _notes(result: SearchResult) -> Iterator[str]:
     if result.failed:
-        yield f"{pluralize(result.failed, 'network')} of the search failed; their settings are left out on those data sets"
+        networks = pluralize(result.failed, "network")
+        yield f"{networks} of the search failed; their settings are left out on those data sets"
     lacking = sum(len(dataset.winners) < len(result.setups) for dataset in result.datasets)
     if lacking:
         yield f"{pluralize(lacking, 'data set')} without a winner in every setup: none of their networks has a score"

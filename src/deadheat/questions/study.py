@@ -114,7 +114,8 @@ def _block_notes(block: StudyBlock) -> Iterator[str]:
     distinct = max((pair.overall.splits for pair in block.pairs), default=block.splits)
     common = max((pair.splits for pair in block.pairs), default=block.splits)
     if distinct < common:
-        yield f"{where}: {common - distinct:,} of {common:,} splits repeat others and are not counted in tests over splits"
+        repeated = f"{common - distinct:,} of {common:,} splits repeat others"
+        yield f"{where}: {repeated} and are not counted in tests over splits"
     for row in block.systems:
         missing = int(np.isnan(row.by_split).sum())
         if row.metric == block.metrics[0] and 0 < missing < block.splits:

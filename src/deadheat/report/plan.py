@@ -47,7 +47,8 @@ def search_plan(search: Search) -> Text:
     learned = dict.fromkeys(entry.final if setup == TUNE else BOTH for setup in entry.setups)
     evaluated = last + (first if entry.tested == "all" else 0)
     return text(
-        "Search of {}: {} of {} ({}), on {}, {}, epochs picked by {}: {}{}. Then the winners by {} on {}: at most {} on {}, {} "
+        "Search of {}: {} of {} ({}), on {}, {}, epochs picked by {}: {}{}. Then the winners by {} on {}: at most {} "
+        "on {}, {} "
         "of test sets.",
         search.label,
         count(len(search.candidates), "setting"),

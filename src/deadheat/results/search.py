@@ -14,6 +14,7 @@ from deadheat.results.verdict import Verdict
 
 TUNE, DEV, TEST, TRAIN_AND_TUNE = "tune", "dev", "test", "train+tune"
 NAN = math.nan
+NO_CLAIMS = Verdict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class SearchResult(Result):
     correction: str
     datasets: tuple[SearchDataset, ...]
     differences: tuple[SetupDifference, ...]
-    verdict: Verdict = Verdict()
+    verdict: Verdict = NO_CLAIMS
     scale: Scale = PERCENT
     notes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()  # of all its cells in the store

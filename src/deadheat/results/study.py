@@ -15,6 +15,7 @@ from deadheat.results.search import SearchResult
 from deadheat.results.verdict import State, Verdict, state_of
 
 NAN = math.nan
+NO_CLAIMS = Verdict()
 PARTS = ("test", "dev", "tune")  # in the order in which they are shown, then others
 RANDOM = ("random", "kfold", "rand", "rand-seq", "ud")
 
@@ -253,7 +254,7 @@ class StudyResult(Result):
     metric_names: Mapping[str, str]  # what metrics are called in tables
     correction: str = "bonferroni"
     alpha: float = 0.05
-    verdict: Verdict = Verdict()
+    verdict: Verdict = NO_CLAIMS
     scale: Scale = PERCENT
     corpora: tuple[StudyCorpus, ...] = ()
     strategies: tuple[StudySplits, ...] = ()

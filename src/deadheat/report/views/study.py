@@ -1,28 +1,17 @@
-"""How systems compare over the splits and seeds of a study."""
+"""How systems compare over the splits and seeds of a study, where they agree, and what was run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from statistics import fmean
 
-from deadheat.charts.chart import Figure as Drawing
-from deadheat.charts.chart import Plot
-from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, ViolinPlot
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.charts.pairs import PairCell, PairMatrix
 from deadheat.report.model import (
-    CIRCLE,
-    DAGGER,
-    DOUBLE_DAGGER,
-    STAR,
     Block,
-    Cell,
     Column,
     Content,
     Figure,
     Heading,
-    Mark,
     Note,
     Paragraph,
     Shown,
@@ -31,85 +20,29 @@ from deadheat.report.model import (
     Text,
     Verdict,
     View,
-    best_cells,
     count,
-    interval,
-    p_value,
+    join_text,
     score,
     text,
 )
 from deadheat.report.verdict import verdict_block
-from deadheat.report.views.search import search_blocks, search_verdict
-from deadheat.report.words import correction_words, name_of_test
-from deadheat.results.format import (
-    COUNT,
-    P_VALUE,
-    Scale,
-    interval_format,
-    interval_name,
-    points_format,
-    score_format,
-)
-from deadheat.results.study import PairOverSplits, StudyBlock, StudyResult, SystemScores
-from deadheat.results.verdict import State
-from deadheat.text import slug
+from deadheat.report.views.compare import agreement_blocks as sentence_blocks
+from deadheat.report.views.search import search_blocks, search_verdict, training
+from deadheat.report.views.study_details import evidence_blocks
+from deadheat.report.views.study_families import over
+from deadheat.results.compare import Agreement
+from deadheat.results.format import COUNT, DURATION, SHARE, number_format
+from deadheat.results.search import SearchResult
+from deadheat.results.study import FailedCell, StudyBlock, StudyResult
+from deadheat.text import join_names
 
-CORPORA = 6  # that are shown one by one; of more, all together and those that rank systems least like the average
-DRAWN = 3  # strategies with figures of their own
-MATRIX = 40  # systems in a matrix
-ROWS = 28  # pairs of a table that is not folded: all of eight systems
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Systems with the same first metric, on one part of one corpus: one block for each strategy."""
-
-    result: StudyResult
-    corpus: str
-    part: str
-    metric: str
-    blocks: tuple[StudyBlock, ...]
-
-    @property
-    def metric_name(self) -> str:
-        return self.result.metric_name(self.metric)
-
-    @property
-    def axis(self) -> str:
-        return f"{self.metric_name}{self.result.scale.unit}"
-
-    def title(self, about: str) -> str:
-        """The title of a figure."""
-        return f"{self.corpus}, {self.part}: {self.metric_name} {about}"
-
-    def file(self, about: str, block: StudyBlock | None = None) -> str:
-        """The name of a figure or table."""
-        way = block.way if block is not None and len(self.blocks) > 1 else ""
-        return slug("study", self.corpus, self.part, self.metric_name, about, way)
-
-
-def families(result: StudyResult, corpus: str, part: str) -> list[Family]:
-    """The systems on one part of one corpus, by the metric that they are compared by."""
-    own = [block for block in result.blocks if (block.corpus, block.part) == (corpus, part)]
-    by_metric: dict[str, list[StudyBlock]] = {}
-    for block in own:
-        for one in block.by_metric():
-            by_metric.setdefault(one.metrics[0], []).append(one)
-    return [Family(result, corpus, part, metric, tuple(blocks)) for metric, blocks in by_metric.items()]
-
-
-def over(block: StudyBlock) -> str:
-    """The splits of a block in words."""
-    if block.splits == 1:
-        return "on the standard split" if block.is_standard else f"on one split ({block.way})"
-    return f"over {block.splits:,} splits ({block.way})"
+ROWS = 20  # of a table that is not folded
+FAILURES, REASON = 100, 300  # failed cells that are listed, and characters of an error message
+NUMBER = number_format(1)
 
 
 def view(result: StudyResult) -> View:
     """The verdict, scores and pairs of every corpus and part, searches, and what was run."""
-    from deadheat.report.views.study_details import evidence_blocks
-    from deadheat.report.views.study_runs import agreement_blocks, run_blocks
-
     blocks: list[Block] = []
     if result.blocks or not result.searches:
         blocks.append(_verdict(result))
@@ -150,259 +83,160 @@ def _best(result: StudyResult) -> Text:
     return text("{} has {} {} on {}.", best.system, metric, score(best.mean, result.scale), where)
 
 
-def family_blocks(family: Family, *, folded: bool = False, detail: bool = False) -> Iterator[Block]:
-    """Everything about one corpus, part and metric; strategies stand together."""
-    result = family.result
-    yield Heading(text("{}: {} on {}", family.corpus, family.metric_name, family.part), folded=folded, detail=detail)
-    yield from _figures(family)
-    for block in family.blocks:
-        yield _score_table(family, block, detail=detail)
-        if block.pairs:
-            yield _pair_table(family, block, detail=detail)
-        yield from _other_metrics(family, block)
-    if family.part == result.parts[0]:
-        drawn = [block for block in family.blocks if block.pairs and 3 <= len(block.ranked) <= MATRIX]
-        for block in drawn[:DRAWN]:
-            yield Figure(Drawing(family.file("pairs", block), _matrix(family, block)))
-    if any(block.splits > 1 and block.pairs for block in family.blocks):
-        yield Note(
-            "The corrected resampled t-test (Nadeau and Bengio 2003) allows for the sentences that splits have in common."
-        )
-    if any(row.interval for block in family.blocks for row in block.ranked):
-        yield Note(
-            "Intervals on a single split are Wilson's, which treat words as independent; with several seeds, that of their mean."
-        )
-    if any(block.has_more_seeds and block.pairs for block in family.blocks):
-        yield Note(
-            "Tests on single splits compare the first seed of each system; means and tests over splits use all seeds."
-        )
-    for note in result.notes:
-        if note.startswith(f"{family.part} "):
-            yield Note(f"{note[:1].upper()}{note[1:]}.")
-
-
-def _figures(family: Family) -> Iterator[Block]:
-    """The standard split beside random ones, or distributions of runs, or intervals; and how to read them."""
-    standard = next((block for block in family.blocks if block.is_standard), None)
-    random = next((block for block in family.blocks if block.is_random), None)
-    if standard is not None and random is not None:
+def agreement_blocks(result: StudyResult) -> Iterator[Block]:
+    """How far systems agree, and the sentences of the first split on which they agree least."""
+    blocks = [block for part in result.parts for block in result.blocks if block.part == part and block.agreement]
+    if not blocks:
+        return
+    yield Heading("Where the systems agree")
+    rows: list[tuple[Content, ...]] = []
+    for block in blocks:
+        for labels, found in _by_labels(block).items():
+            means = [_mean([getattr(item, field) for item in found]) for field in ("alpha", "oracle", "majority")]
+            rows.append((block.corpus, block.part, block.way, labels, *means))
+    columns = [Column("corpus"), Column("part"), Column("split"), Column("labels"), Column("alpha", number_format())]
+    columns += [Column("some system right", SHARE), Column("majority right", SHARE)]
+    caption = (
+        "Krippendorff's alpha, and the share of words that some system or the majority has right; means over splits."
+    )
+    yield Table(tuple(columns), tuple(rows), caption=caption, labels=4, folded=len(rows) > ROWS)
+    first = blocks[0]
+    figures = [item for item in sentence_blocks(first.agreement[0], label="study") if isinstance(item, Figure)]
+    if figures:
+        where = text("{}, {}, split {}", first.corpus, first.part, Shown(first.numbers[0], COUNT))
         yield Paragraph(
-            "The figure sets the score on the standard split beside those on random splits (means over seeds), as Gorman and "
-            "Bedrick (2019) do. The spread of the dots is how much a score depends on which sentences are in train and test.",
-            detail=True,
+            text("The sentences of {} on which the systems agree least, not a fair sample.", where), detail=True
         )
-        yield Figure(Drawing(family.file("splits"), _split_ranges(family, standard, random)))
-        return
-    for block in family.blocks[:DRAWN]:
-        if any(row.runs > 1 for row in block.ranked):
-            samples = tuple(Sample(row.system, _runs(family, row)) for row in block.ranked)
-            plot: Plot = ViolinPlot(samples, family.title(over(block)), family.axis)
-        else:
-            plot = _intervals(family, block)
-        yield Figure(Drawing(family.file("scores", block), plot))
+    for figure in figures:
+        yield Figure(figure.drawing)
+    yield Note("Agreement is that of the first seeds, over all words.")
 
 
-def _runs(family: Family, row: SystemScores) -> tuple[float, ...]:
-    """Scores of all runs, or of splits where those of runs are not kept."""
-    values = [value for split in row.by_run for value in split] if row.by_run else row.by_split
-    return tuple(family.result.scale.factor * value for value in values)
+def _by_labels(block: StudyBlock) -> dict[str, list[Agreement]]:
+    groups: dict[str, list[Agreement]] = {}
+    for agreement in block.agreement:
+        groups.setdefault(agreement.labels, []).append(agreement)
+    return groups
 
 
-def _split_ranges(family: Family, standard: StudyBlock, random: StudyBlock) -> Plot:
-    factor = family.result.scale.factor
-    single = {row.system: row for row in standard.ranked}
-    several = {row.system: row for row in random.ranked}
-    rows = []
-    for name in dict.fromkeys([*several, *single]):
-        mean = low = high = None
-        if name in single:
-            mean = factor * single[name].mean
-            low, high = (factor * end for end in single[name].interval or (math.nan, math.nan))
-        by_split = several[name].by_split if name in several else ()
-        ends = (None if low is None or math.isnan(low) else low, None if high is None or math.isnan(high) else high)
-        rows.append(SplitRange(name, mean, *ends, tuple(factor * value for value in by_split)))
-    title = family.title(f"on the standard split and on {random.splits:,} random ones")
-    return SplitRangePlot(tuple(rows), title, family.axis)
+def _mean(values: Sequence[float]) -> float:
+    finite = [value for value in values if not math.isnan(value)]
+    return fmean(finite) if finite else math.nan
 
 
-def _intervals(family: Family, block: StudyBlock) -> Plot:
-    scale = family.result.scale
-    rows = []
-    for row in block.ranked:
-        low, high = row.interval or (row.min, row.max)
-        note = str(text("{} {}", score(row.mean, scale), interval((low, high), scale)))
-        rows.append(IntervalRow(row.system, *(scale.factor * value for value in (row.mean, low, high)), note))
-    return IntervalPlot(tuple(rows), family.title(over(block)), family.axis)
+def run_blocks(result: StudyResult) -> Iterator[Block]:
+    """Corpora, splits, systems with their settings and seeds, what they took, and what failed."""
+    if result.missing:
+        yield Paragraph(text("{} of the plan without a result.", count(result.missing, "cell")))
+    yield Heading("What was run", detail=True)
+    for sentence in _summary(result):
+        yield Paragraph(sentence, detail=True)
+    if result.corpora:
+        rows = tuple((corpus.name, corpus.sentences, corpus.words) for corpus in result.corpora)
+        columns = (Column("corpus"), Column("sentences", COUNT), Column("words", COUNT))
+        yield Table(tuple(columns), rows, folded=len(rows) > ROWS, detail=True)
+    if result.strategies:
+        splits = tuple((item.split, item.times, str(item.seed)) for item in result.strategies)
+        yield Table((Column("split"), Column("times", COUNT), Column("seed")), splits, detail=True)
+    yield from _systems(result)
+    yield from _failures(result.failed)
+    yield from _machines(result)
+    for note in result.notes:
+        yield Note(f"{note[:1].upper()}{note[1:]}.")
 
 
-def _matrix(family: Family, block: StudyBlock) -> Plot:
-    result = family.result
-    factor, points = result.scale.factor, ", in points" if result.scale.is_percent else ""
-    cells = tuple(
-        PairCell(
-            pair.a,
-            pair.b,
-            factor * pair.overall.difference,
-            pair.overall.p_corrected,
-            pair.state(result.alpha) in (State.SHOWN, State.OPPOSITE),
-            f"{_outcome(pair, result.alpha).value}, {p_value(pair.overall.p_corrected)}",
+def _summary(result: StudyResult) -> Iterator[Text]:
+    if result.cells:
+        failed = len(result.failed_systems)
+        never = max(result.missing - failed, 0)
+        parts = [text("{} are done", Shown(result.cells - result.missing, COUNT))]
+        parts += [text("{} failed", Shown(failed, COUNT))] if failed else []
+        parts += [text("{} were not run", Shown(never, COUNT))] if never else []
+        yield text(
+            "Of {} (one training with its predictions each), {}.", count(result.cells, "cell"), join_text(parts, ", ")
         )
-        for pair in block.pairs
-    )
-    title = family.title(f"differences {over(block)}, row minus column")
-    systems = tuple(row.system for row in block.ranked)
-    return PairMatrix(systems, cells, title, f"difference in {family.metric_name}{points}")
+    for search in result.searches:
+        finals = ", and then the final networks of its winners" if search.retrained else ""
+        yield text("The search of {} trained {}{}.", search.system, training(search), Text((finals,)))
+    if result.runs is not None:
+        started = text("; the first cell started at {} (UTC)", result.runs.started) if result.runs.started else Text(())
+        yield text("All cells took {} of CPU time{}.", Shown(result.runs.cpu_s, DURATION), started)
+    if result.damaged:
+        cells = count(len(result.damaged), "cell")
+        yield text("The predictions of {} are gone or changed; they are not compared.", cells)
 
 
-def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
-    """Means, intervals or ranges, and the means of the other metrics."""
-    result, ranked = family.result, block.ranked
-    scale, form = result.scale, score_format(result.scale)
-    single = block.splits == 1 and any(row.interval for row in ranked)
-    several = any(row.runs > 1 for row in block.systems)
-    others = block.metrics[1:]
-    best = best_cells([row.mean for row in ranked], form, marks=_marks(block, result.alpha))
+def _systems(result: StudyResult) -> Iterator[Block]:
+    """Systems with their settings and seeds, and what a cell of each took."""
+    took = {} if result.runs is None else {row.system: row for row in result.runs.systems}
+    systems = [(system.label, system.name, seeds_text(system.seeds)) for system in result.systems]
+    systems = systems or [(name, "", "") for name in took if name not in _search_labels(result.searches)]
+    for search in result.searches:
+        varied = f"{len(search.candidates):,} settings of {join_names(search.varied)}"
+        systems.append((search.run_label, varied, seeds_text(search.seeds)))
     rows: list[tuple[Content, ...]] = []
-    for row, cell in zip(ranked, best, strict=True):
-        spread = row.interval if single else value_range(row, scale)
-        besides = [block.scores(row.system, metric) for metric in others]
-        rows.append(
-            (
-                row.system,
-                cell,
-                spread,
-                *((row.sd, row.runs) if several else ()),
-                *(None if scores is None else scores.mean for scores in besides),
-            )
-        )
-    columns = (
-        Column("system"),
-        Column(family.metric_name, form),
-        Column("95% CI" if single else "min-max", interval_format(scale)),
-        *((Column("SD", form), Column("runs", COUNT)) if several else ()),
-        *(Column(result.metric_name(metric), form) for metric in others),
-    )
-    means = [*(["splits"] if block.splits > 1 else []), *(["seeds"] if block.has_more_seeds else [])]
-    what = f"means over {' and '.join(means)}" if means else "scores"
-    caption = f"{family.corpus}, {family.part}, {over(block)}: {what}{scale.unit}."
-    tested = f" ({test_words(result, block)})" if block.pairs else ""
-    marks = (
-        Mark(DAGGER, f"not shown to differ from the best{tested}"),
-        Mark(DOUBLE_DAGGER, f"too few {_units(block)} to show a difference from the best{tested}"),
-        Mark(STAR, f"shown to be better than the system with the best score{tested}"),
-        Mark(CIRCLE, "not tested against the best"),
-    )
-    name = slug("study", block.corpus, block.strategy, block.part, _only_metric(family))
-    return Table(columns, tuple(rows), name, caption, marks, detail=detail)
-
-
-def value_range(row: SystemScores, scale: Scale) -> Text | None:
-    """The lowest and the highest score of a system."""
-    return text("{} to {}", score(row.min, scale), score(row.max, scale)) if row.runs else None
-
-
-def _only_metric(family: Family) -> str:
-    """The name of the metric, where tables of one part differ in it."""
-    return family.metric_name if len(families(family.result, family.corpus, family.part)) > 1 else ""
-
-
-def _units(block: StudyBlock) -> str:
-    return "splits" if block.splits > 1 else f"{block.pairs[0].unit}s" if block.pairs else "sentences"
-
-
-def _marks(block: StudyBlock, alpha: float) -> list[str]:
-    """How each system stands to the best one."""
-    best = block.ranked[0].system
-    states = {}
-    for pair in block.pairs:
-        if best in (pair.a, pair.b):
-            state = pair.state(alpha)
-            if pair.b == best:
-                state = {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}.get(state, state)
-            states[pair.b if pair.a == best else pair.a] = state
-    symbols = {State.NOT_SHOWN: DAGGER, State.TOO_FEW: DOUBLE_DAGGER, State.OPPOSITE: STAR, State.SHOWN: ""}
-    untested = CIRCLE if block.pairs else ""
-    return ["", *(symbols[states[row.system]] if row.system in states else untested for row in block.ranked[1:])]
-
-
-def test_words(result: StudyResult, block: StudyBlock) -> str:
-    """Which test the outcomes of a block are by, and how it was corrected."""
-    test = "corrected resampled t-test over splits"
-    if block.splits == 1:
-        test = _split_test(block)
-    corrected = correction_words(result.correction, len(block.pairs), noun="pair")
-    return f"{test}, p-values {corrected}, alpha {result.alpha:g}"
-
-
-def _split_test(block: StudyBlock) -> str:
-    tests = "/".join(dict.fromkeys(test for pair in block.pairs for test in pair.test.split("/")))
-    return f"{name_of_test(tests)} on {block.pairs[0].unit}s"
-
-
-def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
-    result, several = family.result, block.splits > 1
-    scale = result.scale
-    columns = [Column("pair"), Column("difference", points_format(scale))]
-    columns += [Column(interval_name(result.alpha), interval_format(scale, signed=True))] if several else []
-    columns += [Column("p", P_VALUE), Column(f"p ({result.correction})", P_VALUE), Column("outcome")]
-    columns += (
-        [*map(Column, ("ahead", "better", "worse")), Column("min p", P_VALUE), Column("max p", P_VALUE)]
-        if several
-        else []
-    )
-    rows: list[tuple[Content, ...]] = []
-    for pair in block.pairs:
-        test = pair.overall
-        row: list[Content] = [text("{} - {}", pair.a, pair.b), test.difference]
-        row += [(test.low, test.high)] if several else []
-        row += [test.p, test.p_corrected, _outcome(pair, result.alpha)]
-        if several:
-            row.append(_of(test.ahead, test.splits))
-            row += [_of(number, pair.splits) for number in (pair.significant, pair.reversed)]
-            row += [min(pair.p), max(pair.p)]
+    for label, settings, seeds in systems:
+        row: list[Content] = [label, settings or None, seeds or None]
+        if took:
+            own = took.get(label)
+            row += [0, 0, None, None] if own is None else [own.done, own.failed, own.cpu_s, own.peak_mb]
         rows.append(tuple(row))
-    points = " in points" if scale.is_percent else ""
-    caption = f"{family.corpus}, {family.part}: differences in {family.metric_name}{points}, first minus second; "
-    caption += f"{test_words(result, block)}."
-    if several:
-        corrected = correction_words(result.correction, block.splits, noun="split")
-        caption += (
-            " Better, worse: splits on which the first system is significantly better or worse "
-            f"({_split_test(block)}, p-values {corrected}). Min p, max p: of these tests, before correction."
-        )
-    name = slug("study-pairs", block.corpus, block.strategy, block.part, _only_metric(family))
-    return Table(tuple(columns), tuple(rows), name, caption, folded=len(rows) > ROWS, detail=detail)
+    columns = [Column("system"), Column("name with settings"), Column("seeds")]
+    if took:
+        columns += [Column("done", COUNT), Column("failed", COUNT)]
+        columns += [Column("CPU s per cell", NUMBER), Column("peak MB", number_format(0))]
+    if rows:
+        yield Table(tuple(columns), tuple(rows), labels=3, folded=len(rows) > 2 * ROWS, detail=True)
 
 
-def _of(number: int, total: int) -> Text:
-    return text("{} of {}", Shown(number, COUNT), Shown(total, COUNT))
+def _search_labels(searches: Sequence[SearchResult]) -> set[str]:
+    return {search.run_label for search in searches}
 
 
-def _outcome(pair: PairOverSplits, alpha: float) -> Cell:
-    """What all splits together say of a pair, in words."""
-    state = pair.state(alpha)
-    if state in (State.SHOWN, State.OPPOSITE):
-        return Cell(text("{} is better", pair.a if state is State.SHOWN else pair.b), tone="good")
-    return Cell(state.value, tone="muted")
+def seeds_text(seeds: Sequence[int]) -> str:
+    """Seeds, as a range where they are one.
+
+    Examples
+    --------
+    >>> seeds_text([0, 1, 2]), seeds_text([4, 7])
+    ('0 to 2', '4 and 7')
+    """
+    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return join_names(map(str, seeds), limit=12)
 
 
-def _other_metrics(family: Family, block: StudyBlock) -> Iterator[Table]:
-    """The other metrics of the same systems, with their ranges."""
-    others: Sequence[str] = block.metrics[1:]
-    if not others or all(row.runs <= 1 for row in block.systems):
+def _failures(failed: Sequence[FailedCell]) -> Iterator[Block]:
+    if not failed:
         return
+    rows = tuple(
+        (
+            cell.system,
+            cell.corpus,
+            cell.split,
+            cell.number,
+            cell.seed,
+            cell.status,
+            " ".join(cell.error.split())[:REASON],
+        )
+        for cell in failed[:FAILURES]
+    )
+    columns = [Column("system"), Column("corpus"), Column("split"), Column("number", COUNT), Column("seed", COUNT)]
+    columns += [Column("status"), Column("reason")]
+    more = f" The first {FAILURES} of {len(failed):,}." if len(failed) > FAILURES else ""
+    yield Table(
+        tuple(columns), rows, caption=f"Cells that failed.{more}", labels=3, folded=len(rows) > ROWS, detail=True
+    )
+
+
+def _machines(result: StudyResult) -> Iterator[Block]:
+    """What cells were run with."""
     rows: list[tuple[Content, ...]] = []
-    for row in block.ranked:
-        cells: list[Content] = [row.system]
-        for scores in (block.scores(row.system, metric) for metric in others):
-            cells += [None, None] if scores is None else [scores.mean, value_range(scores, family.result.scale)]
-        rows.append(tuple(cells))
-    scale = family.result.scale
-    columns = [Column("system")]
-    for metric in others:
-        columns += [
-            Column(family.result.metric_name(metric), score_format(scale)),
-            Column("min-max", interval_format(scale)),
-        ]
-    caption = f"Other metrics {over(block)}."
-    yield Table(tuple(columns), tuple(rows), caption=caption, folded=True, detail=True)
+    for item in result.provenance:
+        versions = ", ".join(f"{package} {version}" for package, version in item.versions.items())
+        revision = item.revision[:12] + (" (changed)" if item.changed else "")
+        machine = text("{}, {}", item.platform, count(item.processors, "processor"))
+        rows.append((item.host or None, item.user or None, machine, versions, revision or None))
+    columns = tuple(map(Column, ("host", "user", "machine", "versions", "revision")))
+    if rows:
+        yield Table(tuple(columns), tuple(rows), caption="What it ran on.", labels=5, folded=len(rows) > 3, detail=True)

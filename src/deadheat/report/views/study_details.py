@@ -31,13 +31,14 @@ from deadheat.report.model import (
     score,
     text,
 )
-from deadheat.report.views.study import CORPORA, Family, families, family_blocks, over
+from deadheat.report.views.study_families import Family, families, family_blocks, over
 from deadheat.results.format import COUNT, interval_format, number_format, points_format, score_format
 from deadheat.results.study import StudyBlock, StudyResult, SystemScores
 from deadheat.stats.rankings import kendall_rows
 from deadheat.text import slug
 
 DEV, TEST = "dev", "test"
+CORPORA = 6  # that are shown one by one; of more, all together and those that rank systems least like the average
 STRATEGIES = 3  # that are shown together for many corpora
 UNLIKE = 3  # corpora with sections of their own
 SYSTEMS = 8  # that a figure distinguishes
@@ -203,7 +204,7 @@ def _overview_blocks(result: StudyResult, overview: _Overview) -> Iterator[Block
     )
     columns = (Column("corpus"), *(Column(system, form) for system in overview.systems), Column("tau", number_format()))
     caption = f"Mean {metric}{scale.unit} on every corpus, and Kendall's tau with the ranking by the average."
-    yield Table(columns, rows, slug("study-corpora", overview.part, overview.way), caption, folded=True)
+    yield Table(tuple(columns), rows, slug("study-corpora", overview.part, overview.way), caption, folded=True)
     if not overview.common.all():
         whole = int(np.count_nonzero(overview.common))
         yield Note(f"Averages are over the {whole:,} corpora on which every system has a score.")
@@ -222,10 +223,10 @@ def _summary_table(result: StudyResult, overview: _Overview) -> Table:
         ends = [text("{} ({})", score(float(row[i]), result.scale), overview.corpora[i]) for i in (low, high)]
         rows.append((system, average, *ends, firsts, len(finite)))
     form = score_format(result.scale)
-    columns = (Column("system"), Column("average", form), Column("min", form), Column("max", form))
-    columns += (Column("first on", COUNT), Column("corpora", COUNT))
+    columns = [Column("system"), Column("average", form), Column("min", form), Column("max", form)]
+    columns += [Column("first on", COUNT), Column("corpora", COUNT)]
     caption = f"{overview.metric_name}{result.scale.unit} on {overview.part}, over corpora ({overview.way})."
-    return Table(columns, tuple(rows), slug("study-overview", overview.part, overview.way), caption)
+    return Table(tuple(columns), tuple(rows), slug("study-overview", overview.part, overview.way), caption)
 
 
 def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[Block]:
@@ -256,14 +257,15 @@ def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[Block]:
     yield Paragraph(f"Each point is a run. {GAP_READING}", detail=True)
     yield from figures
     form = score_format(result.scale)
-    columns = (Column("corpus"), Column("split"), Column("system"), Column("runs", COUNT), Column("dev", form))
-    columns += (Column("test", form), Column("dev - test", points_format(result.scale)))
+    columns = [Column("corpus"), Column("split"), Column("system"), Column("runs", COUNT), Column("dev", form)]
+    columns += [Column("test", form), Column("dev - test", points_format(result.scale))]
     caption = "Means over splits and seeds."
-    yield Table(columns, tuple(rows), caption=caption, labels=3, folded=len(rows) > ROWS, detail=True)
+    yield Table(tuple(columns), tuple(rows), caption=caption, labels=3, folded=len(rows) > ROWS, detail=True)
 
 
 GAP_READING = (
-    "Below the line, test is lower than dev. A system whose settings or epochs were picked on dev looks better there than "
+    "Below the line, test is lower than dev. A system whose settings or epochs were picked on dev looks better there "
+    "than "
     "it is, and one part of a corpus may be harder than another."
 )
 
@@ -334,13 +336,10 @@ def _gap_over_corpora(result: StudyResult, dev: _Overview, test: _Overview) -> I
     title = f"{test.metric_name} on dev and on test"
     plot = _gap_plot(result, test.families[0], drawn, title)
     yield Figure(Drawing(slug("study", test.metric_name, "dev-and-test"), plot))
-    gap_columns = (
-        Column("system"),
-        Column("corpora", COUNT),
-        Column("mean of dev - test", points_format(result.scale)),
-    )
-    gap_columns += (Column("min-max", interval_format(result.scale, signed=True)),)
-    yield Table(gap_columns, tuple(rows), detail=True)
+    points_form = points_format(result.scale)
+    gap_columns = [Column("system"), Column("corpora", COUNT), Column("mean of dev - test", points_form)]
+    gap_columns += [Column("min-max", interval_format(result.scale, signed=True))]
+    yield Table(tuple(gap_columns), tuple(rows), detail=True)
 
 
 def _learning_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[Block]:
@@ -360,14 +359,15 @@ def _learning_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[Bl
         return
     yield Heading("Scores by the size of train", detail=True)
     yield Paragraph(
-        "Means over splits and seeds, with bands from the lowest to the highest score. Strategies that differ in the size of "
+        "Means over splits and seeds, with bands from the lowest to the highest score. Strategies that differ in the "
+        "size of "
         "train may differ in their test sets as well, which may explain small steps.",
         detail=True,
     )
     yield from figures
-    columns = (Column("corpus"), Column("words of train", COUNT), Column("system"))
-    columns += (Column("mean", score_format(result.scale)), Column("on"))
-    yield Table(columns, tuple(rows), folded=True, detail=True)
+    columns = [Column("corpus"), Column("words of train", COUNT), Column("system")]
+    columns += [Column("mean", score_format(result.scale)), Column("on")]
+    yield Table(tuple(columns), tuple(rows), folded=True, detail=True)
 
 
 def _sized(family: Family) -> list[tuple[float, StudyBlock]]:
