@@ -19,10 +19,20 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from deadheat.terminal.tables import table
 
+from deadheat.questions.study import pair_over_splits, scale_of, sort_systems, study_verdict, system_scores
+from deadheat.results.study import (
+    PairOverSplits,
+    StudyBlock,
+    StudyCorpus,
+    StudyResult,
+    StudySplits,
+    StudySystem,
+    SystemScores,
+)
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.store.store import Store
-from deadheat.terminal.tables import table
 
 SYSTEMS, CORPORA, TABLE_RUNS, STORE_RUNS, UNITS, AT_ONCE = 26, 82, 1_000, 50, 300, 2_000
 METRIC = "las.v1"
@@ -88,51 +98,43 @@ def make_store(folder: Path, runs: int) -> Path:
     return path
 
 
-def result(scores: pl.DataFrame, runs: int) -> dict[str, Any]:
-    """What `deadheat run` keeps: standings and pairs of every corpus."""
-    value = pl.col("value")
-    found = scores.group_by("corpus", "system", maintain_order=True).agg(
-        value.mean().alias("mean"), value.std().alias("sd"), value.min().alias("least"), value.max().alias("most")
-    )
+def result(scores: pl.DataFrame, runs: int) -> StudyResult:
+    """What `deadheat run` keeps: scores and pairs of every corpus."""
     systems, corpora = names()
     blocks = []
-    for (corpus,), own in found.sort("mean", descending=True).group_by("corpus", maintain_order=True):
-        rows = [{**row, "system": row["system"].removesuffix(".v1")} for row in own.iter_rows(named=True)]
-        for row in rows:
-            interval = [row["mean"] - 0.01, row["mean"] + 0.01]
-            row |= {"metric": METRIC, "runs": runs, "interval": interval, "by_split": [row["mean"]]}
-        pairs = [_pair(a, b) for a, b in combinations(rows, 2)]
+    for (corpus,), own in scores.sort("corpus").group_by("corpus", maintain_order=True):
+        rows = []
+        for (system,), values in own.group_by("system", maintain_order=True):
+            pairs = [(0, value) for value in values["value"].to_list()]
+            mean = float(np.mean(values["value"].to_numpy()))
+            interval = (mean - 0.01, mean + 0.01)
+            rows.append(system_scores(str(system).removesuffix(".v1"), METRIC, pairs, [0], interval))
+        rows = sort_systems(rows)
+        tested = tuple(_pair(a, b) for a, b in combinations(rows, 2))
         blocks.append(
-            {"corpus": corpus, "split": "standard.v1", "seed": 0, "part": "test", "splits": 1, "numbers": [0],
-             "train_words": [200_000], "metrics": [METRIC], "systems": rows, "pairs": pairs, "agreement": []}
-        )  # fmt: skip
-    return {
-        "kind": "study",
-        "study": "large",
-        "correction": "bonferroni",
-        "alpha": 0.05,
-        "systems": {f"{name}.v1": name for name in systems},
-        "seeds": {name: list(range(runs)) for name in systems},
-        "corpora": [{"corpus": name, "sentences": 20_000, "words": 250_000} for name in corpora],
-        "strategies": [{"split": "standard.v1", "times": 1, "seed": 0}],
-        "cells": SYSTEMS * CORPORA * runs,
-        "missing": 0,
-        "damaged": [],
-        "blocks": sorted(blocks, key=lambda block: str(block["corpus"])),
-        "notes": [],
-        "failed": [],
-        "test_sets": [],
-        "store": "study.sqlite",
-        "keys": scores["key"].to_list(),
-    }
+            StudyBlock(str(corpus), "standard.v1", 0, "test", (0,), (METRIC,), tuple(rows), tested, (), (200_000,))
+        )
+    labels = {METRIC: METRIC}
+    scale = scale_of(blocks)
+    return StudyResult(
+        "large",
+        tuple(blocks),
+        labels,
+        verdict=study_verdict(blocks, labels, scale, 0.05)[0],
+        scale=scale,
+        corpora=tuple(StudyCorpus(name, 20_000, 250_000) for name in corpora),
+        strategies=(StudySplits("standard.v1", 1, 0),),
+        systems=tuple(StudySystem(name, f"{name}.v1", tuple(range(runs))) for name in systems),
+        cells=SYSTEMS * CORPORA * runs,
+        store="study.sqlite",
+        keys=tuple(scores["key"]),
+    )
 
 
-def _pair(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    gap = a["mean"] - b["mean"]
+def _pair(a: SystemScores, b: SystemScores) -> PairOverSplits:
+    gap = a.mean - b.mean
     p = float(np.exp(-((gap / 0.008) ** 2)))
-    counts = {"splits": 1, "ahead": int(gap > 0), "significant": int(p < 0.05), "reversed": 0}
-    told = {"test": "permutation-exact", "difference": gap, **counts, "p": [p], "p_corrected": [p]}
-    return {"a": a["system"], "b": b["system"], **told}
+    return pair_over_splits(a.system, b.system, [("permutation-exact", "sentence", p, gap, gap)], "bonferroni", 0.05)
 
 
 @dataclass(frozen=True)

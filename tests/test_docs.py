@@ -172,7 +172,7 @@ def matches(expected: list[str], got: list[str]) -> bool:
 def test_a_page_says_what_happens(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from deadheat.metrics import METRICS
 
-    monkeypatch.setattr(METRICS, "_makers", dict(METRICS._makers))  # a page may register a metric
+    monkeypatch.setattr(METRICS, "_factories", dict(METRICS._factories))  # a page may register a metric
     problem = None
     try:
         run_page(page.read_text(), page.relative_to(ROOT).as_posix(), tmp_path)

@@ -22,7 +22,6 @@ import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take
 from deadheat.corpus.transforms import with_labels, with_trees
-from deadheat.documents import to_json
 from deadheat.questions.run import run_plan
 from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.training import CellResult, score_predictions
@@ -31,7 +30,6 @@ from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.systems import SYSTEMS
-from deadheat.terminal.search import search_text
 from studies.tune.orders import key_of
 
 
@@ -98,11 +96,11 @@ def main() -> None:
         store, ledger_entry = given.stores / f"{path.stem}.sqlite", LedgerEntry(Ledger(given.stores / "ledger.jsonl"))
         elsewhere = partial(TrainedElsewhere, outs=given.trained)
         done = run_plan(plan, store, ledger_entry=ledger_entry, executor=elsewhere)
-        for search in done.searches:
-            print(search_text(search))
+        for search in done.result.searches:
+            print(search)
             kept = Path(__file__).parent / f"{path.stem}.json"
-            kept.write_text(to_json(search.to_dict()) + "\n")
-        print(f"{done.ran}" + (f"; not trained: {', '.join(lacking)}" if lacking else ""))
+            kept.write_text(search.to_json() + "\n")
+        print(f"{done.summary}" + (f"; not trained: {', '.join(lacking)}" if lacking else ""))
 
 
 if __name__ == "__main__":

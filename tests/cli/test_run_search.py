@@ -49,13 +49,13 @@ def test_what_is_planned_is_what_happens(commands: Commands, tmp_path: Path, led
     (found,) = json.loads(outcome.out)["searches"]
     # Four settings, two seeds, two setups and two splits.
     assert planned["cells"] == planned["to_run"] == found["trained"] == 32
-    finals = f"; then {planned['finals']} final networks at most" if planned["finals"] else ""
-    assert f"32 cells: 32 to run{finals}; {planned['looks']} looks at 2 test sets" in told
+    finals = f"; then at most {planned['finals']} final networks" if planned["finals"] else ""
+    assert f"32 cells: 32 to run{finals}; {planned['looks']} evaluations of 2 test sets." in told
     ran = cells_run(outcome.err)
-    most = int(re.search(r"(\d+) trainings? at most", told)[1])  # type: ignore[index]
+    most = int(re.search(r"at most (\d+) trainings?", told)[1])  # type: ignore[index]
     assert planned["finals"] == most
     looks = looks_in(ledger_path)
-    assert len(looks) == found["looks"] == len(keys_on_test(study.with_suffix(".sqlite")))
+    assert len(looks) == found["tested_networks"] == len(keys_on_test(study.with_suffix(".sqlite")))
     same = sum(
         each["winners"][0]["system"] == each["winners"][1]["system"]
         for each in found["datasets"]
@@ -78,8 +78,8 @@ def test_the_tables_and_notes_of_a_search_are_printed(commands: Commands, tmp_pa
     study = search_file(tmp_path, TWO)
     done = commands("run", study, "--quiet")
     assert done.code == 0
-    assert done.out.startswith("perceptron: 4 settings on 1 data set, 8 networks, ")
-    assert "over data sets" in done.out
+    assert done.out.startswith("Whether tune or dev picks the epochs of perceptron makes ")
+    assert "Cost: 8 networks for 4 settings; " in done.out
     notes = done.err.splitlines()
     assert notes[0] == "note: 1 data set; expected 6 or more for a test over data sets"
     assert notes[1].startswith("note: dev picked epochs and settings in setup dev")
@@ -105,7 +105,7 @@ def test_the_store_has_no_score_on_test_but_those_of_winners(commands: Commands,
     for each in result["datasets"]:
         for winner in each["winners"]:
             cells = search.cells(places[each["corpus"], each["number"]], winner["setup"], winner["system"])
-            assert winner["searched"] == pytest.approx(sum(values[cell.key, "dev"] for cell in cells) / 2)
+            assert winner["search_dev"] == pytest.approx(sum(values[cell.key, "dev"] for cell in cells) / 2)
 
 
 def test_settings_that_fail_are_left_out_and_told(commands: Commands, tmp_path: Path) -> None:
@@ -116,10 +116,10 @@ def test_settings_that_fail_are_left_out_and_told(commands: Commands, tmp_path: 
     done = commands("run", study, "--quiet")
     assert done.code == 0
     assert "predict=sh noun.sh" in done.out
-    assert "note: 1 network of the search failed, and settings of theirs are left out there" in done.err
+    assert "note: 1 network of the search failed; their settings are left out on those data sets" in done.err
     assert re.search(r"predict='false'\).* on split 0 of small, seed 0: failed", done.err)
     (found,) = json.loads(commands("run", study, "--quiet", "--json").out)["searches"]
-    assert (found["settings"], found["trained"], found["failed"], found["looks"]) == (2, 1, 1, 1)
+    assert (len(found["candidates"]), found["trained"], found["failed"], found["tested_networks"]) == (2, 1, 1, 1)
 
 
 def test_a_budget_refuses_before_anything_is_trained(commands: Commands, tmp_path: Path, ledger_path: Path) -> None:

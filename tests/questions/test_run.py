@@ -12,8 +12,8 @@ import pytest
 import deadheat
 from deadheat.errors import InputError
 from deadheat.questions.run import StudyRun, run
-from deadheat.study.engine.running import planned_looks
-from deadheat.study.ledger.ledger import Ledger, Look, Watched
+from deadheat.study.engine.running import planned_evaluations
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
@@ -66,7 +66,7 @@ def test_a_result_of_version_0_1_says_how_to_get_a_new_one(first: StudyRun, path
     with sqlite3.connect(store) as connection:
         connection.execute("UPDATE results SET text = ?", ('{"kind": "study", "blocks": []}',))
     connection.close()
-    with Store.read(store) as old, pytest.raises(InputError, match="written by Deadheat 0.1; expected `deadheat run`"):
+    with Store.read(store) as old, pytest.raises(InputError, match="written by Deadheat 0.1; run deadheat run"):
         old.result()
     again = run(path, store=store)
     assert again.summary.done == 0
@@ -74,7 +74,7 @@ def test_a_result_of_version_0_1_says_how_to_get_a_new_one(first: StudyRun, path
 
 
 def test_test_sets_are_those_that_the_ledger_would_count(first: StudyRun) -> None:
-    looked = planned_looks(first.plan, first.plan.cells)
+    looked = planned_evaluations(first.plan, first.plan.cells)
     sets = first.result.test_sets
     assert [(item.name, item.hash) for item in sets] == [(item.name, item.hash) for item in looked]
     assert [item.name for item in sets] == ["small, random 0, test", "small, random 1, test"]
@@ -82,8 +82,8 @@ def test_test_sets_are_those_that_the_ledger_would_count(first: StudyRun) -> Non
 
 def test_a_second_call_runs_nothing_and_finds_the_same(first: StudyRun, path: Path, tmp_path: Path) -> None:
     ledger = Ledger.at(tmp_path / "ledger.jsonl")
-    again = run(path, look=Look(ledger))
-    assert str(again.summary) == "0 cells run, 4 there already, 2 failed before (--retry-failed runs them again)"
+    again = run(path, ledger_entry=LedgerEntry(ledger))
+    assert str(again.summary) == "0 cells run, 4 already in the store, 2 failed before (--retry-failed runs them again)"
     assert again.result == first.result
     assert not ledger.path.exists()  # nobody looked
 
@@ -114,9 +114,9 @@ def test_a_damaged_prediction_is_told_and_its_cell_runs_again(first: StudyRun, p
 def test_a_study_that_is_refused_leaves_nothing_behind(path: Path, tmp_path: Path) -> None:
     ledger = Ledger.at(tmp_path / "ledger.jsonl")
     plan = Plan.of(path)
-    test_set = next(iter(planned_looks(plan, plan.cells)))
-    ledger.guard(Watched(test_set.name, test_set.hash), budget=1)
+    test_set = next(iter(planned_evaluations(plan, plan.cells)))
+    ledger.guard(LedgerTestSet(test_set.name, test_set.hash), budget=1)
     store = tmp_path / "refused.sqlite"
-    with pytest.raises(InputError, match="3 looks planned, 1 left of a budget of 1"):
-        run(path, store=store, look=Look(ledger))
+    with pytest.raises(InputError, match="3 evaluations planned, 1 left of a budget of 1"):
+        run(path, store=store, ledger_entry=LedgerEntry(ledger))
     assert not store.exists()

@@ -23,14 +23,14 @@ from deadheat.questions.study import scores_of
 from deadheat.results.base import from_json
 from deadheat.results.search import SearchDataset, SearchResult, SettingScores, Winner
 from deadheat.stats.corrections import correct
-from deadheat.study.engine.executor import SerialExecutor
-from deadheat.study.engine.training import work
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.engine.training import train_cell
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import Place, Search, searches_of
+from deadheat.study.search.search import CorpusSplit, Search, searches_of
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
+from tests.study.serial_executor import SerialExecutor
 from tests.study.search_cases import FOUR, METRIC, search_file
 from tests.study.study_cases import odd_systems
 
@@ -42,14 +42,14 @@ def here(plan: Plan, store: Path) -> SerialExecutor[Cell, object]:
     """Cells one by one in this process, which knows the systems of the tests."""
 
     def run(cell: Cell) -> object:
-        return work(plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data))
+        return train_cell(plan, cell, lambda part, data: write_prediction(predictions_folder(store), cell.key, part, data))
 
     return SerialExecutor(run)
 
 
-def searched(path: Path, look: Look | None = None) -> StudyRun:
+def searched(path: Path, entry: LedgerEntry | None = None) -> StudyRun:
     executor: MakeExecutor = here  # type: ignore[assignment]
-    return run_plan(Plan.of(path), look=look, executor=executor)
+    return run_plan(Plan.of(path), ledger_entry=entry, executor=executor)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +58,8 @@ def six(tmp_path_factory: pytest.TempPathFactory) -> StudyRun:
     return searched(search_file(tmp_path_factory.mktemp("six"), EVERYTHING, times=6, sentences=100))
 
 
-def place_of(dataset: SearchDataset) -> Place:
-    return Place(dataset.corpus, dataset.split, dataset.split_seed, dataset.number)
+def place_of(dataset: SearchDataset) -> CorpusSplit:
+    return CorpusSplit(dataset.corpus, dataset.split, dataset.split_seed, dataset.number)
 
 
 def found_of(done: StudyRun) -> tuple[Search, SearchResult]:
@@ -160,7 +160,7 @@ def slow_chances(
     return again / times, kept / times
 
 
-def counts_of(store: Store, search: Search, place: Place, setup: str, part: str) -> list[list[list[list[int]]]]:
+def counts_of(store: Store, search: Search, place: CorpusSplit, setup: str, part: str) -> list[list[list[list[int]]]]:
     names = list(search.candidates)
     keys = [[cell.key for cell in search.cells(place, setup, name)] for name in names]
     return [store.counts(own, part=part, metric=METRIC).tolist() for own in keys]
@@ -213,7 +213,7 @@ def test_where_tune_picks_the_winner_tune_is_what_is_sampled_anew(tmp_path: Path
 
 def test_a_winner_that_is_one_network_has_p_1_and_is_looked_at_once(tmp_path: Path, ledger_path: Path) -> None:
     text = "system = 'hmm'\nbeam = [2, 1000]\nepoch = ['tune', 'dev']\n"
-    done = searched(search_file(tmp_path, text, times=2), Look(Ledger(ledger_path)))
+    done = searched(search_file(tmp_path, text, times=2), LedgerEntry(Ledger(ledger_path)))
     search, result = found_of(done)
     same = [each for each in result.datasets if each.differing == 0]
     assert same, "beams that differ nowhere were expected to win"
@@ -269,7 +269,7 @@ def failing(path: Path, fails: Callable[[Cell], bool]) -> SearchResult:
         def run(cell: Cell) -> object:
             if fails(cell):
                 raise MemoryError("too large")
-            return work(plan, cell, partial(write_prediction, predictions_folder(store), cell.key))
+            return train_cell(plan, cell, partial(write_prediction, predictions_folder(store), cell.key))
 
         return SerialExecutor(run)
 

@@ -56,7 +56,7 @@ def lucky() -> Iterator[None]:
 
     SYSTEMS.add("lucky.v1")(lucky)
     yield
-    SYSTEMS._makers.pop("lucky.v1")
+    SYSTEMS._factories.pop("lucky.v1")
 
 
 def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, CellResult]:

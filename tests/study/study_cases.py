@@ -64,8 +64,13 @@ def study_file(folder: Path, systems: str = "majority unigram", more: str = "", 
 
 def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, CellResult]:
     """Cells one by one in this process."""
-    place = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
-    return SerialExecutor(place.run, prepare=place.prepare)
+    return in_this_process(plan, store.path)
+
+
+def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, CellResult]:
+    """The same for the path of a store, as `run_plan` asks for it."""
+    runner = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store))
+    return SerialExecutor(runner.run, prepare=runner.prepare)
 
 
 class OddPlace(CellRunner):
@@ -84,8 +89,8 @@ def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExe
 
 def odd_systems(patch: pytest.MonkeyPatch) -> None:
     """Let a test, and no other, know the systems of this module."""
-    patch.setitem(SYSTEMS._makers, "odd.v1", odd)
-    patch.setitem(SYSTEMS._makers, "witness.v1", witness)
+    patch.setitem(SYSTEMS._factories, "odd.v1", odd)
+    patch.setitem(SYSTEMS._factories, "witness.v1", witness)
 
 
 @dataclass(frozen=True)

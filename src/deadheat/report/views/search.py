@@ -88,23 +88,14 @@ def _headline(result: SearchResult) -> Text:
     if not compared:
         return text("Setups of {} cannot be compared: no data set has test scores of both.", system)
     before, after = result.significant()
+    question = text("Whether {} or {} picks the epochs of {}", *setups[:2], system)
+    if len(compared) == 1:
+        return text("{} makes {} difference on test.", question, Text(("a significant" if after else "no significant",)))
     of_all = count(len(compared), "data set")
     if after:
-        return text(
-            "Whether {} or {} picks the epochs of {} makes a significant difference on test on {} of {}.",
-            *setups[:2],
-            system,
-            Shown(after, COUNT),
-            of_all,
-        )
+        return text("{} makes a significant difference on test on {} of {}.", question, Shown(after, COUNT), of_all)
     more = text(", before correction on {}", Shown(before, COUNT)) if before else Text(())
-    return text(
-        "Whether {} or {} picks the epochs of {} makes no significant difference on test on any of {}{}.",
-        *setups[:2],
-        system,
-        of_all,
-        more,
-    )
+    return text("{} makes no significant difference on test on any of {}{}.", question, of_all, more)
 
 
 def _single_headline(result: SearchResult) -> Text:

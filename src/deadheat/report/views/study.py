@@ -164,6 +164,10 @@ def family_blocks(family: Family, *, folded: bool = False, detail: bool = False)
         drawn = [block for block in family.blocks if block.pairs and 3 <= len(block.ranked) <= MATRIX]
         for block in drawn[:DRAWN]:
             yield Figure(Drawing(family.file("pairs", block), _matrix(family, block)))
+    if any(block.splits > 1 and block.pairs for block in family.blocks):
+        yield Note(
+            "The corrected resampled t-test (Nadeau and Bengio 2003) allows for the sentences that splits have in common."
+        )
     if any(row.interval for block in family.blocks for row in block.ranked):
         yield Note(
             "Intervals on a single split are Wilson's, which treat words as independent; with several seeds, that of their mean."
@@ -323,7 +327,7 @@ def _marks(block: StudyBlock, alpha: float) -> list[str]:
 
 def test_words(result: StudyResult, block: StudyBlock) -> str:
     """Which test the outcomes of a block are by, and how it was corrected."""
-    test = "the corrected resampled t-test of Nadeau and Bengio (2003) over splits"
+    test = "corrected resampled t-test over splits"
     if block.splits == 1:
         test = _split_test(block)
     corrected = correction_words(result.correction, len(block.pairs), noun="pair")
@@ -363,8 +367,8 @@ def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
     if several:
         corrected = correction_words(result.correction, block.splits, noun="split")
         caption += (
-            " Better and worse: splits on which the first system is significantly better or worse by "
-            f"{_split_test(block)}, p-values {corrected}; min and max p: before that correction."
+            " Better, worse: splits on which the first system is significantly better or worse "
+            f"({_split_test(block)}, p-values {corrected}). Min p, max p: of these tests, before correction."
         )
     name = slug("study-pairs", block.corpus, block.strategy, block.part, _only_metric(family))
     return Table(tuple(columns), tuple(rows), name, caption, folded=len(rows) > ROWS, detail=detail)
