@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from deadheat.terminal.tables import table
+
 from benchmarks.timing import DATA, cpu
 from deadheat.questions.contrast import contrast
 from deadheat.ranking.contrasts import configuration_keys, paired_scores
 from deadheat.tables.runs import Runs, read_runs
-from deadheat.terminal.tables import table
 
 RESULTS = {"ID", "Epochs", "OptimalEpoch", "Dev_F1", "Test_F1", "Max_Test_F1"}
 

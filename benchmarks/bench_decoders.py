@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from deadheat.terminal.tables import table
 from numpy.typing import NDArray
 
 from benchmarks.timing import DATA, cpu
 from deadheat.corpus import Column, Corpus, read
-from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 from deadheat.trees import archybrid, best_projective_trees, best_trees, bracketing
 from deadheat.trees.decoding import beam_trees

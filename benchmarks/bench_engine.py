@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from deadheat.study.engine.local import LocalExecutor
 from deadheat.terminal.tables import table
+
+from deadheat.study.engine.local import LocalExecutor
 
 TASKS, WORKERS = 10_000, 2
 DEATHS, LARGE, MEGABYTES = 200, 20, 10

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from deadheat.terminal.tables import table
 
 from benchmarks.timing import DATA, peak_memory
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.store.counts import compress
 from deadheat.study.store.store import Store
-from deadheat.terminal.tables import table
 
 RUNS, UNITS, SYSTEMS, COMPARED, AT_ONCE, LARGE = 100_000, 2_000, 20, 1_000, 1_000, 10**8
 METRIC = "las.v1"

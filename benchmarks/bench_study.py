@@ -11,12 +11,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from deadheat.terminal.tables import table
+
 from benchmarks.timing import DATA
 from deadheat.questions.study import study_result
 from deadheat.study.engine.training import train_cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
-from deadheat.terminal.tables import table
 from deadheat.testbed import generate
 
 CELLS = int(os.environ.get("CELLS", "10000"))

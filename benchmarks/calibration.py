@@ -6,12 +6,12 @@ Takes about a minute; `python -m benchmarks.calibration`.
 from __future__ import annotations
 
 import numpy as np
+from deadheat.questions.contest import contests
+from deadheat.terminal.tables import table
 
 from deadheat.questions.method_words import TESTS
-from deadheat.study.search.space import Settings
-from deadheat.questions.contest import contests
 from deadheat.stats.intervals import bootstrap, difference
-from deadheat.terminal.tables import table
+from deadheat.study.search.space import Settings
 from tests.stats.worlds import WORLDS, World, accuracy, draw
 
 RUNS, RESAMPLES, ALPHA = 300, 500, 0.05

@@ -268,7 +268,7 @@ UPWARD = {
 }
 DOWNWARD = {
     "absolute": "import deadheat.corpus.read",
-    "same package": "from deadheat.metrics.registry import METRICS",
+    "same package": "from deadheat.metrics.metric import METRICS",
     "same package, relative": "from . import registry\nfrom .registry import METRICS",
     "two up": "from .. import corpus\nfrom ..kernels import kernel",
     "error": "from deadheat.errors import InputError",

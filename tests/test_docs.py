@@ -16,6 +16,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Pages that run whole studies, or many commands.
+SLOW_PAGES = re.compile(r"docs/(howto|papers)/|docs/(comparing|ledger|networks|reports|search|studies|tutorial)\.md")
 COMMAND_LIMIT_S = 600
 # The ledger counts the commands of a page; the count is compared only where a page shows it.
 COUNT_OF_EVALUATIONS = "note: ledger: "
@@ -168,7 +170,13 @@ def matches(expected: list[str], got: list[str]) -> bool:
     return re.fullmatch(pattern, "".join(f"{line}\n" for line in got)) is not None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def page_parameters() -> Iterator[object]:
+    for page in PAGES:
+        name = page.relative_to(ROOT).as_posix()
+        yield pytest.param(page, id=name, marks=[pytest.mark.slow] if SLOW_PAGES.match(name) else [])
+
+
+@pytest.mark.parametrize("page", list(page_parameters()))
 def test_a_page_says_what_happens(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from deadheat.metrics import METRICS
 

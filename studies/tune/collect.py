@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
+from deadheat.terminal.search import search_text
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take
 from deadheat.corpus.transforms import with_labels, with_trees

@@ -10,7 +10,7 @@ import pytest
 from deadheat.cli import demo as command
 from deadheat.questions.demo import Demo
 from deadheat.report.sources import is_page
-from deadheat.study.engine.executor import WorkersFailed
+from deadheat.study.engine.worker import WorkerError
 from tests.cli.running import Commands
 from tests.questions.report_cases import demonstrated as demonstrated
 
@@ -32,7 +32,7 @@ def test_what_ran_before_is_not_run_again(
     ]  # no progress: there was nothing to train
     assert is_page(demonstrated.folder / "index.html")
     assert not ledger_path.exists()  # the demo's looks are in its own ledger
-    assert sum(each.looks for each in demonstrated.ledger.tallies()) == 48
+    assert sum(each.evaluations for each in demonstrated.ledger.tallies()) == 48
     lines = again.out.splitlines()
     assert lines[0] == "Four taggers on six invented languages: what holds?"
     assert any(line.startswith("lookahead is ahead of loglinear") for line in lines)
@@ -90,7 +90,7 @@ def test_workers_that_fail_are_told_without_a_traceback(
     commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
-        raise WorkersFailed("no process could be started\n")
+        raise WorkerError("no process could be started\n")
 
     monkeypatch.setattr(command, "demo", fails)
     done = commands("demo", "--out", tmp_path / "new")

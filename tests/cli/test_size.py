@@ -139,7 +139,7 @@ def test_a_file_named_test_is_written_to_the_ledger(commands: Commands, made: Pa
     systems = given(made, "a1", "a2", "b1")[1:]
     outcome = commands("size", gold, *systems, *SETTINGS, "--purpose", "planning", "--save", tmp_path / "c.npz")
     assert "ledger: 3 evaluations of this test set so far, 2 systems" in outcome.err
-    assert "6 times" in commands("size", tmp_path / "c.npz", *SETTINGS).err
+    assert "6 evaluations" in commands("size", tmp_path / "c.npz", *SETTINGS).err
     assert commands("ledger", "guard", gold, "--budget", "6").code == 0
     assert "3 evaluations requested, 0 left of a budget of 6" in commands.refused("size", gold, *systems, *SETTINGS)
     assert commands("size", gold, *systems, *SETTINGS, "--over-budget", "review").code == 0

@@ -190,7 +190,7 @@ def test_enhanced_dependencies_are_kept_unread_where_the_evaluator_breaks_down(
         official(text)
 
 
-@pytest.mark.parametrize("words", [2_000, 200_000])
+@pytest.mark.parametrize("words", [2_000, pytest.param(200_000, marks=pytest.mark.slow)])
 def test_a_deep_chain_of_heads_is_a_tree_where_the_evaluator_runs_out_of_stack(words: int) -> None:
     text = sentence(*(row(i, head=(i + 1) % (words + 1)) for i in range(1, words + 1)))
     assert read(text=text).trees[-1] == 0

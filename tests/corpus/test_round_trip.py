@@ -20,6 +20,7 @@ def test_every_treebank_comes_back_as_it_was(shared_data: Path) -> None:
     assert changed == []
 
 
+@pytest.mark.slow
 def test_every_prediction_comes_back_as_it_was(shared_data: Path) -> None:
     files = sorted(shared_data.glob("predictions/*/*/*.conll.gz"))
     assert len(files) > 100

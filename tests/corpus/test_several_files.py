@@ -38,14 +38,14 @@ def named(text: str, name: str) -> Corpus:
     return read_conllu(name, buffer, lenient=frozenset({"missing-heads", "final-newline"}))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(strategies.conllu(), min_size=2, max_size=3))
 def test_several_files_are_read_as_a_plain_reader_reads_them(texts: list[str]) -> None:
     corpus = concatenate([named(text, f"{i}") for i, text in enumerate(texts)])
     assert_same(corpus, joined([read_plainly(text) for text in texts]))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(strategies.conllu(), min_size=2, max_size=3))
 def test_every_word_knows_its_file_and_line(texts: list[str]) -> None:
     corpus = concatenate([named(text, f"{i}") for i, text in enumerate(texts)])
@@ -53,7 +53,7 @@ def test_every_word_knows_its_file_and_line(texts: list[str]) -> None:
     assert [corpus.line_of_word(word) for word in range(corpus.words)] == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(strategies.conllu(), min_size=2, max_size=3))
 def test_files_with_different_line_ends_are_written_with_one_kind(texts: list[str]) -> None:
     corpus = concatenate([named(text, f"{i}") for i, text in enumerate(texts)])

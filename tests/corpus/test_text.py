@@ -82,6 +82,7 @@ def test_half_of_a_surrogate_pair_in_a_given_text_is_refused() -> None:
     assert fault_of(sentence(row(1, "\ud800")))[1].startswith("byte 0xed is not UTF-8 text")
 
 
+@pytest.mark.slow
 def test_a_line_of_fifty_megabytes_gives_one_short_message(tmp_path: Path) -> None:
     size = 50_000_000
     for data in (b"a" * size, b"\t" * size + b"\n", ONE.encode().replace(b"\t0\t", b"\t" + b"9" * size + b"\t")):
@@ -90,12 +91,14 @@ def test_a_line_of_fifty_megabytes_gives_one_short_message(tmp_path: Path) -> No
         assert len(faults) <= 2
 
 
+@pytest.mark.slow
 def test_a_form_of_fifty_megabytes_is_a_form(tmp_path: Path) -> None:
     text = sentence(row(1, "a" * 50_000_000))
     (tmp_path / "x.conllu").write_text(text)
     assert to_bytes(read(tmp_path / "x.conllu")) == text.encode()
 
 
+@pytest.mark.slow
 def test_a_wrong_head_after_a_form_of_fifty_megabytes_is_found(tmp_path: Path) -> None:
     text = sentence(row(1, "a" * 50_000_000, "x"))
     (fault,) = faults_of_file(tmp_path / "x.conllu", text.encode())

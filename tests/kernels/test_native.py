@@ -105,7 +105,13 @@ SPOILERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("spoil", SPOILERS.values(), ids=SPOILERS)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(spoil, id=name, marks=[] if name in ("half", "one bit") else pytest.mark.slow)
+        for name, spoil in SPOILERS.items()
+    ],
+)
 def test_spoiled_code_is_made_again(spoil: Callable[[bytes], bytes], folder: Path, compiled: list[str]) -> None:
     assert run_fresh() == 2
     (path,) = folder.iterdir()

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.corpus import Corpus, Vocabulary, read, scanning, to_bytes, vocabulary, writing
+from deadheat.corpus import Corpus, Vocabulary, formats, read, to_bytes, vocabulary, writing
 from deadheat.errors import InputError
 from deadheat.kernels import columns, conllu, interning
-from deadheat.kernels import columns as writing_kernels
 from tests.corpus import strategies
 from tests.corpus.examples import extra, row, sentence
 
@@ -19,10 +18,10 @@ USES = [
     (conllu, "scan", conllu.scan),
     (columns, "scan_columns", columns.scan_columns),
     (columns, "scan_tagged", columns.scan_tagged),
-    (scanning, "gather", interning.gather),
+    (formats, "gather", interning.gather),
     (vocabulary, "match", interning.match),
-    (writing, "write_rows", writing_kernels.write_rows),
-    (writing, "write_tagged", writing_kernels.write_tagged),
+    (writing, "write_rows", columns.write_rows),
+    (writing, "write_tagged", columns.write_tagged),
 ]
 LENIENT = ("multiple-roots", "missing-heads", "final-newline")
 
@@ -100,7 +99,7 @@ def test_tagged_text_is_read_and_written_alike(text: str) -> None:
     assert outcome(text, "tagged") == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=25)
 @given(
     st.one_of(spoiled(strategies.conllu()), spoiled(column_texts), spoiled(tagged_texts), st.text()),
     st.sampled_from(["auto", "conllu", "conllx", "columns", "tagged"]),

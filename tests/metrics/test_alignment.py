@@ -33,6 +33,7 @@ def test_equal_spans_are_aligned() -> None:
     assert aligned("ab cd", "a bc d") == []
 
 
+@pytest.mark.slow
 def test_every_way_to_cut_five_letters_is_aligned_where_the_spans_are_the_same() -> None:
     ways = [cuts for size in range(5) for cuts in combinations(range(1, 5), size)]
     for gold, predicted in product(ways, repeat=2):

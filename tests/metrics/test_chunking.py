@@ -204,6 +204,7 @@ def test_without_chunks_f1_is_nought() -> None:
     assert (total(pair, "chunks"), value(pair, "chunks")) == ([0, 0, 0], 0.0)
 
 
+@pytest.mark.slow
 def test_real_chunks_with_errors_score_as_in_seqeval(shared_data: Path) -> None:
     gold = read(shared_data / "chunking" / "conll2000" / "test.txt")
     tags = gold.column("chunk").strings()

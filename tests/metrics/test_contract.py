@@ -40,7 +40,7 @@ ANY_WORDS = [metric for metric in ALL if metric.value is f1 and "chunks" not in 
 BARRIER = "1\t|\t_\t_\tO\t_\t0\troot\t0:root\t_\n\n"
 
 seeds = st.lists(st.integers(0, 10_000), min_size=1, max_size=6)
-few = settings(max_examples=25)
+few = settings(max_examples=10)
 
 
 def texts(chosen: list[int], *, same_words: bool) -> list[tuple[str, str]]:

@@ -75,6 +75,7 @@ def gold_of(prediction: Path) -> Path:
     return prediction.with_name(f"gold.{parser}.conll.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_real_predictions_have_the_evaluators_counts(shared_data: Path, name: str) -> None:
     prediction = shared_data / "predictions" / f"{name}.conll.gz"

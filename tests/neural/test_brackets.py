@@ -77,7 +77,7 @@ def scores_by_hand(weights: object, data: DeviceData, sentence: int, split: int)
     matrix, bias = (np.asarray(each, float) for each in weights["output"])  # type: ignore[index]
     known_labels = np.asarray(data.text.known_labels)[split]
     scores = np.where(known_labels, states @ matrix + bias, -np.inf)
-    relations, (first, second) = shape.relations, shape
+    relations, (first, second) = shape.relations, shape.planes
     ends = relations, relations + first, relations + first + second
     return [scores[:, ends[0] : ends[1]], scores[:, ends[1] : ends[2]], scores[:, : ends[0]]]
 

@@ -34,8 +34,8 @@ def listed(weights: CRFWeights, scores: np.ndarray, length: int) -> dict[tuple[i
 def test_the_sum_and_the_best_sequence_are_those_of_all_listed_sequences(seed: int, spread: float) -> None:
     lengths = np.array([1, 2, 4, 5])
     weights, scores = drawn(seed, 4, 5, 3, spread)
-    sums = log_partition(weights, jnp.asarray(scores), jnp.asarray(lengths))
-    best = np.asarray(best_sequences(weights, jnp.asarray(scores), jnp.asarray(lengths)))
+    sums = jax.jit(log_partition)(weights, jnp.asarray(scores), jnp.asarray(lengths))
+    best = np.asarray(jax.jit(best_sequences)(weights, jnp.asarray(scores), jnp.asarray(lengths)))
     for at, length in enumerate(lengths.tolist()):
         found = listed(weights, scores[at], length)
         values = np.array(list(found.values()))
@@ -47,8 +47,9 @@ def test_the_sum_and_the_best_sequence_are_those_of_all_listed_sequences(seed: i
 def test_the_likelihoods_of_all_sequences_sum_to_one() -> None:
     weights, scores = drawn(5, 1, 3, 3)
     lengths = jnp.array([3])
+    likelihood = jax.jit(negative_log_likelihood)
     chances = [
-        float(jnp.exp(-negative_log_likelihood(weights, jnp.asarray(scores), lengths, jnp.asarray([labels]))[0]))
+        float(np.exp(-likelihood(weights, jnp.asarray(scores), lengths, jnp.asarray([labels]))[0]))
         for labels in product(range(3), repeat=3)
     ]
     assert sum(chances) == pytest.approx(1.0, rel=1e-5)
@@ -60,9 +61,11 @@ def test_what_follows_the_end_of_a_sentence_changes_nothing() -> None:
     changed = scores.copy()
     changed[0, 3:] = 1e3
     changed[1, 4:] = -1e3
-    for call in (log_partition, best_sequences):
+    for call in map(jax.jit, (log_partition, best_sequences)):
         assert np.array_equal(call(weights, jnp.asarray(scores), lengths), call(weights, jnp.asarray(changed), lengths))
-    one, two = (negative_log_likelihood(weights, jnp.asarray(each), lengths, labels) for each in (scores, changed))
+    one, two = (
+        jax.jit(negative_log_likelihood)(weights, jnp.asarray(each), lengths, labels) for each in (scores, changed)
+    )
     assert np.array_equal(one, two)
 
 
@@ -75,15 +78,17 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
             return negative_log_likelihood(weights, scores, lengths, labels).sum()
 
         weights = CRFWeights(*(jnp.asarray(each, jnp.float64) for each in weights))
-        check_grads(loss, (weights, jnp.asarray(scores, jnp.float64)), order=1, modes=["rev"])  # type: ignore[no-untyped-call]
+        check_grads(jax.jit(loss), (weights, jnp.asarray(scores, jnp.float64)), order=1, modes=["rev"])  # type: ignore[no-untyped-call]
 
 
 def test_a_sure_sequence_has_no_loss_and_its_gradient_is_finite() -> None:
     weights = CRFWeights(jnp.zeros((3, 3)), jnp.zeros(3), jnp.zeros(3))
     scores = jnp.full((1, 4, 3), -200.0).at[:, :, 1].set(200.0)
     labels = jnp.ones((1, 4), int)
-    loss, gradients = jax.value_and_grad(
-        lambda moves: negative_log_likelihood(weights._replace(moves=moves), scores, jnp.array([4]), labels).sum()
-    )(weights.moves)
+
+    def loss_of(moves: Any) -> Any:
+        return negative_log_likelihood(weights._replace(moves=moves), scores, jnp.array([4]), labels).sum()
+
+    loss, gradients = jax.jit(jax.value_and_grad(loss_of))(weights.moves)
     assert float(loss) == pytest.approx(0.0, abs=1e-4)
     assert np.isfinite(gradients).all()

@@ -170,17 +170,17 @@ def test_rows_that_learn_by_products_learn_what_picked_rows_learn() -> None:
     def squares(rows: Array, pick: Callable[[Array, Array], Array]) -> Array:
         return jnp.sum(weight * pick(rows, codes) ** 2)
 
-    by_products, by_picking = (np.asarray(jax.grad(squares)(table, pick)) for pick in (take_rows_by_product, take_rows))
+    gradients = jax.jit(jax.grad(squares), static_argnums=1)
+    by_products, by_picking = (np.asarray(gradients(table, pick)) for pick in (take_rows_by_product, take_rows))
     np.testing.assert_allclose(by_products, by_picking, rtol=1e-6)
     np.testing.assert_array_equal(by_products[[1, 3]], 0.0)
     tables = jnp.stack([table, 2 * table])
-    stacked, alone = (
-        jax.vmap(jax.grad(squares), (0, None))(tables, pick) for pick in (take_rows_by_product, take_rows)
-    )
+    stacked, alone = (jax.vmap(gradients, (0, None))(tables, pick) for pick in (take_rows_by_product, take_rows))
     np.testing.assert_allclose(np.asarray(stacked), np.asarray(alone), rtol=1e-6)
     np.testing.assert_array_equal(take_rows_by_product(table, codes), take_rows(table, codes))
 
 
+@pytest.mark.slow
 def test_a_word_enters_with_its_vector_its_casing_and_its_characters(plain: Scene) -> None:
     whole = scene(characters="cnn", character_size=2, filters=3)
     found = whole.vectors()
@@ -381,6 +381,7 @@ def test_a_batch_is_so_many_sentences_an_update(batch: int, updates: int) -> Non
     assert {len(row) for row in steps.values()} == {batch}
 
 
+@pytest.mark.slow
 def test_vectors_of_a_word_are_left_out_one_by_one_and_the_others_make_up_for_them() -> None:
     x = [jnp.full((200, 50, size), float(size)) for size in (2, 3)]
     kept = [np.asarray(each) for each in omit_vectors(x, HyperParams(0.1, omitted=0.25), rng.make_key(7))]

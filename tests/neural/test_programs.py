@@ -51,12 +51,12 @@ def test_a_system_that_does_not_say_how_much_room_there_is_is_no_reason_to_let_g
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says it")
 def test_compiled_programs_take_pieces_and_letting_go_gives_them_back() -> None:
-    """In a process of its own, which compiles a hundred programs."""
+    """In a process of its own, which compiles twenty programs."""
     code = """
 import jax, jax.numpy as jnp
 from deadheat.neural import devices, programs
 from deadheat.neural.devices import memory_map_usage
-calls = [jax.jit(lambda x, at=at: jnp.sin(x @ x.T).sum(axis=0) * at) for at in range(100)]
+calls = [jax.jit(lambda x, at=at: jnp.sin(x @ x.T).sum(axis=0) * at) for at in range(20)]
 for call in calls: call(jnp.ones((3, 3)))
 full = memory_map_usage()
 programs.MAP_LIMIT = 0.0
@@ -64,7 +64,7 @@ calls.clear()
 programs.free_programs()
 print(full, memory_map_usage())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     before, after = map(float, done.stdout.split())
     assert 0 < after < before
-    assert before - after > 100 / 65530 / 2
+    assert before - after > 20 / 65530 / 2

@@ -182,6 +182,7 @@ def test_states_to_learn_from_come_in_portions_of_equal_size() -> None:
     assert len(portions(rows[:0], (places[:0], places[:0, 0], places[:0, 0]), 2, 3, 3)) == 1
 
 
+@pytest.mark.slow
 def test_rows_worked_out_beforehand_score_as_twelve_states_side_by_side_do() -> None:
     rng = np.random.default_rng(3)
     sentences, words, size, hidden = 4, 5, 6, 7

@@ -254,7 +254,7 @@ words = st.text(
 numbers = st.floats(-1e6, 1e6, width=32)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(st.data(), st.lists(words, min_size=1, max_size=12), st.integers(2, 4), st.integers(8, 40))
 def test_any_file_is_read_as_a_plain_reader_does(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, own: list[str], size: int, piece: int
@@ -276,6 +276,7 @@ def test_any_file_is_read_as_a_plain_reader_does(
     assert vectors.found.tolist() == [not math.isnan(row[0]) for row in expected]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "large.vec"
     tail = " 0.125" * 300

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from deadheat.report.demo import demo_report
 from deadheat.pages.opening import KINDS
 from deadheat.pages.report import Report, Took, report
 from deadheat.pages.section import Section
@@ -24,6 +23,7 @@ from deadheat.questions.compare import compare_scores
 from deadheat.questions.demo import Demo
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
+from deadheat.report.demo import demo_report
 from deadheat.report.report import CHAPTERS
 from deadheat.report.sources import is_page
 from deadheat.study.store.store import Store

@@ -90,7 +90,7 @@ def test_parts_that_were_not_asked_for_are_empty(found: Ranking) -> None:
     assert [each.method for each in found.representative.subsets] == ["greedy", "exact"]
     bare = rank(TABLE, samples=100)
     assert set(to_document(bare)) == set(to_document(found))
-    assert bare.all_subsets is bare.representative is None
+    assert (bare.all_subsets, bare.representative) == (None, None)
     assert not any((bare.anomalies, bare.subsets, bare.leave_one_out, bare.metrics))
 
 

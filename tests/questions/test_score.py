@@ -12,7 +12,6 @@ from deadheat import read, score
 from deadheat.corpus import Corpus
 from deadheat.errors import CorpusError, InputError, NameUnknown
 from deadheat.metrics import METRICS, align
-from deadheat.questions.latex import booktabs, escape
 from deadheat.stats import bootstrap, wilson
 from deadheat.version import __version__
 from tests.metrics.examples import chunked, conllu, corpus, tagged

@@ -19,7 +19,7 @@ from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import to_document
 from deadheat.results.size import SetSizes
 from deadheat.stats.intervals import normal_cdf
-from deadheat.study.ledger.ledger import Ledger, Look, Watched
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
 from deadheat.testbed import SimulatedSystem, generate, simulate
 
 FAST = SizeSettings((50, 500), draws=5, aso_draws=2)
@@ -228,21 +228,22 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(folder
         (folder / "counts.txt", "that ends in .npz"),
         (folder / "no" / "counts.npz", "no folder"),
     ):
+        entry = LedgerEntry(Ledger.at())
         with pytest.raises(InputError, match=told):
-            size(folder / "my-test.conllu", files(folder), settings=FAST, save=save, ledger_entry=Look(Ledger.at()))
+            size(folder / "my-test.conllu", files(folder), settings=FAST, save=save, ledger_entry=entry)
     assert not ledger_path.exists()
 
 
-def test_every_run_is_a_look_at_the_test_set_also_from_load_counts(folder: Path) -> None:
+def test_every_run_is_recorded_in_the_ledger_also_from_saved_counts(folder: Path) -> None:
     ledger, path = Ledger.at(), folder / "counts.npz"
-    look = Look(ledger, purpose="how much is enough")
+    look = LedgerEntry(ledger, purpose="how much is enough")
     found = size(folder / "my-test.conllu", files(folder), settings=FAST, save=path, ledger_entry=look)
     (tally,) = found.evaluations
-    assert (tally.looks, tally.systems, tally.predictions) == (5, ("good", "fair", "poor"), 5)
+    assert (tally.evaluations, tally.systems, tally.predictions) == (5, ("good", "fair", "poor"), 5)
     (again,) = size_of_counts(path, settings=FAST, ledger_entry=look).evaluations
-    assert (again.looks, again.systems, again.predictions) == (10, ("good", "fair", "poor"), 5)
-    ledger.guard(ledger.watched(deadheat.read(folder / "my-test.conllu"))[0], budget=12)
-    with pytest.raises(InputError, match="5 looks asked for, 2 left of a budget of 12"):
+    assert (again.evaluations, again.systems, again.predictions) == (10, ("good", "fair", "poor"), 5)
+    ledger.guard(ledger.test_sets_in(deadheat.read(folder / "my-test.conllu"))[0], budget=12)
+    with pytest.raises(InputError, match="5 evaluations requested, 2 left of a budget of 12"):
         size_of_counts(path, settings=FAST, ledger_entry=look)
 
 
@@ -250,8 +251,8 @@ def test_a_file_that_is_no_test_set_is_not_counted(folder: Path, ledger_path: Pa
     dev = folder / "my-dev.conllu"
     dev.write_bytes((folder / "my-test.conllu").read_bytes())
     path = folder / "counts.npz"
-    assert size(dev, files(folder), settings=FAST, save=path, ledger_entry=Look(Ledger.at())).evaluations == ()
-    assert size_of_counts(path, settings=FAST, ledger_entry=Look(Ledger.at())).evaluations == ()
+    assert size(dev, files(folder), settings=FAST, save=path, ledger_entry=LedgerEntry(Ledger.at())).evaluations == ()
+    assert size_of_counts(path, settings=FAST, ledger_entry=LedgerEntry(Ledger.at())).evaluations == ()
     assert not ledger_path.exists()
 
 
@@ -259,12 +260,12 @@ def test_saved_counts_of_a_test_set_are_known_by_its_name_or_by_its_text(folder:
     dev, paths = folder / "my-dev.conllu", [folder / "test.npz", folder / "dev.npz"]
     dev.write_bytes((folder / "my-test.conllu").read_bytes())
     for gold, path in zip((folder / "my-test.conllu", dev), paths, strict=True):
-        size(gold, files(folder), settings=FAST, save=path)  # no look is asked for
-    by_name = Look(Ledger.at(tmp_path / "first.jsonl"))
-    assert size_of_counts(paths[0], settings=FAST, ledger_entry=by_name).evaluations[0].looks == 5
-    by_text = Look(Ledger.at(tmp_path / "second.jsonl"))
-    by_text.ledger.guard(Watched.of(deadheat.read(dev)))
-    assert size_of_counts(paths[1], settings=FAST, ledger_entry=by_text).evaluations[0].looks == 5
+        size(gold, files(folder), settings=FAST, save=path)
+    by_name = LedgerEntry(Ledger.at(tmp_path / "first.jsonl"))
+    assert size_of_counts(paths[0], settings=FAST, ledger_entry=by_name).evaluations[0].evaluations == 5
+    by_text = LedgerEntry(Ledger.at(tmp_path / "second.jsonl"))
+    by_text.ledger.guard(LedgerTestSet.of(deadheat.read(dev)))
+    assert size_of_counts(paths[1], settings=FAST, ledger_entry=by_text).evaluations[0].evaluations == 5
 
 
 def listing(folder: Path, rows: list[str]) -> Path:

@@ -71,6 +71,7 @@ def rejected(tests: list[list[float]]) -> list[float]:
     return np.mean(np.array(tests) <= 0.05, axis=0).tolist()  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_spread_of_a_pair_is_told_where_configurations_differ_much_and_rarely_where_there_is_none() -> None:
     rng = np.random.default_rng(0)
     found = []

@@ -124,6 +124,7 @@ def test_correlations_of_dev_and_test_are_those_of_scipy() -> None:
     assert found.spearman.p == pytest.approx(ranks.pvalue)
 
 
+@pytest.mark.slow
 def test_the_interval_of_spearmans_rho_covers_as_often_as_it_says() -> None:
     rng = np.random.default_rng(3)
     true = 6 / math.pi * math.asin(0.9 / 2)  # of a binormal with correlation 0.9
@@ -204,6 +205,7 @@ def test_pairs_that_share_alpha_need_more_seeds_and_never_fewer_than_ranks_do() 
     assert smallest_p(6, 6) == pytest.approx(stats.mannwhitneyu(range(6), range(6, 12), method="exact").pvalue)
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_seeds_holds_those_of_the_true_spread_as_often_as_it_says() -> None:
     rng = np.random.default_rng(9)
     true = seeds_needed([-1, 0, 1], [-1, 0, 1], rng=rng, difference=1.0).seeds  # standard deviations of 1
@@ -224,6 +226,7 @@ def test_draws_that_do_not_vary_find_nothing() -> None:
     assert math.isnan(seeds_needed([1.0, 1.0], [2.0, 2.0], rng=np.random.default_rng(0)).simulated)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sds", "gap"), [((1.0, 1.0), 0.9), ((0.5, 2.0), 1.3)])
 def test_so_many_seeds_find_the_difference_as_often_as_was_asked(sds: tuple[float, float], gap: float) -> None:
     """Runs whose spread is exactly that of the populations; then fresh normal scores, tested by scipy's Welch test."""

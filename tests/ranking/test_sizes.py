@@ -154,6 +154,7 @@ def chances(ahead: int, behind: int, level: int, drawn: int) -> tuple[float, flo
     return better / total, even / total
 
 
+@pytest.mark.slow
 def test_two_systems_agree_with_theory_at_every_size() -> None:
     # One word a sentence: 40 only the better system has right, 20 only the other, 140 both.
     ahead, behind, level, draws = 40, 20, 140, 4000
@@ -173,6 +174,7 @@ def test_two_systems_agree_with_theory_at_every_size() -> None:
     assert found.words == next(size for size, chance in zip(sizes, theory, strict=True) if chance > 0.95) == 80
 
 
+@pytest.mark.slow
 def test_the_truth_lies_between_the_ranking_on_all_and_that_on_the_rest() -> None:
     """A sample agrees with the whole too well, and with the rest not well enough, since the rest has its own chance."""
     rng = np.random.default_rng(0)
@@ -220,7 +222,8 @@ def test_a_sample_that_orders_nothing_does_not_reach_a_threshold_and_is_left_out
     sampled = point(5, math.nan, 1.0, 0.5)
     assert (sampled.reached(0.4), sampled.reached(1)) == (2, 1)
     summary = _point(sampled, SizeSettings())
-    assert (summary.tau, summary.undefined, summary.reached, summary.low) == (0.75, 1, 1, pytest.approx(0.5125))
+    assert (summary.tau, summary.undefined, summary.reached) == (0.75, 1, 1)
+    assert summary.low == pytest.approx(0.5125)
     single = _point(point(5, 1.0), SizeSettings())
     assert (single.tau, single.share, math.isnan(single.low), math.isnan(single.high)) == (1, 1, True, True)
     assert math.isnan(_point(point(5, math.nan), SizeSettings()).tau)

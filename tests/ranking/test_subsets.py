@@ -141,6 +141,7 @@ def test_samples_of_a_rank_are_found_again() -> None:
             assert again.tolist() == expected[:most].tolist()
 
 
+@pytest.mark.slow
 def test_of_listed_subsets_with_a_rank_all_are_as_likely_to_be_shown_and_to_come_first() -> None:
     scores, found = of(6, 5, 8, 3)
     listed = found.design.draw(KEY, range(found.samples)).tolist()
@@ -203,6 +204,7 @@ def test_groups_of_one_data_set_meet_whatever_their_places_in_the_table() -> Non
     assert chi_square_is_small(counted(stratified(range(20), 2), 40_000), chances, 40_000)
 
 
+@pytest.mark.slow
 def test_another_order_of_the_table_changes_stratified_subsets_by_chance_alone() -> None:
     labels, order = "aaabbcccddef", np.random.default_rng(3).permutation(12)
     one = counted(stratified(labels, 4), 40_000)

@@ -51,7 +51,7 @@ def found() -> SizeStudy:
 def test_the_verdict_in_each_state(found: SizeStudy) -> None:
     rand = found.sets[0].curves[1]
     assert headline(found) == f"{rand.sufficient} words of set 0 are sufficient to rank the systems."
-    assert "is at least 0.90 in at least 95.0% of the draws" in str(found)
+    assert "is at least 0.9 in at least 95% of the draws" in str(found)
     none = simulated(gap=0.0)
     assert headline(none) == "No size tried is sufficient to rank the systems on set 0."
     single = simulated(settings=replace(SETTINGS, strategies=("seq",)))
@@ -72,7 +72,7 @@ def test_answers_have_the_evidence(found: SizeStudy) -> None:
     assert f"seq: one sample only, so no size is called sufficient. At 1,000 words, {tau} {last:.3f}." in shown
     point = rand.at(rand.sufficient or 0)
     assert point is not None
-    assert f"rand: {point.words} words are sufficient; {tau} at least 0.90 in {point.reached} of 20 draws" in shown
+    assert f"rand: {point.words} words are sufficient; {tau} at least 0.9 in {point.reached} of 20 draws" in shown
     none = simulated(gap=0.0)
     assert "rand: no size tried is sufficient. At 1,000 words" in str(none)
 

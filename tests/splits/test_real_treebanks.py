@@ -61,6 +61,7 @@ def test_whole_documents_of_english_meet_sizes_and_genres_at_once(material: Mate
         check_shares(material, seed, 0)
 
 
+@pytest.mark.slow
 def test_every_split_of_a_seed_does_so(material: Material) -> None:
     for number in range(200):
         check_shares(material, 0, number)

@@ -49,7 +49,6 @@ def test_the_published_example_gives_the_published_value() -> None:
     assert found.alpha == pytest.approx(0.743421052631579, abs=1e-14)
     assert (found.systems, found.items, found.compared, found.disagreeing, found.labels) == (4, 12, 11, 3, 5)
     assert str(found) == "Krippendorff's alpha 0.7434; 4 systems, 3 of 11 items disagreed on"
-    assert found.to_dict()["alpha"] == found.alpha
 
 
 @given(labels_of)
@@ -105,14 +104,13 @@ def test_without_two_labels_on_an_item_alpha_is_undefined_and_says_so(labels: li
     assert math.isnan(found.alpha)
     assert found.compared == 0
     assert "undefined (no item has two labels)" in str(found)
-    assert found.to_dict()["alpha"] is None
 
 
-def test_groups_print_and_become_plain_data() -> None:
+def test_groups_without_comparable_items_have_no_alpha() -> None:
     found = alpha_by_group([[0, 1, 0, 1], [0, 1, 1, -1]], [0, 2, 3, 3, 4])
-    assert found.to_dict() == {"alpha": [1, 0, None, None], "compared": [2, 1, 0, 0], "disagreeing": [0, 1, 0, 0]}
-    assert str(found) == "alpha in 2 groups: median 0.5000, lowest 0.0000; undefined in 2"
-    assert str(alpha_by_group([[0], [-1]], [0, 1])) == "alpha in 1 groups: undefined in all"
+    assert found.alpha_G[:2].tolist() == [1, 0]
+    assert np.isnan(found.alpha_G[2:]).all()
+    assert (found.compared_G.tolist(), found.disagreeing_G.tolist()) == ([2, 1, 0, 0], [0, 1, 0, 0])
 
 
 def test_the_groups_disagreed_on_most_come_first() -> None:
@@ -130,7 +128,7 @@ def test_the_groups_disagreed_on_most_come_first() -> None:
     assert [each.disagreeing for each in found] == [2, 2, 1, 1]
     assert lowest_agreement(labels, offsets, count=1) == found[:1]
     assert str(found[2]) == "group 2: alpha 0.0000, 1 of 2 items disagreed on"
-    assert found[0].to_dict() == {"group": 1, "alpha": found[0].alpha, "compared": 2, "disagreeing": 2}
+    assert (found[0].group, found[0].compared, found[0].disagreeing) == (1, 2, 2)
 
 
 def test_of_groups_with_the_same_alpha_the_one_with_more_disagreement_comes_first() -> None:

@@ -1,6 +1,5 @@
 """The Bayesian signed-rank test: by its definition, by baycomp, by symmetry."""
 
-import json
 import math
 
 import numpy as np
@@ -141,10 +140,9 @@ def test_one_data_set_gives_no_probabilities() -> None:
     assert "one data set" in str(found)
 
 
-def test_a_result_prints_as_one_line_and_as_plain_values() -> None:
+def test_a_result_prints_as_one_line() -> None:
     found = bayesian_signed_rank(A, B, samples=1000, rng=rng())
     assert "\n" not in str(found)
-    assert json.loads(json.dumps(found.to_dict()))["samples"] == 1000
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,7 @@ def simulated(rng: np.random.Generator, units: int) -> NDArray[np.int64]:
     return np.stack([rng.binomial(words, rng.beta(6, 1.5, size=units)), words], axis=1)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     # The truth is the mean of beta(6, 1.5), for length and difficulty have nothing to do with each other.
     truth, trials, hits = 6 / 7.5, 1500, 0

@@ -1,6 +1,5 @@
 """Runs on several data sets: the interquartile mean and the probability of improvement."""
 
-import json
 import math
 from itertools import product
 
@@ -13,7 +12,7 @@ from scipy import stats
 from deadheat.errors import InputError
 from deadheat.kernels.resampling import resampled_interquartile_means
 from deadheat.stats import aggregates
-from deadheat.stats.distributions import interquartile_mean, interquartile_means, probability_of_improvement
+from deadheat.stats.aggregates import interquartile_mean, interquartile_means, probability_of_improvement
 
 ROWS = st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=4), min_size=1, max_size=4)
 
@@ -158,11 +157,10 @@ def test_a_data_set_with_one_run_leaves_no_interval() -> None:
         assert "one run" in str(result)
 
 
-def test_results_print_as_one_line_and_as_plain_values() -> None:
+def test_results_print_as_one_line() -> None:
     scores = rng(1).normal(size=(3, 4))
     for result in (interquartile_mean(scores, rng=rng()), probability_of_improvement(scores, scores, rng=rng())):
         assert "\n" not in str(result)
-        assert json.loads(json.dumps(result.to_dict()))["interval"]["level"] == 0.95
 
 
 @pytest.mark.parametrize(

@@ -73,5 +73,5 @@ def test_levels_outside_zero_and_one_are_refused(wrong: dict[str, float]) -> Non
 
 
 def test_impossible_chances_are_refused() -> None:
-    with pytest.raises(InputError, match="add up to at most 1"):
+    with pytest.raises(InputError, match="sum to at most 1"):
         mcnemar_power(100, 0.7, 0.5)

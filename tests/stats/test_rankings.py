@@ -161,7 +161,7 @@ def test_shapes_that_do_not_fit_are_refused(name: str) -> None:
             ROWS[name](first, second)
     with pytest.raises(InputError, match="of 1 systems; expected at least 2"):
         ONE[name]([1], [1])
-    with pytest.raises(InputError, match="expected one score a system"):
+    with pytest.raises(InputError, match="expected one score per system"):
         ONE[name]([[1, 2]], [1, 2])
 
 

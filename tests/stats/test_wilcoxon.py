@@ -73,7 +73,6 @@ def test_by_hand() -> None:
     assert found.p == 0.25
     assert found.effect == 0.8
     assert str(found) == "signed-rank W = 1, p = 0.25 (exact), effect +0.80, n = 4"
-    assert found.to_dict()["statistic"] == 1
 
 
 def test_pratts_rule_keeps_the_ranks_that_zeros_take() -> None:
@@ -163,7 +162,6 @@ def test_the_sign_test_by_hand_and_by_scipy() -> None:
     assert (found.positive, found.negative, found.zeros, found.n, found.statistic) == (4, 1, 1, 5, 1)
     assert found.p == 2 * (1 + 5) / 32
     assert found.effect == 0.6
-    assert found.to_dict()["p"] == found.p
     assert str(found) == "sign test: 4 up, 1 down, 1 equal, p = 0.375, effect +0.60"
     for up, down in [(0, 1), (7, 7), (3, 11), (600, 520), (499, 501), (1200, 1000)]:
         signs = [1.0] * up + [-1.0] * down
@@ -206,7 +204,7 @@ def test_settings_that_do_not_exist_are_refused() -> None:
         signed_rank([1.0], method="exakt")
     with pytest.raises(InputError, match=r"shape \(1, 1\)"):
         signed_rank([[1.0]])
-    with pytest.raises(InputError, match="expected as many of both"):
+    with pytest.raises(InputError, match="expected equal shapes"):
         paired_differences([1.0], [1.0, 2.0])
     with pytest.raises(InputError, match="1001 differences"):
         signed_rank(np.ones(1001), method="exact")

@@ -68,13 +68,13 @@ def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, CellResult]:
 
 
 def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, CellResult]:
-    """The same for the path of a store, as `run_plan` asks for it."""
+    """The same for the path of a store, as `run_plan` needs it."""
     runner = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store))
     return SerialExecutor(runner.run, prepare=runner.prepare)
 
 
-class OddPlace(CellRunner):
-    """A workplace that knows the systems of this module."""
+class OddRunner(CellRunner):
+    """A runner that has the systems of this module."""
 
     def prepare(self) -> None:
         SYSTEMS.add("odd.v1")(odd)
@@ -83,8 +83,8 @@ class OddPlace(CellRunner):
 
 def parallel(plan: Plan, store: Store, limit_s: float | None = None) -> LocalExecutor[Cell, CellResult]:
     """Cells in two worker processes."""
-    place = OddPlace(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
-    return LocalExecutor(place.run, workers=2, limit_s=limit_s, prepare=place.prepare)
+    runner = OddRunner(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
+    return LocalExecutor(runner.run, workers=2, limit_s=limit_s, prepare=runner.prepare)
 
 
 def odd_systems(patch: pytest.MonkeyPatch) -> None:

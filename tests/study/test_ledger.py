@@ -65,27 +65,27 @@ def test_other_names_are_not_those_of_test_sets(name: str) -> None:
 def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     mine = written(tmp_path / "mine.txt", GOOD)
     found = score(gold, mine, ledger_entry=LedgerEntry(ledger, purpose="table 2"))
-    (ledger_entry,) = ledger.events()
-    assert ledger_entry["event"] == "look"
-    assert ledger_entry["test_set"] == text_hash(read(gold)) == hashlib.sha256(b"the\nheat\n\nis\ndead\n\n").hexdigest()
-    assert ledger_entry["prediction"] == content_hash(read(mine))
-    assert (ledger_entry["name"], ledger_entry["system"], ledger_entry["purpose"]) == (
+    (line,) = ledger.events()
+    assert line["event"] == "look"
+    assert line["test_set"] == text_hash(read(gold)) == hashlib.sha256(b"the\nheat\n\nis\ndead\n\n").hexdigest()
+    assert line["prediction"] == content_hash(read(mine))
+    assert (line["name"], line["system"], line["purpose"]) == (
         "en-test.txt",
         str(mine),
         "table 2",
     )
-    assert ledger_entry["metrics"] == list(dict.fromkeys(row.metric.name for row in found.rows))
-    assert ledger_entry["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
-    assert ledger_entry["time"].endswith("Z")
-    assert ledger_entry["user"]
+    assert line["metrics"] == list(dict.fromkeys(row.metric for row in found.rows))
+    assert line["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
+    assert line["time"].endswith("Z")
+    assert line["user"]
     assert found.notes[0] == "ledger: 1 evaluation of this test set so far, 1 system"
-    assert found.to_dict()["looks"][0]["looks"] == 1
+    assert found.evaluations[0].evaluations == 1
 
 
 def test_the_functions_record_nothing_unless_they_are_asked_to(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     mine, other = written(tmp_path / "mine.txt", GOOD), written(tmp_path / "other.txt", BAD)
-    assert set(score(gold, mine).to_dict()) == {"kind", "scores", "signature"}
-    assert "looks" not in compare(gold, {"a": mine, "b": other}).to_dict()
+    assert score(gold, mine).evaluations == ()
+    assert compare(gold, {"a": mine, "b": other}).evaluations == ()
     assert not ledger.path.exists()
 
 
@@ -208,7 +208,7 @@ def test_a_ledger_that_cannot_be_written_matters_only_for_guarded_sets(
     score(gold, mine, ledger_entry=LedgerEntry(ledger))
     monkeypatch.setattr(os, "write", readonly)
     found = score(gold, mine, ledger_entry=LedgerEntry(ledger))
-    assert found.looks == ()
+    assert found.evaluations == ()
     assert "cannot be written (permission denied); this evaluation was not recorded" in found.notes[0]
     monkeypatch.undo()
     ledger.guard(LedgerTestSet.of(read(gold)))

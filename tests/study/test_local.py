@@ -164,13 +164,10 @@ def test_cpu_time_is_that_of_the_task_and_its_children() -> None:
 
 @on_linux
 def test_cpu_time_of_an_ended_task_is_that_of_its_children_too_and_not_of_earlier_tasks() -> None:
-    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1.0) as executor:
-        before, childs, asleep = run(
-            executor, ("burns", 0.4), ("does_not_look_after_a_child_that_burns",), ("sleeps", 60)
-        )
-    assert before.cpu_s >= 0.4
-    assert 0.15 < childs.cpu_s < 1.2  # the task itself sleeps; how much its child gets depends on who else runs
-    assert asleep.cpu_s < 0.15
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1.5) as executor:
+        childs, asleep = run(executor, ("does_not_look_after_a_child_that_burns",), ("sleeps", 60))
+    assert 0.05 < childs.cpu_s < childs.wall_s + 0.2  # the task itself sleeps
+    assert asleep.cpu_s < childs.cpu_s / 2
     assert childs.status == asleep.status == TIMED_OUT
 
 

@@ -177,7 +177,7 @@ def test_every_task_is_reported_once_while_workers_are_killed_from_outside() -> 
     chance = random.Random(20)
     killed = 0
     with LocalExecutor[Any, Any](behave, workers=3) as executor:
-        for _ in range(50):
+        for _ in range(20):
             for number in range(200):
                 executor.submit(str(number), ("square", number))
             found = []
@@ -192,7 +192,7 @@ def test_every_task_is_reported_once_while_workers_are_killed_from_outside() -> 
             assert all(each.value == int(each.name) ** 2 for each in found if each.status == DONE)
             assert {each.status for each in found} <= {DONE, KILLED}
             killed += sum(each.status == KILLED for each in found)
-    assert killed >= 20
+    assert killed >= 8
 
 
 @on_linux

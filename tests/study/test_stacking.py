@@ -18,7 +18,7 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
 from deadheat.neural import tagging
-from deadheat.neural.jobs import Done, Order
+from deadheat.neural.jobs import TrainJob, TrainResult
 from deadheat.study.engine import running
 from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.running import missing_cells, run_study
@@ -80,15 +80,15 @@ def results(plan: Plan, kept: Kept | None = None) -> list[TaskResult[CellResult]
         return list(executor.results())
 
 
-Fake = Callable[[Corpus, Sequence[Order]], Iterator[tuple[int, Done]]]
+Fake = Callable[[Corpus, Sequence[TrainJob]], Iterator[tuple[int, TrainResult]]]
 
 
 @pytest.fixture
-def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Order]]:
+def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
     """In place of networks, those that know the answer, the last first; with what was asked for, call by call."""
-    calls: list[Sequence[Order]] = []
+    calls: list[Sequence[TrainJob]] = []
 
-    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
         calls.append(orders)
         for number in reversed(range(len(orders))):
             yield number, knowing(corpus, orders[number])
@@ -97,9 +97,9 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[Order]]:
     return calls
 
 
-def knowing(corpus: Corpus, order: Order, failed: str = "") -> Done:
+def knowing(corpus: Corpus, order: TrainJob, failed: str = "") -> TrainResult:
     predictions = {} if failed else {name: take(corpus, own) for name, own in order.parts.items()}
-    return Done(predictions, 1, 1, 1.0, (1.0,), (0.1,), failed)
+    return TrainResult(predictions, 1, 1, 1.0, (1.0,), (0.1,), failed)
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_cells_in_stacks_give_what_each_gives_alone(tmp_path: Path, monkeypatch:
 
 
 def test_networks_that_differ_in_numbers_alone_are_trained_in_one_go(
-    tmp_path: Path, taught: list[Sequence[Order]]
+    tmp_path: Path, taught: list[Sequence[TrainJob]]
 ) -> None:
     plan = study_of(tmp_path, network(rate=[0.05, 0.02], drop=[0.1, 0.3], epochs=[3, 4]), network(batch=[4, 16]), OTHER)
     finished = results(plan)
@@ -140,7 +140,7 @@ def test_networks_that_differ_in_numbers_alone_are_trained_in_one_go(
     # Two splits and two seeds: of eight settings together, and of each of two sizes of batches.
     assert [len(orders) for orders in taught] == [32, 4, 4]
     first = taught[0]
-    assert {(order.seed, order.recipe.numbers.rate, order.recipe.course.epochs) for order in first} == {
+    assert {(order.seed, order.config.numbers.rate, order.config.course.epochs) for order in first} == {
         (seed, rate, epochs) for seed in (0, 1) for rate in (0.05, 0.02) for epochs in (3, 4)
     }
     assert len({order.train.tobytes() for order in first}) == 2
@@ -152,7 +152,7 @@ def test_networks_that_differ_in_numbers_alone_are_trained_in_one_go(
 
 
 def test_cells_come_one_by_one_in_the_order_they_finish_and_the_rest_after_them(
-    tmp_path: Path, taught: list[Sequence[Order]]
+    tmp_path: Path, taught: list[Sequence[TrainJob]]
 ) -> None:
     plan = study_of(tmp_path, OTHER, network())
     kept: Kept = {}
@@ -175,7 +175,7 @@ def test_cells_come_one_by_one_in_the_order_they_finish_and_the_rest_after_them(
 def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
         for number, order in enumerate(orders):
             yield number, knowing(corpus, order, "its loss is nan in epoch 2" if order.seed == 1 else "")
 
@@ -192,9 +192,9 @@ def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
 
 
 def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
         yield 0, knowing(corpus, orders[0])
-        if orders[0].recipe.shape.batch == 4:
+        if orders[0].config.shape.batch == 4:
             raise RuntimeError("the device is gone")
         for number, order in enumerate(orders[1:], 1):
             yield number, knowing(corpus, order)
@@ -214,7 +214,7 @@ def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_don
 ) -> None:
     places: list[str] = []
 
-    def train(corpus: Corpus, orders: Sequence[Order]) -> Iterator[tuple[int, Done]]:
+    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
         for number, order in enumerate(orders):
             places.append(os.getcwd())
             yield number, knowing(corpus, order)
@@ -231,7 +231,7 @@ def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_don
 
 
 def test_an_iteration_that_was_broken_off_can_be_taken_up_by_another(
-    tmp_path: Path, taught: list[Sequence[Order]]
+    tmp_path: Path, taught: list[Sequence[TrainJob]]
 ) -> None:
     plan = study_of(tmp_path, network(), OTHER)
     with stacked(plan) as executor:
@@ -243,7 +243,7 @@ def test_an_iteration_that_was_broken_off_can_be_taken_up_by_another(
     assert [len(orders) for orders in taught] == [4, 3, 2]  # what was not finished, once more
 
 
-def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
+def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequence[TrainJob]]) -> None:
     plan = study_of(tmp_path, network())
     with stacked(plan) as executor:
         executor.submit(plan.cells[0].key, plan.cells[0])
@@ -264,7 +264,7 @@ def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monke
     assert "a network has no result" in found[-1].error
 
 
-def test_what_is_cancelled_while_it_trains_ends(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
+def test_what_is_cancelled_while_it_trains_ends(tmp_path: Path, taught: list[Sequence[TrainJob]]) -> None:
     plan = study_of(tmp_path, network(batch=[4, 16]), OTHER)
     with stacked(plan) as executor:
         for cell in plan.cells:
@@ -276,7 +276,7 @@ def test_what_is_cancelled_while_it_trains_ends(tmp_path: Path, taught: list[Seq
     assert len(taught) == 1
 
 
-def test_what_is_cancelled_is_not_trained(tmp_path: Path, taught: list[Sequence[Order]]) -> None:
+def test_what_is_cancelled_is_not_trained(tmp_path: Path, taught: list[Sequence[TrainJob]]) -> None:
     plan = study_of(tmp_path, network(), OTHER)
     executor = stacked(plan)
     for cell in plan.cells:
@@ -287,7 +287,7 @@ def test_what_is_cancelled_is_not_trained(tmp_path: Path, taught: list[Sequence[
 
 
 def test_a_study_stores_what_comes_from_stacks_and_goes_on_where_it_was(
-    tmp_path: Path, taught: list[Sequence[Order]]
+    tmp_path: Path, taught: list[Sequence[TrainJob]]
 ) -> None:
     plan = study_of(tmp_path, network(), OTHER)
     with Store.open(plan.store_path, create=True) as store:

@@ -368,7 +368,7 @@ def test_splits_together_are_tested_by_the_corrected_resampled_t_test(tmp_path: 
             (expected.difference, expected.low, expected.high, expected.p)
         )
         assert test.p_corrected == pytest.approx(min(1.0, 6 * expected.p))  # six pairs
-        assert (test.splits, test.ahead) == (6, np.count_nonzero(a > b))
+        assert (test.splits, test.ahead) == (6, int(np.count_nonzero(a > b)))
     claims = {(claim.better, claim.worse): claim for claim in result.verdict.claims}
     assert list(claims) == list(pairwise(row.system for row in block.ranked))
     for pair in block.pairs:

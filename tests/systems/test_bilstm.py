@@ -165,7 +165,7 @@ def bare(tmp_path: Path) -> Path:
 def run_bare(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder / "without"), str(ROOT / "src")])}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
 
 
@@ -219,5 +219,5 @@ plan = Plan.of(Path("study.toml"))
 missing_cells(plan, None), plan.labels, plan.metrics
 print(any(name.partition(".")[0] in ("jax", "optax") for name in sys.modules))
 """
-    loaded = subprocess.run([sys.executable, "-c", program], cwd=bare, capture_output=True, text=True, timeout=60)
+    loaded = subprocess.run([sys.executable, "-c", program], cwd=bare, capture_output=True, text=True, timeout=600)
     assert loaded.stdout == "False\n", loaded.stderr

@@ -34,7 +34,8 @@ NETWORK = {
 TAGGERS = [name for name in sorted(SYSTEMS) if "column" in signature(SYSTEMS[name]).parameters]
 
 
-@pytest.fixture(params=TAGGERS)
+# Networks compile for a second or two in every test.
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.slow] * (name == "bilstm.v1")) for name in TAGGERS])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """A maker of the system; the one that runs programs is given one, and networks are small."""
     more: dict[str, Any] = tagger(tmp_path) if request.param == "command.v1" else {}
@@ -269,3 +270,8 @@ def test_a_name_with_settings_makes_the_same_system(make: Make) -> None:
     again = SYSTEMS.make(str(system))
     assert (again.name, again.settings, again.seeded) == (system.name, system.settings, system.seeded)
     assert again.settings["column"] == "xpos"
+
+
+def test_a_small_network_learns_something() -> None:
+    pytest.importorskip("jax", reason="deadheat[neural] is not installed")
+    test_predictions_learn_something(lambda column="upos": SYSTEMS.make("bilstm.v1", column=column, **NETWORK))

@@ -75,6 +75,7 @@ def worst_deviation(text: str, system: SimulatedSystem) -> float:
     return max(deviations)
 
 
+@pytest.mark.slow
 def test_the_accuracies_are_what_was_asked_for(large_text: str) -> None:
     assert worst_deviation(large_text, PLAIN) < 3
 

@@ -145,6 +145,7 @@ def test_larger_trees_are_made_by_free_transitions(sizes: list[int], seed: int) 
     assert archybrid.heads(states).tolist() == heads.tolist()
 
 
+@pytest.mark.slow
 def test_training_trees_of_treebanks_are_made_by_free_transitions(shared_data: Path) -> None:
     rng = np.random.default_rng(0)
     files = sorted((shared_data / "treebanks").glob("*/*-train.conllu"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 
 import numpy as np
@@ -159,7 +159,7 @@ def _violin_table(
         return ("name", "value"), tuple((sample.name, datum(value)) for sample in samples for value in sample.values)
     rows: list[tuple[Datum, ...]] = []
     for sample, numbers in zip(samples, values, strict=True):
-        cells = summary(numbers).to_dict().values() if len(numbers) else (0, *[None] * 7)
+        cells = astuple(summary(numbers)) if len(numbers) else (0, *[None] * 7)
         rows.append((sample.name, *map(datum, cells)))
     return SUMMARY_HEADER, tuple(rows)
 

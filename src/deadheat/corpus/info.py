@@ -16,60 +16,32 @@ from deadheat.errors import InputError
 from deadheat.kernels.trees import PROJECTIVITY_ARRAYS, non_projective
 
 TAG_COLUMNS = ("upos", "xpos", "tag", "chunk", "ner")
-NAMES = {
-    "form": "forms",
-    "lemma": "lemmas",
-    "upos": "UPOS",
-    "xpos": "XPOS",
-    "feats": "features",
-    "deprel": "relations",
-}
+NAMES = {"form": "forms", "lemma": "lemmas", "upos": "UPOS", "xpos": "XPOS", "feats": "features", "deprel": "relations"}
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """The size and annotation of a corpus.
-
-    Parameters
-    ----------
-    tokens
-        A multiword token counts as one.
-    documents
-        None if the files do not mark documents.
-    genres
-        Number of words by genre; empty if there are no genres.
-    types
-        Distinct forms.
-    tags
-        Number of different tags by column.
-    nonprojective_sentences, nonprojective_words
-        Share of sentences with a non-projective tree, and of words with a non-projective arc to their head; None
-        without heads.
-    longest_at
-        File and line of the longest sentence.
-    missing
-        Missing annotation, as short phrases.
-    """
+    """The size and annotation of a corpus."""
 
     name: str
     files: tuple[str, ...]
     format: str
     sentences: int
     words: int
-    tokens: int
+    tokens: int  # a multiword token counts as one
     multiword_tokens: int
     empty_nodes: int
-    documents: int | None
-    genres: Mapping[str, int]
-    types: int
-    tags: Mapping[str, int]
+    documents: int | None  # None if the files do not mark documents
+    genres: Mapping[str, int]  # words by genre
+    types: int  # distinct forms
+    tags: Mapping[str, int]  # number of different tags by column
     relations: int
-    nonprojective_sentences: float | None
-    nonprojective_words: float | None
+    nonprojective_sentences: float | None  # share; None without heads
+    nonprojective_words: float | None  # share of words with a non-projective arc to their head
     longest: int
-    longest_at: str
+    longest_at: str  # file and line of the longest sentence
     mean_length: float
-    missing: tuple[str, ...]
+    missing: tuple[str, ...]  # missing annotation, as short phrases
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the mean length is None if there are no sentences."""

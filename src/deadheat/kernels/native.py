@@ -53,26 +53,14 @@ def load64(data: Any, at: int) -> Any:
 def kernel(types: str) -> Callable[[Callable[P, int]], Kernel[P]]:
     """Make a kernel of a function whose arguments have these types.
 
-    A type is a numpy code such as `u1` or `i4` for an array of it, or `int` for a 64-bit integer; the string names
-    one an argument. The function returns an integer.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> @kernel("i8 int")
-    ... def count_above(values, bound):
-    ...     hits = 0
-    ...     for value in values:
-    ...         hits += value > bound
-    ...     return hits
-    >>> count_above(np.array([1, 5, 9]), 4)
-    2
+    A type is a numpy code such as `u1` or `i4` for an array of it, or `int` for a 64-bit integer; the string has one
+    per argument. The function returns an integer.
     """
 
     def make(function: Callable[P, int]) -> Kernel[P]:
-        made = Kernel(function, tuple(types.split()))
-        _registry.append(made)
-        return made
+        registered = Kernel(function, tuple(types.split()))
+        _registry.append(registered)
+        return registered
 
     return make
 
@@ -136,17 +124,17 @@ class Kernel(Generic[P]):
             announce(f"compiling {self.__name__} (first run on this machine only)")
         inner = _jitted(self.python, njit)
         names = [f"a{i}" for i in range(len(self.types))]
-        wanted, passed, c_types = [], [], []
+        parameters, arguments, c_types = [], [], []
         for name, dtype in zip(names, self._dtypes, strict=True):
             if dtype is None:
-                wanted.append(name)
-                passed.append(name)
+                parameters.append(name)
+                arguments.append(name)
                 c_types.append(numba_types.int64)
             else:
-                wanted += [name, f"{name}_size"]
-                passed.append(f"carray({name}, {name}_size)")
+                parameters += [name, f"{name}_size"]
+                arguments.append(f"carray({name}, {name}_size)")
                 c_types += [numba_types.CPointer(numba.from_dtype(dtype)), numba_types.int64]
-        source = f"def entry({', '.join(wanted)}):\n    return inner({', '.join(passed)})\n"
+        source = f"def entry({', '.join(parameters)}):\n    return inner({', '.join(arguments)})\n"
         namespace: dict[str, Any] = {"inner": inner, "carray": carray}
         exec(source, namespace)  # the only way to give numba a function of as many arguments as the kernel has
         signature = numba_types.int64(*c_types)

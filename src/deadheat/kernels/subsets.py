@@ -195,17 +195,17 @@ def draw_samples(key, numbers, kind, size, starts, pool, groups, binomials, touc
 @kernel("u8 int int int int i8 i8 i8 i8 i8 i8 i8 i8 int int i8 i8")
 def find_samples(
     key, first, samples, kind, size, starts, pool, groups, binomials, touched, chosen,
-    scores, row_sums, system, rank, wanted, numbers,
+    scores, row_sums, system, rank, ordinals, numbers,
 ):  # fmt: skip
     """Fill `numbers` with samples that give a system this rank (from 0); returns how many.
 
-    Of such samples from `first` on, counted from 0, they are those that `wanted` lists, in growing order.
+    Of such samples from `first` on, counted from 0, they are those that `ordinals` lists, in growing order.
     """
     systems = len(row_sums)
     hits = 0
     filled = 0
     number = first
-    while number < first + samples and filled < len(wanted):
+    while number < first + samples and filled < len(ordinals):
         draw_subset(key, number, kind, size, starts, pool, groups, binomials, touched, chosen)
         add_scores(scores, systems, size, chosen, row_sums)
         score = row_sums[system]
@@ -213,7 +213,7 @@ def find_samples(
         for other in range(systems):
             ahead += np.int64(row_sums[other] > score)
         if ahead == rank:
-            if hits == wanted[filled]:
+            if hits == ordinals[filled]:
                 numbers[filled] = number
                 filled += 1
             hits += 1

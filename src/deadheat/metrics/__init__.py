@@ -4,14 +4,4 @@ from deadheat.metrics import attachment, chunking, tagging, universal
 from deadheat.metrics.metric import METRICS, Metric, error_reduction
 from deadheat.metrics.pair import Pair, align
 
-__all__ = [
-    "METRICS",
-    "Metric",
-    "Pair",
-    "align",
-    "attachment",
-    "chunking",
-    "error_reduction",
-    "tagging",
-    "universal",
-]
+__all__ = ["METRICS", "Metric", "Pair", "align", "attachment", "chunking", "error_reduction", "tagging", "universal"]

@@ -227,12 +227,7 @@ class Pair:
 
 
 def align(
-    gold: Corpus,
-    predicted: Corpus,
-    *,
-    by: str = "text",
-    unit: str = "sentence",
-    training: Corpus | None = None,
+    gold: Corpus, predicted: Corpus, *, by: str = "text", unit: str = "sentence", training: Corpus | None = None
 ) -> Pair:
     """Align a prediction to gold.
 
@@ -320,8 +315,7 @@ def _lowered(side: Surface, numbers: dict[str, int]) -> Codes:
     form = side.corpus.column("form")
     written, stripped = (
         np.array(
-            [numbers.setdefault(key(string).lower(), len(numbers)) for string in form.vocabulary.strings],
-            np.int32,
+            [numbers.setdefault(key(string).lower(), len(numbers)) for string in form.vocabulary.strings], np.int32
         )
         for key in (str, without_spaces)
     )

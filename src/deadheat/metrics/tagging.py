@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from deadheat.corpus import Corpus
@@ -66,37 +68,30 @@ def ambiguous_words(pair: Pair, metric: str, column: str) -> Flags:
     return np.asarray(((codes >= 0) & (values[codes] > 1))[gold.codes])
 
 
-@METRICS.add("known.v1")
-def known(*, column: str = "upos") -> Metric:
-    """Accuracy on words that occur in the training file."""
+def _word_class(name: str, label: str, description: str, select: Callable[[Pair, str], Flags]) -> None:
+    def maker(*, column: str = "upos") -> Metric:
+        def counts(pair: Pair) -> Counts:
+            pair.require_same_words(name)
+            return _on(pair, column, select(pair, column))
 
-    def counts(pair: Pair) -> Counts:
-        pair.require_same_words("known.v1")
-        return _on(pair, column, known_words(pair, "known.v1"))
+        return Metric(name, f"{label} words ({column})", counts, accuracy, compares=column)
 
-    return Metric("known.v1", f"Known words ({column})", counts, accuracy, compares=column)
-
-
-@METRICS.add("unknown.v1")
-def unknown(*, column: str = "upos") -> Metric:
-    """Accuracy on words that do not occur, case and all, in the training file; NaN if there are none."""
-
-    def counts(pair: Pair) -> Counts:
-        pair.require_same_words("unknown.v1")
-        return _on(pair, column, ~known_words(pair, "unknown.v1"))
-
-    return Metric("unknown.v1", f"Unknown words ({column})", counts, accuracy, compares=column)
+    maker.__doc__ = description
+    METRICS.add(name)(maker)
 
 
-@METRICS.add("ambiguous.v1")
-def ambiguous(*, column: str = "upos") -> Metric:
-    """Accuracy on words that the training file has with several values."""
-
-    def counts(pair: Pair) -> Counts:
-        pair.require_same_words("ambiguous.v1")
-        return _on(pair, column, ambiguous_words(pair, "ambiguous.v1", column))
-
-    return Metric("ambiguous.v1", f"Ambiguous words ({column})", counts, accuracy, compares=column)
+_word_class(
+    *("known.v1", "Known", "Accuracy on words that occur in the training file."),
+    lambda pair, _: known_words(pair, "known.v1"),
+)
+_word_class(
+    *("unknown.v1", "Unknown", "Accuracy on words that do not occur in the training file; NaN if there are none."),
+    lambda pair, _: ~known_words(pair, "unknown.v1"),
+)
+_word_class(
+    *("ambiguous.v1", "Ambiguous", "Accuracy on words with several values in the training file."),
+    lambda pair, column: ambiguous_words(pair, "ambiguous.v1", column),
+)
 
 
 def _has(corpus: Corpus, column: str, label: str, *, subtypes: bool) -> Flags:

@@ -29,6 +29,7 @@ OFFICIAL = (
     "tokens", "sentences", "words", "upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex",
 )  # fmt: skip
 ALIGNED_FIELDS = (*FIELDS, "aligned")
+CONTENT_METRICS = ("clas", "mlas", "blex")
 
 
 def main_label(relation: str) -> str:
@@ -126,13 +127,11 @@ def aligned_counts(pair: Pair, right: Flags, within: tuple[Flags, Flags] | None 
     return np.stack([correct, total, units.of_predicted(predicted), aligned], axis=1)
 
 
-def _word_metric(
-    name: str, label: str, description: str, right: Callable[[Words], Flags], *, compares: str, content: bool = False
-) -> None:
+def _word_metric(name: str, label: str, compares: str, description: str, right: Callable[[Words], Flags]) -> None:
     def maker() -> Metric:
         def counts(pair: Pair) -> Counts:
             words = pair.once(Words)
-            return aligned_counts(pair, right(words), words.content if content else None)
+            return aligned_counts(pair, right(words), words.content if name in CONTENT_METRICS else None)
 
         return Metric(f"{name}.v1", label, counts, f1, ALIGNED_FIELDS, compares)
 
@@ -140,44 +139,21 @@ def _word_metric(
     METRICS.add(f"{name}.v1")(maker)
 
 
-_word_metric("upos", "UPOS", "Universal tag.", lambda words: words.upos, compares="upos")
-_word_metric("xpos", "XPOS", "Language-specific tag.", lambda words: words.xpos, compares="xpos")
-_word_metric("ufeats", "UFeats", "The 21 universal features.", lambda words: words.feats, compares="feats")
-_word_metric(
-    "alltags",
-    "AllTags",
-    "UPOS, XPOS and universal features.",
-    lambda words: words.upos & words.xpos & words.feats,
-    compares="upos",
-)
-_word_metric(
-    "lemmas", "Lemmas", "Lemma; any lemma is right where gold has none.", lambda words: words.lemma, compares="lemma"
-)
-_word_metric("uas", "UAS", "Head.", lambda words: words.pair.heads_equal, compares="head")
-_word_metric(
-    "clas",
-    "CLAS",
-    "Head and relation of content words.",
-    lambda words: words.attached,
-    compares="tree",
-    content=True,
-)
-_word_metric(
-    "mlas",
-    "MLAS",
-    "Head, relation, tag, features and function words of content words.",
-    lambda words: words.attached & words.upos & words.feats & words.children_right,
-    compares="tree",
-    content=True,
-)
-_word_metric(
-    "blex",
-    "BLEX",
-    "Head, relation and lemma of content words.",
-    lambda words: words.attached & words.lemma,
-    compares="tree",
-    content=True,
-)
+# fmt: off
+for _metric in (
+    ("upos", "UPOS", "upos", "Universal tag.", lambda w: w.upos),
+    ("xpos", "XPOS", "xpos", "Language-specific tag.", lambda w: w.xpos),
+    ("ufeats", "UFeats", "feats", "The 21 universal features.", lambda w: w.feats),
+    ("alltags", "AllTags", "upos", "UPOS, XPOS and universal features.", lambda w: w.upos & w.xpos & w.feats),
+    ("lemmas", "Lemmas", "lemma", "Lemma; any lemma is right where gold has none.", lambda w: w.lemma),
+    ("uas", "UAS", "head", "Head.", lambda w: w.pair.heads_equal),
+    ("clas", "CLAS", "tree", "Head and relation of content words.", lambda w: w.attached),
+    ("mlas", "MLAS", "tree", "Head, relation, tag, features and function words of content words.",
+     lambda w: w.attached & w.upos & w.feats & w.children_right),
+    ("blex", "BLEX", "tree", "Head, relation and lemma of content words.", lambda w: w.attached & w.lemma),
+):
+    _word_metric(*_metric)
+# fmt: on
 
 
 @METRICS.add("las.v1")

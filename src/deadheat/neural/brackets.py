@@ -115,20 +115,10 @@ def decode(shape: BracketShape, outputs: Any, lengths: NDArray[np.integer]) -> N
 def decode_brackets(
     codes: NDArray[np.integer], planes: tuple[Vocabulary, Vocabulary], roots: Sequence[int], offsets: Indices
 ) -> NDArray[np.int32]:
-    r"""The head and the relation of every word: (N, 2).
+    """The head and the relation of every word, (N, 2), from codes of plane 1, plane 2 and relations, (N, 3).
 
-    Labels that make no tree are repaired (`deadheat.trees.bracketing.decode`); relations stay as they are.
-
-    Parameters
-    ----------
-    codes
-        One row per word: its labels of plane 1 and plane 2, and its relation.
-    planes
-        The labels of both planes.
-    roots
-        Relations that mark a root.
-    offsets
-        The first word of every sentence, and the number of words.
+    `roots` are the relations that mark a root. Labels that make no tree are repaired
+    (`deadheat.trees.bracketing.decode`); relations stay as they are.
     """
     first, second = (Column(np.ascontiguousarray(codes[:, plane], np.int32), planes[plane]) for plane in (0, 1))
     is_root = np.isin(codes[:, 2], roots)

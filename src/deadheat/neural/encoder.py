@@ -204,9 +204,9 @@ def run_layers_with_root(
     return run_layers(weights, shape, jnp.concatenate([root, x], axis=1), lengths, hyper, key)
 
 
-def label_mask(known: Array) -> Array:
+def label_mask(is_known: Array) -> Array:
     """What is added to scores of labels so that unknown ones are never chosen: (L,)."""
-    return jnp.where(known, 0.0, IMPOSSIBLE)
+    return jnp.where(is_known, 0.0, IMPOSSIBLE)
 
 
 def drop_outputs(x: Array, shape: Shape, hyper: HyperParams, key: Key | None, position: int) -> Array:

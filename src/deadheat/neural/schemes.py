@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.chunking import (
-    SCHEMES,
     INVALID,
+    SCHEMES,
     B,
     E,
     I,
@@ -25,8 +25,8 @@ from deadheat.metrics.chunking import (
     S,
     Types,
     describe_scheme,
-    in_both,
     find_chunks,
+    in_both,
     split_tags,
     written,
 )
@@ -46,25 +46,9 @@ class RecodedLabels(NamedTuple):
 
 
 def recode(codes: Codes, names: Sequence[str], offsets: ArrayLike, *, target: str) -> RecodedLabels:
-    """Labels of the same chunks in another scheme.
+    """Labels of the same chunks in another scheme: `bio` (IOB2), `iob1`, `iobes` (BIOES) or `bilou`.
 
-    Parameters
-    ----------
-    codes
-        One label per word, as an index into `names`.
-    names
-        The labels, in any scheme; names that no word has may be anything.
-    offsets
-        The first word of every sentence, and the number of words.
-    target
-        `bio` (IOB2), `iob1`, `iobes` (BIOES) or `bilou`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> recoded = recode(np.array([1, 2, 0, 1]), ["O", "B-X", "I-X"], [0, 4], target="iobes")
-    >>> recoded.codes.tolist(), recoded.names
-    ([1, 2, 0, 3], ('O', 'B-X', 'E-X', 'S-X'))
+    Names that no word has may be anything. `offsets` are the first words of sentences, and the number of words.
     """
     if target not in TARGETS:
         raise NameUnknown("target scheme", target, TARGETS)

@@ -216,7 +216,8 @@ def _on_host(call: Callable[..., Any], scorer: Scorer) -> Callable[..., Any]:
 
     def of_networks(*args: Any) -> Any:
         with np.errstate(all="ignore"):  # a network that failed is detected by its loss
-            return np.stack([call(own, *jax.tree.map(itemgetter(at), args), xp=np) for at, own in enumerate(scorers)])
+            choices = (call(one, *jax.tree.map(itemgetter(at), args), xp=np) for at, one in enumerate(scorers))
+            return np.stack(list(choices))
 
     return of_networks
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from deadheat.compression import GZIP, XZ, ZSTD, BrokenError
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, reason
-from deadheat.text import pluralize
 from deadheat.neural.text import Lexicon, normalize_form
+from deadheat.text import pluralize
 
 NEWLINE, RETURN, SPACE, TAB = b"\n\r \t"
 BLANKS = b" \t"
@@ -80,37 +80,19 @@ class PretrainedVectors:
 
 
 def read_vectors(path: str | os.PathLike[str], words: Sequence[str]) -> Vectors:
-    r"""The vectors of some words from a file.
+    """The vectors of some words from a file; words are looked up as they are, else in lower case.
 
-    Parameters
-    ----------
-    path
-        A text file in UTF-8, maybe compressed by gzip, xz or zstd, with a word and its numbers on every line, separated
-        by single spaces or tabs. A first line of two whole numbers is a header: how many words, and how many numbers
-        per word. A word may contain spaces, but of its parts only the first may be a number like 0.5 or -1; otherwise
-        the line counts as having a column too many.
-    words
-        Words to look for, as they are, else in lower case. The first of duplicate lines counts.
+    The file is UTF-8 text, maybe compressed by gzip, xz or zstd, with a word and its numbers on every line, separated
+    by single spaces or tabs. A first line of two whole numbers is a header: the numbers of words, and of numbers per
+    word. A word may contain spaces, but of its parts only the first may be a number like 0.5 or -1; otherwise the line
+    counts as having a column too many. The first of duplicate lines counts. Values of other words are not parsed. Words
+    that are not UTF-8 and numbers without a word, which some files have, are skipped.
 
     Raises
     ------
     InputError
         With the line: at a wrong number of columns anywhere, at a value of a requested word that is not a finite
         number, and where the number of words differs from the header. Also for files that are empty or binary.
-
-    Notes
-    -----
-    Values of other words are not parsed. Words that are not UTF-8 and numbers without a word, which some files have,
-    are skipped; the empty string is never found.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp()) / "small.vec"
-    >>> _ = path.write_text("2 3\nheat 0.5 -1 2\nDead 1 1 0\n")
-    >>> read_vectors(path, ["Heat", "dead", "Dead"]).rows.tolist()
-    [[0.5, -1.0, 2.0], [nan, nan, nan], [1.0, 1.0, 0.0]]
     """
     name = os.fspath(path)
     wanted = _WantedWords(words)
@@ -362,13 +344,13 @@ def _decompress(raw: Iterator[bytes], start: Callable[[], Any]) -> Iterator[byte
                 stream = stream or start()
                 inside = stream.decompress(rest)
             except Exception as error:  # each of the three libraries has its own exceptions
-                raise BrokenError(f"compressed, but broken ({str(error).rstrip('.').lower()})") from error
+                raise BrokenError(f"corrupt compressed data ({str(error).rstrip('.').lower()})") from error
             yield inside
             rest = b""
             if stream.eof:
                 rest, stream = stream.unused_data, None
     if stream is not None:
-        raise BrokenError("compressed, but broken (it ends too early)")
+        raise BrokenError("corrupt compressed data (it ends too early)")
 
 
 def _decompressor(head: bytes) -> Callable[[], Any] | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from deadheat.documents import Document
 from deadheat.paper.sentences import Sentence, cite, corrected, listed, p_said, percent, points, scored
 from deadheat.questions.latex import display_scale, fixed
-from deadheat.questions.table_report import ALPHA
 from deadheat.questions.latex_runs import options_corrected
 from deadheat.questions.method_words import metric_words
+from deadheat.questions.table_report import ALPHA
 from deadheat.text import pluralize
 
 MOST_BLOCKS = 3

@@ -24,11 +24,11 @@ from deadheat.paper.sentences import (
     scored,
     tested_on_units,
 )
-from deadheat.report.views.study import families
 from deadheat.questions.families import has_more_seeds, seed_words
 from deadheat.questions.latex import fixed
 from deadheat.questions.method_words import metric_words
 from deadheat.questions.search_names import failed_systems
+from deadheat.report.views.study import families
 from deadheat.text import pluralize
 
 PARTS = ("test", "dev", "tune")

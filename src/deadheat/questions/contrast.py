@@ -18,8 +18,8 @@ from deadheat.ranking.importance import Importance, factor_importance
 from deadheat.results.contrast import Contrast, ContrastBlock
 from deadheat.results.format import Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
-from deadheat.stats.checks import Values
-from deadheat.stats.corrections import check_alpha, correct
+from deadheat.stats.checks import Values, check_alpha
+from deadheat.stats.corrections import correct
 from deadheat.tables.runs import Path, Runs, read_runs
 
 # Words in names of columns that identify a run, or, for columns of numbers, are results of it.

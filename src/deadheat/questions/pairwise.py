@@ -13,8 +13,9 @@ from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, error_redu
 from deadheat.results.compare import PairwiseSettings, PairwiseTest
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
+from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct, tied_with_best
-from deadheat.stats.intervals import Value, Values, difference
+from deadheat.stats.intervals import Value, difference
 from deadheat.stats.paired import (
     FEW,
     check_pair,

@@ -21,7 +21,8 @@ from deadheat.questions.groups import GROUPS, Group, grouped
 from deadheat.questions.inputs import CorpusSource, Train, open_corpora, record, unseal
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
-from deadheat.stats.intervals import check_level, percentiles, resampled_sums
+from deadheat.stats.checks import check_level
+from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 

@@ -30,8 +30,8 @@ from deadheat.ranking.seeds import density, dev_test, seed_differences, system_p
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.seeds import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import Claim, Evidence, Verdict
-from deadheat.stats.checks import Values
-from deadheat.stats.corrections import check_alpha, correct
+from deadheat.stats.checks import Values, check_alpha
+from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
 from deadheat.tables.runs import Path, Runs, read_runs
 from deadheat.tables.table import SYSTEMS

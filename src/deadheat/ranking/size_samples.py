@@ -19,8 +19,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.splits.drawing import SAMPLING_METHODS, generator, sampling_order, sentences_reaching
-from deadheat.stats.checks import check_number
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values, check_number
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
 STRATEGIES = SAMPLING_METHODS

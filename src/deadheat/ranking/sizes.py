@@ -20,7 +20,7 @@ from deadheat.ranking.size_samples import (
     sampled_scores,
 )
 from deadheat.stats.aso import aso_matrix
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.text import pluralize
 
@@ -111,7 +111,7 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[lis
     >>> counts = np.stack([right, np.ones_like(right), np.ones_like(right)], axis=2).astype(np.int64)
     >>> words = CountedSet("words", ("a", "b", "c"), np.ones(400, np.int64), counts, METRICS.make("upos"))
     >>> (curves,), _ = size_curves([words], SizeSettings(sizes=(20, 200), strategies=("rand",)))
-    >>> [(point.words, round(float(point.tau_B.mean()), 2)) for point in curves.curves[0].points]
+    >>> [(point.words, round(float(np.nanmean(point.tau_B)), 2)) for point in curves.curves[0].points]
     [(20, 0.64), (200, 0.99), (400, 1.0)]
     """
     for counted in sets:

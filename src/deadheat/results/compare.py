@@ -12,7 +12,8 @@ from deadheat.results.format import PERCENT, Scale
 from deadheat.results.ledger import Tally
 from deadheat.results.score import Score
 from deadheat.results.verdict import State, Verdict, state_of
-from deadheat.stats.corrections import check_alpha, correct
+from deadheat.stats.checks import check_alpha
+from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import Interval
 from deadheat.stats.paired import TESTS
 from deadheat.text import pluralize

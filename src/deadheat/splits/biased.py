@@ -109,12 +109,7 @@ def _draw_others(
 
 
 def _rank_by_words(
-    material: Material,
-    units: Codes | None,
-    weights: Indices,
-    amount: float,
-    ngram: int,
-    rng: np.random.Generator,
+    material: Material, units: Codes | None, weights: Indices, amount: float, ngram: int, rng: np.random.Generator
 ) -> Indices:
     """Rank units so that the first of them are the test set."""
     words, unit_of_word = _ngrams(material.corpus, units, ngram)

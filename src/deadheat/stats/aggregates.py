@@ -1,10 +1,10 @@
-"""Runs on several data sets as one number a system, with stratified bootstrap intervals."""
+"""Aggregate scores of runs over data sets, with stratified bootstrap intervals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError
 from deadheat.kernels.resampling import draw_weights, resampled_interquartile_means
-from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_number, check_score_lists
+from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_level, check_number, check_score_lists
 from deadheat.stats.intervals import Interval, percentiles
 
 ONE_RUN = "a data set with one run has nothing to resample"
@@ -20,7 +20,7 @@ ONE_RUN = "a data set with one run has nothing to resample"
 
 @dataclass(frozen=True, slots=True)
 class InterquartileMean:
-    """The mean of the middle half of all scores, with its interval; `note` says why the interval is NaN if it is."""
+    """The mean of the middle half of all scores; `note` says why the interval is NaN, if it is."""
 
     value: float
     interval: Interval
@@ -32,14 +32,10 @@ class InterquartileMean:
     def __str__(self) -> str:
         return f"interquartile mean {self.value:.4f} {_shown(self)}, {self.runs} runs on {self.datasets} data sets"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """The chance that a run of A scores higher than one of B; `note` says why the interval is NaN if it is."""
+    """The probability that a run of A scores higher than one of B; `note` says why the interval is NaN, if it is."""
 
     value: float
     interval: Interval
@@ -51,26 +47,22 @@ class Improvement:
         sets = "one data set" if len(self.by_dataset) == 1 else f"{len(self.by_dataset)} data sets"
         return f"P(A > B) = {self.value:.4f} {_shown(self)}, {sets}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {**asdict(self), "by_dataset": list(self.by_dataset)}
-
 
 def interquartile_mean(
     scores_DR: ScoreLists, *, rng: np.random.Generator, level: float = 0.95, resamples: int = 2000
 ) -> InterquartileMean:
-    """The interquartile mean of one system's scores over data sets and runs.
+    """Return the interquartile mean of one system over data sets and runs.
 
     Parameters
     ----------
     scores_DR
-        A row of scores a data set, on one scale; rows may be of different lengths.
+        One row of scores per data set, on one scale; rows may have different lengths.
 
     Notes
     -----
-    All N scores are put together, the lowest and the highest ⌊N / 4⌋ are left out, and the mean is taken of the rest.
-    For the interval, runs are drawn with replacement within each data set, so that it says what other seeds would
-    have given on the same data sets (Agarwal et al. 2021). NaN if a data set has one run.
+    All N scores are pooled, and the mean is taken without the ⌊N / 4⌋ lowest and highest ones. For the interval, runs
+    are drawn with replacement within each data set, so it reflects the variation over seeds on the same data sets
+    (Agarwal et al. 2021). NaN if a data set has one run.
 
     Examples
     --------
@@ -89,21 +81,11 @@ def interquartile_means(
     level: float = 0.95,
     resamples: int = 2000,
 ) -> tuple[InterquartileMean, ...]:
-    """The interquartile means of several systems, each as `interquartile_mean`.
+    """Return the interquartile means of several systems; see `interquartile_mean`.
 
     Notes
     -----
-    Resample b of a system depends on one number from `rng` and on b alone; systems are resampled independently, for
-    their runs are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = np.random.default_rng(1).normal(0.9, 0.02, (2, 4, 5))
-    >>> for mean in interquartile_means(scores, rng=np.random.default_rng(0)):
-    ...     print(mean)
-    interquartile mean 0.9023 [0.8958, 0.9072] (95 % bootstrap), 20 runs on 4 data sets
-    interquartile mean 0.9002 [0.8907, 0.9078] (95 % bootstrap), 20 runs on 4 data sets
+    Systems are resampled independently. Resample b of a system depends on one number from `rng` and on b only.
     """
     _check_settings("interquartile_means", level, resamples)
     if not len(scores_SDR):
@@ -117,19 +99,14 @@ def interquartile_means(
 
 
 def probability_of_improvement(
-    a_DR: ScoreLists,
-    b_DR: ScoreLists,
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = 2000,
+    a_DR: ScoreLists, b_DR: ScoreLists, *, rng: np.random.Generator, level: float = 0.95, resamples: int = 2000
 ) -> Improvement:
-    """The chance that a run of A scores higher than a run of B on the same data set.
+    """Return the probability that a run of A scores higher than a run of B on the same data set.
 
     Parameters
     ----------
     a_DR, b_DR
-        A row of scores a data set, or the scores of one data set alone. The systems may have different numbers of runs.
+        One row of scores per data set, or the scores of a single data set. Numbers of runs may differ.
 
     Notes
     -----
@@ -160,12 +137,12 @@ def probability_of_improvement(
 
 
 def win_share(a: Values, b: Values) -> float:
-    """The share of pairs in which the first is higher, and half of those that are tied."""
+    """Return the share of pairs in which the first is higher, plus half of the ties."""
     return doubled_wins(a, b) / (2 * len(a) * len(b))
 
 
 def doubled_wins(a: Values, b: Values) -> int:
-    """Twice the number of pairs in which the first is higher, and once that of those that are tied."""
+    """Return twice the number of pairs in which the first is higher, plus the number of ties."""
     ordered = np.sort(b)
     below, upto = np.searchsorted(ordered, a, side="left"), np.searchsorted(ordered, a, side="right")
     return int(below.sum() + upto.sum())
@@ -189,7 +166,7 @@ def _interquartile_mean(
 
 
 def _resampled_win_shares(a: Values, b: Values, keys: NDArray[np.uint64], resamples: int) -> Values:
-    """`win_share` of as many resamples of both: the weight of B's scores below each of A's, by cumulative sums."""
+    """Return the `win_share` of each resample, by cumulative sums of the weights of B's scores."""
     ordered = np.sort(b)
     below, upto = np.searchsorted(ordered, a, side="left"), np.searchsorted(ordered, a, side="right")
     share_B = np.empty(resamples)
@@ -200,20 +177,19 @@ def _resampled_win_shares(a: Values, b: Values, keys: NDArray[np.uint64], resamp
         draw_weights(keys[:1], first, size, len(a), weights_a.reshape(-1))
         draw_weights(keys[1:], first, size, len(b), weights_b.reshape(-1))
         under = np.concatenate([np.zeros((size, 1)), np.cumsum(weights_b, axis=1)], axis=1)
-        # Sums of whole numbers, and so exact in any order.
+        # Sums of integers are exact in any order.
         share_B[first : first + size] = (weights_a * (under[:, below] + under[:, upto])).sum(axis=1)
     return share_B / (2 * len(a) * len(b))
 
 
 def _rows(where: str, rows: ScoreLists) -> list[Values]:
-    """Rows of scores, where a row of numbers alone is one data set."""
+    """Return rows of scores; a single row of numbers is one data set."""
     single = len(rows) > 0 and all(np.ndim(row) == 0 for row in rows)
     return check_score_lists(where, [np.asarray(rows)] if single else rows, "data set")
 
 
 def _check_settings(where: str, level: float, resamples: int) -> None:
-    if not 0 < level < 1:
-        raise InputError(f"{where}: level {level}; expected between 0 and 1, such as 0.95")
+    check_level(level)
     check_number(where, "resamples", resamples, least=1)
 
 

@@ -1,12 +1,11 @@
-"""Almost stochastic order: whether the scores of one system are above those of another at (almost) all quantiles."""
+"""Almost stochastic order: whether one system scores higher than another at (almost) all quantiles."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +19,8 @@ TAUS = (0.2, 0.5)
 ALPHAS = (0.05, 0.01, 0.001, 0.0001)
 
 # Runs of either system -> alpha -> how often the bound lies below 0.2 and below 0.5 where both systems have the same
-# normal distribution. Made by {n: null_rates(n, simulations=100_000, rng=np.random.default_rng(n)) for n in NULL_RATES}
-# with `null_rates` of deadheat.stats.aso; the standard error of a rate is 0.0013 at most.
+# normal distribution, {n: null_rates(n, simulations=100_000, rng=np.random.default_rng(n)) for n in NULL_RATES}. The
+# standard error of a rate is at most 0.0013.
 NULL_RATES: Mapping[int, Mapping[float, tuple[float, ...]]] = {
     3: {0.05: (0.09092, 0.21628), 0.01: (0.07333, 0.14507), 0.001: (0.06659, 0.11111), 0.0001: (0.06255, 0.09736)},
     5: {0.05: (0.05530, 0.19720), 0.01: (0.03871, 0.11555), 0.001: (0.03017, 0.07804), 0.0001: (0.02611, 0.06228)},
@@ -33,7 +32,7 @@ NULL_RATES: Mapping[int, Mapping[float, tuple[float, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class NullRate:
-    """How often, with so many runs and this alpha, the bound of equal systems lies below tau."""
+    """How often the bound of equal systems is below tau, with so many runs and this alpha."""
 
     runs: int
     alpha: float
@@ -45,16 +44,10 @@ class NullRate:
 
 
 def nearest_null_rates(runs: tuple[int, int], alpha: float) -> tuple[NullRate, ...]:
-    """The entries nearest to two numbers of runs, by their harmonic mean, and to alpha: one for each of TAUS.
-
-    Examples
-    --------
-    >>> print(*nearest_null_rates((4, 7), 0.03), sep=", ")
-    eps_min < 0.2 in 5.5 %, eps_min < 0.5 in 19.7 %
-    """
+    """Return the entries nearest to the harmonic mean of two numbers of runs and to alpha, one for each of TAUS."""
     mean = 2 / (1 / runs[0] + 1 / runs[1])
-    entry = min(NULL_RATES, key=lambda known: abs(math.log(known / mean)))
-    level = min(ALPHAS, key=lambda known: abs(math.log(known / alpha)))
+    entry = min(NULL_RATES, key=lambda key: abs(math.log(key / mean)))
+    level = min(ALPHAS, key=lambda key: abs(math.log(key / alpha)))
     rates = NULL_RATES[entry][level]
     return tuple(NullRate(entry, level, tau, rate) for tau, rate in zip(TAUS, rates, strict=True))
 
@@ -64,11 +57,11 @@ ONE_RUN = "a system with one run has no spread to resample"
 
 @dataclass(frozen=True, slots=True)
 class Aso:
-    """How far system A is from being better than B run by run.
+    """Almost stochastic order of system A over B.
 
-    `ratio` is 0 if A is better all the way, 1 if B is; `bound` lies above the true ratio with confidence
-    1 - alpha / comparisons, so that a small bound speaks for A. `deviation` is the bootstrap standard deviation
-    of the ratio. `null_rates` are the nearest entries of a table of false alarms.
+    `ratio` is 0 if A is better at all quantiles, 1 if B is; `bound` is an upper confidence bound of the true ratio at
+    level 1 - alpha / comparisons, so a small bound is evidence for A. `deviation` is the bootstrap standard deviation
+    of the ratio. `null_rates` are the nearest entries of a table of false positive rates.
     """
 
     ratio: float
@@ -83,7 +76,7 @@ class Aso:
 
     @property
     def separation(self) -> float:
-        """The chance that equal systems are taken to differ whatever alpha is: all of A's runs above all of B's."""
+        """The false positive rate that no alpha can avoid: the probability that all runs of A are above all of B."""
         return 1 / math.comb(sum(self.runs), self.runs[0])
 
     def __str__(self) -> str:
@@ -96,25 +89,10 @@ class Aso:
             f"{', '.join(map(str, self.null_rates))})"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "ratio": self.ratio,
-            "bound": self.bound,
-            "deviation": self.deviation,
-            "runs": list(self.runs),
-            "alpha": self.alpha,
-            "comparisons": self.comparisons,
-            "resamples": self.resamples,
-            "separation": self.separation,
-            "null_rates": [asdict(each) for each in self.null_rates],
-            "note": self.note,
-        }
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AsoMatrix:
-    """Almost stochastic order of every two systems; row A, column B as `Aso` of A and B. No system meets itself."""
+    """Almost stochastic order of all pairs; row A, column B as `Aso` of A and B, NaN on the diagonal."""
 
     ratio_SS: Values
     bound_SS: Values
@@ -125,25 +103,23 @@ class AsoMatrix:
     resamples: int
 
     def better(self, *, tau: float) -> NDArray[np.bool_]:
-        """Row A, column B: whether A is better than B, almost: its bound lies below tau."""
+        """Return whether A (row) is almost better than B (column): its bound is below tau."""
         return self.bound_SS < tau
 
     def pair(self, first: int, second: int) -> Aso:
-        """Two of the systems alone, with the correction for all."""
+        """Return one pair of systems, with the correction for all pairs."""
         if first == second:
             raise InputError(f"system {first} and itself; expected two systems")
-        outcome = self.ratio_SS, self.bound_SS, self.deviation_SS
-        return _result(
-            *(float(table[first, second]) for table in outcome),
-            runs=(self.runs[first], self.runs[second]),
-            alpha=self.alpha,
-            comparisons=self.comparisons,
-            resamples=self.resamples,
-        )
+        matrices = self.ratio_SS, self.bound_SS, self.deviation_SS
+        ratio, bound, deviation = (float(matrix[first, second]) for matrix in matrices)
+        runs = self.runs[first], self.runs[second]
+        rates = nearest_null_rates(runs, self.alpha / self.comparisons)
+        note = "" if min(runs) > 1 else ONE_RUN
+        return Aso(ratio, bound, deviation, runs, self.alpha, self.comparisons, self.resamples, rates, note)
 
     @property
     def null_rates(self) -> tuple[NullRate, ...]:
-        """False alarms of a pair in one direction: of the two systems with the fewest runs, where there are most."""
+        """False positive rates of the two systems with the fewest runs, in one direction."""
         first, second = sorted(self.runs)[:2]
         return nearest_null_rates((first, second), self.alpha / self.comparisons)
 
@@ -151,26 +127,13 @@ class AsoMatrix:
         systems = len(self.runs)
         directions = systems * (systems - 1)
         counts = [
-            f"eps_min < {each.tau:g} for {np.count_nonzero(self.better(tau=each.tau))} "
-            f"({directions * each.rate:.1f} if all were equal)"
-            for each in self.null_rates
+            f"eps_min < {entry.tau:g} for {np.count_nonzero(self.better(tau=entry.tau))} "
+            f"({directions * entry.rate:.1f} if all were equal)"
+            for entry in self.null_rates
         ]
         return (
             f"{systems} systems, {directions // 2} pairs at {_level(self.alpha, self.comparisons)}: {', '.join(counts)}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "ratio": self.ratio_SS.tolist(),
-            "bound": self.bound_SS.tolist(),
-            "deviation": self.deviation_SS.tolist(),
-            "runs": list(self.runs),
-            "alpha": self.alpha,
-            "comparisons": self.comparisons,
-            "resamples": self.resamples,
-            "null_rates": [asdict(each) for each in self.null_rates],
-        }
 
 
 def aso(
@@ -182,16 +145,16 @@ def aso(
     comparisons: int = 1,
     resamples: int = 1000,
 ) -> Aso:
-    """Almost stochastic order of two systems by the scores of their runs.
+    """Test for almost stochastic order of two systems by the scores of their runs.
 
     Parameters
     ----------
     a, b
-        Scores of the runs of either system; more is better, and their numbers may differ.
+        Scores of the runs of each system; higher is better, and the numbers of runs may differ.
     alpha
-        The bound lies below the true ratio with this chance.
+        Probability that the bound is below the true ratio.
     comparisons
-        Of how many comparisons this is one; each then has alpha / comparisons (Bonferroni).
+        Number of comparisons; each has alpha / comparisons (Bonferroni).
 
     Notes
     -----
@@ -199,21 +162,20 @@ def aso(
 
         ε = ∫ over {t: F⁻¹(t) < G⁻¹(t)} of (F⁻¹ - G⁻¹)² dt  /  ∫ over (0, 1) of (F⁻¹ - G⁻¹)² dt.
 
-    Empirical quantile functions are constant between the points i/n and j/m, so that the integrals are sums, and are
-    computed as such: no grid, and no part of (0, 1) is left out. ε(A, B) + ε(B, A) = 1; samples without a difference
-    have 1/2. The bound is
+    Empirical quantile functions are step functions, so the integrals are computed exactly as sums, without a grid.
+    ε(A, B) + ε(B, A) = 1; equal samples have 1/2. The bound is
 
         ε_min = ε - √((n + m) / nm) σ̂ Φ⁻¹(α),  within 0 and 1,
 
     where σ̂² is the variance of √(nm / (n + m)) (ε* - ε) over bootstrap resamples, so that √((n + m) / nm) σ̂ is the
-    standard deviation of ε*, and Φ⁻¹(α) is negative: it is an upper bound. A is taken to be better where ε_min < τ
+    standard deviation of ε*. Φ⁻¹(α) is negative, so this is an upper bound. A is considered better where ε_min < τ
     (del Barrio, Cuesta-Albertos & Matrán 2018; Dror, Shlomov & Reichart 2019, with τ = 0.5; Ulmer, Hardmeier &
     Frellsen 2022 advise 0.2). NaN with one run.
 
-    The bound holds for many runs of systems that differ. Of equal ones the ratio is not defined, and its estimate has
-    no normal limit: at τ = 0.5 and alpha = 0.05, 50 runs still give a false claim in 18 of 100 cases. `null_rates` says
-    how often that happens with about as many runs. Where every run of A is above every run of B there is no spread to
-    resample, so that no alpha brings it below `separation`.
+    The bound is asymptotically valid for systems that differ. For equal systems the ratio is undefined, and its
+    estimate has no normal limit: at τ = 0.5 and alpha = 0.05, the false positive rate is still 18 % with 50 runs.
+    `null_rates` gives it for about as many runs. Where every run of A is above every run of B, the bootstrap has no
+    spread, so no alpha brings the false positive rate below `separation`.
 
     Examples
     --------
@@ -222,18 +184,7 @@ def aso(
     eps = 0.000, eps_min = 0.082 at 95 %, 4 and 4 runs (equal systems, 5 runs, alpha 0.05: eps_min < 0.2 in 5.5 %, ...)
     """
     scores = [check_scores("aso, first system", a), check_scores("aso, second system", b)]
-    _check_settings(alpha, comparisons, resamples)
-    ratio_P, deviation_P = _ratios(scores, resamples=resamples, rng=rng)
-    ratio, deviation = float(ratio_P[0]), float(deviation_P[0])
-    return _result(
-        ratio,
-        float(_bound(ratio_P, deviation_P, alpha / comparisons)[0]),
-        deviation,
-        runs=(len(scores[0]), len(scores[1])),
-        alpha=alpha,
-        comparisons=comparisons,
-        resamples=resamples,
-    )
+    return aso_matrix(scores, rng=rng, alpha=alpha, comparisons=comparisons, resamples=resamples).pair(0, 1)
 
 
 def aso_matrix(
@@ -244,21 +195,20 @@ def aso_matrix(
     comparisons: int | None = None,
     resamples: int = 1000,
 ) -> AsoMatrix:
-    """Almost stochastic order of every two of several systems, corrected for their number.
+    """Test for almost stochastic order of all pairs of systems, corrected for their number.
 
     Parameters
     ----------
     scores_SR
-        A row of scores a system; rows may be of different lengths.
+        One row of scores per system; rows may have different lengths.
     comparisons
-        What alpha is divided by: the number of pairs, unless another is given. A pair is one comparison here, though
-        either system may win it, as in Ulmer et al. (2022). `null_rates` says how often equal systems are told apart
-        all the same.
+        Divisor of alpha; by default the number of pairs. A pair is one comparison, although either system may win it,
+        as in Ulmer et al. (2022). `null_rates` has the remaining false positive rates.
 
     Notes
     -----
-    See `aso`. Each bound has confidence 1 - alpha / comparisons, so that more systems make every bound stricter. A
-    system is resampled once for all its pairs; resample b of system s depends on one number from `rng` and b alone.
+    See `aso`. Each bound has confidence 1 - alpha / comparisons. A system is resampled once for all its pairs; resample
+    b of system s depends on one number from `rng` and b only.
 
     Examples
     --------
@@ -280,21 +230,13 @@ def aso_matrix(
     ratio_P, deviation_P = _ratios(scores, resamples=resamples, rng=rng)
     ratio_SS = _square(systems, ratio_P, 1 - ratio_P)
     deviation_SS = _square(systems, deviation_P, deviation_P)
-    bound_SS = _bound(ratio_SS, deviation_SS, alpha / comparisons)
+    bound_SS: Values = np.clip(ratio_SS - deviation_SS * normal_quantile(alpha / comparisons), 0, 1)
     runs = tuple(map(len, scores))
     return AsoMatrix(ratio_SS, bound_SS, deviation_SS, runs, alpha, comparisons, resamples)
 
 
 def violation_ratio(a: ArrayLike, b: ArrayLike) -> float:
-    """The violation ratio ε of two samples: 0 if A is better all the way, 1 if B is; see `aso`.
-
-    Examples
-    --------
-    The quantile functions of (1, 4) and (2, 3) differ by -1, then by 1.
-
-    >>> violation_ratio([1, 4], [2, 3])
-    0.5
-    """
+    """Return the violation ratio ε of two samples: 0 if A is better at all quantiles, 1 if B is; see `aso`."""
     scores = [check_scores("violation_ratio, first system", a), check_scores("violation_ratio, second system", b)]
     return float(_observed(*_flat(scores))[0])
 
@@ -302,18 +244,9 @@ def violation_ratio(a: ArrayLike, b: ArrayLike) -> float:
 def null_rates(
     runs: int, *, simulations: int, rng: np.random.Generator, resamples: int = 1000
 ) -> dict[float, tuple[float, ...]]:
-    """How often `aso` finds an order between two samples of one normal distribution: alpha -> a rate for each of TAUS.
+    """Simulate the false positive rates of `aso` in one direction: alpha -> a rate for each of TAUS.
 
-    Notes
-    -----
-    The rate is that of one direction; either system is found to be better twice as often. The ratio does not change
-    with location and scale, so that any normal distribution gives the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> null_rates(5, simulations=100, rng=np.random.default_rng(0))[0.05]
-    (0.06, 0.21)
+    Both samples are standard normal; the ratio does not depend on location and scale.
     """
     check_number("null_rates", "runs", runs, least=2)
     check_number("null_rates", "simulations", simulations, least=1)
@@ -333,7 +266,7 @@ def _check_settings(alpha: float, comparisons: int, resamples: int) -> None:
 
 
 def _ratios(scores: Sequence[Values], *, resamples: int, rng: np.random.Generator) -> tuple[Values, Values]:
-    """The violation ratio of every pair of systems and its bootstrap standard deviation, NaN with one run."""
+    """Return the violation ratio of every pair and its bootstrap standard deviation, NaN with one run."""
     flat, starts = _flat(scores)
     ratio_P = _observed(flat, starts)
     keys_S = rng.integers(0, 2**64, size=len(scores), dtype=np.uint64)
@@ -343,8 +276,8 @@ def _ratios(scores: Sequence[Values], *, resamples: int, rng: np.random.Generato
     for first in range(0, resamples, rows):
         size = min(rows, resamples - first)
         for system, (start, end) in enumerate(pairwise(starts)):
-            place = weights[start * size : end * size]
-            draw_weights(keys_S[system : system + 1], first, size, end - start, place)
+            block = weights[start * size : end * size]
+            draw_weights(keys_S[system : system + 1], first, size, end - start, block)
         violation_sums(flat, starts, weights, size, ratio_P, sums_P, squares_P)
     deviation_P = np.sqrt(np.maximum(0.0, squares_P - sums_P**2 / resamples) / (resamples - 1))
     runs_S = np.diff(starts)
@@ -354,47 +287,28 @@ def _ratios(scores: Sequence[Values], *, resamples: int, rng: np.random.Generato
 
 
 def _flat(scores: Sequence[Values]) -> tuple[Values, NDArray[np.int64]]:
-    """All scores in one row, sorted within systems and scaled, and where each system starts."""
-    flat = np.concatenate([np.sort(each) for each in scores])
+    """Return all scores in one array, sorted within systems and scaled, and the start of each system."""
+    flat = np.concatenate([np.sort(values) for values in scores])
     starts = np.cumsum([0, *map(len, scores)], dtype=np.int64)
-    # The ratio does not change with scale; a power of two changes no digit, and keeps the squares in range.
+    # The ratio does not depend on scale; a power of two is exact and keeps the squares in range.
     return np.ldexp(flat, -np.frexp(np.abs(flat).max())[1]), starts
 
 
 def _observed(flat: Values, starts: NDArray[np.int64]) -> Values:
-    """The violation ratio of every pair: what one resample gives in which every score is drawn once."""
+    """Return the violation ratio of every pair: one resample in which every score is drawn once."""
     pairs = (len(starts) - 1) * (len(starts) - 2) // 2
     ratio_P = np.zeros(pairs)
     violation_sums(flat, starts, np.ones_like(flat), 1, np.zeros(pairs), ratio_P, np.zeros(pairs))
     return ratio_P
 
 
-def _bound(ratio: Values, deviation: Values, alpha: float) -> Values:
-    bound: Values = np.clip(ratio - deviation * normal_quantile(alpha), 0, 1)
-    return bound
-
-
 def _square(systems: int, above_P: Values, below_P: Values) -> Values:
-    """A table of systems by systems from the pairs above and below its diagonal, which is NaN."""
+    """Make a matrix from the pairs above and below its diagonal, which is NaN."""
     table_SS = np.full((systems, systems), math.nan)
     upper = np.triu_indices(systems, 1)
     table_SS[upper] = above_P
     table_SS.T[upper] = below_P
     return table_SS
-
-
-def _result(
-    ratio: float,
-    bound: float,
-    deviation: float,
-    *,
-    runs: tuple[int, int],
-    alpha: float,
-    comparisons: int,
-    resamples: int,
-) -> Aso:
-    rates = nearest_null_rates(runs, alpha / comparisons)
-    return Aso(ratio, bound, deviation, runs, alpha, comparisons, resamples, rates, "" if min(runs) > 1 else ONE_RUN)
 
 
 def _level(alpha: float, comparisons: int) -> str:

@@ -1,10 +1,9 @@
-"""Bayesian signed-rank test: how probable it is that one system is better on a further data set, or that neither is."""
+"""Bayesian signed-rank test: the probability that one system is better on another data set, or that neither is."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,15 +13,15 @@ from deadheat.kernels.statistics import pair_mass
 from deadheat.stats.checks import BLOCK, Values, check_number, check_scores
 
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
-ONE_DATA_SET = "one data set says nothing of others"
+ONE_DATA_SET = "one data set is not enough"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedRankPosterior:
-    """The probabilities that A is better (left), that the two are practically equivalent, that B is better (right).
+    """The probabilities that A is better (left), that both are practically equivalent, and that B is better (right).
 
-    `theta_B3` holds what they were counted from: a row a sample of the posterior, with the chances that a pair of data
-    sets speaks for A, for neither, for B. `note` says why the probabilities are NaN if they are.
+    `theta_B3` has one row per sample of the posterior, with the probabilities that a pair of data sets favours A,
+    neither, or B. `note` says why the probabilities are NaN, if they are.
     """
 
     left: float
@@ -42,19 +41,6 @@ class SignedRankPosterior:
             f"P(B better) = {self.right:.4f} ({self.datasets} data sets, {len(self.theta_B3):,} samples)"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, without the samples."""
-        return {
-            "left": self.left,
-            "equivalent": self.equivalent,
-            "right": self.right,
-            "rope": self.rope,
-            "prior": self.prior,
-            "datasets": self.datasets,
-            "samples": len(self.theta_B3),
-            "note": self.note,
-        }
-
 
 def bayesian_signed_rank(
     a_D: ArrayLike,
@@ -70,23 +56,22 @@ def bayesian_signed_rank(
     Parameters
     ----------
     a_D, b_D
-        The scores of either system, one a data set.
+        The scores of both systems, one per data set.
     rope
-        Differences up to this count as none; 0 for no such region.
+        Differences up to this are practically equivalent; 0 for no such region.
     prior
-        Strength s of the prior, a data set on which the systems are equal; 0 is the Bayesian bootstrap.
+        Strength s of the prior, a data set without a difference; 0 is the Bayesian bootstrap.
 
     Notes
     -----
     Let z_1..z_n be the differences b - a and z_0 = 0. The posterior of a Dirichlet process gives them weights w ~
-    Dirichlet(s, 1, ..., 1), drawn as gamma variates over their sum, and with them the chances
+    Dirichlet(s, 1, ..., 1), drawn as gamma variates over their sum, and with them the probabilities
 
         θ_left = Σ_i Σ_j w_i w_j H(-2 rope - z_i - z_j),   θ_right = Σ_i Σ_j w_i w_j H(z_i + z_j - 2 rope)
 
-    that the mean of two differences lies beyond the region on either side; H(0) = 1/2, and sums that reach the edge but
-    for rounding are on it. The probability of left, equivalent or right is how often its chance is the greatest of the
-    three, over `samples` draws (Benavoli, Corani, Demšar & Zaffalon 2017). A greatest chance that is shared counts in
-    parts, so that swapping the systems swaps left and right exactly. NaN with one data set.
+    that the mean of two differences is outside of the region on either side; H(0) = 1/2. The probability of left,
+    equivalent or right is how often it is the greatest of the three θ, over `samples` draws (Benavoli, Corani, Demšar &
+    Zaffalon 2017). Ties are shared, so that swapping the systems swaps left and right exactly. NaN with one data set.
 
     Examples
     --------
@@ -116,9 +101,9 @@ def bayesian_signed_rank(
 def _sample(
     differences: Values, rope: float, slack: float, *, prior: float, samples: int, rng: np.random.Generator
 ) -> Values:
-    """Draw the chances of left, equivalent and right; sample b depends on two numbers from `rng` and on b alone."""
+    """Draw θ of left, equivalent and right; sample b depends on two numbers from `rng` and on b only."""
     z = np.append(differences, 0.0)
-    # Two streams, since the gamma variates of the prior would otherwise be drawn at other times in other blocks.
+    # Two generators, so that the result does not depend on the size of blocks.
     of_data, of_prior = (np.random.default_rng(int(key)) for key in rng.integers(0, 2**64, size=2, dtype=np.uint64))
     theta_B3 = np.empty((samples, 3))
     rows = max(1, BLOCK // len(z))
@@ -133,10 +118,10 @@ def _sample(
 
 
 def _mass_beyond(z: Values, weights: Values, rope: float, slack: float) -> Values:
-    """The share, by weight, of pairs whose sum lies below -2 rope, and half of that of pairs on it.
+    """Return the weighted share of pairs with a sum below -2 rope, plus half of those equal to it.
 
-    In the order of z, the partners of one difference that bring the sum below a bound are the first so many: their
-    weight is a cumulative sum.
+    In the order of z, the partners of a difference with a sum below a bound come first, so their weight is a cumulative
+    sum.
     """
     order = np.argsort(z, kind="stable")
     ordered = z[order]

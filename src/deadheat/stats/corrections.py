@@ -1,7 +1,4 @@
-"""Corrections of p-values for the number of tests, and which systems they leave tied with the best.
-
-The more one asks, the more often chance says yes.
-"""
+"""Corrections of p-values for multiple testing, and the systems tied with the best."""
 
 from __future__ import annotations
 
@@ -9,18 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values, check_alpha, distinct_names
 
 
 @dataclass(frozen=True, slots=True)
 class TiedWithBest:
-    """The systems that are best, and those not significantly different from one of them, by decreasing value."""
+    """The best systems, and those not significantly different from one of them, by decreasing value."""
 
     best: tuple[str, ...]
     tied: tuple[str, ...]
@@ -31,73 +27,64 @@ class TiedWithBest:
             return f"{', '.join(self.best)} best, tied with none (alpha {self.alpha:g})"
         return f"{', '.join(self.best)} best, tied with {', '.join(self.tied)} (alpha {self.alpha:g})"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"best": list(self.best), "tied": list(self.tied), "alpha": self.alpha}
-
 
 def none(p_values: ArrayLike) -> Values:
-    """The p-values as they are.
-
-    Examples
-    --------
-    >>> none([0.01, 0.04])
-    array([0.01, 0.04])
-    """
-    return _checked(p_values).copy()
+    """Return the p-values unchanged."""
+    return _check_p_values(p_values).copy()
 
 
 def bonferroni(p_values: ArrayLike) -> Values:
-    """P-values times the number of tests: below alpha, the chance of even one false alarm is at most alpha.
+    """Return Bonferroni-corrected p-values, which control the family-wise error rate.
 
     Notes
     -----
-    min(1, m p) for m tests (Dunn 1961). `holm` promises the same and never finds less.
+    min(1, m p) for m tests (Dunn 1961). `holm` is uniformly more powerful.
 
     Examples
     --------
     >>> bonferroni([0.01, 0.04, 0.5])
     array([0.03, 0.12, 1.  ])
     """
-    checked = _checked(p_values)
+    checked = _check_p_values(p_values)
     return np.minimum(1.0, checked * len(checked))
 
 
 def holm(p_values: ArrayLike) -> Values:
-    """Holm's step-down p-values: below alpha, the chance of even one false alarm is at most alpha.
+    """Return p-values corrected by Holm's step-down method, which control the family-wise error rate.
 
     Notes
     -----
-    With the m p-values in increasing order, the i-th is multiplied by m - i + 1, and none is less than one before it
-    (Holm 1979). Holds whatever the dependence between tests.
+    With the m p-values in increasing order, the i-th is multiplied by m - i + 1, and they are made increasing (Holm
+    1979). Valid under any dependence.
 
     Examples
     --------
     >>> holm([0.04, 0.01, 0.03])
     array([0.06, 0.03, 0.06])
     """
-    checked = _checked(p_values)
+    checked = _check_p_values(p_values)
     order = np.argsort(checked, kind="stable")
     steps = np.arange(len(checked), 0, -1)
-    return _returned(np.maximum.accumulate(checked[order] * steps), order)
+    return _in_original_order(np.maximum.accumulate(checked[order] * steps), order)
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Values:
-    """Benjamini and Hochberg's p-values: of those below alpha, at most a share alpha is expected to be false.
+    """Return p-values corrected by Benjamini and Hochberg's method, which control the false discovery rate.
 
     Notes
     -----
-    With the m p-values in increasing order, the i-th is multiplied by m / i, and none exceeds one after it (Benjamini
-    and Hochberg 1995). Holds for independent and positively dependent tests.
+    With the m p-values in increasing order, the i-th is multiplied by m / i, and they are made increasing (Benjamini
+    and Hochberg 1995). Valid for independent and positively dependent tests.
 
     Examples
     --------
     >>> benjamini_hochberg([0.04, 0.01, 0.03])
     array([0.04, 0.03, 0.04])
     """
-    checked = _checked(p_values)
+    checked = _check_p_values(p_values)
     order = np.argsort(checked, kind="stable")
     raised = checked[order] * (len(checked) / np.arange(1, len(checked) + 1))
-    return _returned(np.minimum.accumulate(raised[::-1])[::-1], order)
+    return _in_original_order(np.minimum.accumulate(raised[::-1])[::-1], order)
 
 
 CORRECTIONS: Mapping[str, Callable[[ArrayLike], Values]] = MappingProxyType(
@@ -106,13 +93,7 @@ CORRECTIONS: Mapping[str, Callable[[ArrayLike], Values]] = MappingProxyType(
 
 
 def correct(p_values: ArrayLike, method: str) -> Values:
-    """P-values corrected by a method of that name, each in the place of its own test.
-
-    Examples
-    --------
-    >>> correct([0.01, 0.02], "bonferroni")
-    array([0.02, 0.04])
-    """
+    """Correct p-values by a method of `CORRECTIONS`."""
     if method not in CORRECTIONS:
         raise NameUnknown("correction", method, CORRECTIONS)
     return CORRECTIONS[method](p_values)
@@ -121,12 +102,12 @@ def correct(p_values: ArrayLike, method: str) -> Values:
 def tied_with_best(
     p_values_SS: ArrayLike, values_S: ArrayLike, *, alpha: float = 0.05, names: Sequence[str] | None = None
 ) -> TiedWithBest:
-    """The systems statistically tied with the best, given corrected p-values of all pairs; more is better.
+    """Return the systems tied with the best, given corrected p-values of all pairs; higher values are better.
 
     Notes
     -----
-    A system is tied if its p-value with a system of the highest value is above alpha. Not the same as equally good:
-    too few data leave everything tied.
+    A system is tied if its p-value with a system of the highest value is above alpha. That does not mean that it is
+    equally good: with too little data, all systems are tied.
 
     Examples
     --------
@@ -145,39 +126,25 @@ def tied_with_best(
             raise InputError(f"value of {system}: {value}; expected a finite number")
     for first, second in np.argwhere(~((p_SS >= 0) & (p_SS <= 1) & (p_SS == p_SS.T))).tolist():
         pair = f"p-value of {systems[first]} and {systems[second]}"
-        raise InputError(f"{pair}: {p_SS[first, second]}; expected between 0 and 1, and the same both ways")
+        raise InputError(f"{pair}: {p_SS[first, second]}; expected between 0 and 1, and a symmetric matrix")
     best = values == values.max()
     tied = (p_SS[best] > alpha).any(axis=0) & ~best
     order = np.argsort(-values, kind="stable").tolist()
     return TiedWithBest(tuple(systems[s] for s in order if best[s]), tuple(systems[s] for s in order if tied[s]), alpha)
 
 
-def distinct_names(names: Sequence[str] | None, count: int, kind: str) -> tuple[str, ...]:
-    """The names given, if there are as many as needed and no two alike; numbers where there are none."""
-    given = tuple(f"{kind} {i + 1}" for i in range(count)) if names is None else tuple(names)
-    if len(given) != count or len(set(given)) != count:
-        raise InputError(f"{kind} names: {len(set(given))} different ones; expected {count}")
-    return given
-
-
-def check_alpha(alpha: float) -> None:
-    """Refuse a level of significance that is none."""
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha {alpha}; expected between 0 and 1, such as 0.05")
-
-
-def _checked(p_values: ArrayLike) -> Values:
+def _check_p_values(p_values: ArrayLike) -> Values:
     array = np.asarray(p_values, dtype=np.float64)
     if array.ndim != 1:
-        raise InputError(f"p-values: an array of {array.ndim} dimensions; expected one p-value a test in a row")
+        raise InputError(f"p-values: an array of {array.ndim} dimensions; expected one p-value per test")
     wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
     if len(wrong):
         raise InputError(f"p-value {wrong[0] + 1} of {len(array)}: {array[wrong[0]]}; expected between 0 and 1")
     return array
 
 
-def _returned(corrected: Values, order: np.ndarray) -> Values:
-    """P-values in the order of the tests they came from, none above 1."""
+def _in_original_order(corrected: Values, order: np.ndarray) -> Values:
+    """Return p-values in the original order, at most 1."""
     back = np.empty_like(corrected)
     back[order] = np.minimum(1.0, corrected)
     return back

@@ -1,56 +1,29 @@
-"""Distributions of scores over runs: what they look like, whether and by how much two of them differ."""
+"""Distributions of scores over runs: summaries, tests of differences, and effect sizes."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
 from deadheat.kernels.statistics import crossing_probability
-from deadheat.stats.aggregates import (
-    Improvement,
-    InterquartileMean,
-    doubled_wins,
-    interquartile_mean,
-    interquartile_means,
-    probability_of_improvement,
-    win_share,
-)
+from deadheat.stats.aggregates import doubled_wins, win_share
 from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.rankings import doubled_ranks
 
-__all__ = [
-    "DistributionTest",
-    "EffectSize",
-    "Improvement",
-    "InterquartileMean",
-    "Summary",
-    "brown_forsythe",
-    "cliffs_delta",
-    "cohens_d",
-    "interquartile_mean",
-    "interquartile_means",
-    "kolmogorov_smirnov",
-    "mann_whitney",
-    "probability_of_improvement",
-    "spearman",
-    "summary",
-]
-
 EXACT, ASYMPTOTIC = "exact", "asymptotic"
-MOST_CELLS = 10**7  # of a lattice, which take 0.05 s
-MOST_ORDERS = 2**63 - 1  # counts of arrangements stay within an integer
-MOST_RUNS_PERMUTED = 8  # 40,320 permutations
+MAX_CELLS = 10**7  # of a lattice; they take 0.05 s
+MAX_ORDERS = 2**63 - 1  # counts must fit into 64-bit integers
+MAX_RUNS_PERMUTED = 8  # 40,320 permutations
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a distribution of scores looks like; `sd` divides by n - 1."""
+    """Summary of a distribution of scores; `sd` divides by n - 1."""
 
     n: int
     minimum: float
@@ -66,14 +39,10 @@ class Summary:
         quartiles = f"{self.lower_quartile:.4f}..{self.median:.4f}..{self.upper_quartile:.4f}"
         return f"{self.mean:.4f} {spread}, n = {self.n}, {self.minimum:.4f}..{quartiles}..{self.maximum:.4f}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class DistributionTest:
-    """A statistic of one or more distributions and how surprising it is; `note` says why it is NaN if it is."""
+    """A test statistic and its p-value; `note` says why they are NaN, if they are."""
 
     test: str
     symbol: str
@@ -86,14 +55,10 @@ class DistributionTest:
         how = self.note or self.method
         return f"{self.test}: {self.symbol} = {self.statistic:.4g}, p = {self.p:.4g} ({how})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class EffectSize:
-    """By how much two distributions differ; `note` says why it is NaN if it is."""
+    """An effect size; `note` says why it is NaN, if it is."""
 
     measure: str
     value: float
@@ -102,13 +67,9 @@ class EffectSize:
     def __str__(self) -> str:
         return f"{self.measure} = {self.value:+.4f}" if not self.note else f"{self.measure}: none, {self.note}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
-
 
 def summary(scores: ArrayLike) -> Summary:
-    """Number, range, quartiles, mean and standard deviation of the scores of some runs.
+    """Return number, range, quartiles, mean and standard deviation of scores.
 
     Notes
     -----
@@ -132,7 +93,7 @@ def kolmogorov_smirnov(a: ArrayLike, b: ArrayLike) -> DistributionTest:
     Notes
     -----
     D is the largest distance between the two empirical distribution functions. Under the null every order of the
-    n + m scores is equally likely, and p is the share of orders with a distance as large: exact, tied scores included
+    n + m scores is equally likely, and p is the share of orders with a distance as large, exact also with ties
     (Schröer & Trenkler 1995), up to nm = 10⁷. Beyond, p = 2 Σ (-1)^(k-1) exp(-2k²λ²) with λ = D √(nm / (n + m)), the
     limit of Smirnov (1939).
 
@@ -144,10 +105,10 @@ def kolmogorov_smirnov(a: ArrayLike, b: ArrayLike) -> DistributionTest:
     first, second = _two("kolmogorov_smirnov", a, b)
     n, m = len(first), len(second)
     pooled = np.sort(np.concatenate([first, second]))
-    below = [np.searchsorted(np.sort(each), pooled, side="right") for each in (first, second)]
+    below = [np.searchsorted(np.sort(sample), pooled, side="right") for sample in (first, second)]
     distance = int(np.abs(below[0] * m - below[1] * n).max())
     statistic = distance / (n * m)
-    if n * m > MOST_CELLS:
+    if n * m > MAX_CELLS:
         from scipy.special import kolmogorov
 
         limit = float(kolmogorov(statistic * math.sqrt(n * m / (n + m))))
@@ -160,7 +121,7 @@ def kolmogorov_smirnov(a: ArrayLike, b: ArrayLike) -> DistributionTest:
 
 
 def brown_forsythe(*groups: ArrayLike) -> DistributionTest:
-    """Brown-Forsythe test of whether several samples have the same spread.
+    """Brown-Forsythe test of whether several samples have the same variance.
 
     Notes
     -----
@@ -179,7 +140,7 @@ def brown_forsythe(*groups: ArrayLike) -> DistributionTest:
     samples = [check_scores(f"brown_forsythe, group {i + 1}", group) for i, group in enumerate(groups)]
     distances = [np.abs(values - np.median(values)) for values in samples]
     within = sum(float(((z - z.mean()) ** 2).sum()) for z in distances)
-    # Distances that are equal but for the rounding of the scores are equal.
+    # Distances that differ only by rounding count as equal.
     rounding = 4 * float(np.finfo(np.float64).eps) * max(float(np.abs(values).max()) for values in samples)
     freedom = len(samples) - 1, sum(map(len, samples)) - len(samples)
     if freedom[1] < 1 or within <= (sum(freedom) + 1) * rounding**2:
@@ -194,15 +155,14 @@ def brown_forsythe(*groups: ArrayLike) -> DistributionTest:
 
 
 def mann_whitney(a: ArrayLike, b: ArrayLike) -> DistributionTest:
-    """Mann-Whitney test of whether the scores of one sample tend to be higher than those of another, two-sided.
+    """Mann-Whitney test of whether scores of one sample tend to be higher than those of another, two-sided.
 
     Notes
     -----
-    U counts the pairs in which A's score is higher, and half of those that are tied. While the number of orders of all
-    scores is below 2⁶³ (33 runs each), p is the exact share of orders with a U as far from nm / 2 (Mann & Whitney
-    1947), tied scores sharing their mean rank. Otherwise U is taken to be normal with variance
-    nm/12 (n + m + 1 - Σ(t³ - t) / ((n + m)(n + m - 1))), t the sizes of groups of ties, and half a unit is taken off
-    the distance for continuity.
+    U counts the pairs in which A's score is higher, and half of the ties. While the number of orders of all scores is
+    below 2⁶³ (33 runs each), p is the exact share of orders with a U as far from nm / 2 (Mann & Whitney 1947), with
+    mean ranks for ties. Otherwise U is taken to be normal with variance nm/12 (n + m + 1 - Σ(t³ - t) / ((n + m)(n + m
+    - 1))), t the sizes of groups of ties, with a continuity correction of one half.
 
     Examples
     --------
@@ -214,22 +174,22 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> DistributionTest:
     u = doubled_wins(first, second) / 2
     farther = max(u, n * m - u)
     sizes = np.unique(np.concatenate([first, second]), return_counts=True)[1].astype(np.float64)
-    if math.comb(n + m, n) <= MOST_ORDERS:
+    if math.comb(n + m, n) <= MAX_ORDERS:
         if len(sizes) == n + m:
             counts = _rank_sum_counts(n, m)
             tail = int(counts[round(farther) :].sum()) / math.comb(n + m, n)
             return DistributionTest("Mann-Whitney", "U", u, min(1.0, 2 * tail), EXACT)
-        if min(n, m) * (n + m) ** 3 <= 2 * MOST_CELLS:
+        if min(n, m) * (n + m) ** 3 <= 2 * MAX_CELLS:
             return DistributionTest("Mann-Whitney", "U", u, _tied_rank_sum_p(first, second, farther), EXACT)
     tied = float((sizes**3 - sizes).sum()) / ((n + m) * (n + m - 1))
     sd = math.sqrt(max(0.0, n * m / 12 * (n + m + 1 - tied)))
-    # Where all scores are tied there is no other order, and nothing surprises.
+    # Where all scores are tied, there is only one order.
     p = math.erfc((farther - n * m / 2 - 0.5) / (sd * math.sqrt(2))) if sd > 0 else 1.0
     return DistributionTest("Mann-Whitney", "U", u, min(1.0, p), ASYMPTOTIC)
 
 
 def cliffs_delta(a: ArrayLike, b: ArrayLike) -> EffectSize:
-    """Cliff's delta: how much more often A's score is higher than B's than lower.
+    """Cliff's delta: the probability that A's score is higher than B's, minus that it is lower.
 
     Notes
     -----
@@ -258,22 +218,22 @@ def cohens_d(a: ArrayLike, b: ArrayLike) -> EffectSize:
     Cohen's d = +1.0000
     """
     first, second = _two("cohens_d", a, b)
-    if all((each == each[0]).all() for each in (first, second)):
+    if all((sample == sample[0]).all() for sample in (first, second)):
         return EffectSize("Cohen's d", math.nan, "the scores of neither system vary")
-    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in (first, second))
+    squares = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in (first, second))
     pooled = math.sqrt(squares / (len(first) + len(second) - 2))
     return EffectSize("Cohen's d", float(first.mean() - second.mean()) / pooled)
 
 
 def spearman(dev: ArrayLike, test: ArrayLike) -> DistributionTest:
-    """Spearman's rank correlation of two scores of the same runs: does the better on dev do better on test.
+    """Spearman's rank correlation of two scores of the same runs, such as dev and test.
 
     Notes
     -----
-    ρ is Pearson's correlation of the ranks, tied scores sharing their mean rank (Spearman 1904). Up to 8 runs, p is the
-    share of all orders of the runs with a |ρ| as large: exact, tied scores included. Beyond, ρ √((n - 2) / (1 - ρ²)) is
-    taken to have Student's distribution on n - 2 degrees of freedom, and p to be 2 / n! at least, which is what a
-    perfect agreement has. NaN with fewer than three runs or where a score does not vary.
+    ρ is Pearson's correlation of the ranks, with mean ranks for ties (Spearman 1904). Up to 8 runs, p is the share of
+    all orders of the runs with a |ρ| as large, exact also with ties. Beyond, ρ √((n - 2) / (1 - ρ²)) is taken to have
+    Student's distribution on n - 2 degrees of freedom, and p is at least 2 / n!, which is that of perfect agreement.
+    NaN with fewer than three runs or where a score does not vary.
 
     Examples
     --------
@@ -291,7 +251,7 @@ def spearman(dev: ArrayLike, test: ArrayLike) -> DistributionTest:
         return DistributionTest("Spearman", "rho", math.nan, math.nan, EXACT, note)
     product = float(ranks_R @ others_R)
     rho = min(1.0, max(-1.0, product / norm))
-    if n <= MOST_RUNS_PERMUTED:
+    if n <= MAX_RUNS_PERMUTED:
         products = np.array(list(permutations(others_R))) @ ranks_R
         # Products of ranks are multiples of a quarter.
         return DistributionTest("Spearman", "rho", rho, float((np.abs(products) > abs(product) - 0.1).mean()), EXACT)
@@ -307,7 +267,7 @@ def _two(where: str, a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
 
 
 def _rank_sum_counts(n: int, m: int) -> NDArray[np.int64]:
-    """In how many orders of n and m scores U is 0, 1, ..., nm: the coefficients of a Gaussian binomial."""
+    """Count the orders of n and m scores by U, from 0 to nm: the coefficients of a Gaussian binomial."""
     counts = np.zeros(n * m + 1, dtype=np.int64)
     counts[0] = 1
     for i in range(1, min(n, m) + 1):
@@ -319,11 +279,11 @@ def _rank_sum_counts(n: int, m: int) -> NDArray[np.int64]:
 
 
 def _tied_rank_sum_p(first: Values, second: Values, farther: float) -> float:
-    """The share of orders of the scores, tied ones sharing their mean rank, whose U is as far from nm / 2."""
+    """Return the share of orders with a U as far from nm / 2, with mean ranks for ties."""
     ranks = doubled_ranks(np.concatenate([first, second])[None, :])[0]
     size = min(len(first), len(second))
     highest = int(np.sort(ranks)[-size:].sum())
-    counts = np.zeros((size + 1, highest + 1), dtype=np.int64)  # of subsets, by their size and the sum of their ranks
+    counts = np.zeros((size + 1, highest + 1), dtype=np.int64)  # of subsets by size and sum of ranks
     counts[0, 0] = 1
     for rank in map(int, ranks):
         counts[1:, rank:] += counts[:-1, : highest + 1 - rank].copy()
@@ -334,6 +294,6 @@ def _tied_rank_sum_p(first: Values, second: Values, farther: float) -> float:
 
 
 def _centred_ranks(values: Values) -> Values:
-    """Ranks, shared where tied, minus their mean."""
+    """Return mean ranks minus their mean."""
     centred: Values = (doubled_ranks(values[None, :])[0] - (len(values) + 1)) / 2
     return centred

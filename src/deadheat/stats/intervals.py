@@ -1,4 +1,4 @@
-"""Confidence intervals: Wilson's for proportions, the bootstrap for everything that is counted."""
+"""Confidence intervals: Wilson's for proportions, the bootstrap for all metrics."""
 
 from __future__ import annotations
 
@@ -12,21 +12,15 @@ from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.resampling import sum_draws
+from deadheat.stats.checks import Values, check_level
 
 Counts: TypeAlias = NDArray[np.integer[Any]]
-Values: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = Callable[[Values], Values]
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval for a value, with how it was made.
-
-    Examples
-    --------
-    >>> print(Interval(0.85, 0.91, level=0.95, method="wilson"))
-    [0.8500, 0.9100] (95 % wilson)
-    """
+    """A confidence interval and its method."""
 
     low: float
     high: float
@@ -42,8 +36,8 @@ class Interval:
 
 
 def normal_quantile(probability: float) -> float:
-    """The standard normal quantile, by halving the distribution function: exact to the last bits, needs no library."""
-    if probability > 0.5:  # the upper tail is a difference from 1, of which few bits are left
+    """Return the standard normal quantile by bisection, exact to the last bits."""
+    if probability > 0.5:  # the lower tail is more precise
         return -normal_quantile(1 - probability)
     low, high = -40.0, 40.0
     while True:
@@ -57,7 +51,7 @@ def normal_quantile(probability: float) -> float:
 
 
 def normal_cdf(z: float) -> float:
-    """The chance that a standard normal variable is at most z."""
+    """Return the standard normal distribution function."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
@@ -89,18 +83,16 @@ def wilson(correct: int, total: int, *, level: float = 0.95) -> Interval:
 
 
 def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generator) -> Values:
-    """Sums of counts over units drawn with replacement, one row a resample.
+    """Return sums of counts over units drawn with replacement, one row per resample.
 
-    Notes
-    -----
-    Sums of integers in float64 are exact, so the result does not depend on the order of addition. One number is
-    taken from `rng`; resample b depends on it and b alone.
+    Sums of integers in float64 are exact, so the result does not depend on the order of addition. Resample b depends on
+    one number from `rng` and on b only.
     """
     if not np.issubdtype(counts_NF.dtype, np.integer) or (counts_NF.size and counts_NF.min() < 0):
         raise InputError(f"counts of type {counts_NF.dtype}; expected integers, none below zero")
     units = len(counts_NF)
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
-    different_FN, column = np.unique(counts_NF.T, axis=0, return_inverse=True)  # totals are often the same twice
+    different_FN, column = np.unique(counts_NF.T, axis=0, return_inverse=True)  # totals are often equal
     rows_NW, places = _packed(different_FN.astype(np.uint64))
     sums = np.empty(resamples * rows_NW.shape[1], np.uint64)
     sum_draws(key, 0, resamples, units, rows_NW.reshape(-1), sums)
@@ -110,7 +102,7 @@ def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generato
 
 
 def _packed(fields_FN: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], list[tuple[int, int, int]]]:
-    """Counts of a unit side by side in 64-bit words, with room for their sums, and each one's word, shift and width."""
+    """Pack the counts of a unit into 64-bit words with space for their sums; also return word, shift and width."""
     places: list[tuple[int, int, int]] = []
     word, shift = 0, 0
     for field in fields_FN:
@@ -134,7 +126,7 @@ def bootstrap(
     resamples: int = 2000,
     method: str = "percentile",
 ) -> Interval:
-    """Bootstrap interval of a metric over units.
+    """Bootstrap confidence interval of a metric over units.
 
     Notes
     -----
@@ -174,7 +166,7 @@ def _bca(values_B: Values, observed: float, left_out_N: Values, *, level: float)
     bounds = []
     for tail in ((1 - level) / 2, (1 + level) / 2):
         moved = bias + normal_quantile(tail)
-        if acceleration * moved >= 1:  # beyond the reach of the correction
+        if acceleration * moved >= 1:  # the correction is undefined
             return plain
         bounds.append(normal_cdf(bias + moved / (1 - acceleration * moved)))
     low, high = np.quantile(values_B, bounds)
@@ -190,11 +182,7 @@ def difference(
     level: float = 0.95,
     resamples: int = 2000,
 ) -> Interval:
-    """Paired percentile bootstrap interval of how much one system's metric exceeds another's.
-
-    Notes
-    -----
-    Both systems are summed over the same drawn units, so what makes a unit hard for both cancels out.
+    """Paired percentile bootstrap interval of the difference between two systems, over the same resampled units.
 
     Examples
     --------
@@ -214,15 +202,9 @@ def difference(
 
 
 def percentiles(values_B: Values, *, level: float) -> Interval:
-    """The middle `level` of some resampled values; values that are NaN take no part."""
+    """Return the percentile interval of resampled values, ignoring NaN."""
     kept = values_B[~np.isnan(values_B)]
     if not len(kept):
         return Interval(math.nan, math.nan, level, "bootstrap")
     low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high), level, "bootstrap")
-
-
-def check_level(level: float) -> None:
-    """Refuse a level of confidence that is none."""
-    if not 0 < level < 1:
-        raise InputError(f"level {level}; expected between 0 and 1, such as 0.95")

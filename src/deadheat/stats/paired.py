@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.resampling import swap_sums, tabulate
-from deadheat.stats.intervals import Counts, Value, Values, resampled_sums
+from deadheat.stats.checks import Values
+from deadheat.stats.intervals import Counts, Value, resampled_sums
 
 MCNEMAR_METHODS = ("exact", "midp", "asymptotic", "corrected")
 
 
 @dataclass(frozen=True, slots=True)
 class McNemar:
-    """Items only the first system has right, items only the second has right, and how surprising that is."""
+    """The number of items that only one of two systems gets right, and the p-value."""
 
     only_first: int
     only_second: int
@@ -26,7 +26,7 @@ class McNemar:
 
     @property
     def odds_ratio(self) -> float:
-        """Odds of discordant items falling to the first system; infinite if all do."""
+        """Ratio of the two counts; infinite if only the first system gets items right."""
         if self.only_second == 0:
             return float("nan") if self.only_first == 0 else float("inf")
         return self.only_first / self.only_second
@@ -34,19 +34,9 @@ class McNemar:
     def __str__(self) -> str:
         return f"McNemar {self.method}: {self.only_first} against {self.only_second}, p = {self.p:.4g}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "test": f"mcnemar-{self.method}",
-            "only_first": self.only_first,
-            "only_second": self.only_second,
-            "odds_ratio": self.odds_ratio,
-            "p": self.p,
-        }
-
 
 def mcnemar(only_first: int, only_second: int, *, method: str = "midp") -> McNemar:
-    """Test whether two systems are right equally often, from the items on which just one of them is.
+    """McNemar's test of whether two systems are right equally often.
 
     Notes
     -----
@@ -85,18 +75,18 @@ def _mcnemar_p(b: int, c: int, method: str) -> float:
 
 
 CORRECT, GOLD, PREDICTED = range(3)
-BLOCK = 1 << 16  # resamples at a time, so that memory stays small
-LONGEST = 1 << 26  # places of a lattice: half a gigabyte
-FEW = 16  # units whose swaps can be listed, whatever the differences are
-DIRECT_LIMIT = 1 << 29  # multiplications up to which a convolution is done term by term
-# What two systems can be compared by, on counts of the same units.
+BLOCK = 1 << 16  # resamples at a time, to save memory
+MAX_LATTICE = 1 << 26  # half a gigabyte
+FEW = 16  # units whose swaps can be enumerated
+DIRECT_LIMIT = 1 << 29  # multiplications; larger convolutions use the fast Fourier transform
+# Tests of two systems on counts of the same units.
 TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
-TOLERANCE = 1e-12  # differences of scores that are equal but for rounding count as equal, relative to the scores
+TOLERANCE = 1e-12  # relative; smaller differences between scores are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """How surprising the difference between two systems is if neither is better."""
+    """The p-value of the difference between two systems."""
 
     test: str
     difference: float
@@ -107,16 +97,6 @@ class PairedTest:
     def __str__(self) -> str:
         how = f"{self.resamples:,} resamples" if self.resamples else "exact"
         return f"{self.test}: difference {self.difference:+.4f}, p = {self.p:.4g} ({self.units:,} units, {how})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "test": self.test,
-            "difference": self.difference,
-            "p": self.p,
-            "units": self.units,
-            "resamples": self.resamples,
-        }
 
 
 def check_pair(first_NF: Counts, second_NF: Counts) -> None:
@@ -134,27 +114,24 @@ def check_pair(first_NF: Counts, second_NF: Counts) -> None:
 
 
 def is_additive(first_NF: Counts, second_NF: Counts) -> bool:
-    """Whether a metric's value is the number of correct items over a total that is the same for both systems."""
+    """Return whether both systems have the same totals, so that the score is correct items over a constant."""
     totals = first_NF[:, GOLD], first_NF[:, PREDICTED], second_NF[:, GOLD], second_NF[:, PREDICTED]
     return all(np.array_equal(totals[0], other) for other in totals[1:])
 
 
 def reaches(resampled: Values, scores: Values) -> int:
-    """How many resampled differences are at least as large as the observed one.
-
-    A resample without a score (nothing was drawn that could be right) counts: it says nothing against chance.
-    """
+    """Count resampled differences at least as large as the observed one, including undefined ones."""
     slack = TOLERANCE * max(1.0, float(np.max(np.abs(scores))))
     return int(np.count_nonzero(~(np.abs(resampled) < abs(scores[0] - scores[1]) - slack)))
 
 
 def scores_of(first_NF: Counts, second_NF: Counts, value: Value) -> Values:
-    """The scores of both systems."""
+    """Return the scores of both systems."""
     return np.array([float(value(counts.sum(axis=0).astype(float))) for counts in (first_NF, second_NF)])
 
 
 def observed_difference(first_NF: Counts, second_NF: Counts, value: Value) -> float:
-    """The first system's score minus the second's."""
+    """Return the first system's score minus the second's."""
     first, second = scores_of(first_NF, second_NF, value).tolist()
     return float(first - second)
 
@@ -167,7 +144,7 @@ def paired_bootstrap(
     Notes
     -----
     Units are drawn with replacement, both systems' rows together. With d the observed difference and d* that of a
-    resample, the distribution of d* - d stands for that of the difference where there is none, and
+    resample, the distribution of d* - d estimates that of the difference under the null hypothesis, and
     p = (1 + #{|d* - d| >= |d|}) / (1 + resamples) (Efron & Tibshirani 1993, ch. 16).
 
     Examples
@@ -195,9 +172,8 @@ def randomization(
 
     Notes
     -----
-    If neither system is better, the rows of a unit may as well be swapped. Each resample swaps every unit with
-    chance 1/2; p = (1 + #{|d*| >= |d|}) / (1 + resamples) (Noreen 1989; Yeh 2000). Units on which the systems have
-    the same counts change nothing and are left out. Resample b depends on one number from `rng` and on b alone.
+    Each resample swaps the systems on every unit with probability 1/2; p = (1 + #{|d*| >= |d|}) / (1 + resamples)
+    (Noreen 1989; Yeh 2000). Resample b depends on one number from `rng` and on b only.
 
     Examples
     --------
@@ -213,7 +189,7 @@ def randomization(
     first, second = first_NF.sum(axis=0), second_NF.sum(axis=0)
     gap_NF = (second_NF - first_NF)[np.any(first_NF != second_NF, axis=1)]
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
-    used = np.any(gap_NF != 0, axis=0)  # fields in which the systems never differ need no sums
+    used = np.any(gap_NF != 0, axis=0)  # fields in which the systems differ
     tables, groups = _swap_tables(gap_NF[:, used])
     hits = 0
     for start in range(0, resamples, BLOCK):
@@ -244,8 +220,8 @@ def permutation_exact(first_NF: Counts, second_NF: Counts) -> PairedTest:
     With g_i the difference in correct items on unit i, the test asks how often |sum of ±g_i| >= |sum of g_i| over
     all signs. Half of (sum ±g_i + sum |g_i|) is a sum of independent variables |g_i| · Bernoulli(1/2); units of
     equal |g_i| are one binomial on a lattice of that step, and the distribution of the whole is the convolution of
-    those. All terms are positive, so that even the smallest p-value is right to nearly all digits. Beyond about a
-    million units of many sizes the convolution goes by fast Fourier transform, and p is right to 1e-12 or so.
+    those. All terms are positive, so even the smallest p-values are precise. Beyond about a million units of many
+    sizes, the convolution uses the fast Fourier transform, and p has an error of about 1e-12.
 
     Examples
     --------
@@ -264,25 +240,25 @@ def permutation_exact(first_NF: Counts, second_NF: Counts) -> PairedTest:
 
 
 def lattice_p(gaps: np.ndarray) -> float:
-    """The chance that random signs give integers an absolute sum at least as large as they have."""
+    """Return the probability that integers with random signs have an absolute sum at least as large."""
     gaps = gaps // max(1, int(np.gcd.reduce(np.abs(gaps))))
     sizes, times = np.unique(np.abs(gaps[gaps != 0]), return_counts=True)
     reach = int((sizes * times).sum())
     distance = abs(int(gaps.sum()))
     if distance == 0:
         return 1.0
-    if reach > LONGEST and times.sum() <= FEW:
-        return _listed_p(gaps[gaps != 0], distance)
-    if reach > LONGEST:
-        raise InputError(f"permutation-exact: differences add up to {reach:,}; expected at most {LONGEST:,}")
-    # P(T >= (reach + distance) / 2), T the sum of |g| over units with a plus; the other tail is as large.
+    if reach > MAX_LATTICE and times.sum() <= FEW:
+        return _enumerated_p(gaps[gaps != 0], distance)
+    if reach > MAX_LATTICE:
+        raise InputError(f"permutation-exact: differences add up to {reach:,}; expected at most {MAX_LATTICE:,}")
+    # P(T >= (reach + distance) / 2), T the sum of |g| over units with a plus; both tails are equal.
     wanted = (reach + distance) // 2
     chances, lowest = _lattice(sizes.tolist(), times.tolist())
     return min(1.0, 2 * float(np.sort(chances[max(0, wanted - lowest) :]).sum()))
 
 
-def _listed_p(gaps: np.ndarray, distance: int) -> float:
-    """The same of few integers, however large: all their sums are listed."""
+def _enumerated_p(gaps: np.ndarray, distance: int) -> float:
+    """Compute `lattice_p` by enumeration."""
     sums = np.zeros(1, np.int64)
     for gap in gaps.tolist():
         sums = np.concatenate([sums + gap, sums - gap])
@@ -290,30 +266,30 @@ def _listed_p(gaps: np.ndarray, distance: int) -> float:
 
 
 def _lattice(sizes: list[int], times: list[int]) -> tuple[Values, int]:
-    """Chances of T = lowest, lowest + 1, ...; values less likely than 1e-300 are cut off at both ends."""
+    """Return the probabilities of T = lowest, lowest + 1, ..., without the tails below 1e-300."""
     chances, lowest = np.ones(1), 0
     for size, count in sorted(zip(sizes, times, strict=True), key=lambda pair: pair[0] * pair[1]):
         binomial, start = _binomial(count)
-        chances = _convolved(chances, binomial, size)
+        chances = _convolve(chances, binomial, size)
         lowest += start * size
     return chances, lowest
 
 
 def _binomial(count: int) -> tuple[Values, int]:
-    """Binomial(count, 1/2) where it is above 1e-300 of its peak, and its lowest value: by ratios from the peak."""
+    """Return Binomial(count, 1/2) where it is above 1e-300 of its peak, and its lowest value."""
     peak = count // 2
     k = np.arange(peak, count)
     with np.errstate(under="ignore"):
         above = np.cumprod((count - k) / (k + 1.0))
     above = above[above > 1e-300]
-    # The distribution is symmetric: below the middle it is as above it.
+    # The distribution is symmetric.
     below = (above if count % 2 == 0 else above[1:])[::-1]
     chances = np.concatenate([below, [1.0], above])
     return chances / chances.sum(), peak - len(below)
 
 
-def _convolved(chances: Values, binomial: Values, step: int) -> Values:
-    """Add an independent number of steps to a variable on a lattice."""
+def _convolve(chances: Values, binomial: Values, step: int) -> Values:
+    """Convolve a lattice distribution with a binomial of this step."""
     size = len(chances) + (len(binomial) - 1) * step
     if len(chances) * len(binomial) > DIRECT_LIMIT:
         from scipy.fft import irfft, next_fast_len, rfft

@@ -1,4 +1,4 @@
-"""Could this test set have shown the difference? Power, the smallest difference it can show, the size needed."""
+"""Power of a test set: the probability to find a difference, the smallest detectable difference, the size needed."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Curve: TypeAlias = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class PowerAnalysis:
-    """The chance that a test finds a difference of this size, and what would be needed to find it."""
+    """PowerAnalysis to find a difference, the smallest detectable difference, and the size needed."""
 
     difference: float
     units: int
     alpha: float
     power: float  # by the normal approximation
-    simulated: float  # by simulation; NaN if none was asked for
-    smallest: float  # the smallest difference that is found with the wanted power
-    needed: float  # units that are needed to find this difference with the wanted power
+    simulated: float  # by simulation; NaN without one
+    smallest: float  # smallest detectable difference at the target power
+    needed: float  # units needed to find this difference with the target power
     target: float = 0.8
-    by_units: Curve = ()  # sizes of a test set, and the power of each to find this difference
-    by_difference: Curve = ()  # differences, and the power of this test set to find each
+    by_units: Curve = ()  # power to find this difference by size of the test set
+    by_difference: Curve = ()  # power of this test set by difference
 
     def __str__(self) -> str:
-        summary = f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units"
+        text = f"power {self.power:.3f} to find a difference of {self.difference:+.4f} with {self.units:,} units"
         if math.isnan(self.smallest) or math.isinf(self.needed):
-            return f"{summary} at alpha {self.alpha:g}"
+            return f"{text} at alpha {self.alpha:g}"
         needs = f"{self.target:.0%} power needs {self.smallest:.4f} or {self.needed:,.0f} units"
-        return f"{summary} at alpha {self.alpha:g}; {needs}"
+        return f"{text} at alpha {self.alpha:g}; {needs}"
 
 
 def mcnemar_power(
@@ -49,9 +49,9 @@ def mcnemar_power(
     Parameters
     ----------
     items
-        How many items the test set has.
+        Size of the test set.
     only_first, only_second
-        The chances that an item is right for one system alone.
+        The probabilities that only one of the systems gets an item right.
 
     Notes
     -----
@@ -66,34 +66,34 @@ def mcnemar_power(
     _check(alpha, target)
     if min(only_first, only_second) < 0 or only_first + only_second > 1 or items < 1:
         raise InputError(
-            f"{items} items, chances {only_first:g} and {only_second:g} of being right alone; expected at least one "
-            "item, and chances that add up to at most 1"
+            f"{items} items, probabilities {only_first:g} and {only_second:g} of being right alone; expected at least "
+            "one item, and probabilities that sum to at most 1"
         )
     gap, discordant = only_first - only_second, only_first + only_second
     power = _mcnemar(items, abs(gap), discordant, alpha)
-    smallest = _halved(lambda d: _mcnemar(items, d, discordant, alpha), target, discordant)
+    smallest = _bisect(lambda d: _mcnemar(items, d, discordant, alpha), target, discordant)
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     needed = math.inf
     if gap:
         needed = ((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2
     needed = math.ceil(needed) if gap else needed
-    found = PowerAnalysis(gap, items, alpha, power, math.nan, smallest, needed, target)
-    return _with_curves(found, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
+    result = PowerAnalysis(gap, items, alpha, power, math.nan, smallest, needed, target)
+    return _with_curves(result, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
 
 
 def _with_curves(
-    found: PowerAnalysis, power_of: Callable[[int, float], float], *, most: float = math.inf
+    result: PowerAnalysis, power_of: Callable[[int, float], float], *, most: float = math.inf
 ) -> PowerAnalysis:
-    """The same with power over other sizes, and over other differences up to the greatest possible."""
-    if math.isinf(found.needed):
+    """Add curves of power by size, and by difference up to the greatest possible."""
+    if math.isinf(result.needed):
         by_units: Curve = ()
     else:
-        ends = max(2, min(found.units, found.needed) / 10), 3 * max(found.units, found.needed)
-        sizes = sorted({*np.geomspace(*ends, POINTS).round().astype(int).tolist(), found.units})
-        by_units = tuple((size, power_of(size, abs(found.difference))) for size in sizes)
-    widest = min(most, 1.5 * max(abs(found.difference), most if math.isnan(found.smallest) else found.smallest))
+        ends = max(2, min(result.units, result.needed) / 10), 3 * max(result.units, result.needed)
+        sizes = sorted({*np.geomspace(*ends, POINTS).round().astype(int).tolist(), result.units})
+        by_units = tuple((size, power_of(size, abs(result.difference))) for size in sizes)
+    widest = min(most, 1.5 * max(abs(result.difference), most if math.isnan(result.smallest) else result.smallest))
     gaps = np.linspace(0, widest, POINTS).tolist() if widest > 0 else []
-    return replace(found, by_units=by_units, by_difference=tuple((gap, power_of(found.units, gap)) for gap in gaps))
+    return replace(result, by_units=by_units, by_difference=tuple((gap, power_of(result.units, gap)) for gap in gaps))
 
 
 def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
@@ -107,8 +107,8 @@ def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
     return normal_cdf((shift - needed) / math.sqrt(spread)) + normal_cdf((-shift - needed) / math.sqrt(spread))
 
 
-def _halved(power_of: Callable[[float], float], target: float, most: float) -> float:
-    """The smallest argument up to `most` at which power reaches the target, or NaN."""
+def _bisect(power_of: Callable[[float], float], target: float, most: float) -> float:
+    """Return the smallest argument up to `most` at which power reaches the target, or NaN."""
     if power_of(most) < target:
         return math.nan
     low, high = 0.0, most
@@ -127,11 +127,11 @@ def simulate_mcnemar_power(
     alpha: float = 0.05,
     simulations: int = 2000,
 ) -> float:
-    """The share of simulated test sets on which the mid-p test finds a difference (Card et al. 2020)."""
+    """Return the share of simulated test sets on which the mid-p test is significant (Card et al. 2020)."""
     draws = rng.multinomial(items, [only_first, only_second, max(0.0, 1 - only_first - only_second)], size=simulations)
     pairs, times = np.unique(draws[:, :2], axis=0, return_counts=True)
-    found = [mcnemar(int(b), int(c)).p <= alpha for b, c in pairs]
-    return float(times[found].sum() / simulations)
+    significant = [mcnemar(int(b), int(c)).p <= alpha for b, c in pairs]
+    return float(times[significant].sum() / simulations)
 
 
 def paired_power(  # noqa: PLR0913 (what a person would vary)
@@ -150,14 +150,14 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     Parameters
     ----------
     units
-        The size of the test set to ask about; the one given by default.
+        Size of the test set; by default that of the counts.
 
     Notes
     -----
-    The observed units are taken for the population. The difference has the standard error s/√n of its
-    linearisation (what leaving a unit out changes), so power is Φ(|d| √n / s - z) + Φ(-|d| √n / s - z). The
-    simulation draws test sets of `units` units with replacement, tests each, and counts: by the exact permutation
-    test where the systems share their totals, else by the t-test of the linearised difference.
+    The observed units are taken as the population. The standard error s/√n of the difference is that of its jackknife
+    linearisation, so power is Φ(|d| √n / s - z) + Φ(-|d| √n / s - z). The simulation draws test sets of `units` units
+    with replacement and tests each: by the exact permutation test where both systems have the same totals, else by the
+    t-test of the linearised difference.
 
     Examples
     --------
@@ -178,8 +178,10 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     deviation = float(np.sqrt((influence**2).mean()))
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     if deviation == 0:
-        found = float(difference != 0)
-        return PowerAnalysis(difference, size, alpha, found, found, math.nan, 2.0 if difference else math.inf, target)
+        certain = float(difference != 0)
+        return PowerAnalysis(
+            difference, size, alpha, certain, certain, math.nan, 2.0 if difference else math.inf, target
+        )
 
     def power_of(size: int, gap: float) -> float:
         shift = gap * math.sqrt(size) / deviation
@@ -188,41 +190,41 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     needed = max(2, math.ceil(((reach + wanted) * deviation / difference) ** 2)) if difference else math.inf
     if is_additive(first_NF, second_NF):
         gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT].astype(np.int64)
-        simulated = _simulated_exactly(gaps, size, alpha, simulations, rng)
+        simulated = _simulate_exact(gaps, size, alpha, simulations, rng)
     else:
-        simulated = _simulated(difference, influence, size, alpha, simulations, rng)
+        simulated = _simulate_t_test(difference, influence, size, alpha, simulations, rng)
     power, smallest = power_of(size, abs(difference)), (reach + wanted) * deviation / math.sqrt(size)
     return _with_curves(PowerAnalysis(difference, size, alpha, power, simulated, smallest, needed, target), power_of)
 
 
 def _influence(counts_NF: Counts, value: Value) -> np.ndarray:
-    """How much more a unit adds to the score than the average unit does, times the number of units (jackknife)."""
+    """Return the influence of each unit on the score (jackknife)."""
     total = counts_NF.sum(axis=0).astype(np.float64)
     left_out = value(total - counts_NF)
     return np.asarray((len(counts_NF) - 1) * (left_out.mean() - left_out))
 
 
-def _simulated_exactly(gaps: np.ndarray, size: int, alpha: float, simulations: int, rng: np.random.Generator) -> float:
-    found = sum(lattice_p(gaps[rng.integers(0, len(gaps), size)]) <= alpha for _ in range(simulations))
-    return found / simulations
+def _simulate_exact(gaps: np.ndarray, size: int, alpha: float, simulations: int, rng: np.random.Generator) -> float:
+    significant = sum(lattice_p(gaps[rng.integers(0, len(gaps), size)]) <= alpha for _ in range(simulations))
+    return significant / simulations
 
 
-def _simulated(
+def _simulate_t_test(
     difference: float, influence: np.ndarray, size: int, alpha: float, simulations: int, rng: np.random.Generator
 ) -> float:
     from scipy.special import stdtrit
 
     reach = float(stdtrit(size - 1, 1 - alpha / 2))
-    found = 0
+    significant = 0
     block = max(1, BLOCK // size)
     for start in range(0, simulations, block):
         drawn = influence[rng.integers(0, len(influence), (min(block, simulations - start), size))]
         mean, error = difference + drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / math.sqrt(size)
-        found += int(np.count_nonzero(np.abs(mean) > reach * error))
-    return found / simulations
+        significant += int(np.count_nonzero(np.abs(mean) > reach * error))
+    return significant / simulations
 
 
 def _check(alpha: float, target: float) -> None:
-    for name, each in (("alpha", alpha), ("power", target)):
-        if not 0 < each < 1:
-            raise InputError(f"{name} {each}; expected between 0 and 1")
+    for name, value in (("alpha", alpha), ("power", target)):
+        if not 0 < value < 1:
+            raise InputError(f"{name} {value}; expected between 0 and 1")

@@ -1,8 +1,7 @@
-"""How alike two rankings are: Kendall's tau, its weighted form, and Spearman's rho, one pair or thousands at once.
+"""Rank correlations: Kendall's tau, weighted tau, and Spearman's rho, of one pair of rankings or of many.
 
-Rankings are given as scores, the greatest first. A ranking that puts all systems level orders nothing, and its
-correlation with any other is NaN. The time grows with the square of the number of systems: a thousand rankings of 80
-take 7 ms, one of 10,000 items 0.1 s.
+Rankings are given as scores, the greatest first. If all systems are tied, the correlation is NaN. The time is quadratic
+in the number of systems: a thousand rankings of 80 take 7 ms, one of 10,000 items 0.1 s.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.statistics import tau_sums
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 
 RANKED_BY = ("both", "first", "second")
 
 
 def kendall(first_S: ArrayLike, second_S: ArrayLike) -> float:
-    """Kendall's tau-b of two rankings; see `kendall_rows`.
+    """Return Kendall's tau-b of two rankings; see `kendall_rows`.
 
     Examples
     --------
@@ -29,25 +28,20 @@ def kendall(first_S: ArrayLike, second_S: ArrayLike) -> float:
 
 
 def kendall_rows(first_BS: ArrayLike, second: ArrayLike) -> Values:
-    """Kendall's tau-b of each row with one ranking, or with the same row of as many.
+    """Return Kendall's tau-b of each row with one ranking, or with the same row of another matrix.
 
     Notes
     -----
     (C - D) / √((C + D + T_x)(C + D + T_y)), with C pairs of systems in the same order, D in opposite order, T_x tied in
     the second ranking only and T_y in the first only (Kendall 1945). NaN where all are tied.
-
-    Examples
-    --------
-    >>> kendall_rows([[1, 2, 3], [3, 2, 1], [1, 3, 2]], [10, 20, 30])
-    array([ 1.        , -1.        ,  0.33333333])
     """
-    first, others = _checked(first_BS, second)
+    first, others = _check_rankings(first_BS, second)
     sums_B6 = _pair_sums(first, others, np.ones(first.shape[1]))
     return _ratio(sums_B6[:, :3])
 
 
 def weighted_kendall(first_S: ArrayLike, second_S: ArrayLike, *, ranked_by: str = "both") -> float:
-    """Vigna's weighted tau of two rankings; see `weighted_kendall_rows`.
+    """Return Vigna's weighted tau of two rankings; see `weighted_kendall_rows`.
 
     Examples
     --------
@@ -58,22 +52,17 @@ def weighted_kendall(first_S: ArrayLike, second_S: ArrayLike, *, ranked_by: str 
 
 
 def weighted_kendall_rows(first_BS: ArrayLike, second: ArrayLike, *, ranked_by: str = "both") -> Values:
-    """Weighted Kendall's tau, in which the top counts most, of each row with one ranking or with as many.
+    """Return the top-weighted Kendall's tau of each row with one ranking, or with the same row of another matrix.
 
     Notes
     -----
     As tau-b, but a pair of systems of ranks r and s (from 0) counts 1/(r + 1) + 1/(s + 1) (Vigna 2015, the additive
     hyperbolic weigher). Ranks come from the first ranking, ties broken by the second ("first"), the other way round
     ("second"), or tau is the mean of both ("both"). Equals `scipy.stats.weightedtau`. NaN where all are tied.
-
-    Examples
-    --------
-    >>> weighted_kendall_rows([[1, 2, 3, 4], [1, 2, 4, 3], [2, 1, 3, 4]], [10, 20, 30, 40])
-    array([1.        , 0.52      , 0.81333333])
     """
     if ranked_by not in RANKED_BY:
         raise NameUnknown("ranking to take ranks from", ranked_by, RANKED_BY)
-    first, others = _checked(first_BS, second)
+    first, others = _check_rankings(first_BS, second)
     sums_B6 = _pair_sums(first, others, 1 / np.arange(1.0, first.shape[1] + 1))
     by_first, by_second = _ratio(sums_B6[:, :3]), _ratio(sums_B6[:, 3:])
     if ranked_by == "both":
@@ -82,7 +71,7 @@ def weighted_kendall_rows(first_BS: ArrayLike, second: ArrayLike, *, ranked_by: 
 
 
 def spearman(first_S: ArrayLike, second_S: ArrayLike) -> float:
-    """Spearman's rho of two rankings; see `spearman_rows`.
+    """Return Spearman's rho of two rankings; see `spearman_rows`.
 
     Examples
     --------
@@ -93,33 +82,22 @@ def spearman(first_S: ArrayLike, second_S: ArrayLike) -> float:
 
 
 def spearman_rows(first_BS: ArrayLike, second: ArrayLike) -> Values:
-    """Spearman's rho of each row with one ranking, or with the same row of as many.
+    """Return Spearman's rho of each row with one ranking, or with the same row of another matrix.
 
     Notes
     -----
-    The correlation of the ranks, tied ones averaged (Spearman 1904). Sums of doubled ranks are integers and so exact.
-    NaN where all are tied.
-
-    Examples
-    --------
-    >>> spearman_rows([[1, 2, 3], [3, 2, 1], [1, 3, 2]], [10, 20, 30])
-    array([ 1. , -1. ,  0.5])
+    The correlation of mean ranks (Spearman 1904). Sums of doubled ranks are integers and so exact. NaN where all are
+    tied.
     """
-    first, others = _checked(first_BS, second)
+    first, others = _check_rankings(first_BS, second)
     middle = first.shape[1] + 1
     x, y = doubled_ranks(first) - middle, doubled_ranks(others) - middle
-    together = (x * y).sum(axis=1)
-    return _ratio(np.stack([together, (x * x).sum(axis=1), np.broadcast_to((y * y).sum(axis=1), len(x))], axis=1))
+    product = (x * y).sum(axis=1)
+    return _ratio(np.stack([product, (x * x).sum(axis=1), np.broadcast_to((y * y).sum(axis=1), len(x))], axis=1))
 
 
 def doubled_ranks(values_BN: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Twice the rank of every value in its row, tied ones averaged: whole numbers, 2 for a single least value.
-
-    Examples
-    --------
-    >>> doubled_ranks(np.array([[0.5, 0.1, 0.5, 0.9]]))
-    array([[5, 2, 5, 8]])
-    """
+    """Return twice the mean rank of every value in its row, an integer; 2 is the smallest value."""
     order = np.argsort(values_BN, axis=1, kind="stable")
     ordered = np.take_along_axis(values_BN, order, axis=1)
     places = np.arange(values_BN.shape[1])
@@ -142,27 +120,27 @@ def _pair_sums(first_BS: Values, second_BS: Values, weights_S: Values) -> Values
 
 
 def _ratio(sums_B3: NDArray[np.float64] | NDArray[np.int64]) -> Values:
-    """Of (u, v, w): u / √(v w), NaN where v or w is 0."""
-    together, x, y = sums_B3.astype(np.float64).T
+    """Return u / √(v w) of columns (u, v, w), NaN where v or w is 0."""
+    product, x, y = sums_B3.astype(np.float64).T
     with np.errstate(invalid="ignore"):
-        ratio: Values = np.clip(together / np.sqrt(x * y), -1, 1)
+        ratio: Values = np.clip(product / np.sqrt(x * y), -1, 1)
     return ratio
 
 
 def _one_row(first_S: ArrayLike, second_S: ArrayLike) -> tuple[Values, Values]:
     first, second = np.asarray(first_S, dtype=np.float64), np.asarray(second_S, dtype=np.float64)
     if first.ndim != 1 or second.ndim != 1:
-        raise InputError(f"rankings: arrays of shapes {first.shape} and {second.shape}; expected one score a system")
+        raise InputError(f"rankings: arrays of shapes {first.shape} and {second.shape}; expected one score per system")
     return first[None], second
 
 
-def _checked(first_BS: ArrayLike, second: ArrayLike) -> tuple[Values, Values]:
-    """Both as rows, the second perhaps a single one."""
+def _check_rankings(first_BS: ArrayLike, second: ArrayLike) -> tuple[Values, Values]:
+    """Return both as matrices; the second may have one row."""
     first = np.ascontiguousarray(first_BS, dtype=np.float64)
     others = np.ascontiguousarray(second, dtype=np.float64)
     fits = first.ndim == 2 and (others.shape == first.shape or others.shape == first.shape[1:])
     if not fits:
-        expected = "rankings in rows, and one ranking or as many of the same systems"
+        expected = "rankings in rows, and one or as many rankings of the same systems"
         raise InputError(f"rankings: arrays of shapes {first.shape} and {others.shape}; expected {expected}")
     if first.shape[1] < 2:
         raise InputError(f"rankings: of {first.shape[1]} systems; expected at least 2")

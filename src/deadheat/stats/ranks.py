@@ -1,7 +1,7 @@
-"""Many systems over many data sets: average ranks, Friedman's test, and which systems differ.
+"""Many systems over many data sets: average ranks, Friedman's test, and pairwise tests.
 
-A table `scores_SD` has a row a system and a column a data set, and more is better (negate what is an error rate).
-Rank 1 is the best; tied systems share the average of their ranks.
+A table `scores_SD` has one row per system and one column per data set, and higher is better (negate error rates).
+Rank 1 is the best; tied systems have their mean rank.
 """
 
 from __future__ import annotations
@@ -10,26 +10,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.stats.corrections import check_alpha, distinct_names, holm
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values, check_alpha, distinct_names
+from deadheat.stats.corrections import holm
 from deadheat.stats.rankings import doubled_ranks
 from deadheat.stats.wilcoxon import paired_differences, signed_rank_rows
 
 MISSING = ("refuse", "drop")
 METHODS = ("nemenyi", "wilcoxon-holm")
-MOST_CLIQUES = 1000
-STEP = 1 / 8  # of the quadrature: relative errors below 1e-14 up to 300 systems, 1e-11 for 2000
+MAX_CLIQUES = 1000
+STEP = 1 / 8  # of the quadrature; relative errors are below 1e-14 up to 300 systems, 1e-11 for 2000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Friedman:
-    """Friedman's test that all systems are equally good, with its sharper form by Iman and Davenport."""
+    """Friedman's test that all systems are equally good, also in the form of Iman and Davenport."""
 
     chi_square: float
     p_chi_square: float
@@ -46,23 +45,12 @@ class Friedman:
         chi = f"Friedman chi-square({systems - 1}) = {self.chi_square:.3f}, p = {self.p_chi_square:.4g}"
         return f"{f}; {chi}; {_sizes(self)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "chi_square": self.chi_square,
-            "p_chi_square": self.p_chi_square,
-            "f": self.f if math.isfinite(self.f) else None,
-            "p": self.p,
-            "average_ranks": self.average_ranks_S.tolist(),
-            "data_sets": self.data_sets,
-            "dropped": self.dropped,
-        }
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairwise:
     """All pairs of systems: corrected p-values, symmetric and 1 on the diagonal, in the order of `names`.
 
-    `critical_difference` is how far apart two average ranks must be; None where that is not what decides.
+    `critical_difference` is the significant difference between average ranks; None for `wilcoxon-holm`.
     """
 
     method: str
@@ -76,29 +64,17 @@ class Pairwise:
 
     def __str__(self) -> str:
         first, second = np.triu_indices(len(self.names), 1)
-        found = int((self.p_values_SS[first, second] <= self.alpha).sum())
+        significant = int((self.p_values_SS[first, second] <= self.alpha).sum())
         distance = "" if self.critical_difference is None else f", critical difference {self.critical_difference:.3f}"
-        return f"{self.method}: {found} of {len(first)} pairs differ at {self.alpha:g}{distance}; {_sizes(self)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "method": self.method,
-            "systems": list(self.names),
-            "average_ranks": self.average_ranks_S.tolist(),
-            "p_values": self.p_values_SS.tolist(),
-            "critical_difference": self.critical_difference,
-            "alpha": self.alpha,
-            "data_sets": self.data_sets,
-            "dropped": self.dropped,
-        }
+        return f"{self.method}: {significant} of {len(first)} pairs differ at {self.alpha:g}{distance}; {_sizes(self)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CriticalDifference:
-    """What a critical-difference diagram shows: average ranks, and bars over systems that are not told apart.
+    """The data of a critical-difference diagram: average ranks, and cliques of systems without significant differences.
 
-    A clique names two or more systems, best first, of which no two differ significantly, and to which no other could
-    be added. With "wilcoxon-holm" a system ranked between those of a clique need not belong to it.
+    A clique is a maximal set of two or more systems, best first, of which no two differ significantly. With
+    "wilcoxon-holm", a system ranked between those of a clique need not belong to it.
     """
 
     pairs: Pairwise
@@ -117,11 +93,7 @@ class CriticalDifference:
         ranked = sorted(zip(self.pairs.average_ranks_S.tolist(), self.pairs.names, strict=True), key=lambda r: r[0])
         listed = ", ".join(f"{name} {rank:.2f}" for rank, name in ranked)
         level = "; ".join(" = ".join(clique) for clique in self.cliques) or "none"
-        return f"average ranks: {listed}; not told apart: {level} ({self.pairs})"
-
-    def to_dict(self) -> dict[str, Any]:
-        cliques = [list(clique) for clique in self.cliques]
-        return {**self.pairs.to_dict(), "cliques": cliques, "friedman": self.friedman.to_dict()}
+        return f"average ranks: {listed}; no significant difference: {level} ({self.pairs})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,13 +114,7 @@ class _Table:
 
 
 def average_ranks(scores_SD: ArrayLike) -> Values:
-    """The mean of each system's ranks over the data sets, 1 if it is the best on all.
-
-    Examples
-    --------
-    >>> average_ranks([[0.9, 0.8, 0.7], [0.8, 0.8, 0.6], [0.7, 0.6, 0.8]])
-    array([1.5       , 2.16666667, 2.33333333])
-    """
+    """Return the mean rank of each system over the data sets."""
     return _table(scores_SD, None, None, "refuse").average_ranks_S
 
 
@@ -165,9 +131,9 @@ def friedman(
     -----
     With R_j the mean rank of system j of S over D data sets, χ² = (S - 1) D² Σ(R_j - (S+1)/2)² / Σ(r_ij - (S+1)/2)²,
     which is Friedman's (1937) statistic corrected for ties, and F = (D - 1) χ² / (D (S - 1) - χ²) with S - 1 and
-    (S - 1)(D - 1) degrees of freedom (Iman and Davenport 1980). If all data sets rank alike F is infinite, and its p
-    is the chance of that: of all orders, the share that is the one at hand, D - 1 times (Conover 1999). If all systems
-    are tied on every data set, both statistics are 0 and p is 1.
+    (S - 1)(D - 1) degrees of freedom (Iman and Davenport 1980). If all data sets have the same ranking, F is infinite,
+    and p is the probability of that (Conover 1999). If all systems are tied on every data set, both statistics are 0
+    and p is 1.
 
     Examples
     --------
@@ -192,7 +158,7 @@ def nemenyi(
     -----
     Two of S systems over D data sets differ if their average ranks are at least q √(S(S+1)/6D) apart, with √2 q the
     upper alpha quantile of the studentized range of S normal variables (Nemenyi 1963; Demšar 2006). The p-values are
-    that range's, and so already corrected. Whether a pair differs depends on which other systems are in the table.
+    corrected for all pairs. Whether a pair differs depends on the other systems in the table.
 
     Examples
     --------
@@ -215,8 +181,8 @@ def wilcoxon_holm(
 
     Notes
     -----
-    One signed-rank test a pair over the data sets (`signed_rank`), then `holm` over all pairs, as Benavoli, Corani and
-    Mangili (2016) recommend: whether a pair differs does not hang on the ranks of others.
+    One signed-rank test per pair over the data sets (`signed_rank`), then `holm` over all pairs, as recommended by
+    Benavoli, Corani and Mangili (2016): the result of a pair does not depend on the ranks of other systems.
 
     Examples
     --------
@@ -241,7 +207,7 @@ def critical_difference(
     Notes
     -----
     Pairs are compared by `nemenyi` or `wilcoxon_holm`, and differ if their corrected p-value is at most alpha. The
-    comparison of pairs means little where `friedman` finds no difference at all, so that its result comes along.
+    result includes `friedman`, because pairwise tests mean little if it is not significant.
 
     Examples
     --------
@@ -259,25 +225,18 @@ def critical_difference(
 
 
 def studentized_range_tail(quantiles: ArrayLike, groups: int) -> Values:
-    """The chance that the range of standard normal variables is greater, by quadrature.
+    """Return the upper tail of the range of standard normal variables, by quadrature.
 
-    Notes
-    -----
     For k variables, 1 - k ∫ φ(z) [Φ(z) - Φ(z - q)]^(k-1) dz. Because k ∫ φ(z) Φ(z)^(k-1) dz is 1, that is the integral
-    of a difference of powers, which loses no digits where the chance is small. The integrand and all its derivatives
-    vanish at both ends, so that equal steps converge faster than any power of the step.
-
-    Examples
-    --------
-    >>> studentized_range_tail([3.314], 3).round(4)
-    array([0.05])
+    of a difference of powers, which is precise also for small tails. The integrand and all its derivatives vanish at
+    both ends, so the trapezoidal rule converges faster than any power of the step.
     """
     from scipy.special import log_ndtr
 
     z = np.arange(-9, 39, STEP)
     q = np.asarray(quantiles, dtype=np.float64)[..., None]
     whole = log_ndtr(z)
-    with np.errstate(divide="ignore"):  # the logarithm of 0: the whole power is lost
+    with np.errstate(divide="ignore"):  # logarithm of 0
         lost = -np.expm1((groups - 1) * np.log1p(-np.exp(np.minimum(0.0, log_ndtr(z - q) - whole))))
     density = np.exp((groups - 1) * whole - z * z / 2) / math.sqrt(2 * math.pi)
     tail: Values = np.minimum(1.0, groups * (density * lost).sum(axis=-1) * STEP)
@@ -286,7 +245,7 @@ def studentized_range_tail(quantiles: ArrayLike, groups: int) -> Values:
 
 @cache
 def studentized_range_quantile(alpha: float, groups: int) -> float:
-    """What the range of standard normal variables exceeds with chance alpha, by halving."""
+    """Return the upper alpha quantile of the range of standard normal variables, by bisection."""
     low, high = 0.0, 80.0
     while True:
         middle = (low + high) / 2
@@ -305,7 +264,7 @@ def _friedman(table: _Table) -> Friedman:
     data_sets, systems = ranks_DS.shape
     if data_sets < 2:
         raise InputError(f"friedman: {data_sets} data sets with all scores; expected at least 2")
-    # Four times the usual sums of squares, and so whole numbers: whether all data sets agree is then exact.
+    # Four times the usual sums of squares, which are integers, so that comparisons are exact.
     centred = ranks_DS - (systems + 1)
     between, total = int((centred.sum(axis=0) ** 2).sum()), int((centred**2).sum())
     chi_square = (systems - 1) * between / total if total else 0.0
@@ -327,7 +286,7 @@ def _nemenyi(table: _Table, alpha: float) -> Pairwise:
     systems, data_sets = table.scores_SD.shape
     unit = math.sqrt(systems * (systems + 1) / (12 * data_sets))
     first, second = np.triu_indices(systems, 1)
-    p_SS = _both_ways(studentized_range_tail(np.abs(ranks[first] - ranks[second]) / unit, systems), systems)
+    p_SS = _symmetric(studentized_range_tail(np.abs(ranks[first] - ranks[second]) / unit, systems), systems)
     distance = unit * studentized_range_quantile(alpha, systems)
     return Pairwise("nemenyi", table.names, ranks, p_SS, distance, alpha, data_sets, table.dropped)
 
@@ -338,11 +297,11 @@ def _wilcoxon_holm(table: _Table, alpha: float) -> Pairwise:
     systems, data_sets = scores.shape
     first, second = np.triu_indices(systems, 1)
     tests = signed_rank_rows(paired_differences(scores[first], scores[second]))
-    p_SS = _both_ways(holm([test.p for test in tests]), systems)
+    p_SS = _symmetric(holm([test.p for test in tests]), systems)
     return Pairwise("wilcoxon-holm", table.names, table.average_ranks_S, p_SS, None, alpha, data_sets, table.dropped)
 
 
-def _both_ways(p_values: Values, systems: int) -> Values:
+def _symmetric(p_values: Values, systems: int) -> Values:
     p_SS = np.ones((systems, systems))
     first, second = np.triu_indices(systems, 1)
     p_SS[first, second] = p_SS[second, first] = p_values
@@ -350,16 +309,16 @@ def _both_ways(p_values: Values, systems: int) -> Values:
 
 
 def _cliques(alike_SS: np.ndarray, order: np.ndarray) -> list[tuple[int, ...]]:
-    """Maximal sets of two or more systems of which all pairs are alike, by Bron and Kerbosch (1973) with pivots."""
+    """Return maximal cliques of two or more systems, by Bron and Kerbosch (1973) with pivots."""
     size = len(order)
     neighbours = [{j for j in range(size) if j != i and alike_SS[order[i], order[j]]} for i in range(size)]
-    found: list[list[int]] = []
+    cliques: list[list[int]] = []
 
     def extend(clique: list[int], open_: set[int], closed: set[int]) -> None:
         if not open_ and not closed and len(clique) > 1:
-            found.append(sorted(clique))
-        if len(found) > MOST_CLIQUES:
-            raise InputError(f"cliques: more than {MOST_CLIQUES} groups of systems; expected method 'nemenyi'")
+            cliques.append(sorted(clique))
+        if len(cliques) > MAX_CLIQUES:
+            raise InputError(f"cliques: more than {MAX_CLIQUES} groups of systems; expected method 'nemenyi'")
         if not open_:
             return
         pivot = max(open_ | closed, key=lambda i: len(neighbours[i] & open_))
@@ -369,14 +328,14 @@ def _cliques(alike_SS: np.ndarray, order: np.ndarray) -> list[tuple[int, ...]]:
             closed = closed | {i}
 
     extend([], set(range(size)), set())
-    return [tuple(order[clique].tolist()) for clique in sorted(found)]
+    return [tuple(order[clique].tolist()) for clique in sorted(cliques)]
 
 
 def _table(scores_SD: ArrayLike, names: Sequence[str] | None, datasets: Sequence[str] | None, missing: str) -> _Table:
-    """A whole table with two systems or more, or an error that names what is wrong with it."""
+    """Check a table of scores."""
     scores = np.asarray(scores_SD, dtype=np.float64)
     if missing not in MISSING:
-        raise NameUnknown("rule for missing scores", missing, MISSING)
+        raise NameUnknown("missing", missing, MISSING)
     if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 1:
         raise InputError(f"scores: shape {scores.shape}; expected two or more systems in rows, data sets in columns")
     systems = distinct_names(names, scores.shape[0], "system")

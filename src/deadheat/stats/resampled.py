@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError
-from deadheat.stats.corrections import check_alpha
+from deadheat.stats.checks import check_alpha
 
 MIN_EQUAL = 5  # splits: as many equal differences are taken for a difference, fewer show nothing
 

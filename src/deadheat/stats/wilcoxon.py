@@ -1,31 +1,30 @@
-"""Paired tests that only use order: Wilcoxon's signed ranks and the sign test, over units or data sets."""
+"""Wilcoxon's signed-rank test and the sign test, over units or data sets."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.statistics import signed_rank_tails
-from deadheat.stats.intervals import Values
+from deadheat.stats.checks import Values
 from deadheat.stats.rankings import doubled_ranks
 
 ZEROS = ("wilcoxon", "pratt")
 METHODS = ("auto", "exact", "normal")
-EXACT_LIMIT = 60  # differences; with 61 the normal approximation is 0.1 % off at p = 0.05, a quarter too large at 0.001
-EXACT_CELLS = 1 << 22  # of the table of sums; only Pratt's rule with very many zeros needs more
-RESOLUTION = 2.0**-40  # of the greatest score: what is closer is equal
+EXACT_LIMIT = 60  # differences; beyond, the error of the normal approximation is 0.1 % at p = 0.05, 25 % at 0.001
+EXACT_CELLS = 1 << 22  # of the table of sums; only Pratt's rule with many zeros needs more
+RESOLUTION = 2.0**-40  # of the greatest score; smaller differences are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
 class SignedRank:
-    """Wilcoxon's signed-rank test: the rank sums of positive and negative differences, and how likely they are.
+    """Wilcoxon's signed-rank test: the rank sums of positive and negative differences, and the p-value.
 
-    `n` counts the differences that are not zero.
+    `n` counts the nonzero differences.
     """
 
     positive: float
@@ -50,23 +49,10 @@ class SignedRank:
         p = f"p = {self.p:.4g} ({self.method})"
         return f"signed-rank W = {self.statistic:g}, {p}, effect {self.effect:+.2f}, n = {self.n}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "test": "signed-rank",
-            "statistic": self.statistic,
-            "positive": self.positive,
-            "negative": self.negative,
-            "p": self.p,
-            "effect": self.effect,
-            "n": self.n,
-            "zeros": self.zeros,
-            "method": self.method,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class SignTest:
-    """The sign test: how many differences are positive, negative, zero, and how likely that is."""
+    """The sign test: the numbers of positive, negative and zero differences, and the p-value."""
 
     positive: int
     negative: int
@@ -80,110 +66,80 @@ class SignTest:
 
     @property
     def n(self) -> int:
-        """Differences that are not zero."""
+        """Number of nonzero differences."""
         return self.positive + self.negative
 
     @property
     def effect(self) -> float:
-        """Share of positive less share of negative differences, from -1 to 1; 0 if there is no difference."""
+        """Share of positive minus share of negative differences, from -1 to 1; 0 if there is no difference."""
         return (self.positive - self.negative) / self.n if self.n else 0.0
 
     def __str__(self) -> str:
         counts = f"{self.positive} up, {self.negative} down, {self.zeros} equal"
         return f"sign test: {counts}, p = {self.p:.4g}, effect {self.effect:+.2f}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "test": "sign",
-            "statistic": self.statistic,
-            "positive": self.positive,
-            "negative": self.negative,
-            "zeros": self.zeros,
-            "p": self.p,
-            "effect": self.effect,
-            "n": self.n,
-        }
-
 
 def paired_differences(first: ArrayLike, second: ArrayLike) -> Values:
-    """First scores less second ones, so that differences that are equal in decimals are equal here.
+    """Subtract scores so that differences that are equal in decimals are equal.
 
-    Notes
-    -----
-    In binary 90.3 - 90.1 exceeds 60.3 - 60.1, and a test on ranks would take the rounding error for an order.
-    Differences are rounded to a multiple of 2^-40 (about 12 digits) of the first power of two above the scores.
-
-    Examples
-    --------
-    >>> bool(90.3 - 90.1 > 60.3 - 60.1)
-    True
-    >>> a, b = paired_differences([90.3, 60.3], [90.1, 60.1])
-    >>> bool(a == b)
-    True
+    In binary, 90.3 - 90.1 exceeds 60.3 - 60.1, which would matter to a test on ranks. Differences are rounded to
+    multiples of 2^-40 (about 12 digits) of the first power of two above the scores.
     """
     left, right = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if left.shape != right.shape:
-        raise InputError(f"paired scores: shapes {left.shape} and {right.shape}; expected as many of both")
+        raise InputError(f"paired scores: shapes {left.shape} and {right.shape}; expected equal shapes")
     for name, scores in (("first", left), ("second", right)):
         wrong = np.argwhere(~np.isfinite(scores))
         if len(wrong):
-            place = ", ".join(str(i + 1) for i in wrong[0])
-            raise InputError(f"{name} score {place}: {scores[tuple(wrong[0])]}; expected a finite number")
+            position = ", ".join(str(i + 1) for i in wrong[0])
+            raise InputError(f"{name} score {position}: {scores[tuple(wrong[0])]}; expected a finite number")
     greatest = max(np.abs(left).max(initial=0.0), np.abs(right).max(initial=0.0))
     step = math.ldexp(RESOLUTION, math.frexp(greatest)[1])
-    # A step of 0: the scores are so near to 0 that floats have no digits to spare.
+    # The step is 0 for scores near the smallest floats.
     return np.round((left - right) / step) * step if step > 0 else left - right
 
 
 def signed_rank(
     differences_N: ArrayLike, *, zeros: str = "wilcoxon", method: str = "auto", continuity: bool = False
 ) -> SignedRank:
-    """Two-sided signed-rank test of whether paired differences are as often, and as far, up as down.
+    """Two-sided signed-rank test of whether paired differences are symmetric about zero.
 
     Parameters
     ----------
     differences_N
-        One a unit or data set; `paired_differences` makes them of scores.
+        One per unit or data set; `paired_differences` computes them from scores.
     zeros
-        "wilcoxon" drops differences of zero; "pratt" ranks them with the others, and then drops them.
+        "wilcoxon" drops zero differences; "pratt" drops them after ranking.
     method
-        "exact", "normal", or "auto": exact up to 60 differences that are not zero.
+        "exact", "normal", or "auto": exact up to 60 nonzero differences.
     continuity
-        Whether the normal approximation moves the rank sum half a rank to its mean. Without ties that is nearer
-        the exact p-value from about 0.1 up, and further away, on the safe side, from 0.05 down.
+        Whether to use a continuity correction in the normal approximation. Without ties it is more precise for
+        p-values above 0.1, and conservative below 0.05.
 
     Notes
     -----
-    The absolute differences are ranked, ties averaged; W is the sum of the ranks of the positive (Wilcoxon 1945).
-    Exact: over all 2^n ways to sign the ranks at hand, tied or not, twice the share of those with a sum at most the
-    smaller one, by dynamic programming. Normal: W has mean Σr/2 and variance Σr²/4, which is the usual formula with its
-    corrections for ties and for Pratt's zeros (Pratt 1959). Without any difference p is 1.
+    W is the sum of the mean ranks of the positive among the absolute differences (Wilcoxon 1945). Exact: twice the
+    share of all 2^n signs of the ranks with a sum at most the smaller one, by dynamic programming. Normal: W has mean
+    Σr/2 and variance Σr²/4, which includes the usual corrections for ties and for zeros (Pratt 1959). Without any
+    difference p is 1.
 
     Examples
     --------
     >>> print(signed_rank([1.2, 0.5, -0.1, 2.0, 0.7, 0.3]))
     signed-rank W = 1, p = 0.0625 (exact), effect +0.90, n = 6
     """
-    rows = _checked(differences_N, dimensions=1)[None]
+    rows = _check_differences(differences_N, dimensions=1)[None]
     return signed_rank_rows(rows, zeros=zeros, method=method, continuity=continuity)[0]
 
 
 def signed_rank_rows(
     differences_BN: ArrayLike, *, zeros: str = "wilcoxon", method: str = "auto", continuity: bool = False
 ) -> list[SignedRank]:
-    """The signed-rank test of every row: many pairs of systems over the same units.
-
-    Examples
-    --------
-    >>> for test in signed_rank_rows([[1.0, 2.0, 3.0], [0.0, -1.0, 1.0]]):
-    ...     print(test)
-    signed-rank W = 0, p = 0.25 (exact), effect +1.00, n = 3
-    signed-rank W = 1.5, p = 1 (exact), effect +0.00, n = 2
-    """
-    for kind, given, known in (("rule for zeros", zeros, ZEROS), ("method", method, METHODS)):
-        if given not in known:
-            raise NameUnknown(kind, given, known)
-    differences = _checked(differences_BN, dimensions=2)
+    """Signed-rank test of every row: many pairs of systems over the same units."""
+    for kind, value, choices in (("rule for zeros", zeros, ZEROS), ("method", method, METHODS)):
+        if value not in choices:
+            raise NameUnknown(kind, value, choices)
+    differences = _check_differences(differences_BN, dimensions=2)
     nonzero = differences != 0
     sizes = nonzero.sum(axis=1)
     ranks = doubled_ranks(np.abs(differences))
@@ -193,7 +149,7 @@ def signed_rank_rows(
     positive = np.where(differences > 0, ranks, 0).sum(axis=1)
     totals = ranks.sum(axis=1)
     smaller = np.minimum(positive, totals - positive)
-    exact = _exactly(sizes, smaller, method)
+    exact = _test_exactly(sizes, smaller, method)
     p_values = np.empty(len(ranks))
     p_values[exact] = _exact_p(ranks[exact], sizes[exact], smaller[exact])
     p_values[~exact] = _normal_p(ranks[~exact], smaller[~exact], continuity=continuity)
@@ -205,26 +161,26 @@ def signed_rank_rows(
             p=float(p),
             n=int(size),
             zeros=nonzero.shape[1] - int(size),
-            method="exact" if exactly else "normal",
+            method="exact" if is_exact else "normal",
         )
-        for up, total, p, size, exactly in columns
+        for up, total, p, size, is_exact in columns
     ]
 
 
 def sign_test(differences_N: ArrayLike) -> SignTest:
-    """Two-sided exact sign test of whether paired differences are as often up as down.
+    """Two-sided exact sign test of whether paired differences are as often positive as negative.
 
     Notes
     -----
-    Of n differences that are not zero, the number of positive ones is binomial with chance 1/2; p is twice the chance
-    of the smaller of both counts or less (Arbuthnott 1710). Without any difference p is 1.
+    The number of positive among the nonzero differences is binomial with probability 1/2; p is twice the probability of
+    the smaller of both counts or less (Arbuthnott 1710). Without any difference p is 1.
 
     Examples
     --------
     >>> print(sign_test([0.3, 0.1, -0.2, 0.4, 0.0, 0.8, 0.1]))
     sign test: 5 up, 1 down, 1 equal, p = 0.2188, effect +0.67
     """
-    differences = _checked(differences_N, dimensions=1)
+    differences = _check_differences(differences_N, dimensions=1)
     positive, negative = int((differences > 0).sum()), int((differences < 0).sum())
     n, fewer = positive + negative, min(positive, negative)
     if n <= 1000:
@@ -236,8 +192,8 @@ def sign_test(differences_N: ArrayLike) -> SignTest:
     return SignTest(positive=positive, negative=negative, zeros=len(differences) - n, p=min(1.0, p))
 
 
-def _exactly(sizes_B: NDArray[np.int64], smaller_B: NDArray[np.int64], method: str) -> NDArray[np.bool_]:
-    """Which rows to enumerate."""
+def _test_exactly(sizes_B: NDArray[np.int64], smaller_B: NDArray[np.int64], method: str) -> NDArray[np.bool_]:
+    """Return which rows to test exactly."""
     if method == "normal":
         return np.zeros(len(sizes_B), dtype=bool)
     possible = (sizes_B <= 1000) & (smaller_B < EXACT_CELLS)
@@ -249,14 +205,14 @@ def _exactly(sizes_B: NDArray[np.int64], smaller_B: NDArray[np.int64], method: s
 
 def _exact_p(ranks_BN: NDArray[np.int64], sizes_B: NDArray[np.int64], smaller_B: NDArray[np.int64]) -> Values:
     counts = np.empty(len(ranks_BN))
-    room = np.empty(smaller_B.max(initial=0) + 1)
+    workspace = np.empty(smaller_B.max(initial=0) + 1)
     ordered = np.sort(ranks_BN, axis=1)
-    signed_rank_tails(ordered.ravel(), ordered.shape[1], np.ascontiguousarray(smaller_B), room, counts)
+    signed_rank_tails(ordered.ravel(), ordered.shape[1], np.ascontiguousarray(smaller_B), workspace, counts)
     return np.minimum(1.0, np.ldexp(counts, 1 - sizes_B))
 
 
 def _normal_p(ranks_BN: NDArray[np.int64], smaller_B: NDArray[np.int64], *, continuity: bool) -> Values:
-    """From doubled ranks, as integers as long as possible: half a rank is 1 here."""
+    """Compute p-values from doubled ranks, in which half a rank is 1."""
     squares = (ranks_BN.astype(np.float64) ** 2).sum(axis=1)
     below = ranks_BN.sum(axis=1) - 2 * smaller_B  # four times the distance of W from its mean
     if continuity:
@@ -265,12 +221,12 @@ def _normal_p(ranks_BN: NDArray[np.int64], smaller_B: NDArray[np.int64], *, cont
     return np.array([math.erfc(gap / math.sqrt(2 * square)) if square else 1.0 for gap, square in pairs])
 
 
-def _checked(given: ArrayLike, *, dimensions: int) -> Values:
-    differences = np.asarray(given, dtype=np.float64)
+def _check_differences(values: ArrayLike, *, dimensions: int) -> Values:
+    differences = np.asarray(values, dtype=np.float64)
     if differences.ndim != dimensions:
         raise InputError(f"differences: an array of shape {differences.shape}; expected {dimensions} dimensions")
     wrong = np.argwhere(~np.isfinite(differences))
     if len(wrong):
-        place = ", ".join(str(i + 1) for i in wrong[0])
-        raise InputError(f"difference {place}: {differences[tuple(wrong[0])]}; expected a finite number")
+        position = ", ".join(str(i + 1) for i in wrong[0])
+        raise InputError(f"difference {position}: {differences[tuple(wrong[0])]}; expected a finite number")
     return differences

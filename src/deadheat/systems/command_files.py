@@ -11,8 +11,8 @@ from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
 from deadheat.corpus.reading import LENIENT_MODES, read
 from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
 from deadheat.errors import AlignmentError, InputError, NameUnknown
-from deadheat.text import pluralize
 from deadheat.kernels.conllu import STRING_COLUMNS
+from deadheat.text import pluralize
 
 FORMATS = ("auto", "conllu", "columns", "tagged")
 _SUFFIXES = {"columns": ".tsv", "tagged": ".tagged"}
@@ -85,39 +85,37 @@ def without_labels(corpus: Corpus, column: str, blank: str) -> Corpus:
     return replace(corpus, columns={**corpus.columns, column: nothing}, extras=replace(corpus.extras, codes=codes))
 
 
-def read_back(path: Path, given: Corpus) -> Corpus:
+def read_back(path: Path, request: Corpus) -> Corpus:
     """What a program wrote, in the format of what it was given. Of trees nothing is asked: they are not looked at."""
     if not path.is_file():
         raise InputError(f"{path}: was not written; expected the words of the input with labels")
-    format = given.layout.format
+    format = request.layout.format
     if format in ("conllu", "conllx"):
         return read(path, format=format, lenient=LENIENT_MODES)
-    columns = tuple(given.columns) if format == "columns" else None
-    return read(path, format=format, columns=columns, separator=given.layout.separator)
+    columns = tuple(request.columns) if format == "columns" else None
+    return read(path, format=format, columns=columns, separator=request.layout.separator)
 
 
-def check_same_words(given: Corpus, written: Corpus) -> None:
+def check_same_words(request: Corpus, response: Corpus) -> None:
     """Whether a program wrote the words it was given, in the same sentences."""
-    forms, others = given.column("form"), written.column("form")
+    forms, others = request.column("form"), response.column("form")
     renumbered: Codes = forms.vocabulary.codes_of(others.vocabulary)[others.codes]
     size = min(len(forms), len(others))
     different = np.flatnonzero(forms.codes[:size] != renumbered[:size])
-    sentences = min(given.sentences, written.sentences)
-    misaligned = np.flatnonzero(given.offsets[1 : sentences + 1] != written.offsets[1 : sentences + 1])
-    ends = np.minimum(given.offsets[misaligned + 1], written.offsets[misaligned + 1])
+    sentences = min(request.sentences, response.sentences)
+    misaligned = np.flatnonzero(request.offsets[1 : sentences + 1] != response.offsets[1 : sentences + 1])
+    ends = np.minimum(request.offsets[misaligned + 1], response.offsets[misaligned + 1])
     if len(different) and (not len(ends) or different[0] < ends[0]):
         word = int(different[0])
-        path, line = written.line_of_word(word)
+        path, line = response.line_of_word(word)
         wrong, right = others.vocabulary[int(others.codes[word])], forms.vocabulary[int(forms.codes[word])]
         raise AlignmentError(f"{path}:{line}: word {wrong!r}; expected {right!r} as in the input")
     if len(misaligned):
         sentence = int(misaligned[0])
-        path, line = written.line_of_word(int(written.offsets[sentence]))
-        actual, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (written, given))
-        raise AlignmentError(
-            f"{path}:{line}: sentence {sentence + 1} has {pluralize(actual, 'word')}; expected {expected} as in the input"
-        )
-    if given.sentences != written.sentences:
-        raise AlignmentError(
-            f"{written.name}: {pluralize(written.sentences, 'sentence')}; expected {given.sentences:,} as in the input"
-        )
+        path, line = response.line_of_word(int(response.offsets[sentence]))
+        actual, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (response, request))
+        has = f"sentence {sentence + 1} has {pluralize(actual, 'word')}"
+        raise AlignmentError(f"{path}:{line}: {has}; expected {expected} as in the input")
+    if request.sentences != response.sentences:
+        has = pluralize(response.sentences, "sentence")
+        raise AlignmentError(f"{response.name}: {has}; expected {request.sentences:,} as in the input")

@@ -279,8 +279,8 @@ def biaffine(settings: ParserSettings, *, trees: str = "any", arc_size: int = 0,
     arc_size, relation_size
         Sizes of the vectors that arcs and relations are scored by.
     """
-    own = {"arc_size": arc_size, "relation_size": relation_size, "trees": trees}
-    return _parser("biaffine.v1", settings, AttentionShape, own)
+    parser_settings = {"arc_size": arc_size, "relation_size": relation_size, "trees": trees}
+    return _parser("biaffine.v1", settings, AttentionShape, parser_settings)
 
 
 @SYSTEMS.add("pointer.v1", shared=ParserSettings)
@@ -299,8 +299,8 @@ def pointer(
         Units of the LSTM that reads the words once more and points; 0 is as many as the last layer has.
     """
     last = layer_sizes(settings.units or settings.defaults["units"])[-1]
-    own = {"arc_size": arc_size, "relation_size": relation_size, "trees": "beam", "beam": beam}
-    return _parser("pointer.v1", settings, AttentionShape, own | {"decoder": decoder or last})
+    parser_settings = {"arc_size": arc_size, "relation_size": relation_size, "trees": "beam", "beam": beam}
+    return _parser("pointer.v1", settings, AttentionShape, parser_settings | {"decoder": decoder or last})
 
 
 @SYSTEMS.add("bracketing.v1", shared=ParserSettings)
@@ -326,14 +326,14 @@ def archybrid(settings: ParserSettings, *, hidden: int = 0) -> System:
     return _parser("archybrid.v1", settings, TransitionShape, {"hidden": hidden})
 
 
-def _parser(name: str, settings: ParserSettings, kind: type[Shape], own: Mapping[str, Any]) -> System:
+def _parser(name: str, settings: ParserSettings, kind: type[Shape], parser_settings: Mapping[str, Any]) -> System:
     """A parser as a system."""
     check_at_least(name, 1, epochs=settings.epochs, patience=settings.patience)
     check_at_least(name, 0, batch=settings.batch)
     parser_input = settings.input
     try:
         parser_input.check()
-        config = settings.config(settings.shape(kind, own))
+        config = settings.config(settings.shape(kind, parser_settings))
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Column
 from deadheat.errors import InputError
-from deadheat.text import pluralize
 from deadheat.neural.jobs import BatchTrainer, TrainJob
 from deadheat.registry import Registry
 from deadheat.splits.splitting import Partition
+from deadheat.text import pluralize
 
 
 class Model(Protocol):

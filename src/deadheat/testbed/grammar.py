@@ -53,18 +53,7 @@ from deadheat.testbed.constituents import (
 from deadheat.testbed.language import Language
 from deadheat.testbed.lexicon import Voice
 from deadheat.testbed.morphology import IMPERATIVE, INFINITIVE
-from deadheat.testbed.phrases import (
-    AFTER,
-    BEFORE,
-    Dependent,
-    Menu,
-    Option,
-    Tree,
-    extend,
-    menu,
-    phrase,
-    total_size,
-)
+from deadheat.testbed.phrases import AFTER, BEFORE, Dependent, Menu, Option, Tree, extend, menu, phrase, total_size
 
 
 def noun_phrase(voice: Voice, budget: int, relation: str, case: str, number: str = "") -> Tree:

@@ -65,26 +65,18 @@ class Genre:
 
     name: str
     weight: float = 1.0
-    length: float = 1.0
-    """Factor of the mean sentence length of the language."""
-    fragments: float = 0.03
-    """Share of sentences without a clause."""
+    length: float = 1.0  # factor of the mean sentence length of the language
+    fragments: float = 0.03  # share of sentences without a clause
     questions: float = 0.05
     commands: float = 0.03
     quotations: float = 0.03
-    past: float = 0.6
-    """Share of finite verbs in the past tense."""
+    past: float = 0.6  # share of finite verbs in the past tense
 
     def __post_init__(self) -> None:
         where = f"genre {self.name!r}"
         shares = ("fragments", "questions", "commands", "quotations", "past")
-        raise_all(
-            [
-                *not_a_name(where, self.name),
-                *not_shares(where, self, shares),
-                *too_small(where, self, {"weight": 0.001, "length": 0.1}),
-            ]
-        )
+        minima = {"weight": 0.001, "length": 0.1}
+        raise_all([*not_a_name(where, self.name), *not_shares(where, self, shares), *too_small(where, self, minima)])
 
 
 GENRES = (
@@ -104,29 +96,21 @@ class Language:
     # Sounds: a syllable is a consonant, a vowel and perhaps a consonant.
     consonants: str = "ptkbdgmnlrsvfh"
     vowels: str = "aeiou"
-    capitals: bool = True
-    """Whether names and sentences begin with a capital letter."""
+    capitals: bool = True  # whether names and sentences begin with a capital letter
 
     # Words
-    lexicon: int = 12_000
-    """Nouns, names, verbs, adjectives and adverbs together."""
-    zipf: float = 1.6
-    """Exponent of the frequency of words by rank."""
-    ambiguity: float = 0.15
-    """Share of words that look like a word of another class."""
-    numerals: float = 0.5
-    """Share of numbers written in digits."""
+    lexicon: int = 12_000  # nouns, names, verbs, adjectives and adverbs together
+    zipf: float = 1.6  # exponent of the frequency of words by rank
+    ambiguity: float = 0.15  # share of words that look like a word of another class
+    numerals: float = 0.5  # share of numbers written in digits
 
     # Endings
-    agglutinative: bool = False
-    """One ending per feature, instead of one ending for all of them."""
+    agglutinative: bool = False  # one ending per feature, instead of one ending for all of them
     cases: tuple[str, ...] = ()
     genders: tuple[str, ...] = ()
     tenses: tuple[str, ...] = ("Past", "Pres", "Fut")
-    syncretism: float = 0.25
-    """Share of the cells of a paradigm that repeat the ending of the cell before."""
-    agreement: bool = True
-    """Determiners and adjectives take the features of their noun."""
+    syncretism: float = 0.25  # share of the cells of a paradigm that repeat the ending of the cell before
+    agreement: bool = True  # determiners and adjectives take the features of their noun
 
     # Order
     arrangements: tuple[tuple[str, float], ...] = (("SVO", 1.0),)
@@ -142,36 +126,25 @@ class Language:
 
     # Sentences
     mean_length: float = 15.0
-    length_spread: float = 0.65
-    """Standard deviation of the logarithm of a sentence's length."""
+    length_spread: float = 0.65  # standard deviation of the logarithm of a sentence's length
     longest: int = 100
-    embedding: float = 1.0
-    """Relative frequency of subordinate clauses."""
+    embedding: float = 1.0  # relative frequency of subordinate clauses
     articles: bool = True
-    adpositions: float = 1.0
-    """Share of obliques with an adposition; the others have their case only."""
-    dropped_subjects: float = 0.0
-    """Share of pronouns left out where they are the subject."""
+    adpositions: float = 1.0  # share of obliques with an adposition; the others have their case only
+    dropped_subjects: float = 0.0  # share of pronouns left out where they are the subject
 
     # Documents
-    document_length: float = 20.0
-    """Mean number of sentences."""
+    document_length: float = 20.0  # mean number of sentences
     genres: tuple[Genre, ...] = GENRES
     topics: int = 10
-    topicality: float = 0.5
-    """Share of content words taken from the topic of the document."""
+    topicality: float = 0.5  # share of content words taken from the topic of the document
 
     # Spelling and annotation
-    contractions: float = 0.0
-    """Share of adjacent adpositions and articles that are written as one token."""
-    clitics: float = 0.0
-    """Share of object pronouns written onto the verb before them."""
-    spaced_numbers: bool = False
-    """Large numbers are written with a space, as one word."""
-    enhanced: bool = False
-    """Sentences have enhanced dependencies."""
-    gapping: float = 0.05
-    """Share of coordinate clauses without their verb, where possible."""
+    contractions: float = 0.0  # share of adjacent adpositions and articles that are written as one token
+    clitics: float = 0.0  # share of object pronouns written onto the verb before them
+    spaced_numbers: bool = False  # large numbers are written with a space, as one word
+    enhanced: bool = False  # sentences have enhanced dependencies
+    gapping: float = 0.05  # share of coordinate clauses without their verb, where possible
 
     def __hash__(self) -> int:
         # Languages are the keys of many caches, so hashing must be fast.
@@ -210,11 +183,7 @@ def _invalid_lists(where: str, language: Language) -> Iterator[str]:
         yield f"{where}: arrangements are {language.arrangements}; expected {expected}"
 
 
-VELANI = Language(
-    name="velani",
-    ambiguity=0.35,
-    agreement=False,
-)
+VELANI = Language(name="velani", ambiguity=0.35, agreement=False)
 """Subject, verb, object; prepositions and articles; few endings, many ambiguous words."""
 
 TORUKAI = Language(

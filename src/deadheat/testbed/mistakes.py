@@ -85,11 +85,8 @@ DEFAULT_RELATION = weighted(["dep"], [1.0])
 
 # The features that the official evaluation compares.
 COMPARED_FEATURES = frozenset(
-    {
-        *("PronType", "NumType", "Poss", "Reflex", "Foreign", "Abbr", "Gender", "Animacy", "Number", "Case"),
-        *("Definite", "Degree", "VerbForm", "Mood", "Tense", "Aspect", "Voice", "Evident", "Polarity"),
-        *("Person", "Polite"),
-    }
+    "PronType NumType Poss Reflex Foreign Abbr Gender Animacy Number Case Definite Degree VerbForm Mood Tense Aspect "
+    "Voice Evident Polarity Person Polite".split()
 )
 
 

@@ -23,23 +23,8 @@ PARTICIPLE: Features = ("Tense=Past", "VerbForm=Part")
 PASSIVE: Features = ("Tense=Past", "VerbForm=Part", "Voice=Pass")
 
 # A tag has the class and these features: `N.acc.plur`.
-XPOS_CLASS = {
-    "NOUN": "N",
-    "PROPN": "NP",
-    "VERB": "V",
-    "AUX": "VA",
-    "ADJ": "A",
-    "ADV": "R",
-    "PRON": "P",
-    "DET": "D",
-    "ADP": "I",
-    "NUM": "M",
-    "PART": "T",
-    "CCONJ": "CC",
-    "SCONJ": "CS",
-    "INTJ": "U",
-    "X": "X",
-}
+XPOS_CLASS = {"NOUN": "N", "PROPN": "NP", "VERB": "V", "AUX": "VA", "ADJ": "A", "ADV": "R", "PRON": "P", "DET": "D",
+              "ADP": "I", "NUM": "M", "PART": "T", "CCONJ": "CC", "SCONJ": "CS", "INTJ": "U", "X": "X"}  # fmt: skip
 XPOS_FEATURES = ("Case", "Number", "Tense", "VerbForm", "PronType")
 
 

@@ -93,35 +93,35 @@ def start(
     >>> heads(states), relations(states)
     (array([0, 1], dtype=int32), array([7, 7], dtype=int32))
     """
-    chosen = np.arange(len(offsets) - 1) if sentences is None else np.asarray(sentences)
-    lengths = (offsets[chosen + 1] - offsets[chosen]).astype(np.int32)
-    shape = len(chosen), max(int(lengths.max(initial=0)), longest) + 1
-    places = np.broadcast_to(np.arange(shape[1], dtype=np.int32), shape)
+    rows = np.arange(len(offsets) - 1) if sentences is None else np.asarray(sentences)
+    lengths = (offsets[rows + 1] - offsets[rows]).astype(np.int32)
+    shape = len(rows), max(int(lengths.max(initial=0)), longest) + 1
+    positions = np.broadcast_to(np.arange(shape[1], dtype=np.int32), shape)
     counts = np.zeros((shape[0], kernels.COUNTS), np.int32)
     counts[:, kernels.WORDS] = lengths
     counts[:, kernels.BUFFERED] = lengths + 1
     counts[:, kernels.MOST_SWAPS] = np.iinfo(np.int32).max if swaps_per_word is None else swaps_per_word * lengths
-    buffer = np.where(places > 0, lengths[:, None] + 1 - places, 0).astype(np.int32)
+    buffer = np.where(positions > 0, lengths[:, None] + 1 - positions, 0).astype(np.int32)
     trees, ranks = np.full(shape, NONE, np.int32), np.zeros(shape, np.int32)
     reachable = np.zeros(shape, np.uint8)
     if gold is not None:
-        inside = (places > 0) & (places <= lengths[:, None])
-        trees[inside] = gold[(offsets[chosen][:, None] + places - 1)[inside]]
+        inside = (positions > 0) & (positions <= lengths[:, None])
+        trees[inside] = gold[(offsets[rows][:, None] + positions - 1)[inside]]
         assert ((trees >= NONE) & (trees <= lengths[:, None])).all() and (trees[inside] >= 0).all()
         reachable[inside] = 1
         kernels.rank_words(counts, shape[1], trees, np.empty(shape[1], np.int32), np.empty(shape[1], np.int32), ranks)
     return States(
         counts, np.full(shape, NONE, np.int32), buffer, attached=np.full(shape, NONE, np.int32),
-        labels=np.full(shape, NONE, np.int32), lefts=places.copy(), rights=places.copy(),
+        labels=np.full(shape, NONE, np.int32), lefts=positions.copy(), rights=positions.copy(),
         gold=trees, ranks=ranks, reachable=reachable,
     )  # fmt: skip
 
 
 def legal(states: States) -> NDArray[np.bool_]:
     """Which transitions each sentence may take, in the order SHIFT, LEFT, RIGHT, SWAP; none if it is finished."""
-    found = np.empty((len(states), kernels.TRANSITIONS), np.uint8)
-    kernels.look(states.counts, states.width, states.stack, states.buffer, found)
-    return found.view(np.bool_)
+    allowed = np.empty((len(states), kernels.TRANSITIONS), np.uint8)
+    kernels.look(states.counts, states.width, states.stack, states.buffer, allowed)
+    return allowed.view(np.bool_)
 
 
 def costs(states: States) -> Rows:
@@ -138,10 +138,10 @@ def costs(states: States) -> Rows:
     That the root has one child makes a difference to Goldberg and Nivre's (2013) costs: a word shifted onto others can
     no longer be that child.
     """
-    found = np.empty((len(states), kernels.TRANSITIONS), np.int32)
+    costs_of_rows = np.empty((len(states), kernels.TRANSITIONS), np.int32)
     kernels.weigh(states.counts, states.width, states.stack, states.buffer, states.gold, states.ranks,
-                  states.reachable, found)  # fmt: skip
-    return found
+                  states.reachable, costs_of_rows)  # fmt: skip
+    return costs_of_rows
 
 
 def apply(states: States, actions: NDArray[np.integer], relations: NDArray[np.integer]) -> None:
@@ -161,9 +161,9 @@ def features(states: States) -> Rows:
     A word without descendants on a side is its own outermost word; 0 is the root, and NONE stands for a place
     with no word. On LEFT the head's left-most word becomes that of its new dependent, on RIGHT the right-most one does.
     """
-    found = np.empty((len(states), 3 * kernels.POSITIONS), np.int32)
-    kernels.describe(states.counts, states.width, states.stack, states.buffer, states.lefts, states.rights, found)
-    return found
+    words = np.empty((len(states), 3 * kernels.POSITIONS), np.int32)
+    kernels.describe(states.counts, states.width, states.stack, states.buffer, states.lefts, states.rights, words)
+    return words
 
 
 def finished(states: States) -> NDArray[np.bool_]:

@@ -45,16 +45,16 @@ def problems(heads: Codes, offsets: Indices) -> list[Problem]:
     roots = np.bincount(sentence[heads == 0], minlength=len(lengths))
     cyclic = _on_cycles(heads, offsets, outside)
     bad = broken | (roots != 1) | (np.bincount(sentence[cyclic >= 0], minlength=len(lengths)) > 0)
-    found: list[Problem] = []
+    result: list[Problem] = []
     for number in np.flatnonzero(bad & (lengths > 0)).tolist():
         begin, end = offsets[number], offsets[number + 1]
-        own = heads[begin:end]
+        sentence_heads = heads[begin:end]
         if broken[number]:
-            found += _out_of_range(number, own)
+            result += _out_of_range(number, sentence_heads)
             continue
-        found += _wrong_roots(number, own)
-        found += _cycles(number, cyclic[begin:end] - begin)
-    return found
+        result += _wrong_roots(number, sentence_heads)
+        result += _cycles(number, cyclic[begin:end] - begin)
+    return result
 
 
 def _on_cycles(heads: Codes, offsets: Indices, outside: NDArray[np.bool_]) -> Indices:
@@ -108,12 +108,12 @@ def require_trees(corpus: Corpus) -> Codes:
     """
     if corpus.heads is None:
         raise InputError(f"{corpus.name}: words without heads; expected a tree for every sentence")
-    found = problems(corpus.heads, corpus.offsets)
-    if found:
+    found_problems = problems(corpus.heads, corpus.offsets)
+    if found_problems:
         faults = []
-        for problem in found[:MAX_LISTED]:
+        for problem in found_problems[:MAX_LISTED]:
             word = problem.words[0] if problem.words else 1
             path, line = corpus.line_of_word(int(corpus.offsets[problem.sentence]) + word - 1)
             faults.append(Fault(path, line, problem.message))
-        raise CorpusError(faults, unlisted=len(found) - len(faults))
+        raise CorpusError(faults, unlisted=len(found_problems) - len(faults))
     return corpus.heads

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
-from deadheat.text import pluralize
 from deadheat.kernels.decoding import (
     CONTRACTION_ARRAYS,
     SCORE_LIMIT,
@@ -19,6 +18,7 @@ from deadheat.kernels.decoding import (
     find_pointed_trees,
     find_projective_trees,
 )
+from deadheat.text import pluralize
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
 

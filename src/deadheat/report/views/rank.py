@@ -37,7 +37,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.words import CORRECTIONS, metric_label
 from deadheat.results.format import COUNT, P_VALUE, PERCENT, RANK, SHARE, number_format, score_format
-from deadheat.results.rank import PairOrder, Ranking, RepresentativeSubsets
+from deadheat.results.rank import PairOrder, Ranking, RepresentativeSubsets, SystemRanks
 
 STABLE = 0.95  # share of subsets from which on an order is called stable
 CLOSEST = 10  # pairs in the table of those that change their order most often
@@ -119,32 +119,23 @@ def _ranks(result: Ranking) -> Iterator[Block]:
     fixed = [row.system for row in result.systems if row.best == row.worst]
     if fixed:
         yield Paragraph(text("Always the same rank: {}.", names(fixed)), detail=True)
-    subsets = str(subsets_text(result))
-    boxes = tuple(
-        RankRow(
-            row.system,
-            row.best,
-            row.lower_quartile,
-            row.median,
-            row.upper_quartile,
-            row.worst,
-            row.mean,
-            row.possible_best.rank if row.possible_best is not None else None,
-            row.possible_worst.rank if row.possible_worst is not None else None,
-        )
-        for row in result.systems
-    )
-    yield Figure(Drawing("rank-boxes", RankBoxes(boxes, f"Ranks on {subsets}")))
-    systems, shares = (tuple(row.system for row in result.systems), tuple(row.shares for row in result.systems))
-    yield Figure(
-        Drawing("rank-shares", RankHeatmap(systems, shares, f"How often each system has each rank, on {subsets}"))
-    )
+    subsets = subsets_text(result)
+    yield Figure(Drawing("rank-boxes", RankBoxes(tuple(map(_box, result.systems)), f"Ranks on {subsets}")))
+    systems, shares = tuple(row.system for row in result.systems), tuple(row.shares for row in result.systems)
+    title = f"How often each system has each rank, on {subsets}"
+    yield Figure(Drawing("rank-shares", RankHeatmap(systems, shares, title)))
     yield _rank_table(result)
     yield Note(
         "A system's score on a subset is its mean over the data sets; systems with equal means share the better rank."
     )
     for note in result.notes:
         yield Note(note)
+
+
+def _box(row: SystemRanks) -> RankRow:
+    best, worst = (end.rank if end is not None else None for end in (row.possible_best, row.possible_worst))
+    quartiles = row.lower_quartile, row.median, row.upper_quartile
+    return RankRow(row.system, row.best, *quartiles, row.worst, row.mean, best, worst)
 
 
 def _rank_table(result: Ranking) -> Table:
@@ -155,14 +146,9 @@ def _rank_table(result: Ranking) -> Table:
         Column("system"),
         Column("rank", RANK),
         Column(metric, form),
-        Column("mean rank", number_format(2)),
-        Column("SD", number_format(2)),
-        Column("median", RANK),
-        Column("quartiles", RANK),
-        Column("range", RANK),
-        *((Column("possible", RANK),) if exact else ()),
-        Column("first", SHARE),
-        Column("ahead of next", SHARE),
+        *(Column(name, number_format(2)) for name in ("mean rank", "SD")),
+        *(Column(name, RANK) for name in ("median", "quartiles", "range", *(["possible"] if exact else []))),
+        *(Column(name, SHARE) for name in ("first", "ahead of next")),
     )
     ahead = [pair.shares[0] for pair in result.neighbours]
     scores = best_cells([row.score for row in rows], form)
@@ -279,13 +265,11 @@ def _attribute_table(system: str, name: str, end: ExtremeSubsets) -> Table:
     tests = sorted(end.tests, key=lambda test: test.p)[:ROWS]
     columns = (
         Column("attribute"),
-        Column("these subsets", SHARE),
-        Column("all data sets", SHARE),
-        Column("p", P_VALUE),
-        Column("p (corrected)", P_VALUE),
+        *(Column(name, SHARE) for name in ("these subsets", "all data sets")),
+        *(Column(name, P_VALUE) for name in ("p", "p (corrected)")),
     )
     rows = tuple((*_attribute_cells(test), test.p, test.p_corrected) for test in tests)
-    caption = text("{} of {}, at its {} rank.", count(len(end.subsets), "subset"), system, Text((name,)))
+    caption = text("{} with the {} rank of {}.", count(len(end.subsets), "subset"), Text((name,)), system)
     return Table(columns, rows, caption=caption)
 
 
@@ -366,9 +350,7 @@ def _representative(result: RepresentativeSubsets) -> Iterator[Block]:
     columns = (
         Column("search"),
         Column("data sets"),
-        Column("pairs in the same order", COUNT),
-        Column("at most", COUNT),
-        Column("of", COUNT),
+        *(Column(name, COUNT) for name in ("pairs in the same order", "at most", "of")),
         Column("tau", TAU),
     )
     rows: list[tuple[Content, ...]] = [
@@ -394,15 +376,9 @@ def _metrics(metrics: Sequence[MetricStability]) -> Iterator[Block]:
     yield Heading("Stability by metric")
     stable, loose = by_sd[0], by_sd[-1]
     if len(by_sd) > 1:
-        yield Paragraph(
-            text(
-                "On the same subsets, ranks by {} vary least (SD {}, averaged over systems) and ranks by {} most ({}).",
-                stable.metric,
-                number(stable.mean_sd),
-                loose.metric,
-                number(loose.mean_sd),
-            )
-        )
+        extremes = (stable.metric, number(stable.mean_sd), loose.metric, number(loose.mean_sd))
+        least = "On the same subsets, ranks by {} vary least (SD {}, averaged over systems) and ranks by {} most ({})."
+        yield Paragraph(text(least, *extremes))
     top = max(metrics, key=lambda item: item.top)
     if top is not stable:
         yield Paragraph(
@@ -413,8 +389,7 @@ def _metrics(metrics: Sequence[MetricStability]) -> Iterator[Block]:
         Column("SD of ranks", number_format(3)),
         Column("interquartile range", number_format(2)),
         Column("tau", TAU),
-        Column("pairs swapped", SHARE),
-        Column("same first", SHARE),
+        *(Column(name, SHARE) for name in ("pairs swapped", "same first")),
     )
     rows = tuple(
         (item.metric, item.mean_sd, item.mean_quartile_range, item.tau.mean, item.swapped, item.top) for item in by_sd

@@ -87,11 +87,9 @@ def _needed(test_set: SetSizes) -> int | None:
 def _criterion(result: SizeStudy) -> Text:
     settings = result.settings
     return text(
-        "Sufficient: weighted Kendall's tau with the ranking on {} is at least {} in at least {} of the draws, at this "
-        "size and all larger ones.",
-        Text((_reference(result),)),
-        number(settings.threshold, 2),
-        share(settings.confidence),
+        f"Sufficient: weighted Kendall's tau with the ranking on {_reference(result)} is at least "
+        f"{settings.threshold:g} in at least {100 * settings.confidence:g}% of the draws, at this size and all larger "
+        "ones."
     )
 
 
@@ -180,7 +178,7 @@ def _answer(result: SizeStudy, test_set: SetSizes, curve: SizeCurve) -> Text:
     reached = text(
         "{} at least {} in {} of {} (95% CI for the share of all possible draws: {} to {})",
         tau,
-        number(settings.threshold, 2),
+        Text((f"{settings.threshold:g}",)),
         Shown(point.reached, COUNT),
         count(point.draws, "draw"),
         share(point.share_low),

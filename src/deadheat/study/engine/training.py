@@ -1,4 +1,4 @@
-"""Train and score one cell, or many networks trainer in stacks on an accelerator."""
+"""Train and score one cell, or many networks together in stacks on an accelerator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from deadheat.systems import SYSTEMS, System
 
 SavePart = Callable[[str, bytes], dict[str, Any]]  # part and bytes of a prediction -> the record of its file
 SaveCellPart = Callable[[Cell, str, bytes], dict[str, Any]]
-Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train trainer, by name; finished ones are removed
+Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train together, by name; finished ones are removed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +47,8 @@ def train_cell(plan: Plan, cell: Cell, save: SavePart | None = None) -> CellResu
     system = SYSTEMS.make(cell.system)
     if system.batch_trainer is not None:
         # By sentence numbers, so that programs compiled for one split can be used for the others.
-        ((_, done),) = system.batch_trainer.train(corpus, [training_order(plan, cell, system.batch_trainer)])
-        return score_training(plan, cell, done, save)
+        ((_, training),) = system.batch_trainer.train(corpus, [training_job(plan, cell, system.batch_trainer)])
+        return score_training(plan, cell, training, save)
     tune_part = plan.tune_part(partition, cell)
     train = take(corpus, plan.training_sentences(cell))
     model = system.train(train, take(corpus, partition.parts[tune_part]) if tune_part else None, cell.seed)
@@ -59,7 +59,7 @@ def train_cell(plan: Plan, cell: Cell, save: SavePart | None = None) -> CellResu
     return score_predictions(plan, cell, predictions, save)
 
 
-def training_order(plan: Plan, cell: Cell, trainer: BatchTrainer) -> TrainJob:
+def training_job(plan: Plan, cell: Cell, trainer: BatchTrainer) -> TrainJob:
     """A cell as one of many trainings of a stack."""
     partition = plan.partition(cell)
     tune_part = plan.tune_part(partition, cell)
@@ -68,11 +68,11 @@ def training_order(plan: Plan, cell: Cell, trainer: BatchTrainer) -> TrainJob:
     return TrainJob(trainer.config, cell.seed, plan.training_sentences(cell), tune, parts)
 
 
-def score_training(plan: Plan, cell: Cell, done: TrainResult, save: SavePart | None = None) -> CellResult:
+def score_training(plan: Plan, cell: Cell, training: TrainResult, save: SavePart | None = None) -> CellResult:
     """The scores of one training of a stack; raises InputError if it failed."""
-    if done.failed:
-        raise InputError(f"{cell.system}, seed {cell.seed}: training failed, {done.failed}")
-    return score_predictions(plan, cell, done.predictions, save)
+    if training.failed:
+        raise InputError(f"{cell.system}, seed {cell.seed}: training failed, {training.failed}")
+    return score_predictions(plan, cell, training.predictions, save)
 
 
 def score_predictions(
@@ -107,7 +107,7 @@ def _without_labels(gold: Corpus, system: System) -> Corpus:
 
 
 class StackedExecutor:
-    """Trains cells whose systems can train trainer, group by group, in this process, and reports each separately.
+    """Trains cells whose systems can train together, group by group, in this process, and reports each separately.
 
     A group holds the cells of one corpus whose settings differ in numbers only. A network that fails is reported and
     the others go on. An error that ends a group is reported for each of its unfinished cells. Other systems go to the
@@ -171,14 +171,14 @@ class StackedExecutor:
         try:
             for cell, _ in group.values():
                 self._plan.check_unchanged(cell)
-            orders = [training_order(self._plan, cell, system) for _, (cell, system) in members]
-            trainings = trainer.train(corpus, orders)
-            while group and (training := self._next(trainings)) is not None:
-                index, done = training
+            jobs = [training_job(self._plan, cell, system) for _, (cell, system) in members]
+            trainings = trainer.train(corpus, jobs)
+            while group and (finished := self._next(trainings)) is not None:
+                index, training = finished
                 name, (cell, _) = members[index]
                 try:
                     save = None if self._save is None else partial(self._save, cell)
-                    value = score_training(self._plan, cell, done, save)
+                    value = score_training(self._plan, cell, training, save)
                 except Exception as error:
                     yield result(name, None, describe_error(error))
                 else:
