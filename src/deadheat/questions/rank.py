@@ -16,6 +16,7 @@ from deadheat.ranking.anomalies import Attributes, find_anomalies
 from deadheat.ranking.exact import TIME_LIMIT, Extreme, count_sums, extreme_ranks
 from deadheat.ranking.integers import IntegerScores, integer_scores, ranks_of
 from deadheat.ranking.selected_subsets import NamedSubset, named_subsets, rank_without_each
+from deadheat.ranking.selected_subsets import representative as find_representative
 from deadheat.ranking.subsets import (
     Design,
     MetricStability,
