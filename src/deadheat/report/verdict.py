@@ -52,7 +52,7 @@ def claims_table(verdict: Claims) -> Table:
         row += [claim.metric] if metrics else []
         row += [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
         rows.append(tuple(row))
-    more = f"The other {pluralize(verdict.omitted, 'pair')} can be found in the tables." if verdict.omitted else ""
+    more = f"{pluralize(verdict.omitted, 'more pair')} can be found in the tables." if verdict.omitted else ""
     return Table(tuple(columns), tuple(rows), caption=more, labels=1 + datasets + metrics)
 
 
@@ -82,22 +82,48 @@ def claims_headline(verdict: Claims) -> Words:
     if len(datasets) == 1:
         return _leader(verdict)
     leaders: dict[str, int] = {}
+    few: list[Claim] = []  # the first claim without enough data, for each data set that has no other reason to be open
     others = "all others"
     for key in datasets:
         own = [claim for claim in verdict.claims if (claim.dataset, claim.metric) == key]
         top = [claim for claim in own if claim.better == own[0].better]
         others = others if len(top) >= verdict.systems - 1 else "the next best"
         leaders[own[0].better] = leaders.get(own[0].better, 0) + all(claim.is_shown for claim in top)
+        unshown = [claim for claim in top if not claim.is_shown]
+        few += unshown[:1] if all(map(_lacks_data, unshown)) else []
+    noun = "metric" if len({claim.dataset for claim in verdict.claims}) == 1 else "data set"
     best = max(leaders, key=lambda leader: leaders[leader])
-    if not leaders[best]:
-        return f"On none of {len(datasets)} data sets is one system shown to be better than {others}."
-    return text(
-        "{} is shown to be better than {} on {} of {}.",
-        best,
-        Text((others,)),
-        Shown(leaders[best], COUNT),
-        count(len(datasets), "data set"),
+    if len(few) == len(datasets):
+        return text(
+            "There are too few {} to tell on any of {} whether one system is better than {}.",
+            _few_sources(few),
+            count(len(datasets), noun),
+            Text((others,)),
+        )
+    if leaders[best]:
+        share, total = Shown(leaders[best], COUNT), count(len(datasets), noun)
+        said = text("{} is shown to be better than {} on {} of {}", best, Text((others,)), share, total)
+    else:
+        said = Text((f"On none of {pluralize(len(datasets), noun)} is one system shown to be better than {others}",))
+    return said + _few_text(few, "on {}", Shown(len(few), COUNT)) + "."
+
+
+def _lacks_data(claim: Claim) -> bool:
+    """Whether a claim is open only because there are too few data."""
+    return (
+        bool(claim.sources(State.TOO_FEW)) and not claim.sources(State.NOT_SHOWN) and not claim.sources(State.OPPOSITE)
     )
+
+
+def _few_sources(claims: Sequence[Claim]) -> str:
+    return _or(list(dict.fromkeys(source for claim in claims for source in claim.sources(State.TOO_FEW))))
+
+
+def _few_text(claims: Sequence[Claim], where: str, value: Shown | Text) -> Text:
+    """`; there are too few runs to tell on 2`, or nothing."""
+    if not claims:
+        return Text(())
+    return text("; there are too few {} to tell ", _few_sources(claims)) + text(where, value)
 
 
 def pair_sentence(claim: Claim) -> Text:
@@ -185,11 +211,8 @@ def _same_pair(claims: Sequence[Claim]) -> Text:
         count(len(claims), noun),
     )
     said = said + (text(", and worse on {}", Shown(lost, COUNT)) if lost else "")
-    few = [claim for claim in claims if claim.evidence and len(claim.sources(State.TOO_FEW)) == len(claim.evidence)]
-    if few:
-        sources = list(dict.fromkeys(source for claim in few for source in claim.sources(State.TOO_FEW)))
-        said = said + text("; there are too few {} to tell on {}", _or(sources), Shown(len(few), COUNT))
-    return said + "."
+    few = [claim for claim in claims if _lacks_data(claim)]
+    return said + _few_text(few, "on {}", Shown(len(few), COUNT)) + "."
 
 
 def _leader(verdict: Claims) -> Text:
@@ -198,22 +221,24 @@ def _leader(verdict: Claims) -> Text:
     own = [claim for claim in verdict.claims if claim.better == best]
     where = text("On {}, ", own[0].dataset) if own[0].dataset else Text(())
     beaten = [claim.worse for claim in own if claim.is_shown]
-    open_ = [claim.worse for claim in own if not claim.is_shown]
+    few = [claim for claim in own if _lacks_data(claim)]
+    unshown = [claim.worse for claim in own if not claim.is_shown and not _lacks_data(claim)]
     metric = own[0].metric
-    if not open_:
+    if not unshown and not few:
         if len(own) < verdict.systems - 1:  # only neighbours in the ranking are claims
             return text(
                 "{}{} has the best {} and is shown to be better than the next, {}.", where, best, metric, beaten[0]
             )
         others = {1: "the other", 2: "both others"}.get(len(own), f"all {len(own)} others")
-        return text("{}{} has the best {} and is shown to be better than {}.", where, best, metric, others)
+        return text("{}{} has the best {} and is shown to be better than {}.", where, best, metric, Text((others,)))
+    open_for = names([claim.worse for claim in few])
+    leads = text("{}{} has the best {}", where, best, metric)
+    if not beaten and not unshown:
+        sources = _few_sources(few)
+        return leads + text(", but there are too few {} to tell whether it is better than {}.", sources, open_for)
     if not beaten:
-        return text("{}{} has the best {}, but is not shown to be better than {}.", where, best, metric, names(open_))
-    return text(
-        "{}{} has the best {}: shown to be better than {}, but not than {}.",
-        where,
-        best,
-        metric,
-        names(beaten),
-        names(open_),
-    )
+        said = text(", but is not shown to be better than {}", names(unshown))
+    else:
+        said = text(": shown to be better than {}", names(beaten))
+        said += text(", but not than {}", names(unshown)) if unshown else ""
+    return leads + said + _few_text(few, "for {}", open_for) + "."

@@ -94,7 +94,7 @@ class Result:
         return to_document(self) == to_document(other)
 
     def __hash__(self) -> int:
-        return hash(self.to_json())
+        return hash((self.kind, self.signature))  # JSON may write one number in two ways: 1 and 1.0
 
 
 def to_document(result: Result) -> dict[str, Any]:

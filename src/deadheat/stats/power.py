@@ -90,7 +90,7 @@ def _with_curves(
     else:
         ends = max(2, min(result.units, result.needed) / 10), 3 * max(result.units, result.needed)
         sizes = sorted({*np.geomspace(*ends, POINTS).round().astype(int).tolist(), result.units})
-        by_units = tuple((size, power_of(size, abs(result.difference))) for size in sizes)
+        by_units = tuple((float(size), power_of(size, abs(result.difference))) for size in sizes)
     widest = min(most, 1.5 * max(abs(result.difference), most if math.isnan(result.smallest) else result.smallest))
     gaps = np.linspace(0, widest, POINTS).tolist() if widest > 0 else []
     return replace(result, by_units=by_units, by_difference=tuple((gap, power_of(result.units, gap)) for gap in gaps))

@@ -52,7 +52,7 @@ def _sizes(result: SplitReport) -> Iterator[Block]:
             count(len(result.splits), "split"),
             result.corpus,
             result.strategy,
-            Shown(result.seed, COUNT),
+            str(result.seed),
             _sharing(result),
         )
     )

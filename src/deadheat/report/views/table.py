@@ -52,7 +52,7 @@ def _headline(result: ScoreTable) -> Text:
     where = Text(())
     if len(result.datasets) > 1:
         where = text(
-            " and is first on {} of {}", Shown(result.firsts()[0], COUNT), count(len(result.datasets), "data set")
+            ", and is first on {} of {}", Shown(result.firsts()[0], COUNT), count(len(result.datasets), "data set")
         )
     return text(
         "{} has the highest mean {}, {}{}; {} is {} behind.",
