@@ -16,7 +16,7 @@ from deadheat.questions.stored_study import read_study
 from deadheat.questions.table_report import table_report
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
-from deadheat.results.ledger import Evaluations, LedgerLine, LedgerReport
+from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
 from deadheat.results.study import StudyResult
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
@@ -162,7 +162,7 @@ def sample_split() -> Result:
 
 
 def sample_ledger() -> Result:
-    evaluated = Evaluations(
+    evaluated = Tally(
         "en-test.conllu", "0f" * 32, 3, ("a", "b"), 2, ("ana",), "2026-01-01T10:00:00", budget=2, over_budget=1
     )
     line = LedgerLine(

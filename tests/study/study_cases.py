@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.study.engine.local import LocalExecutor
 from deadheat.study.engine.running import CellRunner
 from deadheat.study.engine.training import CellResult

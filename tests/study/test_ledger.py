@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deadheat import compare, read, score
-from deadheat.corpus.identity import content_hash, text_hash
+from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.errors import InputError
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, is_test_name
 

@@ -13,7 +13,7 @@ import pytest
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.config import RATES, TaggerConfig
-from deadheat.study.plan import Plan
+from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS
 from deadheat.systems.bilstm import bilstm
 from tests.study.study_cases import ROOT, corpus_text
@@ -213,8 +213,8 @@ def test_to_plan_and_to_make_networks_loads_no_jax(bare: Path) -> None:
     program = """
 import sys
 from pathlib import Path
-from deadheat.study.plan import Plan
-from deadheat.study.running import missing_cells
+from deadheat.study.plan.plan import Plan
+from deadheat.study.engine.running import missing_cells
 plan = Plan.of(Path("study.toml"))
 missing_cells(plan, None), plan.labels, plan.metrics
 print(any(name.partition(".")[0] in ("jax", "optax") for name in sys.modules))

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             unit=arguments.unit,
             train=arguments.train,
             align=arguments.align,
-            ledger_entry=look(arguments),
+            ledger_entry=ledger_entry(arguments),
             **testing,
             **reading(arguments),
         )

@@ -15,7 +15,7 @@ from deadheat.report.files import check_target, write_file
 from deadheat.report.model import Verdict
 from deadheat.report.terminal import print_blocks
 from deadheat.screen import visible
-from deadheat.study.engine.executor import WorkersFailed
+from deadheat.study.engine.worker import WorkerError
 
 SMALLEST = 300  # sentences: with fewer, some genre has no document to spare for test
 
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             quiet=arguments.quiet,
             on_message=on_message,
         )
-    except WorkersFailed as error:
+    except WorkerError as error:
         print(f"deadheat demo: {str(error).strip()}", file=sys.stderr)
         return 1
     on_message("writing the page")

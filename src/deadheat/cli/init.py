@@ -11,7 +11,7 @@ from deadheat.corpus.documents import sort_by_part
 from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
-from deadheat.study.plan.starter import starting_study
+from deadheat.study.plan.starter import starter_study
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,6 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("standard input cannot be read again by a study; expected files or folders")
     options = reading(arguments)
     corpora = [(path, read(sort_by_part(expand(path)), **options)) for path in arguments.corpora]
-    write_bytes(arguments.out, starting_study(corpora, arguments.out, options).encode())
+    write_bytes(arguments.out, starter_study(corpora, arguments.out, options).encode())
     print(f"{arguments.out}: look at it, then deadheat run {shlex.quote(str(arguments.out))} --plan")
     return 0

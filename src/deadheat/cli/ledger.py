@@ -12,8 +12,8 @@ from deadheat.cli.looking import add_ledger_file
 from deadheat.cli.options import Parser, add_reading, print_json, reading, say, show, whole_number
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
-from deadheat.results.ledger import LedgerLine, LedgerReport
-from deadheat.study.ledger.ledger import SHORT, Ledger, Tally, Watched
+from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
+from deadheat.study.ledger.ledger import SHORT, Ledger, LedgerTestSet
 from deadheat.study.ledger.sealing import seal
 from deadheat.text import pluralize
 
@@ -145,11 +145,10 @@ def _guard(ledger: Ledger, arguments: argparse.Namespace) -> int:
     say(() if again else ledger.guard(watched, budget=arguments.budget))
     tally = ledger.tally(watched.hash)
     if arguments.json:
-        print_json(tally.to_dict())
-        return 0
-    budget = "no budget" if tally.budget is None else f"a budget of {pluralize(tally.budget, 'look')}"
+        return show(LedgerReport((tally,), str(ledger.path)), as_json=True)
+    budget = "no budget" if tally.budget is None else f"a budget of {pluralize(tally.budget, 'evaluation')}"
     already = "guarded already" if again else "guarded"
-    looks = f"{pluralize(tally.looks, 'look')} so far (test set {tally.test_set[:SHORT]})"
+    looks = f"{pluralize(tally.evaluations, 'evaluation')} so far (test set {tally.test_set[:SHORT]})"
     print(f"{watched.name}: {already}, {budget}, {looks}")
     return 0
 
@@ -167,7 +166,7 @@ def _seal(ledger: Ledger, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read(arguments: argparse.Namespace) -> tuple[Corpus, Watched]:
+def _read(arguments: argparse.Namespace) -> tuple[Corpus, LedgerTestSet]:
     """The test set of a command, with labels or without."""
     options = reading(arguments)
     if arguments.action != "seal":
@@ -177,4 +176,4 @@ def _read(arguments: argparse.Namespace) -> tuple[Corpus, Watched]:
         raise InputError(f"{arguments.file}: {len(corpus.parts)} files; expected one test set at a time")
     if not corpus.words:
         raise InputError(f"{arguments.file}: no words; expected a test set")
-    return corpus, Watched.of(corpus)
+    return corpus, LedgerTestSet.of(corpus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from deadheat.cli.compare import named
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             unit=arguments.unit,
             units=arguments.size,
             align=arguments.align,
-            ledger_entry=look(arguments),
+            ledger_entry=ledger_entry(arguments),
             **shared,
             **reading(arguments),
         )

@@ -7,14 +7,14 @@ import contextlib
 import sys
 from pathlib import Path
 
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, announce_compiling, print_json, say, show
 from deadheat.questions.run import left_to_run, run_plan
 from deadheat.report.plan import plan_view
 from deadheat.report.terminal import print_blocks
-from deadheat.study.engine.executor import WorkersFailed
 from deadheat.study.engine.local import cores
-from deadheat.study.engine.running import planned_looks
+from deadheat.study.engine.running import planned_evaluations
+from deadheat.study.engine.worker import WorkerError
 from deadheat.study.plan.cells import DONE
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     announce_compiling()
     try:
         return _study(arguments)
-    except WorkersFailed as error:  # nothing that the study file could change
+    except WorkerError as error:  # nothing that the study file could change
         print(f"deadheat run: {str(error).strip()}", file=sys.stderr)
         return 1
 
@@ -65,7 +65,7 @@ def _study(arguments: argparse.Namespace) -> int:
         plan,
         path,
         retry_failed=arguments.retry_failed,
-        look=look(arguments),
+        ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
         notify=lambda message: say([message]),
     )
@@ -82,7 +82,7 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
     with Store.read(path) if path.exists() else contextlib.nullcontext() as store:
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
-    looks = planned_looks(plan, [*cells, *finals])
+    looks = planned_evaluations(plan, [*cells, *finals])
     if arguments.json:
         print_json(
             {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.questions.groups import KINDS
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         level=arguments.level,
         resamples=arguments.resamples,
         seed=arguments.seed,
-        ledger_entry=look(arguments),
+        ledger_entry=ledger_entry(arguments),
         **reading(arguments),
     )
     return show(scores, as_json=arguments.json)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from deadheat.cli.looking import add_ledger, look
+from deadheat.cli.looking import add_ledger, ledger_entry
 from deadheat.cli.options import Parser, add_reading, reading, show, whole_number
 from deadheat.errors import InputError
 from deadheat.metrics.pair import ALIGNMENTS
@@ -111,14 +111,14 @@ def _study(arguments: argparse.Namespace, settings: SizeSettings) -> SizeStudy:
             metric=arguments.metric,
             settings=settings,
             align=arguments.align,
-            ledger_entry=look(arguments),
+            ledger_entry=ledger_entry(arguments),
             **reading(arguments),
         )
     if saved:
         other = next((file for file in files if file not in saved), None)
         if other is not None:
             raise InputError(f"deadheat size: {other} beside saved counts; expected one or the other")
-        return size_of_counts(saved, metric=arguments.metric, settings=settings, ledger_entry=look(arguments))
+        return size_of_counts(saved, metric=arguments.metric, settings=settings, ledger_entry=ledger_entry(arguments))
     if len(files) < 2:
         problem = f"{files[0]} alone" if files else "no files"
         expected = f"expected GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), or --sets FILE"
@@ -130,7 +130,7 @@ def _study(arguments: argparse.Namespace, settings: SizeSettings) -> SizeStudy:
         settings=settings,
         align=arguments.align,
         save=arguments.save,
-        ledger_entry=look(arguments),
+        ledger_entry=ledger_entry(arguments),
         **reading(arguments),
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
-from deadheat.splits.chance import generator, shuffled
+from deadheat.splits.drawing import generator, permutation
 
 # Lengths that sentences are padded to. Each is at most a third more than the one before: about 10% is padding.
 LENGTHS = (6, 9, 12, 16, 20, 25, 31, 39, 49, 62, 80, 104, 136, 176, 230, 300, 400, 520, 700, 1000)
@@ -99,7 +99,7 @@ def epoch_batches(groups: dict[int, Indices], batch: int, seed: int, epoch: int)
     counts = batch_counts(groups, batch)
     for words in sorted(groups):
         sentences = np.concatenate([left, groups[words]])
-        sentences = sentences[shuffled(len(sentences), rng=rng)]
+        sentences = sentences[permutation(len(sentences), rng=rng)]
         size = counts.get(words, 0) * batch
         batches |= {BatchKey(words, number): row for number, row in enumerate(pad_rows(sentences[:size], batch))}
         left = sentences[size:]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.labels import with_trees
+from deadheat.corpus.transforms import with_trees
 from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
 from deadheat.metrics.universal import main_label
 from deadheat.neural import training

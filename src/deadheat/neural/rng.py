@@ -2,7 +2,7 @@
 
 The same key gives the same numbers alone and in a stack, on every device. The hash is a few integer operations, where
 jax's own generators take longer to compile than the layers they serve. It is good enough for dropout and initial
-weights; for statistics use `deadheat.splits.chance`.
+weights; for statistics use `deadheat.splits.drawing`.
 """
 
 from __future__ import annotations

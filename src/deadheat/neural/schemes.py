@@ -16,7 +16,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.chunking import (
     SCHEMES,
-    STRANGE,
+    INVALID,
     B,
     E,
     I,
@@ -24,10 +24,10 @@ from deadheat.metrics.chunking import (
     Prefixes,
     S,
     Types,
-    expected_under,
+    describe_scheme,
     in_both,
-    mended,
-    parts_of,
+    find_chunks,
+    split_tags,
     written,
 )
 from deadheat.metrics.metric import f1
@@ -71,7 +71,7 @@ def recode(codes: Codes, names: Sequence[str], offsets: ArrayLike, *, target: st
     bounds = _bounds(offsets, len(codes))
     numbers = {"": 0}
     prefix, types = _parts(codes, names, CONLLEVAL, numbers)
-    prefix = written(mended(prefix, types, bounds), target, prefix != O, bounds)
+    prefix = written(find_chunks(prefix, types, bounds), target, prefix != O, bounds)
     # One number for prefix and type, in the order of the new names: O, then type by type.
     kinds = sorted(numbers)
     ranks = np.empty(len(kinds), np.int32)
@@ -106,7 +106,7 @@ def scheme_of(names: Sequence[str], codes: Codes, offsets: ArrayLike) -> str | N
         return scheme
     bounds = _bounds(offsets, len(codes))
     prefix, types = _parts(codes, names, "bio", {"": 0})
-    chunks = mended(prefix, types, bounds)
+    chunks = find_chunks(prefix, types, bounds)
     changes = {
         scheme: np.count_nonzero(prefix != written(chunks, scheme, prefix != O, bounds)) for scheme in ("bio", "iob1")
     }
@@ -118,7 +118,7 @@ def f1_of(gold: Codes, predicted: Codes, names: Sequence[str], offsets: ArrayLik
     if len(gold) != len(predicted):
         raise InputError(f"{len(predicted):,} predicted labels; expected {len(gold):,} as in gold")
     bounds = _bounds(offsets, len(gold))
-    first, second = (mended(*_parts(codes, names, CONLLEVAL, {"": 0}), bounds) for codes in (gold, predicted))
+    first, second = (find_chunks(*_parts(codes, names, CONLLEVAL, {"": 0}), bounds) for codes in (gold, predicted))
     correct = np.count_nonzero(in_both(first, second, len(gold)))
     return float(f1(np.array([correct, len(first.first), len(second.first)])))
 
@@ -126,11 +126,11 @@ def f1_of(gold: Codes, predicted: Codes, names: Sequence[str], offsets: ArrayLik
 def _parts(codes: Codes, names: Sequence[str], scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
     """Prefix and type of every word; a label that the scheme does not have is an error if a word has it."""
     _check_codes(codes, names)
-    prefixes, types = parts_of(names, scheme, numbers)
+    prefixes, types = split_tags(names, scheme, numbers)
     prefix = prefixes[codes]
-    if (prefix == STRANGE).any():
-        word = int(np.argmax(prefix == STRANGE))
-        raise InputError(f"word {word + 1}: label {names[codes[word]]!r}; {expected_under(scheme)}")
+    if (prefix == INVALID).any():
+        word = int(np.argmax(prefix == INVALID))
+        raise InputError(f"word {word + 1}: label {names[codes[word]]!r}; {describe_scheme(scheme)}")
     return prefix, types[codes]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
 from deadheat.errors import InputError
 from deadheat.neural import training

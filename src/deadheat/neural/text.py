@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recoded
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recode
 
 if TYPE_CHECKING:
     from jax import Array
@@ -188,7 +188,7 @@ def distinct_strings(columns: Sequence[Column]) -> list[str]:
 def encode_columns(columns: Sequence[Column], strings: Sequence[str]) -> NDArray[np.int32]:
     """The index of every word's string among `strings`, for concatenated columns; -1 where it is missing."""
     vocabulary = Vocabulary.of(strings)
-    return np.concatenate([recoded(column, vocabulary) for column in columns])
+    return np.concatenate([recode(column, vocabulary) for column in columns])
 
 
 def round_up(size: int, least: int = SMALL) -> int:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from deadheat.compression import GZIP, XZ, ZSTD, BrokenError
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, counted, reason
+from deadheat.errors import InputError, reason
+from deadheat.text import pluralize
 from deadheat.neural.text import Lexicon, normalize_form
 
 NEWLINE, RETURN, SPACE, TAB = b"\n\r \t"
@@ -134,7 +135,7 @@ def _read(name: str, blocks: Iterator[bytes], wanted: _WantedWords) -> int:
     for part in chain([block] if block else [], blocks):
         lines += _read_block(part, lines, layout, wanted)
     if layout.announced is not None and layout.announced != lines - header:
-        announced = f"{counted(layout.announced, 'word')} of {counted(layout.size, 'number')}"
+        announced = f"{pluralize(layout.announced, 'word')} of {pluralize(layout.size, 'number')}"
         raise layout.fault(1, f"the header announces {announced}; {lines - header:,} follow")
     return layout.size
 
@@ -239,9 +240,9 @@ class _Layout:
     def wrong_columns(self, number: int, line: bytes, columns: int) -> InputError:
         if number == (1 if self.announced is None else 2) and not _is_text(line):
             return _not_text(self.name)
-        has = counted(columns, "column") if line.strip(b" \t\r") else "an empty line"
+        has = pluralize(columns, "column") if line.strip(b" \t\r") else "an empty line"
         source = "on line 1" if self.announced is None else "the header says"
-        numbers = counted(self.size, "number")
+        numbers = pluralize(self.size, "number")
         return self.fault(number, f"{has}; expected {self.size + 1:,}, a word and {numbers}, as {source}")
 
     def wrong_value(self, number: int, word: bytes, values: bytes) -> InputError | None:

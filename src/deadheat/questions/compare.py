@@ -27,7 +27,7 @@ from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import bootstrap
 from deadheat.stats.ranks import critical_difference
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.tables.matrix import ScoreTable, score_table
 from deadheat.text import pluralize
 
@@ -52,7 +52,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     align: str = "text",
     resamples: int = 10_000,
     seed: int = 0,
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Comparison:
     r"""Compare systems on one test set.
@@ -127,7 +127,7 @@ def compared_counts(
     metric: str,
     unit: str,
     reading: dict[str, Any],
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
 ) -> tuple[Metric, dict[str, Counts], tuple[str, ...]]:
     """The metric, the counts of every system over the same units, and notes."""
     align = reading.pop("align", "text")

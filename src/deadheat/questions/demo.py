@@ -14,7 +14,7 @@ from deadheat.questions.run import run
 from deadheat.results.compare import Comparison
 from deadheat.splits import split
 from deadheat.splits.splitting import Splits
-from deadheat.study.ledger.ledger import Ledger, Look
+from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"
@@ -90,7 +90,7 @@ def demo(
     splits = split([folder / first], "random(unit='document', stratify='genre')", times=times, seed=seed)
     on_message("training four taggers on standard and random splits, with several seeds")
     ledger = Ledger.at(folder / "ledger.jsonl")
-    study_run = run(study, look=Look(ledger), quiet=quiet)
+    study_run = run(study, ledger_entry=LedgerEntry(ledger), quiet=quiet)
     on_message("comparing three simulated parsers whose true scores are known")
     parsers, truth = _parsers(sentences, seed)
     return Demo(folder, study_run.store, splits, parsers, truth, ledger)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from deadheat.corpus import Corpus, read
 from deadheat.corpus.corpus import content_hash
 from deadheat.errors import CorpusError, InputError
-from deadheat.study.ledger.ledger import Look, Recorded, Scored
+from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, RecordedEvaluations
 from deadheat.study.ledger.sealing import has_sealed, sealed_labels
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
@@ -25,7 +25,7 @@ def open_corpora(sources: Sequence[CorpusSource | Sequence[CorpusSource]], readi
         except CorpusError as error:
             errors.append(error)
     if errors:
-        raise CorpusError.gathered(errors)
+        raise CorpusError.combine(errors)
     return corpora
 
 
@@ -42,7 +42,7 @@ def open_corpus(source: CorpusSource | Sequence[CorpusSource], reading: dict[str
 
 
 def unseal(
-    gold: CorpusSource | Sequence[CorpusSource], reading: dict[str, Any], entry: Look | None
+    gold: CorpusSource | Sequence[CorpusSource], reading: dict[str, Any], entry: LedgerEntry | None
 ) -> tuple[CorpusSource | Sequence[CorpusSource], tuple[str, ...]]:
     """Gold as it was given, or its sealed labels where it is a text without labels; and a note on that."""
     if entry is None or not has_sealed(entry.ledger) or _is_stdin(gold):
@@ -57,19 +57,19 @@ def unseal(
 
 
 def record(
-    entry: Look | None, gold: Corpus, predictions: Sequence[Corpus], metrics: Sequence[str], settings: str
-) -> Recorded:
+    entry: LedgerEntry | None, gold: Corpus, predictions: Sequence[Corpus], metrics: Sequence[str], settings: str
+) -> RecordedEvaluations:
     """Record an evaluation of every prediction, if gold is a test set; a prediction's name is that of its system."""
     if entry is None:
-        return Recorded()
+        return RecordedEvaluations()
     try:
-        watched = entry.ledger.watched(gold)
+        test_sets = entry.ledger.test_sets_in(gold)
     except InputError as error:
-        return Recorded(notes=(f"{error}; this evaluation was not recorded",))
-    if not watched:
-        return Recorded()
-    scored = [Scored(corpus.name, content_hash(corpus), tuple(metrics), settings) for corpus in predictions]
-    return entry.ledger.record(watched, scored, purpose=entry.purpose, over_budget=entry.over_budget)
+        return RecordedEvaluations(notes=(f"{error}; this evaluation was not recorded",))
+    if not test_sets:
+        return RecordedEvaluations()
+    evaluations = [Evaluation(corpus.name, content_hash(corpus), tuple(metrics), settings) for corpus in predictions]
+    return entry.ledger.record(test_sets, evaluations, purpose=entry.purpose, over_budget=entry.over_budget)
 
 
 def _is_stdin(gold: CorpusSource | Sequence[CorpusSource]) -> bool:

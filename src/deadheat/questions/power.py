@@ -13,7 +13,7 @@ from deadheat.questions.compare import compared_counts
 from deadheat.questions.inputs import CorpusSource
 from deadheat.results.power import Power
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.ledger.ledger import LedgerEntry
 
 
 def power(  # noqa: PLR0913 (the options of the command)
@@ -26,7 +26,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     alpha: float = 0.05,
     target: float = 0.8,
     seed: int = 0,
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Power:
     """Power of a test set to show the difference between two systems, taking the observed units for the population.

@@ -19,18 +19,18 @@ from deadheat.study.engine.running import (
     failed_cells,
     local_executor,
     missing_cells,
-    planned_looks,
-    ran_before,
+    planned_evaluations,
     run_study,
+    summary_before,
 )
-from deadheat.study.engine.training import Worked
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.engine.training import CellResult
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import run_search, searches_of, tested_cells, waiting
+from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
 
-MakeExecutor = Callable[[Plan, Path], Executor[Cell, Worked]]  # from a plan and the path of its store
+MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan and the path of its store
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ def run(
     overrides: Sequence[str] = (),
     store: str | os.PathLike[str] | None = None,
     retry_failed: bool = False,
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     notify: Callable[[str], None] | None = None,
 ) -> StudyRun:
@@ -68,8 +68,8 @@ def run(
         Where results go; beside the study file by default.
     retry_failed
         Run failed cells once more.
-    look
-        Where looks at test sets are recorded, and why they are taken.
+    ledger_entry
+        Where evaluations at test sets are recorded, and why they are taken.
     quiet
         Show no progress.
     notify
@@ -79,7 +79,7 @@ def run(
         Plan.of(Path(study), overrides),
         Path(store) if store is not None else None,
         retry_failed=retry_failed,
-        look=look,
+        ledger_entry=ledger_entry,
         quiet=quiet,
         notify=notify,
     )
@@ -90,7 +90,7 @@ def run_plan(
     path: Path | None = None,
     *,
     retry_failed: bool = False,
-    look: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     notify: Callable[[str], None] | None = None,
     executor: MakeExecutor = local_executor,
@@ -98,34 +98,34 @@ def run_plan(
     """Run a plan; see `run`. By default cells run in processes of this machine."""
     path = path or plan.store_path
     searches, exists = searches_of(plan), path.exists()
-    if look is not None and not exists:  # a study that is refused leaves no store behind
-        check_budgets(plan, _left(plan, None), look)
+    if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
+        check_budgets(plan, _left(plan, None), ledger_entry)
     with Store.open(path, create=True) as store:
-        if look is not None and exists and searches:
-            check_budgets(plan, _left(plan, store, retry_failed=retry_failed), look)
+        if ledger_entry is not None and exists and searches:
+            check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
         store.set_study(plan.text)
-        summary = _run(plan, store, executor, look=look, retry_failed=retry_failed, quiet=quiet)
+        summary = _run(plan, store, executor, ledger_entry=ledger_entry, retry_failed=retry_failed, quiet=quiet)
         result = study_result(plan, store)
         if result.damaged:
             damaged = [cell for cell in plan.cells if cell.key in set(result.damaged)]
             for cell in damaged:
                 if notify is not None:
                     notify(f"{describe(plan, cell)}: its predictions have changed; it runs again")
-            summary = _run(plan, store, executor, look=look, quiet=quiet, again=damaged)
+            summary = _run(plan, store, executor, ledger_entry=ledger_entry, quiet=quiet, again=damaged)
             result = study_result(plan, store)
         failures = failed_cells(plan, store)
         found = []
         for search in searches:
-            runner = _SearchRunner(plan, store, executor, look, quiet, retry_failed)
+            runner = _SearchRunner(plan, store, executor, ledger_entry, quiet, retry_failed)
             done = run_search(search, runner.run, lambda: scores_of(store))
             found.append(search_result(done, store, scores_of(store)))
             summary = summary + runner.summary
             failures += runner.failures
-        looks = planned_looks(plan, [*plan.cells, *tested_cells(searches)])
+        evaluations = planned_evaluations(plan, [*plan.cells, *tested_cells(searches)])
         result = replace(
             result,
             failed=tuple(_failed(plan, cell, status, error) for cell, status, error in failures),
-            test_sets=tuple(TestSet(watched.name, watched.hash) for watched in looks),
+            test_sets=tuple(TestSet(watched.name, watched.hash) for watched in evaluations),
             store=str(path),
             searches=tuple(found),
         )
@@ -137,13 +137,13 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     """What a run would train now, and final networks of searches: as many as there may be while winners are unknown."""
 
     def missing(cells: Sequence[Cell]) -> list[Cell]:
-        return missing_cells(replace(plan, chosen=tuple(cells)), store, retry_failed=retry_failed)
+        return missing_cells(replace(plan, selection=tuple(cells)), store, retry_failed=retry_failed)
 
     cells, finals = missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
     searches = searches_of(plan)
     values = scores_of(store) if store is not None and searches else {}
     for search in searches:
-        first, last = waiting(search, missing, lambda: values)
+        first, last = pending_cells(search, missing, lambda: values)
         cells, finals = [*cells, *first], [*finals, *last]
     return cells, finals
 
@@ -171,7 +171,7 @@ class _SearchRunner:
     plan: Plan
     store: Store
     executor: MakeExecutor
-    look: Look | None
+    ledger_entry: LedgerEntry | None
     quiet: bool
     retry_failed: bool
     summary: RunSummary = field(default_factory=lambda: RunSummary(0))
@@ -181,9 +181,14 @@ class _SearchRunner:
         """Train what is not there yet."""
         if not cells:
             return
-        plan = replace(self.plan, chosen=tuple(cells))
+        plan = replace(self.plan, selection=tuple(cells))
         self.summary += _run(
-            plan, self.store, self.executor, look=self.look, quiet=self.quiet, retry_failed=self.retry_failed
+            plan,
+            self.store,
+            self.executor,
+            ledger_entry=self.ledger_entry,
+            quiet=self.quiet,
+            retry_failed=self.retry_failed,
         )
         self.failures += failed_cells(plan, self.store)
 
@@ -193,7 +198,7 @@ def _run(
     store: Store,
     make_executor: MakeExecutor,
     *,
-    look: Look | None,
+    ledger_entry: LedgerEntry | None,
     quiet: bool,
     retry_failed: bool = False,
     again: Sequence[Cell] = (),
@@ -201,7 +206,7 @@ def _run(
     """Run the cells that are missing, and some again."""
     missing = missing_cells(plan, store, retry_failed=retry_failed)
     if not missing and not again:
-        return ran_before(plan, store)
+        return summary_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
         make_executor(plan, store.path) as executor,
@@ -212,5 +217,11 @@ def _run(
             progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
 
         return run_study(
-            plan, store, executor=executor, look=look, retry_failed=retry_failed, again=again, told=finished
+            plan,
+            store,
+            executor=executor,
+            ledger_entry=ledger_entry,
+            retry_failed=retry_failed,
+            again=again,
+            on_outcome=finished,
         )

@@ -20,7 +20,7 @@ from deadheat.questions.inputs import CorpusSource, open_corpora, record, unseal
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
 from deadheat.stats.intervals import check_level, percentiles, resampled_sums
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 
 INTERVALS = ("auto", "bootstrap")
@@ -49,7 +49,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> Scores:
     r"""Score predictions against gold.

@@ -28,7 +28,7 @@ from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import resampled_sums
 from deadheat.stats.rankings import spearman
 from deadheat.study.plan.cells import Cell
-from deadheat.study.search.search import DEV, TEST, Pick, Place, Search, Searched, Values, mean_score
+from deadheat.study.search.search import DEV, TEST, CorpusSplit, Pick, Search, SearchOutcome, Values, mean_score
 from deadheat.study.search.space import Settings
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
@@ -37,11 +37,13 @@ MIN_DATASETS = 6  # with fewer, all may differ in the same direction by chance i
 RESAMPLES = 2000
 
 
-def search_result(searched: Searched, store: Store, values: Values) -> SearchResult:
+def search_result(searched: SearchOutcome, store: Store, values: Values) -> SearchResult:
     """Read the scores of a search from its store, and compare its setups."""
     search, entry = searched.search, searched.search.entry
     compared = search.plan.study.compare
-    datasets = _corrected([_dataset(searched, store, values, place) for place in search.places], compared.correction)
+    datasets = _corrected(
+        [_dataset(searched, store, values, place) for place in search.corpus_splits], compared.correction
+    )
     looked = {cell.key for cell in searched.cells if TEST in cell.scored}
     on_test = {key for key, part, _ in values if part == TEST}
     first = {cell.key for cell in search.first_cells()}
@@ -80,9 +82,9 @@ def _texts(settings: Settings) -> dict[str, str]:
     return {name: str(value) for name, value in settings.items()}
 
 
-def _dataset(searched: Searched, store: Store, values: Values, place: Place) -> SearchDataset:
+def _dataset(searched: SearchOutcome, store: Store, values: Values, place: CorpusSplit) -> SearchDataset:
     search, setups = searched.search, searched.search.entry.setups
-    picks = [pick for setup in setups for pick in searched.picks if (pick.place, pick.setup) == (place, setup)]
+    picks = [pick for setup in setups for pick in searched.picks if (pick.corpus_split, pick.setup) == (place, setup)]
     winners = tuple(_winner(pick, values, search.metric) for pick in picks)
     numbers = {system: number for number, system in enumerate(search.candidates)}
     scores = tuple(setting_scores(search, store, values, place, setup, numbers) for setup in setups)
@@ -92,10 +94,10 @@ def _dataset(searched: Searched, store: Store, values: Values, place: Place) -> 
         if not any(math.isnan(winner.test) for winner in winners):
             p = _p(store, picks[0].finals[0], picks[1].finals[0], search)
     where = (place.corpus, place.split, place.split_seed, place.number)
-    return SearchDataset(_name(place, search.places), *where, winners, scores, differing, p)
+    return SearchDataset(_name(place, search.corpus_splits), *where, winners, scores, differing, p)
 
 
-def _name(place: Place, places: Sequence[Place]) -> str:
+def _name(place: CorpusSplit, places: Sequence[CorpusSplit]) -> str:
     """The corpus, and what tells the data set from others of that corpus."""
     same = [other for other in places if other.corpus == place.corpus]
     if len(same) == 1:
@@ -130,7 +132,7 @@ def _corrected(datasets: Sequence[SearchDataset], correction: str) -> list[Searc
 
 
 def setting_scores(
-    search: Search, store: Store, values: Values, place: Place, setup: str, numbers: Mapping[str, int]
+    search: Search, store: Store, values: Values, place: CorpusSplit, setup: str, numbers: Mapping[str, int]
 ) -> SettingScores:
     """How far settings lie apart on one data set, and how sure it is that the winner is the best of them."""
     tested, selected_on = search.entry.tested == "all", search.entry.setting

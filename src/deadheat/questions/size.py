@@ -30,7 +30,7 @@ from deadheat.results.format import Scale
 from deadheat.results.size import AsoAgreement, SetSizes, SizeCurve, SizePoint, SizeStudy, SystemScore
 from deadheat.stats.intervals import Values, wilson
 from deadheat.stats.rankings import weighted_kendall_rows
-from deadheat.study.ledger.ledger import Look
+from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 
 PART_OF_THE_WHOLE = (
@@ -47,7 +47,7 @@ def size(
     settings: SizeSettings | None = None,
     align: str = "text",
     save: AnyPath = "",
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> SizeStudy:
     r"""How much of a test set is sufficient to rank systems as all of it does.
@@ -98,7 +98,7 @@ def size_of_sets(
     metric: str = "",
     settings: SizeSettings | None = None,
     align: str = "text",
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     **reading: Any,
 ) -> SizeStudy:
     """How much is sufficient on several test sets, from a table with the columns set, gold, system and prediction."""
@@ -117,7 +117,7 @@ def size_of_counts(
     *,
     metric: str = "",
     settings: SizeSettings | None = None,
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
 ) -> SizeStudy:
     """How much is sufficient, from saved counts: one test set per file."""
     files = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -133,7 +133,7 @@ def study_sizes(
     test_sets: Sequence[TestSet],
     settings: SizeSettings | None = None,
     *,
-    ledger_entry: Look | None = None,
+    ledger_entry: LedgerEntry | None = None,
     align: str = "",
 ) -> SizeStudy:
     """Compute the curves, and record the evaluations before anybody sees them."""

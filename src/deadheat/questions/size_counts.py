@@ -24,7 +24,7 @@ from deadheat.metrics.metric import FIELDS
 from deadheat.questions.inputs import CorpusSource, open_corpora, record, unseal
 from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import CountedSet
-from deadheat.study.ledger.ledger import Look, Recorded, Scored, Watched, is_test_name
+from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet, RecordedEvaluations, is_test_name
 
 FORMAT = "deadheat-counts.v1"
 SUFFIX = ".npz"
@@ -49,11 +49,11 @@ class TestSet:
 
     counted: CountedSet
     golds: tuple[tuple[Corpus, tuple[Corpus, ...]], ...] = ()  # each with the predictions scored against it
-    files: tuple[Watched, ...] = ()  # saved: the gold files
+    files: tuple[LedgerTestSet, ...] = ()  # saved: the gold files
     predictions: tuple[str, ...] = ()  # saved: the hash of each run
     notes: tuple[str, ...] = ()
 
-    def record(self, entry: Look | None, settings: str) -> list[Recorded]:
+    def record(self, entry: LedgerEntry | None, settings: str) -> list[RecordedEvaluations]:
         """Record an evaluation of every run in the ledger, if the gold file is a test set."""
         metric = self.counted.metric.name
         if self.golds:
@@ -63,12 +63,12 @@ class TestSet:
         try:
             ledger = entry.ledger.read()
         except InputError as error:
-            return [Recorded(notes=(f"{error}; this evaluation was not recorded",))]
+            return [RecordedEvaluations(notes=(f"{error}; this evaluation was not recorded",))]
         watched = [file for file in self.files if is_test_name(file.name) or file.hash.encode() in ledger]
         if not watched:
             return []
         runs = zip(self.counted.systems, self.predictions, strict=True)
-        scored = [Scored(system, prediction, (metric,), settings) for system, prediction in runs]
+        scored = [Evaluation(system, prediction, (metric,), settings) for system, prediction in runs]
         return [entry.ledger.record(watched, scored, purpose=entry.purpose, over_budget=entry.over_budget)]
 
 
@@ -78,7 +78,7 @@ def count_test_set(
     *,
     metric: str,
     align_by: str,
-    ledger_entry: Look | None,
+    ledger_entry: LedgerEntry | None,
     reading: dict[str, Any],
 ) -> TestSet:
     """Count every run over the units that all share.
@@ -216,7 +216,7 @@ def load_counts(path: AnyPath) -> TestSet:
         lengths, counts = arrays["lengths"].astype(np.int64), arrays["counts"]
         counted = CountedSet(str(arrays["name"]), systems, lengths, counts, metric, str(arrays["unit"]))
         pairs = zip(arrays["files"].tolist(), arrays["hashes"].tolist(), strict=True)
-        files = tuple(Watched(str(file), str(text)) for file, text in pairs)
+        files = tuple(LedgerTestSet(str(file), str(text)) for file, text in pairs)
         predictions = tuple(map(str, arrays["predictions"].tolist()))
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{name}: broken counts ({str(error).lower()}); {_expected()}") from None

@@ -27,7 +27,7 @@ from deadheat.results.study import StudyResult
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.store.store import Store
 
-# Beyond these there is more to compute than a page is worth waiting for; deadheat size has no such limits.
+# Beyond these there is more to compute than a page is worth pending_cells for; deadheat size has no such limits.
 SIZE_CORPORA, SIZE_RUNS, ORDERED_SYSTEMS, SIZE_SYSTEMS = 6, 5, 8, 3
 
 

@@ -297,9 +297,7 @@ def pair_over_splits(a: str, b: str, tests: Sequence[SplitTest], correction: str
     )
 
 
-def _overall(
-    block: StudyBlock, distinct: Sequence[int], correction: str, alpha: float
-) -> tuple[PairOverSplits, ...]:
+def _overall(block: StudyBlock, distinct: Sequence[int], correction: str, alpha: float) -> tuple[PairOverSplits, ...]:
     """Pairs tested on all distinct splits together, with p-values corrected for the number of pairs of each metric."""
     pairs = list(block.pairs)
     if block.splits > 1:

@@ -42,8 +42,8 @@ def plan_view(
 def search_plan(search: Search) -> Text:
     """How many networks a search will train, and how many of them it will score on test."""
     entry = search.entry
-    first = len(search.candidates) * len(entry.setups) * len(search.places) * len(search.seeds)
-    last = len(search.stand_ins())
+    first = len(search.candidates) * len(entry.setups) * len(search.corpus_splits) * len(search.seeds)
+    last = len(search.possible_finals())
     learned = dict.fromkeys(entry.final if setup == TUNE else BOTH for setup in entry.setups)
     evaluated = last + (first if entry.tested == "all" else 0)
     return text(
@@ -53,7 +53,7 @@ def search_plan(search: Search) -> Text:
         count(len(search.candidates), "setting"),
         ", ".join(entry.space.varied),
         entry.method,
-        count(len(search.places), "data set"),
+        count(len(search.corpus_splits), "data set"),
         count(len(search.seeds), "seed"),
         " and ".join(entry.setups),
         Text(("at most ",)) if entry.method == "optuna" else Text(()),

@@ -202,7 +202,9 @@ def _leader(verdict: Claims) -> Text:
     metric = own[0].metric
     if not open_:
         if len(own) < verdict.systems - 1:  # only neighbours in the ranking are claims
-            return text("{}{} has the best {} and is shown to be better than the next, {}.", where, best, metric, beaten[0])
+            return text(
+                "{}{} has the best {} and is shown to be better than the next, {}.", where, best, metric, beaten[0]
+            )
         others = {1: "the other", 2: "both others"}.get(len(own), f"all {len(own)} others")
         return text("{}{} has the best {} and is shown to be better than {}.", where, best, metric, others)
     if not beaten:

@@ -43,6 +43,11 @@ class Result:
     kind: ClassVar[str]
     schema: ClassVar[int] = 1  # raised by every change that an older reader could not cope with
 
+    @property
+    def signature(self) -> str:
+        """All that the numbers depend on, to quote in a paper; made from fields, never read."""
+        raise NotImplementedError
+
     def to_json(self, *, indent: int | None = None) -> str:
         """One JSON object, which `deadheat.from_json` turns into the same result again."""
         return json.dumps(to_document(self), ensure_ascii=False, allow_nan=False, indent=indent)

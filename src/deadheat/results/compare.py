@@ -9,7 +9,7 @@ from typing import ClassVar
 from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
 from deadheat.results.format import PERCENT, Scale
-from deadheat.results.ledger import Evaluations
+from deadheat.results.ledger import Tally
 from deadheat.results.score import Score
 from deadheat.results.verdict import State, Verdict, state_of
 from deadheat.stats.corrections import check_alpha, correct
@@ -130,7 +130,7 @@ class Comparison(Result):
     agreement: Agreement | None = None
     ranks: AverageRanks | None = None  # over data sets, for three systems or more
     notes: tuple[str, ...] = ()
-    evaluations: tuple[Evaluations, ...] = ()
+    evaluations: tuple[Tally, ...] = ()
 
     @property
     def test(self) -> str:

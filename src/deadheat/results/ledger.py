@@ -11,33 +11,35 @@ from deadheat.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluations:
-    """What the ledger knows about one test set."""
+class Tally:
+    """What the ledger holds on one test set."""
 
     name: str
-    test_set: str  # hash of its contents
-    count: int = 0
-    systems: tuple[str, ...] = ()
+    test_set: str
+    evaluations: int = 0
+    systems: tuple[str, ...] = ()  # one name for each
     predictions: int = 0
     users: tuple[str, ...] = ()
     first: str = ""
     last: str = ""
     guarded: bool = False
     budget: int | None = None
-    over_budget: int = 0  # evaluations past the budget, each with a reason
+    over_budget: int = 0  # evaluations beyond the budget, with a reason
     sealed: bool = False
 
     @property
     def left(self) -> int | None:
-        """How many evaluations are left of the budget; below 0 past it, None without one."""
-        return None if self.budget is None else self.budget - self.count
+        """The evaluations left of the budget, negative beyond it; None without a budget."""
+        return None if self.budget is None else self.budget - self.evaluations
+
+    def describe(self, name: str = "this test set") -> str:
+        """The evaluations so far, in a line."""
+        so_far = f"{pluralize(self.evaluations, 'evaluation')} of {name} so far"
+        left = "" if self.left is None else f"; {max(self.left, 0):,} left of a budget of {self.budget:,}"
+        return f"{so_far}, {pluralize(len(self.systems), 'system')}{left}"
 
     def __str__(self) -> str:
-        systems = pluralize(len(self.systems), "system")
-        said = f"ledger: {pluralize(self.count, 'evaluation')} of this test set so far, {systems}"
-        if self.left is None:
-            return said
-        return f"{said}; {max(self.left, 0):,} left of a budget of {self.budget:,}"
+        return f"ledger: {self.describe()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class LedgerReport(Result):
 
     kind: ClassVar[str] = "ledger"
 
-    test_sets: tuple[Evaluations, ...]
+    test_sets: tuple[Tally, ...]
     ledger: str = ""  # its path
     lines: tuple[LedgerLine, ...] = ()
     notes: tuple[str, ...] = ()

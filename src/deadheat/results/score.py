@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.results.base import Result
-from deadheat.results.ledger import Evaluations
+from deadheat.results.ledger import Tally
 from deadheat.stats.intervals import Interval
 from deadheat.version import __version__
 
@@ -59,7 +59,7 @@ class Scores(Result):
     rows: tuple[Score, ...]
     settings: ScoreSettings
     notes: tuple[str, ...] = ()
-    evaluations: tuple[Evaluations, ...] = ()  # of the test sets so far, this one included
+    evaluations: tuple[Tally, ...] = ()  # of the test sets so far, this one included
 
     @property
     def signature(self) -> str:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
 from deadheat.results.format import Scale
-from deadheat.results.ledger import Evaluations
+from deadheat.results.ledger import Tally
 from deadheat.text import pluralize
 from deadheat.version import __version__
 
@@ -112,7 +112,7 @@ class SizeStudy(Result):
     runs: int = 0
     align: str = ""
     notes: tuple[str, ...] = ()
-    evaluations: tuple[Evaluations, ...] = ()
+    evaluations: tuple[Tally, ...] = ()
 
     def sufficient_everywhere(self) -> Mapping[str, int | None]:
         """For each strategy, the smallest size that is sufficient on every test set; None if some set has none."""

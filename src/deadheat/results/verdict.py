@@ -109,7 +109,16 @@ def merge_claims(claims: Iterable[Claim]) -> tuple[Claim, ...]:
             continue
         evidence = claim.evidence if claim.better == first.better else tuple(map(reverse, claim.evidence))
         merged[key] = replace(first, evidence=(*first.evidence, *evidence))
-    return tuple(merged.values())
+    return tuple(map(_oriented, merged.values()))
+
+
+def _oriented(claim: Claim) -> Claim:
+    """The claim that the system with the higher score is better, by the first evidence that has a difference."""
+    differences = (evidence.difference for evidence in claim.evidence if math.isfinite(evidence.difference))
+    if next(differences, 0.0) >= 0:
+        return claim
+    evidence = tuple(map(reverse, claim.evidence))
+    return replace(claim, better=claim.worse, worse=claim.better, evidence=evidence)
 
 
 _REVERSED = {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}

@@ -169,18 +169,6 @@ class FolderCheck:
     leaks: dict[str, list[Leak]]
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for `--json`."""
-        return {
-            "kind": "split",
-            "folder": self.folder,
-            "verified": self.verified,
-            "splits": [
-                {"split": name, "leaks": [leak.to_dict() for leak in leaks]} for name, leaks in self.leaks.items()
-            ],
-            "notes": list(self.notes),
-        }
-
 
 def check_folder(folder: str | os.PathLike[str], **reading: Any) -> FolderCheck:
     """Compare a folder with its manifest, and look for leaks between its parts.

@@ -107,7 +107,7 @@ def _mcnemar(items: int, gap: float, discordant: float, alpha: float) -> float:
     return normal_cdf((shift - needed) / math.sqrt(spread)) + normal_cdf((-shift - needed) / math.sqrt(spread))
 
 
-def _halved(power_of: Any, target: float, most: float) -> float:
+def _halved(power_of: Callable[[float], float], target: float, most: float) -> float:
     """The smallest argument up to `most` at which power reaches the target, or NaN."""
     if power_of(most) < target:
         return math.nan

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
-from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recoded
+from deadheat.corpus.transforms import with_labels
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recode
 from deadheat.systems.features import seen_strings
 from deadheat.systems.system import SYSTEMS, System, training_labels
 
@@ -83,7 +83,7 @@ def sorted_labels(column: Column) -> tuple[Vocabulary, Codes]:
     Codes of a corpus follow the order in which labels first occur; sorted, they are the same for the same sentences.
     """
     labels = seen_strings(column)
-    return labels, recoded(column, labels)
+    return labels, recode(column, labels)
 
 
 def _most_frequent_labels(forms: Column, labels: Codes, size: int) -> Codes:

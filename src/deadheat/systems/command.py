@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.writing import write
 from deadheat.errors import InputError, NameUnknown
 from deadheat.systems.baselines import sorted_labels

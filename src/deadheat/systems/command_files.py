@@ -10,7 +10,8 @@ import numpy as np
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
 from deadheat.corpus.reading import LENIENT_MODES, read
 from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
-from deadheat.errors import AlignmentError, InputError, NameUnknown, counted
+from deadheat.errors import AlignmentError, InputError, NameUnknown
+from deadheat.text import pluralize
 from deadheat.kernels.conllu import STRING_COLUMNS
 
 FORMATS = ("auto", "conllu", "columns", "tagged")
@@ -114,9 +115,9 @@ def check_same_words(given: Corpus, written: Corpus) -> None:
         path, line = written.line_of_word(int(written.offsets[sentence]))
         actual, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (written, given))
         raise AlignmentError(
-            f"{path}:{line}: sentence {sentence + 1} has {counted(actual, 'word')}; expected {expected} as in the input"
+            f"{path}:{line}: sentence {sentence + 1} has {pluralize(actual, 'word')}; expected {expected} as in the input"
         )
     if given.sentences != written.sentences:
         raise AlignmentError(
-            f"{written.name}: {counted(written.sentences, 'sentence')}; expected {given.sentences:,} as in the input"
+            f"{written.name}: {pluralize(written.sentences, 'sentence')}; expected {given.sentences:,} as in the input"
         )

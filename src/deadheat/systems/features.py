@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recoded
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recode
 from deadheat.errors import InputError
 from deadheat.systems.system import training_labels
 
@@ -189,20 +189,20 @@ class Encoder:
     def of(cls, corpus: Corpus, tags: Vocabulary, column: str, templates: Templates, *, least: int) -> Encoder:
         """From a training corpus; words seen `least` times get a list of tags."""
         index = FeatureIndex.of(corpus, templates)
-        words = recoded(corpus.column("form"), index.forms)
-        gold = recoded(corpus.column(column), tags)
+        words = recode(corpus.column("form"), index.forms)
+        gold = recode(corpus.column(column), tags)
         sizes = (len(index.forms), len(tags))
         return cls(column, tags, index, TagDictionary.of(words, gold, sizes, least=least))
 
     def encode(self, corpus: Corpus) -> EncodedCorpus:
         """Words as rows; labels are ignored."""
-        words = recoded(corpus.column("form"), self.index.forms)
+        words = recode(corpus.column("form"), self.index.forms)
         lists = np.where(words >= 0, self.dictionary.lists[words], 0).astype(np.int32)
         return EncodedCorpus(self.index.rows(corpus), lists, corpus.offsets)
 
     def gold(self, corpus: Corpus) -> Codes:
         """The label of every word by its number among the tags; -1 for one that training did not see."""
-        return recoded(corpus.column(self.column), self.tags)
+        return recode(corpus.column(self.column), self.tags)
 
 
 def training_tags(train: Corpus, column: str, system: str, *, most: int) -> Vocabulary:
@@ -231,7 +231,7 @@ def _padded(corpus: Corpus, forms: Vocabulary) -> tuple[Indices, Indices]:
     ends = corpus.offsets[1:] + MARGIN * (2 * np.arange(corpus.sentences) + 1)
     for after in range(MARGIN):
         padded[ends + after] = len(forms) + 1
-    words = recoded(corpus.column("form"), forms)
+    words = recode(corpus.column("form"), forms)
     padded[positions] = np.where(words >= 0, words, len(forms) + 2)
     return padded, positions
 

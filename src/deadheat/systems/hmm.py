@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
 from deadheat.kernels.hmm import best_states, count_trigrams, count_words, file_keys, grow_suffixes, guess_labels

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
-from deadheat.corpus.vocabulary import Codes, Column, Indices, recoded
+from deadheat.corpus.transforms import with_labels
+from deadheat.corpus.vocabulary import Codes, Column, Indices, recode
 from deadheat.errors import InputError
 from deadheat.kernels.loglinear import N_POWERS, add_to_weights, list_weights, score_cases, tag_by_products
 from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
@@ -52,7 +52,7 @@ class LoglinearTagger:
 
     def predict(self, corpus: Corpus) -> Corpus:
         """The same words with the tags whose product of chances is the largest."""
-        forms = recoded(corpus.column("form"), self.encoder.index.forms)
+        forms = recode(corpus.column("form"), self.encoder.index.forms)
         tags = best_products(self.encoder, self.encoder.encode(corpus), forms, self.weights)
         return with_labels(corpus, self.encoder.column, Column(tags, self.encoder.tags))
 
@@ -149,7 +149,7 @@ def n_rows_beside(encoder: Encoder) -> int:
 def rows_beside(encoder: Encoder, train: Corpus) -> Codes:
     """The rows that each word of the training text has by the tags beside it; they follow those of words."""
     sides, first = len(encoder.tags) + 1, encoder.index.size
-    forms, tags = recoded(train.column("form"), encoder.index.forms), encoder.gold(train)
+    forms, tags = recode(train.column("form"), encoder.index.forms), encoder.gold(train)
     before, after = (np.full(len(tags), sides - 1, np.int64) for _ in range(2))
     before[1:], after[:-1] = tags[:-1], tags[1:]
     before[train.offsets[:-1]] = after[train.offsets[1:] - 1] = sides - 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.kernels.lookahead import LANES, learn_ahead, tag_ahead
 from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags

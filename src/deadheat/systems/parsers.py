@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, take
-from deadheat.corpus.labels import with_labels, with_trees
+from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 from deadheat.neural.config import (

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
 from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
-from deadheat.splits.chance import generator, shuffled
+from deadheat.splits.drawing import generator, permutation
 from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
@@ -198,4 +198,4 @@ def move_count(tags: int, order: int) -> int:
 def epoch_orders(sentences: int, epochs: int, seed: int, *, shuffle: bool) -> Iterator[Indices]:
     """The order of the sentences in each epoch; that of epoch e depends on (seed, e) alone."""
     for epoch in range(epochs):
-        yield shuffled(sentences, rng=generator(seed, epoch)) if shuffle else np.arange(sentences)
+        yield permutation(sentences, rng=generator(seed, epoch)) if shuffle else np.arange(sentences)

@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Column
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 from deadheat.neural.jobs import BatchTrainer, TrainJob
 from deadheat.registry import Registry
-from deadheat.splits.partition import Partition
+from deadheat.splits.splitting import Partition
 
 
 class Model(Protocol):
@@ -124,7 +125,7 @@ def train_many(
         raise InputError(f"{systems[0].name} trains one at a time; expected a system of networks such as bilstm.v1")
     for partition in partitions:
         if partition.sentences != corpus.sentences:
-            sentences = counted(partition.sentences, "sentence")
+            sentences = pluralize(partition.sentences, "sentence")
             has = f"the corpus {corpus.name} has {corpus.sentences:,}"
             raise InputError(f"split {partition.name}: of {sentences}; {has}")
     runs = [(variant, partition, seed) for variant in systems for partition in partitions for seed in seeds]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import CorpusError, Fault, InputError, counted
+from deadheat.errors import CorpusError, Fault, InputError
+from deadheat.text import pluralize
 
 MAX_LISTED = 20  # problems of one corpus
 
@@ -73,7 +74,7 @@ def _out_of_range(sentence: int, heads: Codes) -> Iterator[Problem]:
     for place in np.flatnonzero((heads < 0) | (heads > len(heads))).tolist():
         head = int(heads[place])
         has = "has no head" if head < 0 else f"has head {head}"
-        what = f"word {place + 1} {has}; the sentence has {counted(len(heads), 'word')}"
+        what = f"word {place + 1} {has}; the sentence has {pluralize(len(heads), 'word')}"
         yield Problem(sentence, (place + 1,), what)
 
 

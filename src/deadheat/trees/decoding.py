@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import InputError, counted
+from deadheat.errors import InputError
+from deadheat.text import pluralize
 from deadheat.kernels.decoding import (
     CONTRACTION_ARRAYS,
     SCORE_LIMIT,
@@ -72,8 +73,8 @@ def arc_scores(scores: Scores, offsets: Indices) -> ArcScores:
         widths = lengths + 1
         bounds = np.concatenate([[0], np.cumsum(widths * widths)])
         if len(flat) != bounds[-1]:
-            expected = f"expected {counted(int(bounds[-1]), 'number')} for {counted(len(lengths), 'sentence')}"
-            raise InputError(f"scores: {counted(len(flat), 'number')}; {expected}")
+            expected = f"expected {pluralize(int(bounds[-1]), 'number')} for {pluralize(len(lengths), 'sentence')}"
+            raise InputError(f"scores: {pluralize(len(flat), 'number')}; {expected}")
         return ArcScores(flat, bounds[:-1].astype(np.int64), widths.astype(np.int64), offsets)
     size = flat.shape[-1]
     if flat.ndim != 3 or flat.shape[:2] != (len(lengths), size) or size <= longest:

@@ -23,7 +23,7 @@ from deadheat.report.model import (
     text,
 )
 from deadheat.results.format import COUNT, MISSING
-from deadheat.results.ledger import Evaluations, LedgerReport
+from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.study.ledger.ledger import SHORT
 from deadheat.text import join_names, pluralize
 
@@ -37,27 +37,27 @@ def view(result: LedgerReport) -> View:
 
 
 def _headline(result: LedgerReport) -> Text:
-    evaluated = [test_set for test_set in result.test_sets if test_set.count]
+    evaluated = [test_set for test_set in result.test_sets if test_set.evaluations]
     if not evaluated:
         return Text(("No evaluation of a test set is recorded.",))
     over = sum(test_set.over_budget for test_set in evaluated)
     past = text(", {} past a budget", count(over, "evaluation")) if over else Text(())
     if len(evaluated) == 1:
-        return text("{}: {}{}.", evaluated[0].name, count(evaluated[0].count, "evaluation"), past)
-    most = max(evaluated, key=lambda test_set: test_set.count)
-    total = sum(test_set.count for test_set in evaluated)
+        return text("{}: {}{}.", evaluated[0].name, count(evaluated[0].evaluations, "evaluation"), past)
+    most = max(evaluated, key=lambda test_set: test_set.evaluations)
+    total = sum(test_set.evaluations for test_set in evaluated)
     return text(
         "{} of {}, {} of them of {}{}.",
         count(total, "evaluation"),
         count(len(evaluated), "test set"),
-        Shown(most.count, COUNT),
+        Shown(most.evaluations, COUNT),
         most.name,
         past,
     )
 
 
 def _blocks(result: LedgerReport) -> Iterator[Block]:
-    test_sets = sorted(result.test_sets, key=lambda test_set: -test_set.count)
+    test_sets = sorted(result.test_sets, key=lambda test_set: -test_set.evaluations)
     yield Heading("Evaluations of test sets", detail=True)
     yield Paragraph(
         "Every evaluation lets knowledge of the test set leak into choices between systems: the more there are, the less the best "
@@ -80,7 +80,7 @@ def _blocks(result: LedgerReport) -> Iterator[Block]:
         yield _lines(result)
 
 
-def _table(test_sets: list[Evaluations]) -> Table:
+def _table(test_sets: list[Tally]) -> Table:
     texts = ("test set", "hash", "first", "last", "users", "sealed")
     numbers = ("evaluations", "systems", "predictions", "budget", "left", "over budget")
     rows: list[tuple[Content, ...]] = []
@@ -96,7 +96,7 @@ def _table(test_sets: list[Evaluations]) -> Table:
                 _minute(item.last),
                 join_names(item.users) or MISSING,
                 "yes" if item.sealed else "no",
-                item.count,
+                item.evaluations,
                 len(item.systems),
                 item.predictions,
                 *left,

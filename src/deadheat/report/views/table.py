@@ -149,8 +149,10 @@ def _summary(result: ScoreTable) -> Table:
 def _every_dataset(result: ScoreTable) -> Table:
     form = score_format(result.scale)
     columns = (Column(result.column or "data set"), *(Column(row.system, form) for row in result.systems))
-    rows = tuple((name, *(row.means[at] for row in result.systems)) for at, name in enumerate(result.datasets))
+    rows: list[tuple[Content, ...]] = [
+        (name, *(row.means[at] for row in result.systems)) for at, name in enumerate(result.datasets)
+    ]
     caption = text(
         "Mean {}{} on every data set.", result.metric, Text((result.scale.unit,)) if result.scale.unit else Text(())
     )
-    return Table(columns, rows, caption=caption, folded=len(rows) > ROWS, detail=True)
+    return Table(columns, tuple(rows), caption=caption, folded=len(rows) > ROWS, detail=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.corpus import take
-from deadheat.corpus.identity import text_hash
+from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
 from deadheat.study.engine.executor import Executor, TaskResult
 from deadheat.study.engine.local import LocalExecutor
@@ -221,14 +221,14 @@ def local_executor(plan: Plan, store: Path) -> Executor[Cell, CellResult]:
 def use_stacks(plan: Plan) -> bool:
     """Whether the study has networks that can train together, and this machine an accelerator."""
     if plan.study.engine.device == "cpu" or all(
-        SYSTEMS.make(name).together is None for name in {cell.system for cell in plan.cells}
+        SYSTEMS.make(name).batch_trainer is None for name in {cell.system for cell in plan.cells}
     ):
         return False
     try:
-        from deadheat.neural.devices import accelerated
+        from deadheat.neural.devices import on_accelerator
     except ModuleNotFoundError:  # each network reports what is missing
         return False
-    return accelerated()
+    return on_accelerator()
 
 
 def check_budgets(plan: Plan, cells: Iterable[Cell], ledger_entry: LedgerEntry) -> None:

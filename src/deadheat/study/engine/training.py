@@ -1,4 +1,4 @@
-"""Train and score one cell, or many networks together in stacks on an accelerator."""
+"""Train and score one cell, or many networks trainer in stacks on an accelerator."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, Self
 import numpy as np
 
 from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
-from deadheat.corpus.identity import text_hash
-from deadheat.corpus.labels import with_labels
+from deadheat.corpus.corpus import text_hash
+from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
-from deadheat.neural.orders import Done, Order, Together
+from deadheat.neural.jobs import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import Executor, TaskResult
 from deadheat.study.engine.worker import describe_error, peak_memory_mb
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores
@@ -26,7 +26,7 @@ from deadheat.systems import SYSTEMS, System
 
 SavePart = Callable[[str, bytes], dict[str, Any]]  # part and bytes of a prediction -> the record of its file
 SaveCellPart = Callable[[Cell, str, bytes], dict[str, Any]]
-Group = dict[str, tuple[Cell, Together]]  # cells that train together, by name; finished ones are removed
+Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train trainer, by name; finished ones are removed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,9 +45,9 @@ def train_cell(plan: Plan, cell: Cell, save: SavePart | None = None) -> CellResu
     """
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
     system = SYSTEMS.make(cell.system)
-    if system.together is not None:
+    if system.batch_trainer is not None:
         # By sentence numbers, so that programs compiled for one split can be used for the others.
-        ((_, done),) = system.together.train(corpus, [training_order(plan, cell, system.together)])
+        ((_, done),) = system.batch_trainer.train(corpus, [training_order(plan, cell, system.batch_trainer)])
         return score_training(plan, cell, done, save)
     tune_part = plan.tune_part(partition, cell)
     train = take(corpus, plan.training_sentences(cell))
@@ -59,16 +59,16 @@ def train_cell(plan: Plan, cell: Cell, save: SavePart | None = None) -> CellResu
     return score_predictions(plan, cell, predictions, save)
 
 
-def training_order(plan: Plan, cell: Cell, together: Together) -> Order:
+def training_order(plan: Plan, cell: Cell, trainer: BatchTrainer) -> TrainJob:
     """A cell as one of many trainings of a stack."""
     partition = plan.partition(cell)
     tune_part = plan.tune_part(partition, cell)
     tune = partition.parts[tune_part] if tune_part else None
     parts = {part: partition.parts[part] for part in plan.scored_parts(cell)}
-    return Order(together.recipe, cell.seed, plan.training_sentences(cell), tune, parts)
+    return TrainJob(trainer.config, cell.seed, plan.training_sentences(cell), tune, parts)
 
 
-def score_training(plan: Plan, cell: Cell, done: Done, save: SavePart | None = None) -> CellResult:
+def score_training(plan: Plan, cell: Cell, done: TrainResult, save: SavePart | None = None) -> CellResult:
     """The scores of one training of a stack; raises InputError if it failed."""
     if done.failed:
         raise InputError(f"{cell.system}, seed {cell.seed}: training failed, {done.failed}")
@@ -107,7 +107,7 @@ def _without_labels(gold: Corpus, system: System) -> Corpus:
 
 
 class StackedExecutor:
-    """Trains cells whose systems can train together, group by group, in this process, and reports each separately.
+    """Trains cells whose systems can train trainer, group by group, in this process, and reports each separately.
 
     A group holds the cells of one corpus whose settings differ in numbers only. A network that fails is reported and
     the others go on. An error that ends a group is reported for each of its unfinished cells. Other systems go to the
@@ -120,11 +120,11 @@ class StackedExecutor:
 
     def submit(self, name: str, task: Cell) -> None:
         """Add a cell to its group, or to the other executor."""
-        together = SYSTEMS.make(task.system).together
-        if together is None:
+        trainer = SYSTEMS.make(task.system).batch_trainer
+        if trainer is None:
             self._rest.submit(name, task)
         else:
-            self._groups.setdefault((task.corpus, together.group), {})[name] = (task, together)
+            self._groups.setdefault((task.corpus, trainer.group), {})[name] = (task, trainer)
 
     def results(self) -> Iterator[TaskResult[CellResult]]:
         """Each cell once: networks as they finish, then the rest."""
@@ -158,7 +158,7 @@ class StackedExecutor:
 
     def _train(self, group: Group) -> Iterator[TaskResult[CellResult]]:
         members = list(group.items())
-        first, together = members[0][1]
+        first, trainer = members[0][1]
         corpus = self._plan.materials[first.corpus].corpus
         started, clock, cpu = time.time(), time.perf_counter(), time.process_time()
 
@@ -172,7 +172,7 @@ class StackedExecutor:
             for cell, _ in group.values():
                 self._plan.check_unchanged(cell)
             orders = [training_order(self._plan, cell, system) for _, (cell, system) in members]
-            trainings = together.train(corpus, orders)
+            trainings = trainer.train(corpus, orders)
             while group and (training := self._next(trainings)) is not None:
                 index, done = training
                 name, (cell, _) = members[index]
@@ -188,7 +188,7 @@ class StackedExecutor:
             for name in [name for name, _ in members if name in group]:
                 yield result(name, None, describe_error(error), traceback.format_exc())
 
-    def _next(self, trainings: Iterator[tuple[int, Done]]) -> tuple[int, Done] | None:
+    def _next(self, trainings: Iterator[tuple[int, TrainResult]]) -> tuple[int, TrainResult] | None:
         """The next finished training, computed in the study's folder, which file names in settings are relative to."""
         with contextlib.chdir(self._plan.path.parent):
             return next(trainings, None)

@@ -13,12 +13,13 @@ import pwd
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus, Part, text_hash
 from deadheat.errors import InputError, reason
+from deadheat.results.ledger import Tally
 from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
 from deadheat.text import pluralize
 
@@ -48,43 +49,6 @@ class Evaluation:
     prediction: str  # the hash of it
     metrics: tuple[str, ...]
     settings: str  # all else that the scores depend on; its hash is recorded
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """What the ledger holds on one test set."""
-
-    name: str
-    test_set: str
-    evaluations: int = 0
-    systems: tuple[str, ...] = ()  # one name for each
-    predictions: int = 0
-    users: tuple[str, ...] = ()
-    first: str = ""
-    last: str = ""
-    guarded: bool = False
-    budget: int | None = None
-    over_budget: int = 0  # evaluations beyond the budget, with a reason
-    sealed: bool = False
-
-    @property
-    def left(self) -> int | None:
-        """The evaluations left of the budget, negative beyond it; None without a budget."""
-        return None if self.budget is None else self.budget - self.evaluations
-
-    def describe(self, name: str = "this test set") -> str:
-        """The evaluations so far, in a line."""
-        so_far = f"{pluralize(self.evaluations, 'evaluation')} of {name} so far"
-        left = "" if self.left is None else f"; {max(self.left, 0):,} left of a budget of {self.budget:,}"
-        return f"{so_far}, {pluralize(len(self.systems), 'system')}{left}"
-
-    def __str__(self) -> str:
-        return f"ledger: {self.describe()}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the commands print them under `--json`."""
-        values = asdict(self) | {"systems": list(self.systems), "users": list(self.users)}
-        return {"looks" if name == "evaluations" else name: value for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)

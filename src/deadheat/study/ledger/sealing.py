@@ -18,9 +18,8 @@ import numpy as np
 
 from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
-from deadheat.corpus.corpus import Comments, Extras, Part
-from deadheat.corpus.identity import content_hash, text_hash
-from deadheat.corpus.reading import as_read
+from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
+from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.ledger import Ledger, LedgerTestSet
 
@@ -74,7 +73,7 @@ def seal(
             _write_private(sealed, to_bytes(corpus, mend=True))
         fields = {} if budget is None else {"budget": budget}
         if line is None:
-            notes = ledger.add("seal", test_set, labels=labels, reading=as_read(corpus), **fields)
+            notes = ledger.add("seal", test_set, labels=labels, reading=reading_options(corpus), **fields)
         elif fields:
             notes = ledger.add("guard", test_set, **fields)
     except InputError:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus import Corpus, read
-from deadheat.corpus.grouping import in_order_of_parts
-from deadheat.corpus.source import expand
+from deadheat.corpus.documents import sort_by_part
+from deadheat.corpus.reading import expand
 from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS, Metric
-from deadheat.neural.orders import lacking
+from deadheat.neural.jobs import missing_package
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell
@@ -257,7 +257,7 @@ class Plan:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
         for table, i, name, settings in self._entries:
             made = SYSTEMS.make(name, **settings)
-            if made.together is not None and (message := lacking(made.name.partition("(")[0])):
+            if made.batch_trainer is not None and (message := missing_package(made.name.partition("(")[0])):
                 yield (table, i), message
         yield from self._vector_mistakes()
         yield from self._split_mistakes()
@@ -308,7 +308,7 @@ def _predicted_column(system: str) -> str:
 
 def _read_corpus(folder: Path, entry: CorpusEntry) -> Corpus:
     files = [entry.files] if isinstance(entry.files, str) else entry.files
-    paths = in_order_of_parts(expand([folder / file for file in files]))
+    paths = sort_by_part(expand([folder / file for file in files]))
     options = entry.model_dump(include={"format", "columns", "separator", "lenient"})
     corpus = read(paths, **options)
     if not corpus.sentences:

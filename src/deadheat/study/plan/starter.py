@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.grouping import part_of
+from deadheat.corpus.documents import part_from_name
 from deadheat.errors import InputError
 from deadheat.splits import STRATEGIES, Partition
 from deadheat.splits.strategy import Material
@@ -128,7 +128,7 @@ def _split_lines(corpora: Sequence[Corpus]) -> str:
         raise InputError(f"{problems['sentence']}; expected a corpus that is large enough to be split")
     lines = ['strategy = "random"', f"times = {TIMES}", f"sizes = {quote_toml(SIZES)}"]
     lines += [] if problems["document"] else ['unit = "document"']
-    if all(part_of(part.path) for corpus in corpora for part in corpus.parts):
+    if all(part_from_name(part.path) for corpus in corpora for part in corpus.parts):
         lines.append("# strategy = 'standard'     # the files' own parts, instead of the lines above")
     return "\n".join(lines)
 

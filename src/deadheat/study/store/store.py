@@ -12,14 +12,13 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from deadheat.documents import to_json
 from deadheat.errors import InputError, NameUnknown
 from deadheat.study.plan.cells import DONE, Outcome
 from deadheat.study.store import database
@@ -35,6 +34,8 @@ from deadheat.study.store.tables import runs_frame, scores_frame
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from deadheat.results.study import StudyResult
 
 AnyPath = str | os.PathLike[str]
 
@@ -139,16 +140,27 @@ class Store:
         """Every study file that was run: the time (seconds since 1970), and its text."""
         return self._rows("SELECT time, text FROM studies ORDER BY id")
 
-    def set_result(self, document: Mapping[str, Any]) -> None:
+    def set_result(self, result: StudyResult) -> None:
         """Save the result of the study, in place of an earlier one."""
         with self._writing():
-            self._writer.set_result(to_json(document))
+            self._writer.set_result(result.to_json())
 
-    def result(self) -> dict[str, Any] | None:
-        """The result of the last complete run, as in `deadheat run --json`; None if there is none."""
+    def result(self) -> StudyResult | None:
+        """The result of the last complete run; None if there is none."""
         rows = self._rows("SELECT text FROM results ORDER BY id DESC LIMIT 1")
+        if not rows:
+            return None
+        from deadheat.results.base import from_document
+        from deadheat.results.study import StudyResult
+
         with self._broken_values("the result of its study"):
-            return dict(json.loads(rows[0][0])) if rows else None
+            document = dict(json.loads(rows[0][0]))
+        if "schema" not in document:
+            problem = "the result of its study was written by Deadheat 0.1"
+            raise InputError(f"{self.path}: {problem}; run deadheat run on the study again (finished cells are kept)")
+        result = from_document(document, source=f"{self.path}: the result of its study")
+        assert isinstance(result, StudyResult)
+        return result
 
     def done(self) -> set[str]:
         """Keys of the cells that are done."""
