@@ -64,7 +64,12 @@ def study_file(folder: Path, systems: str = "majority unigram", more: str = "", 
 
 def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, CellResult]:
     """Cells one by one in this process."""
-    place = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store.path))
+    return in_this_process(plan, store.path)
+
+
+def in_this_process(plan: Plan, store: Path) -> SerialExecutor[Cell, CellResult]:
+    """The same, by the path of the store."""
+    place = CellRunner(plan.path, plan.text, plan.overrides, predictions_folder(store))
     return SerialExecutor(place.run, prepare=place.prepare)
 
 

@@ -17,6 +17,11 @@ NOTHING = Text(())
 OTHERS = 8  # systems that a sentence names
 
 
+def plain(words: str) -> Text:
+    """Words of ours, as opposed to names from the data."""
+    return Text((words,))
+
+
 def cited_test(test: str, units: str) -> Text:
     """A test, or several of which the data decided, and what it treats as independent."""
     keys = [key for part in test.split("/") for key in OF_TESTS.get(part, ())]
@@ -49,9 +54,9 @@ def split_words(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
     """
     base, settings = strategy.partition(".v")[0], _settings(strategy)
     if base == "standard":
-        return Text(("the standard split",))
+        return plain("the standard split")
     if base == "ud-tune":
-        return Text(("the standard split with a third of dev as tune",))
+        return plain("the standard split with a third of dev as tune")
     if base == "tune" and settings is not None:
         sizes = [Shown(settings[part], COUNT) for part in ("tune", "dev", "test")]
         total = sum(settings[part] for part in ("tune", "dev", "test"))
@@ -89,7 +94,14 @@ def _settings(strategy: str) -> Mapping[str, Any] | None:
 
 
 def evidence_text(
-    opponent: str, difference: float, scale: Scale, p: float, *, statistic: str = "", interval_text: Text = NOTHING
+    opponent: str,
+    difference: float,
+    scale: Scale,
+    p: float,
+    *,
+    statistic: str = "",
+    interval_text: Text = NOTHING,
+    remark: Text = NOTHING,
 ) -> Text:
     """An opponent with the evidence: `B (+1.00 points, p = 0.2000)`."""
     parts: list[Words] = []
@@ -98,7 +110,8 @@ def evidence_text(
     parts += [interval_text] if interval_text else []
     if not math.isnan(p):
         parts.append(text("{}", p_value(p)))
-    return text("{} ({})", opponent, join_text(parts, ", ")) if parts else text("{}", opponent)
+    evidence = join_text(filter(None, [join_text(parts, ", "), remark]), "; ")
+    return text("{} ({})", opponent, evidence) if evidence else text("{}", opponent)
 
 
 def best_sentences(
@@ -115,7 +128,8 @@ def best_sentences(
     There were too few runs to tell whether A is better than C.
     """
     for state in State:
-        opponents = listing([opponent for own, opponent in others if own is state])
+        conjunction = "and" if state in (State.SHOWN, State.OPPOSITE) else "or"
+        opponents = listing([opponent for own, opponent in others if own is state], conjunction)
         if not opponents:
             continue
         match state:
@@ -126,27 +140,40 @@ def best_sentences(
             case State.OPPOSITE:
                 yield text("{}{} had the higher score, but the test favours {}.", where, best, opponents)
             case State.TOO_FEW:
-                there = where + ("there" if where else "There")
-                yield text("{} were too few {} to tell whether {} is better than {}.", there, Text((units,)), best, opponents)
+                there = where + _opening("there", where)
+                template = "{} were too few {} to tell whether {} is better than {}."
+                yield text(template, there, plain(units), best, opponents)
 
 
 def pairs_sentences(states: Sequence[State], units: str, *, where: Text = NOTHING) -> Iterator[Text]:
     """How many of all pairs differ, where there are more than those of the best system."""
     if len(states) < 3:
         return
-    shown = sum(state in (State.SHOWN, State.OPPOSITE) for state in states)
-    few = states.count(State.TOO_FEW)
-    opening = where + ("of all " if where else "Of all ")
-    differ = Text(("none differs",)) if not shown else text("{} differ", Shown(shown, COUNT)) + ("s" if shown == 1 else "")
-    more = text("; for {} there were too few {} to tell", Shown(few, COUNT), Text((units,))) if few else NOTHING
-    yield opening + text("{}, {} significantly{}.", count(len(states), "pair"), differ, more)
+    shown, few = sum(state in (State.SHOWN, State.OPPOSITE) for state in states), states.count(State.TOO_FEW)
+    all_pairs = count(len(states), "pair")
+    if few == len(states):
+        yield where + text("{} {}, there were too few {} to tell.", _opening("for all", where), all_pairs, plain(units))
+        return
+    if shown == len(states):
+        yield where + text("{} {} differ significantly.", _opening("all", where), all_pairs)
+        return
+    more = text("; for {} there were too few {} to tell", Shown(few, COUNT), plain(units)) if few else NOTHING
+    number = text("{} differ", Shown(shown, COUNT)) + ("s" if shown == 1 else "") if shown else plain("none differs")
+    yield where + text("{} {}, {} significantly{}.", _opening("of all", where), all_pairs, number, more)
 
 
-def listing(items: Sequence[Text]) -> Text:
+def _opening(words: str, where: Text) -> Text:
+    """Words that open a sentence, unless it says first where."""
+    return Text((words if where else f"{words[:1].upper()}{words[1:]}",))
+
+
+def listing(items: Sequence[Text], conjunction: str = "and") -> Text:
     """Items as a list: `A, B and C`, or `A, B and 7 more`."""
     if len(items) > OTHERS:
-        return join_text(items[:OTHERS], ", ") + text(" and {} more", Shown(len(items) - OTHERS, COUNT))
-    return join_text([join_text(items[:-1], ", "), items[-1]], " and ") if len(items) > 1 else join_text(items)
+        items = [*items[:OTHERS], text("{} more", Shown(len(items) - OTHERS, COUNT))]
+    return (
+        join_text([join_text(items[:-1], ", "), items[-1]], f" {conjunction} ") if len(items) > 1 else join_text(items)
+    )
 
 
 def system_list(systems: Sequence[str]) -> Text:

@@ -17,6 +17,7 @@ from deadheat.paper.methods import (
     evidence_text,
     listing,
     pairs_sentences,
+    plain,
     split_words,
     system_list,
 )
@@ -46,11 +47,11 @@ def study_sentences(result: StudyResult) -> Iterator[Text]:
         for blocks in by_metric.values():
             yield from _protocol(result, blocks, several=len(by_metric) > 1)
             yield from _outcomes(result, blocks)
-        yield from (Text((f"{note[:1].upper()}{note[1:]}.",)) for note in part_notes(result, [part]))
+        yield from (plain(f"{note[:1].upper()}{note[1:]}.") for note in part_notes(result, [part]))
     for search in result.searches:
         yield from search_sentences(search)
     if not result.blocks and not result.searches:
-        yield Text(("The study has no results.",))
+        yield plain("The study has no results.")
     yield from _left_out(result)
 
 
@@ -96,7 +97,7 @@ def _corpora_text(corpora: Sequence[str], sizes: dict[str, StudyCorpus] | None =
         if sizes and corpus in sizes:
             item += text(" ({}, {})", count(sizes[corpus].sentences, "sentence"), count(sizes[corpus].words, "word"))
         items.append(item)
-    return Text(("each of " if len(corpora) > 1 else "",)) + listing(items)
+    return plain("each of " if len(corpora) > 1 else "") + listing(items)
 
 
 def _seeds(result: StudyResult) -> Iterator[Text]:
@@ -109,7 +110,9 @@ def _seeds(result: StudyResult) -> Iterator[Text]:
         times = f"once{where} (seed {seeds[0]})"
         if len(seeds) > 1:
             times = f"with {len(seeds)} seeds ({seeds_text(seeds)}){where}"
-        groups.append(text("{} {} trained {}", names(labels), Text(("was" if len(labels) == 1 else "were",)), Text((times,))))
+        groups.append(
+            text("{} {} trained {}", names(labels), plain("was" if len(labels) == 1 else "were"), plain(times))
+        )
     if len(groups) == 1 and len(result.systems) > 1:
         groups = [Text(("Each was trained ", groups[0].pieces[-1]))]
     if groups:
@@ -186,7 +189,12 @@ def _scores(result: StudyResult, block: StudyBlock, where: Text) -> Text:
     others += [text("{}", count(len(ranked) - SYSTEMS, "other"))] if len(ranked) > SYSTEMS else []
     highest = "highest mean" if ranked[0].runs > 1 else "highest"
     return text(
-        f"{{}}{{}} had the {highest} {{}}, {{}}, followed by {{}}.", where, ranked[0].system, metric, best, listing(others)
+        f"{{}}{{}} had the {highest} {{}}, {{}}, followed by {{}}.",
+        where,
+        ranked[0].system,
+        metric,
+        best,
+        listing(others),
     )
 
 
@@ -210,14 +218,16 @@ def _opponent(result: StudyResult, pair: PairOverSplits, best: str) -> tuple[Sta
         difference, bounds = -difference, (-bounds[1], -bounds[0])
     confidence = NOTHING
     if not math.isnan(bounds[0]):
-        confidence = Text((f"{interval_name(result.alpha)} ",)) + text("{}", interval(bounds, scale, signed=True))
-    opponent = evidence_text(other, difference, scale, test.p_corrected, interval_text=confidence)
-    if pair.splits == 1:
-        return state, opponent
-    counts = [] if ahead is None else [text("higher on {} of {}", Shown(ahead, COUNT), count(test.splits, "split"))]
-    counts.append(text("significantly better on {}", Shown(better, COUNT)))
-    counts += [text("significantly worse on {}", Shown(worse, COUNT))] if worse else []
-    return state, text("{}: {}", opponent, join_text(counts, ", "))
+        confidence = plain(f"{interval_name(result.alpha)} ") + text("{}", interval(bounds, scale, signed=True))
+    counts: list[Text] = []
+    if pair.splits > 1:
+        counts += (
+            [] if ahead is None else [text("higher on {} of {}", Shown(ahead, COUNT), count(test.splits, "split"))]
+        )
+        counts.append(text("significantly better on {}", Shown(better, COUNT)))
+        counts += [text("significantly worse on {}", Shown(worse, COUNT))] if worse else []
+    remark = join_text(counts, ", ")
+    return state, evidence_text(other, difference, scale, test.p_corrected, interval_text=confidence, remark=remark)
 
 
 def _over_blocks(result: StudyResult, blocks: Sequence[StudyBlock]) -> Iterator[Text]:
@@ -254,7 +264,7 @@ def _left_out(result: StudyResult) -> Iterator[Text]:
         reasons = [text("{}: {} {}", system, Shown(n, COUNT), status) for (system, status), n in counts.items()]
         runs = text("{} of {}", Shown(missing, COUNT), count(result.cells, "run"))
         have = "has no result and is left out" if missing == 1 else "have no result and are left out"
-        yield text("{} {}{}.", runs, Text((have,)), text(" ({})", listing(reasons)) if reasons else NOTHING)
+        yield text("{} {}{}.", runs, plain(have), text(" ({})", listing(reasons)) if reasons else NOTHING)
     if result.damaged:
         runs = text("{}", count(len(result.damaged), "run"))
         yield text("The predictions of {} could not be read and are left out of the comparisons.", runs)
@@ -265,36 +275,24 @@ def search_sentences(result: SearchResult) -> Iterator[Text]:
     numbers: dict[tuple[str, int], Counter[str]] = {}
     for dataset in result.datasets:
         numbers.setdefault((dataset.split, dataset.split_seed), Counter())[dataset.corpus] += 1
-    designs = [
-        text("{} of {}", cited_splits(strategy, sorted(set(corpora.values())), seed), _corpora_text(list(corpora)))
-        for (strategy, seed), corpora in numbers.items()
-    ]
-    yield text(
-        "We searched {} of {}{} ({}, of {}; {} each) on {}, and the settings with the highest {} on {} of each split won{}.",
-        count(len(result.candidates), "setting"),
-        result.system,
-        _cite_systems(candidate.system for candidate in result.candidates[:1]),
-        Text((METHODS[result.method],)),
-        names(result.varied),
-        count(len(result.seeds), "seed"),
-        join_text(designs, "; and on "),
-        result.metric_name,
-        result.selected_on,
-        cite("van-der-goot-2021"),
-    )
+    designs = []
+    for (strategy, seed), corpora in numbers.items():
+        splits = cited_splits(strategy, sorted(set(corpora.values())), seed)
+        designs.append(text("{} of {}", splits, _corpora_text(list(corpora))))
+    system = text("{}{}", result.system, _cite_systems(candidate.system for candidate in result.candidates[:1]))
+    tried = text("{}, of {}; {} each", METHODS[result.method], names(result.varied), count(len(result.seeds), "seed"))
+    candidates = count(len(result.candidates), "setting")
+    yield text("We searched {} of {} ({}) on {}.", candidates, system, tried, join_text(designs, "; and on "))
+    template = "The settings with the highest {} on {} of each split won{}."
+    yield text(template, result.metric_name, result.selected_on, cite("van-der-goot-2021"))
     _, setups = protocol(result)
     yield setups
-    compared = len(result.compared)
     difference = result.difference("test")
-    if compared and difference is not None:
-        yield text(
-            "Setups were compared on test with {} at alpha {}, with p-values {}; on average their winners have {} {} and {}.",
-            cited_test("bootstrap", "sentences"),
-            f"{result.alpha:g}",
-            cited_correction(result.correction, compared, noun="data set"),
-            result.metric_name,
-            score(difference.first, result.scale),
-            score(difference.second, result.scale),
-        )
+    if result.compared and difference is not None:
+        corrected = cited_correction(result.correction, len(result.compared), noun="data set")
+        template = f"Setups were compared on test with {{}} at alpha {result.alpha:g}, with p-values {{}}."
+        yield text(template, cited_test("bootstrap", "sentences"), corrected)
+        means = [score(mean, result.scale) for mean in (difference.first, difference.second)]
+        yield text("On test, the winners have a mean {} of {} and {}.", result.metric_name, *means)
     verdict = search_verdict(result)
     yield from (join_text([sentence]) for sentence in (verdict.headline, *verdict.remarks))

@@ -41,6 +41,7 @@ class Result:
 
     __slots__ = ()
     kind: ClassVar[str]
+    notes: tuple[str, ...]  # what a reader should know; a field of every result
     schema: ClassVar[int] = 1  # raised by every change that an older reader could not cope with
 
     @property
