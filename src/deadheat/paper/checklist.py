@@ -1,28 +1,71 @@
-"""A checklist of what makes results reproducible, answered from what was run.
+"""A reproducibility checklist, answered from the results.
 
-The themes are those of the checklists that conferences ask for; the questions are ours. What Deadheat cannot know is
-said to be unknown, for the authors to fill in. Names of people and of machines are left out, because papers are often
-reviewed without the names of their authors.
+The topics are those of the checklists that conferences ask for; the questions are ours. What Deadheat cannot know is
+left for the authors to fill in. Names of people and machines are left out, because papers are often reviewed without
+the names of their authors.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
-from deadheat.documents import Document
-from deadheat.paper.checklist_answers import QUESTIONS, Answer, Compute, Evidence
-from deadheat.paper.documents import checked
+from deadheat.paper.methods import split_words
+from deadheat.paper.paragraph import evaluation_sentences, evaluations_of, versions
+from deadheat.paper.study_paragraph import part_notes, system_names
+from deadheat.report.markdown import escape
+from deadheat.report.model import Shown, Signature, number, text
+from deadheat.report.views import view
+from deadheat.report.views.search import training
+from deadheat.report.views.study_runs import seeds_text
+from deadheat.report.words import correction_words, metric_label, name_of_test
+from deadheat.results.base import Result
+from deadheat.results.compare import Comparison
+from deadheat.results.contrast import Contrast
+from deadheat.results.format import DURATION
+from deadheat.results.rank import Ranking
+from deadheat.results.score import Scores
+from deadheat.results.search import SearchResult
+from deadheat.results.seeds import Seeds
+from deadheat.results.size import SizeStudy
+from deadheat.results.split import SplitReport
+from deadheat.results.study import StudyBlock, StudyResult
+from deadheat.results.table import ScoreTable
+from deadheat.text import join_names, pluralize
 
 UNKNOWN = "not known to Deadheat"
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]#|~])")
+HASH = 12  # characters of a hash that are shown
+TEST_SETS, FAILURES, NAMES = 10, 20, 20  # that are listed
+SOFTWARE = ("deadheat", "python", "numpy", "scipy", "numba")
+GIVEN = "Systems from elsewhere"  # not a topic: names that are answered under Systems
+
+Facts: TypeAlias = Iterator[tuple[str, str]]  # topics, and what is known about them
+
+# Topic, question, what is unknown if there is no answer, and what is never known.
+QUESTIONS = (
+    ("Data", "Which data were used, and how much of them?", "", "where the data come from, their release and licence"),
+    ("Splits", "How were the data split, and how often?", "how train, dev and test were made", ""),
+    ("Preprocessing", "What was done to the data?", "", "what was done to the data before Deadheat read them"),
+    ("Systems", "Which systems were used, with which settings?", "how these were made, with all their settings", ""),
+    ("Seeds", "Which seeds were used?", "the seeds of the systems", ""),
+    ("Runs", "How many runs does each number rest on?", "how many runs each number is the mean of", ""),
+    ("Selection", "What was chosen, and on which part of the data?", "", "how settings were chosen, out of how many"),
+    ("Metrics", "Which metrics were used, in which version?", "which metrics, in which version", ""),
+    ("Variation", "What is reported besides a single number?", "mean and variation of results", ""),
+    ("Tests", "Which tests were made, corrected for how many?", "whether differences were tested elsewhere", ""),
+    ("Compute", "How much compute was used?", "how long the systems took to train, and on what machine", ""),
+    ("Software", "Which versions of software were used?", "versions of the software", ""),
+    ("Code", "Which revision of the code was used?", "the revision of the code", "where code and data are available"),
+    ("Test sets", "How often were the test sets evaluated?", "how often they were evaluated; there is no ledger", ""),
+    ("Left out", "What failed or was left out?", "", "what was tried and is not reported"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One question with what is known, and with what is not."""
+    """One question with what is known and what is not."""
 
     topic: str
     question: str
@@ -32,67 +75,227 @@ class Item:
     @property
     def markdown(self) -> str:
         """A heading, the question, and the answers as a list."""
-        answers = [f"- {plain_markdown(each)}" for each in self.known]
+        answers = [f"- {escape(' '.join(line.split()).replace('&', '&amp;'))}" for line in self.known]
         answers += [f"- *{UNKNOWN}*: {self.unknown}"] if self.unknown else []
         return "\n".join([f"## {self.topic}", "", f"*{self.question}*", "", *answers, ""])
 
 
 @dataclass(frozen=True, slots=True)
 class Checklist:
-    """All items."""
+    """All questions with their answers."""
 
     items: tuple[Item, ...]
 
-    def __str__(self) -> str:
-        return self.markdown
-
     @property
     def markdown(self) -> str:
-        """The whole, to be filled in where something is not known."""
-        told = f"Answered from what was run. What is *{UNKNOWN}* is for the authors to say."
-        return "\n".join(["# Reproducibility", "", told, "", *(item.markdown for item in self.items)])
+        """A page to be filled in where something is not known."""
+        note = f"Answered from the results. What is *{UNKNOWN}* is for the authors to say."
+        return "\n".join(["# Reproducibility", "", note, "", *(item.markdown for item in self.items)])
 
 
-def checklist(
-    documents: Iterable[Document],
-    *,
-    provenance: Sequence[Mapping[str, Any]] = (),
-    compute: Compute | None = None,
-) -> Checklist:
-    """Answer every question as far as the documents go.
-
-    Parameters
-    ----------
-    documents
-        What commands print with `--json`.
-    provenance
-        What runs were made with, as the store of a study keeps it.
-    compute
-        What the runs took.
-
-    Examples
-    --------
-    >>> found = checklist([], provenance=[{"deadheat": "0.1.0", "python": "3.12.1"}])
-    >>> [item.known for item in found.items if item.topic == "Software"]
-    [('deadheat 0.1.0, python 3.12.1',)]
-    """
-    evidence = Evidence(tuple(checked(document) for document in documents), tuple(provenance), compute)
-    return Checklist(tuple(_item(*each, evidence) for each in QUESTIONS))
+def checklist(results: Sequence[Result]) -> Checklist:
+    """Answer every question as far as the results allow."""
+    known: dict[str, dict[str, None]] = {topic: {} for topic in (*(question[0] for question in QUESTIONS), GIVEN)}
+    for topic, fact in _all_facts(results):
+        known[topic][fact] = None
+    trained = {label for result in results if isinstance(result, StudyResult) for label in system_names(result)}
+    others = [system for system in known[GIVEN] if system not in trained]
+    if others:
+        known["Systems"][f"predictions or scores of {join_names(others, limit=NAMES)}"] = None
+    items = []
+    for topic, question, missing, never in QUESTIONS:
+        lacks = not known[topic] or (topic == "Systems" and others)
+        unknown = " and ".join(filter(None, [missing if lacks else "", never]))
+        items.append(Item(topic, question, tuple(known[topic]), unknown))
+    return Checklist(tuple(items))
 
 
-def _item(topic: str, question: str, answer: Answer, evidence: Evidence) -> Item:
-    known, unknown = answer(evidence)
-    return Item(topic, question, tuple(dict.fromkeys(known)), unknown)
+def _all_facts(results: Sequence[Result]) -> Facts:
+    for result in results:
+        yield from _facts(result)
+        for search in result.searches if isinstance(result, StudyResult) else ():
+            yield from _facts(search)
+        yield from (("Metrics", f"signature: {block.text}") for block in view(result) if isinstance(block, Signature))
+    if not any(isinstance(result, StudyResult) and result.provenance for result in results):
+        yield from (("Software", f"deadheat {version}") for version in versions(results))
+    yield from (("Test sets", str(sentence).rstrip(".")) for sentence in evaluation_sentences(results))
+    for tally in evaluations_of(results):
+        yield "Data", f"test set {tally.name}: hash {tally.test_set[:HASH]}"
 
 
-def plain_markdown(text: str) -> str:
-    r"""Text in which nothing means anything to Markdown or HTML.
+def _facts(result: Result) -> Facts:
+    match result:
+        case StudyResult():
+            yield from _study(result)
+            return
+        case SearchResult():
+            yield from _search(result)
+        case Scores():
+            yield from _scores(result)
+        case Comparison():
+            yield from _comparison(result)
+        case Seeds():
+            yield from _seeds(result)
+        case Contrast():
+            yield "Runs", f"{pluralize(result.runs, 'run')} in all"
+            yield "Metrics", metric_label(result.score)
+            if result.blocks:
+                yield "Tests", f"the sign test and Wilcoxon's test over configurations, alpha {result.alpha:g}"
+        case Ranking():
+            yield "Data", pluralize(result.datasets, "data set")
+            yield "Seeds", f"resampling: seed {result.seed}"
+            yield from (("Metrics", metric_label(name)) for name in [result.metric] if name)
+            ranks = "best, worst, mean and median rank and their standard deviation"
+            yield "Variation", f"{ranks} over subsets of the data sets"
+            yield from ((GIVEN, row.system) for row in result.systems)
+        case SizeStudy():
+            yield from (("Data", f"{row.name}: {pluralize(row.words, 'word')}") for row in result.sets)
+            yield from _scored(result.align, result.settings.seed, [(result.metric, result.metric_name)])
+        case SplitReport():
+            yield from _split(result.corpus, result.strategy, result.seed, len(result.splits))
+        case ScoreTable():
+            yield "Data", join_names(result.datasets, limit=NAMES)
+            yield "Metrics", metric_label(result.metric)
+            yield from ((GIVEN, row.system) for row in result.systems)
+    yield from (("Left out", note) for note in result.notes)
 
-    Examples
-    --------
-    >>> print(plain_markdown("a_b <i> *c*"))
-    a\_b &lt;i&gt; \*c\*
-    """
-    lined = " ".join(text.split())
-    marked = _MARKDOWN.sub(r"\\\1", lined)
-    return marked.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+def _split(corpus: str, strategy: str, seed: int, times: int) -> Facts:
+    if times:
+        yield "Splits", f"{corpus}: {split_words(strategy, [times], seed)} ({strategy})"
+
+
+def _scored(align: str, seed: int, metrics: Iterable[tuple[str, str]]) -> Facts:
+    """What results about gold and predictions have in common; metrics are labels with names."""
+    if align:
+        yield "Preprocessing", f"words of gold and predictions were aligned by {align}"
+    yield "Seeds", f"resampling: seed {seed}"
+    yield from (("Metrics", f"{label} ({name})") for label, name in metrics)
+
+
+def _scores(result: Scores) -> Facts:
+    settings = result.settings
+    yield "Data", f"{pluralize(settings.sentences, 'sentence')}, {pluralize(settings.words, 'word')}"
+    yield from _scored(settings.align, settings.seed, [(row.metric, row.name) for row in result.rows])
+    yield "Variation", "a confidence interval for every score"
+    yield from ((GIVEN, row.system) for row in result.rows)
+
+
+def _comparison(result: Comparison) -> Facts:
+    settings = result.settings
+    yield from _scored(result.align, settings.seed, [(result.metric, result.metric_name)])
+    yield "Variation", "bootstrap intervals of scores and of differences"
+    corrected = correction_words(settings.correction, len(result.pairs))
+    test = f"{name_of_test(result.test)} on {result.unit}s"
+    yield "Tests", f"{test}, alpha {settings.alpha:g}, p-values {corrected}"
+    yield from ((GIVEN, row.system) for row in result.systems)
+
+
+def _seeds(result: Seeds) -> Facts:
+    yield "Metrics", metric_label(result.metric)
+    yield "Seeds", f"resampling: seed {result.seed}"
+    yield "Variation", "minimum, quartiles, maximum, mean and standard deviation over runs"
+    for block in result.blocks:
+        runs = ", ".join(f"{row.system} {row.summary.n:,}" for row in block.systems)
+        yield "Runs", f"{f'{block.level}: ' if block.level else ''}runs of {runs}"
+        yield from ((GIVEN, row.system) for row in block.systems)
+        if block.pairs:
+            corrected = correction_words(result.correction, len(block.pairs))
+            yield "Tests", f"the Mann-Whitney test over {block.unit}s, alpha {result.alpha:g}, p-values {corrected}"
+
+
+def _study(result: StudyResult) -> Facts:
+    for corpus in result.corpora:
+        yield "Data", f"{corpus.name}: {pluralize(corpus.sentences, 'sentence')}, {pluralize(corpus.words, 'word')}"
+    for test_set in result.test_sets[:TEST_SETS]:
+        yield "Data", f"test set {test_set.name}: hash {test_set.hash[:HASH]}"
+    if len(result.test_sets) > TEST_SETS:
+        yield "Data", pluralize(len(result.test_sets) - TEST_SETS, "more test set")
+    for label, name in system_names(result).items():
+        yield "Systems", f"{label}: {name}, all other settings at their defaults" if name else label
+    yield from (("Seeds", f"{system.label}: {_seed_list(system.seeds)}") for system in result.systems)
+    if result.cells:
+        yield "Runs", f"{pluralize(result.cells, 'run')} planned, {result.missing:,} without a result"
+    for block in result.blocks:
+        yield from _split(block.corpus, block.split, block.seed, block.splits)
+        for own in block.by_metric():
+            yield from _block(result, own)
+    yield from _compute(result)
+    selection = part_notes(result, result.parts)
+    yield from (("Selection", note) for note in selection)
+    yield from (("Left out", note) for note in result.notes if note not in selection)
+    yield from _failures(result)
+
+
+def _failures(result: StudyResult) -> Facts:
+    if result.cells and not result.missing and not result.failed:
+        yield "Left out", "every run that was planned has a result"
+    elif result.missing:
+        yield "Left out", f"{pluralize(result.missing, 'run')} without a result"
+    for cell in result.failed[:FAILURES]:
+        yield "Left out", f"{cell.system} on {cell.corpus}: {cell.status}{f' ({cell.error})' if cell.error else ''}"
+    if len(result.failed) > FAILURES:
+        yield "Left out", f"{len(result.failed) - FAILURES:,} more failed"
+    if result.damaged:
+        yield "Left out", f"{pluralize(len(result.damaged), 'run')} whose predictions could not be read"
+
+
+def _block(result: StudyResult, block: StudyBlock) -> Facts:
+    """Systems with the same first metric on the splits of one strategy."""
+    runs = ", ".join(f"{row.system} {row.runs:,}" for row in block.ranked)
+    yield "Runs", f"{block.corpus}, {block.way}, {block.part}: runs of {runs}"
+    yield from (("Metrics", f"{result.metric_name(metric)} ({metric})") for metric in block.metrics)
+    several = any(row.runs > 1 for row in block.systems)
+    spread = "mean, standard deviation, minimum and maximum over runs" if several else "Wilson's 95% CI of single runs"
+    yield "Variation", f"{block.corpus}, {block.part}: {spread}"
+    if not block.pairs:
+        return
+    tests = "/".join(dict.fromkeys(test for pair in block.pairs for test in pair.test.split("/")))
+    single = f"{name_of_test(tests)} on {block.pairs[0].unit}s, alpha {result.alpha:g}, p-values"
+    corrected = correction_words(result.correction, len(block.pairs), noun="pair")
+    if block.splits == 1:
+        yield "Tests", f"{single} {corrected}"
+        return
+    over = "the corrected resampled t-test of Nadeau and Bengio (2003) over splits"
+    yield "Tests", f"{over}, alpha {result.alpha:g}, p-values {corrected}"
+    yield "Tests", f"on each split, {single} {correction_words(result.correction, block.splits, noun='split')}"
+
+
+def _compute(result: StudyResult) -> Facts:
+    runs = result.runs
+    if runs is not None:
+        yield "Compute", f"{pluralize(runs.done, 'run')}: {Shown(runs.cpu_s, DURATION)} of CPU time"
+        if runs.wall_s:
+            yield "Compute", f"{Shown(runs.wall_s, DURATION)} if run one after the other"
+        if runs.peak_mb:
+            yield "Compute", str(text("at most {} MB of memory per run", number(runs.peak_mb, 0)))
+    for item in result.provenance:
+        yield "Compute", f"{item.platform}, {pluralize(item.processors, 'processor')}"
+        packages = [f"{name} {item.versions[name]}" for name in SOFTWARE if name in item.versions]
+        if packages:
+            yield "Software", ", ".join(packages)
+        if item.revision:
+            yield "Code", f"revision {item.revision}{', with uncommitted changes' if item.changed else ''}"
+
+
+def _search(result: SearchResult) -> Facts:
+    splits = Counter((dataset.corpus, dataset.split, dataset.split_seed) for dataset in result.datasets)
+    for split, times in splits.items():
+        yield from _split(*split, times)
+    for winner in dict.fromkeys(winner.system for dataset in result.datasets for winner in dataset.winners):
+        yield "Systems", f"{result.system}, which won on some split: {winner}"
+    yield "Seeds", f"{result.system}, every setting of the search: {_seed_list(result.seeds)}"
+    yield "Runs", f"search of {result.system}: {training(result)}"
+    tried = f"{pluralize(len(result.candidates), 'setting')} of {join_names(result.varied)} ({result.method})"
+    picked = f"picked by {result.metric_name} on {result.selected_on}; epochs picked by {join_names(result.setups)}"
+    yield "Selection", f"{result.system}: {tried}, {picked}"
+    yield "Metrics", f"{result.metric_name} ({result.metric})"
+    yield "Variation", "minimum, median and maximum over the settings of a search"
+    if result.compared:
+        corrected = correction_words(result.correction, len(result.compared), noun="data set")
+        yield "Tests", f"search: the paired bootstrap on sentences, alpha {result.alpha:g}, p-values {corrected}"
+    yield "Test sets", f"search of {result.system}: {pluralize(result.tested_networks, 'network')} scored on test"
+
+
+def _seed_list(seeds: Sequence[int]) -> str:
+    return f"{'seed' if len(seeds) == 1 else f'{len(seeds)} seeds,'} {seeds_text(seeds)}"

@@ -1,19 +1,19 @@
-"""Figures as files: SVG that brings its font along, PDF and PNG of the exact width of a column or a page, and data."""
+"""Figures as files: SVG with embedded fonts, PDF and PNG of the exact width of a column or a page, and their data."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from deadheat.charts.chart import COLUMN, Chart, Figure, Layout, unique
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, NameUnknown, reason
-from deadheat.pages.wording import file_name
 from deadheat.paper.fonts import typeset
+from deadheat.report.latex import slug
 
 FORMATS = ("svg", "pdf", "png")
 INCHES = {"column": 3.3, "page": 6.3}
@@ -40,69 +40,59 @@ def write_figures(
     formats
         Some of `svg`, `pdf` and `png`. The last two need the extra `deadheat[figures]`.
     layout
-        The room there is: `COLUMN` makes charts 3.3 inches wide, and `FULL` 6.3.
+        `COLUMN` makes charts 3.3 inches wide, and `FULL` 6.3.
     ppi
-        Pixels an inch of PNG.
+        Pixels per inch of PNG.
 
     Returns
     -------
     list of Path
         The files, in the order of the figures.
     """
-    files = figure_files(figures, formats=formats, layout=layout, ppi=ppi).files
-    place = Path(folder)
+    files = figure_files(figures, formats=formats, layout=layout, ppi=ppi)
+    target = Path(folder)
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{place}: cannot be made ({reason(error)})") from error
+        raise InputError(f"{target}: cannot be created ({reason(error)})") from error
     for name, data in files.items():
-        write_bytes(place / name, data)
-    return [place / name for name in files]
-
-
-@dataclass(frozen=True, slots=True)
-class FigureFiles:
-    """Files by name, not yet written, and what a person should know of them."""
-
-    files: dict[str, bytes]
-    notes: tuple[str, ...] = ()
+        write_bytes(target / name, data)
+    return [target / name for name in files]
 
 
 def figure_files(
     figures: Sequence[Figure], *, formats: Iterable[str] = FORMATS, layout: Layout = COLUMN, ppi: float = PPI
-) -> FigureFiles:
+) -> dict[str, bytes]:
     """Draw every figure in every format; see `write_figures`."""
-    wanted = list(dict.fromkeys(formats))
-    for each in wanted:
-        if each not in FORMATS:
-            raise NameUnknown("format of figures", each, FORMATS)
+    formats = list(dict.fromkeys(formats))
+    for kind in formats:
+        if kind not in FORMATS:
+            raise NameUnknown("format of figures", kind, FORMATS)
     if not 1 <= ppi <= 10_000:
-        raise InputError(f"{ppi:g} pixels an inch; expected 1 to 10,000")
-    converter = _converter([each for each in wanted if each != "svg"])
+        raise InputError(f"{ppi:g} pixels per inch; expected 1 to 10,000")
+    converter = _converter([kind for kind in formats if kind != "svg"])
     files: dict[str, bytes] = {}
-    notes: dict[str, None] = {}
     for figure in unique([figure.named(_safe(figure.name)) for figure in figures]):
         chart = figure.draw(layout)
         drawn = typeset(chart.marks)
-        typed = replace(chart, marks=drawn.marks)
-        notes |= {drawn.note: None} if drawn.note else {}
-        for kind in wanted:
+        chart = replace(chart, marks=drawn.marks)
+        for kind in formats:
             if kind == "svg":
-                found = _svg(typed, layout, drawn.rules, drawn.note).encode()
+                data = _svg(chart, layout, drawn.rules, drawn.note).encode()
             else:
                 assert converter is not None
-                found = _converted(converter, typed, layout, kind, ppi)
-            files[f"{figure.name}.{kind}"] = found
+                data = _converted(converter, chart, layout, kind, ppi)
+            files[f"{figure.name}.{kind}"] = data
         files[f"{figure.name}.csv"] = chart.csv().encode()
-    return FigureFiles(files, tuple(notes))
+    return files
 
 
 def _safe(name: str) -> str:
-    return name if re.fullmatch(r"\w[\w.-]*", name) else file_name(name)
+    return name if re.fullmatch(r"\w[\w.-]*", name) else slug(name) or "figure"
 
 
 def scale(layout: Layout) -> float:
-    """Inches a pixel of a layout, so that what fills it is exactly as wide as the paper's column or page."""
+    """Inches per pixel, so that a chart is exactly as wide as a column or page of the paper."""
     return INCHES.get(layout.name, layout.width / 96) / layout.width
 
 
@@ -122,7 +112,7 @@ def _sized(svg: str, chart: Chart, factor: float, unit: str) -> str:
 
 
 def _converter(formats: Sequence[str]) -> ModuleType | None:
-    """What makes PDF and PNG; None where neither is wanted."""
+    """The module that makes PDF and PNG; None where neither is needed."""
     if not formats:
         return None
     missing = []
@@ -135,11 +125,13 @@ def _converter(formats: Sequence[str]) -> ModuleType | None:
     except ImportError:
         missing.append("vl-convert-python")
     if missing:
-        told = f"figures as {' and '.join(each.upper() for each in formats)}: {' and '.join(missing)} not installed"
-        raise InputError(f"{told}; expected {EXTRA} (SVG needs neither)")
+        kinds = " and ".join(kind.upper() for kind in formats)
+        raise InputError(
+            f"figures as {kinds}: {' and '.join(missing)} not installed; expected {EXTRA} (SVG needs neither)"
+        )
     assert fontTools.subset
-    found: ModuleType = vl_convert
-    return found
+    converter: ModuleType = vl_convert
+    return converter
 
 
 def _converted(converter: ModuleType, chart: Chart, layout: Layout, kind: str, ppi: float) -> bytes:

@@ -1,4 +1,4 @@
-"""Fonts that go along with a drawing: found on the machine, cut down to the characters that are used."""
+"""Fonts that are embedded into drawings: looked up on the machine, reduced to the characters that are used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-from deadheat.charts.theme import FONT, PRINT, style
+from deadheat.charts.theme import FONT, PRINT
+from deadheat.charts.theme import style as chart_style
 
 FOLDERS = (
     "/usr/share/fonts",
@@ -28,31 +29,31 @@ FOLDERS = (
     "~/Library/Fonts",
     "C:/Windows/Fonts",
 )
-FIRST = "Liberation Sans"  # what drawings ask for; its letters are as wide as Arial's
-# Families that may stand in for it, with the names of their files, regular and bold.
+DEFAULT = "Liberation Sans"  # its letters are as wide as Arial's
+# Families that can replace it, with the names of their files, regular and bold.
 FAMILIES = {
-    FIRST: ("liberationsans-regular.ttf", "liberationsans-bold.ttf"),
+    DEFAULT: ("liberationsans-regular.ttf", "liberationsans-bold.ttf"),
     "Arial": ("arial.ttf", "arial bold.ttf", "arialbd.ttf", "arial_bold.ttf"),
     "DejaVu Sans": ("dejavusans.ttf", "dejavusans-bold.ttf"),
     "Noto Sans": ("notosans-regular.ttf", "notosans-bold.ttf"),
 }
-# Families for scripts that these lack.
-OTHERS = re.compile(
+# Families for other scripts.
+OTHER_SCRIPTS = re.compile(
     r"(notosans.*-regular|notosanscjk.*-regular|freesans|arial unicode|unifont|droidsansfallback.*)\.\w+"
 )
 ENDINGS = (".ttf", ".otf", ".ttc")
-MAY_NOT = 0x0002 | 0x0100 | 0x0200  # flags of OS/2: no embedding, no subsetting, bitmaps only
+NOT_EMBEDDABLE = 0x0002 | 0x0100 | 0x0200  # flags of OS/2: no embedding, no subsetting, bitmaps only
 
 _TEXT = re.compile(r"<text\b([^>]*)>(.*?)</text>", re.DOTALL)
 _CLASSES = re.compile(r'\bclass="([^"]*)"')
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
-_BOLD = frozenset(re.findall(r"\.chart \.(\w+)\{[^}]*font-weight:bold", style(PRINT, 10)))
+_BOLD = frozenset(re.findall(r"\.chart \.(\w+)\{[^}]*font-weight:bold", chart_style(PRINT, 10)))
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """A family with its files; where there is no bold one, the regular one stands in."""
+    """A family with its files; without a bold one, the regular one is used."""
 
     family: str
     regular: Path
@@ -65,7 +66,7 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Typeset:
-    """Marks whose texts name a font that has their characters, the rules that bring the fonts, and what is missing."""
+    """Marks whose texts name a font with their characters, CSS rules that embed the fonts, and what is missing."""
 
     marks: str
     rules: str
@@ -78,46 +79,40 @@ def typeset(marks: str) -> Typeset:
     Every text is set in one font: the first that has all its characters, or the one that has most. Programs that make
     PDF set the whole of a text in whatever font they happen to find if one character is missing.
     """
-    texts = [_said(found[2]) for found in _TEXT.finditer(marks)]
+    texts = [_content(match[2]) for match in _TEXT.finditer(marks)]
     if not _has_fonttools():
         return Typeset(
             marks, "", "fonts are not embedded: fonttools is not installed (pip install 'deadheat[figures]')"
         )
-    faces = found_faces()
+    faces = installed_faces()
     if not faces:
         return Typeset(marks, "", f"fonts are not embedded: none of {', '.join(FAMILIES)} was found on this machine")
     used: dict[tuple[Face, bool], set[str]] = {}
 
-    def set_text(found: re.Match[str]) -> str:
-        needed = characters(_said(found[2]))
+    def set_text(match: re.Match[str]) -> str:
+        needed = characters(_content(match[2]))
         face = _best(faces, needed)
-        used.setdefault((face, _is_bold(found[1])), set()).update(needed)
+        used.setdefault((face, _is_bold(match[1])), set()).update(needed)
         if face is faces[0]:
-            return found[0]
-        return f"<text{_with_family(found[1], face.family)}>{found[2]}</text>"
+            return match[0]
+        return f"<text{_with_family(match[1], face.family)}>{match[2]}</text>"
 
     done = _TEXT.sub(set_text, marks)
     rules = "".join(
-        _rule(FIRST if face is faces[0] else face.family, face.path(bold=bold), own, bold=bold)
-        for (face, bold), own in sorted(used.items(), key=lambda item: (faces.index(item[0][0]), item[0][1]))
+        _rule(DEFAULT if face is faces[0] else face.family, face.path(bold=bold), letters, bold=bold)
+        for (face, bold), letters in sorted(used.items(), key=lambda item: (faces.index(item[0][0]), item[0][1]))
     )
-    lost = sorted({c for text in texts for c in characters(text) if not any(ord(c) in coverage(f) for f in faces)})
-    note = f"no font on this machine has {' '.join(lost)}; the reader's will be used" if lost else ""
+    missing = sorted({c for text in texts for c in characters(text) if not any(ord(c) in coverage(f) for f in faces)})
+    note = f"no font on this machine has {' '.join(missing)}; the reader's will be used" if missing else ""
     return Typeset(done, rules, note)
 
 
 def characters(text: str) -> set[str]:
-    r"""The characters of a text that are drawn.
-
-    Examples
-    --------
-    >>> sorted(characters("a b\u200d"))
-    ['a', 'b']
-    """
+    """The characters of a text that are drawn."""
     return {c for c in text if unicodedata.category(c) not in ("Cc", "Cf", "Zs") and not "\ufe00" <= c <= "\ufe0f"}
 
 
-def _said(content: str) -> str:
+def _content(content: str) -> str:
     return unescape(_TAG.sub("", _TITLE.sub("", content)))
 
 
@@ -127,19 +122,19 @@ def _is_bold(attributes: str) -> bool:
 
 
 def _with_family(attributes: str, family: str) -> str:
-    wanted = escape(f"font-family:'{family}',{FONT}", quote=False)
+    style = escape(f"font-family:'{family}',{FONT}", quote=False)
     if ' style="' in attributes:
-        return attributes.replace(' style="', f' style="{wanted};', 1)
-    return f'{attributes} style="{wanted}"'
+        return attributes.replace(' style="', f' style="{style};', 1)
+    return f'{attributes} style="{style}"'
 
 
 def _best(faces: Sequence[Face], needed: set[str]) -> Face:
     return max(faces, key=lambda face: sum(ord(c) in coverage(face) for c in needed))  # the first of equals
 
 
-def found_faces() -> tuple[Face, ...]:
+def installed_faces() -> tuple[Face, ...]:
     """The fonts of this machine that drawings are set in, in order of preference."""
-    return _faces(tuple(str(Path(each).expanduser()) for each in FOLDERS))
+    return _faces(tuple(str(Path(folder).expanduser()) for folder in FOLDERS))
 
 
 @cache
@@ -149,22 +144,22 @@ def _faces(folders: tuple[str, ...]) -> tuple[Face, ...]:
 
 
 def _is_known(name: str) -> bool:
-    return any(name in names for names in FAMILIES.values()) or OTHERS.fullmatch(name) is not None
+    return any(name in names for names in FAMILIES.values()) or OTHER_SCRIPTS.fullmatch(name) is not None
 
 
 def _candidates(files: Mapping[str, Path]) -> Iterator[Face]:
     for family, (regular, *bold) in FAMILIES.items():
         if regular in files:
             yield Face(family, files[regular], next((files[name] for name in bold if name in files), None))
-    known = {name for names in FAMILIES.values() for name in names}
+    listed = {name for names in FAMILIES.values() for name in names}
     for name in sorted(files):
-        if name not in known:
+        if name not in listed:
             yield Face(_family_of(files[name]), files[name])
 
 
 def _font_files(folder: str) -> Iterator[Path]:
-    for place, _, names in os.walk(folder):
-        yield from (Path(place, name) for name in sorted(names) if name.lower().endswith(ENDINGS))
+    for path, _, names in os.walk(folder):
+        yield from (Path(path, name) for name in sorted(names) if name.lower().endswith(ENDINGS))
 
 
 def coverage(face: Face) -> frozenset[int]:
@@ -189,7 +184,7 @@ def _is_usable(path: Path) -> bool:
 
     try:
         with _opened(path) as font:
-            return not (font["OS/2"].fsType & MAY_NOT) and bool(font.getBestCmap()) and "name" in font
+            return not (font["OS/2"].fsType & NOT_EMBEDDABLE) and bool(font.getBestCmap()) and "name" in font
     except (TTLibError, OSError, LookupError, ValueError, AttributeError, AssertionError, struct.error):
         return False
 

@@ -1,37 +1,37 @@
-"""The whole kit for a paper in one folder: tables, a paragraph, a checklist, references and figures."""
+"""Everything for a paper in one folder: tables, a paragraph, a checklist, references and figures."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 from deadheat.charts.chart import COLUMN, Figure, Layout
 from deadheat.corpus.writing import write_bytes
-from deadheat.documents import Document
 from deadheat.errors import InputError, reason
 from deadheat.paper.checklist import checklist
-from deadheat.paper.checklist_answers import Compute
-from deadheat.paper.documents import checked
 from deadheat.paper.figures import FORMATS, figure_files
 from deadheat.paper.paragraph import paragraph
-from deadheat.paper.tables import latex_tables
-from deadheat.text import pluralize
+from deadheat.report.latex import PAGE_CHARACTERS, float_environment, one_line, paper_tables, table_width
+from deadheat.report.model import Signature, Table, cell_text
+from deadheat.report.views import headline, view
+from deadheat.results.base import Result
+from deadheat.text import join_names, pluralize
 
-LIST = ".deadheat-kit.json"
+MANIFEST = ".deadheat-kit.json"
 KIND = "deadheat-kit.v1"
-MOST_SHOWN = 5
+NAMES = 5  # files that a message names
 
 
-def write_kit(  # noqa: PLR0913 (what a report has to give)
-    documents: Iterable[Document],
+def write_kit(
+    results: Sequence[Result],
     folder: str | os.PathLike[str],
     *,
-    provenance: Sequence[Mapping[str, Any]] = (),
-    compute: Compute | None = None,
     figures: Sequence[Figure] = (),
     formats: Iterable[str] = FORMATS,
     layout: Layout = COLUMN,
@@ -39,18 +39,16 @@ def write_kit(  # noqa: PLR0913 (what a report has to give)
 ) -> list[Path]:
     r"""Write `tables/*.tex`, `paragraph.txt`, `paragraph.tex`, `checklist.md`, `refs.bib` and `figures/*`.
 
-    The folder may exist. Files that an earlier kit wrote there are replaced, or removed where they are no longer part
-    of it; but not those that were changed since, nor others that stand in the way: then nothing is written. Other
-    files are left alone. The list of what is the kit's own is kept in `.deadheat-kit.json`.
+    The folder may exist. Files that an earlier kit wrote there are replaced, or removed if they are no longer part of
+    it. If one of them was changed since, or another file has the name of one, nothing is written. Other files are left
+    alone. `.deadheat-kit.json` lists the files of the kit.
 
     Parameters
     ----------
-    documents
-        What commands print with `--json`.
-    provenance, compute
-        What runs were made with, and what they took; for the checklist.
+    results
+        What `deadheat.compare` and the others returned.
     figures, formats, layout
-        Passed on to `write_figures`.
+        See `write_figures`.
     overwrite
         Replace files that were changed or are not the kit's.
 
@@ -62,83 +60,106 @@ def write_kit(  # noqa: PLR0913 (what a report has to give)
     Raises
     ------
     InputError
-        If a document is of no known kind, a figure cannot be drawn, or a file stands in the way.
+        If a figure cannot be drawn, or a file would be overwritten that is not the kit's.
     """
-    files = kit_files(
-        documents, provenance=provenance, compute=compute, figures=figures, formats=formats, layout=layout
-    )
-    place = Path(folder)
-    before = _list(place)
+    files = kit_files(results, figures=figures, formats=formats, layout=layout)
+    root = Path(folder)
+    before = _manifest(root)
     if not overwrite:
-        _check_free(place, files, before)
+        _check_free(root, files, before)
     try:
         for name in files:
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-        # Whatever happens now, the files are known to be the kit's, as they were or as they will be.
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+        # If this is interrupted, the files are still known to be the kit's, in their old or their new state.
         now = {name: _digest(data) for name, data in files.items()}
         names = list(dict.fromkeys([*before, *now]))
-        _write_list(place, {name: [*before.get(name, []), *([now[name]] if name in now else [])] for name in names})
+        _write_manifest(root, {name: [*before.get(name, []), *([now[name]] if name in now else [])] for name in names})
         for name, data in files.items():
-            write_bytes(place / name, data)
+            write_bytes(root / name, data)
         for name, digests in before.items():
-            if name not in files and _is(place / name, digests):
-                (place / name).unlink()
-        _write_list(place, {name: [digest] for name, digest in now.items()})
+            if name not in files and _is_unchanged(root / name, digests):
+                (root / name).unlink()
+        _write_manifest(root, {name: [digest] for name, digest in now.items()})
     except OSError as error:
-        raise InputError(f"{place}: cannot be written ({reason(error)})") from error
-    return [place / name for name in files]
+        raise InputError(f"{root}: cannot be written ({reason(error)})") from error
+    return [root / name for name in files]
 
 
 def kit_files(
-    documents: Iterable[Document],
+    results: Sequence[Result],
     *,
-    provenance: Sequence[Mapping[str, Any]] = (),
-    compute: Compute | None = None,
     figures: Sequence[Figure] = (),
     formats: Iterable[str] = FORMATS,
     layout: Layout = COLUMN,
 ) -> dict[str, bytes]:
-    """What a kit is made of, by the names of files, not yet written."""
-    found = [checked(document) for document in documents]
-    said = paragraph(found, provenance=provenance)
-    texts = {f"tables/{name}.tex": text for name, text in latex_tables(*found).items()}
-    texts["paragraph.txt"] = f"{said.text}\n"
-    texts["paragraph.tex"] = f"% Needs \\usepackage{{natbib}} and refs.bib.\n{said.latex}\n"
-    texts["refs.bib"] = said.bibtex()
-    drawn = figure_files(figures, formats=formats, layout=layout)
-    texts["checklist.md"] = checklist(found, provenance=provenance, compute=compute).markdown
-    files = {name: text.encode("utf-8", "replace") for name, text in texts.items()}
-    return files | {f"figures/{name}": data for name, data in drawn.files.items()}
+    """The contents of a kit by the names of its files."""
+    section = paragraph(results)
+    texts = {f"tables/{name}.tex": table for name, table in latex_tables(results).items()}
+    texts["paragraph.txt"] = f"{section}\n"
+    texts["paragraph.tex"] = f"% Needs \\usepackage{{natbib}} and refs.bib.\n{section.latex}\n"
+    texts["refs.bib"] = section.bibtex()
+    texts["checklist.md"] = checklist(results).markdown
+    files = {name: content.encode("utf-8", "replace") for name, content in texts.items()}
+    drawings = figure_files(figures, formats=formats, layout=layout)
+    return files | {f"figures/{name}": data for name, data in drawings.items()}
+
+
+def latex_tables(results: Iterable[Result]) -> dict[str, str]:
+    """The tables of results by name, each in a float; if a name is taken, it gets a number.
+
+    A table without a caption gets the verdict of its result.
+    """
+    tables: dict[str, str] = {}
+    for result in results:
+        blocks = view(result)
+        comments = [f"% {one_line(block.text)}" for block in blocks if isinstance(block, Signature)]
+        for table in paper_tables(blocks):
+            candidates = (table.name if number == 1 else f"{table.name}-{number}" for number in count(1))
+            name = next(candidate for candidate in candidates if candidate not in tables)
+            captioned = replace(table, caption=table.caption or headline(result))
+            tables[name] = "\n".join([*comments, *_advice(table), float_environment(captioned, f"tab:{name}"), ""])
+    return tables
+
+
+def _advice(table: Table) -> list[str]:
+    """What a table needs, as comments."""
+    lines = [r"% Needs \usepackage{booktabs}."]
+    if table_width(table) > PAGE_CHARACTERS:
+        lines.append("% May be wider than a page: shorten names, or leave columns out.")
+    texts = [cell_text(cell) for row in table.cells() for cell in row]
+    if any(unicodedata.bidirectional(character) in ("R", "AL") for content in texts for character in content):
+        lines.append("% Names are written from right to left: use LuaLaTeX or XeLaTeX with babel or polyglossia.")
+    return lines
 
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _is(path: Path, digests: Sequence[str]) -> bool:
+def _is_unchanged(path: Path, digests: Sequence[str]) -> bool:
     """Whether a file is there and is as the kit wrote it."""
     return path.is_file() and _digest(path.read_bytes()) in digests
 
 
-def _list(place: Path) -> dict[str, list[str]]:
+def _manifest(root: Path) -> dict[str, list[str]]:
     """What an earlier kit wrote, each with the hashes it may have; nothing if there was none."""
     try:
-        if place.exists() and not place.is_dir():
-            raise InputError(f"{place}: a file; expected a folder, or nothing")
-        text = (place / LIST).read_text("utf-8") if (place / LIST).exists() else ""
+        if root.exists() and not root.is_dir():
+            raise InputError(f"{root}: a file; expected a folder, or nothing")
+        text = (root / MANIFEST).read_text("utf-8") if (root / MANIFEST).exists() else ""
     except (OSError, UnicodeDecodeError) as error:
-        told = reason(error) if isinstance(error, OSError) else "not a text"
-        raise InputError(f"{place / LIST}: cannot be read ({told})") from error
+        why = reason(error) if isinstance(error, OSError) else "not text"
+        raise InputError(f"{root / MANIFEST}: cannot be read ({why})") from error
     if not text:
         return {}
     try:
-        found = json.loads(text)
-        files = {str(name): [str(each) for each in digests] for name, digests in found["files"].items()}
+        manifest = json.loads(text)
+        files = {str(name): [str(digest) for digest in digests] for name, digests in manifest["files"].items()}
+        is_valid = manifest["kind"] == KIND and all(map(_is_inside, files))
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise InputError(f"{place / LIST}: not a list of the files of a kit; expected it unchanged, or gone") from None
-    inside = {name: digests for name, digests in files.items() if _is_inside(name)}
-    if found.get("kind") != KIND or inside != files:
-        raise InputError(f"{place / LIST}: not a list of the files of a kit; expected it unchanged, or gone")
+        is_valid = False
+    if not is_valid:
+        raise InputError(f"{root / MANIFEST}: not a list of the files of a kit; expected it unchanged, or no such file")
     return files
 
 
@@ -148,24 +169,20 @@ def _is_inside(name: str) -> bool:
     return 1 <= len(parts) <= 2 and all(part and part not in (".", "..") for part in parts) and "\\" not in name
 
 
-def _write_list(place: Path, files: Mapping[str, Sequence[str]]) -> None:
+def _write_manifest(root: Path, files: Mapping[str, Sequence[str]]) -> None:
     text = json.dumps({"kind": KIND, "files": files}, ensure_ascii=False, indent=1)
-    write_bytes(place / LIST, f"{text}\n".encode())
+    write_bytes(root / MANIFEST, f"{text}\n".encode())
 
 
-def _check_free(place: Path, files: Mapping[str, bytes], before: Mapping[str, Sequence[str]]) -> None:
-    """Refuse to write over what is not ours, or is not as we wrote it."""
-    found = [
+def _check_free(root: Path, files: Mapping[str, bytes], before: Mapping[str, Sequence[str]]) -> None:
+    """Refuse to overwrite files that are not the kit's, or were changed since."""
+    taken = [
         name
         for name, data in files.items()
-        if os.path.lexists(place / name) and not _is(place / name, [*before.get(name, []), _digest(data)])
+        if os.path.lexists(root / name) and not _is_unchanged(root / name, [*before.get(name, []), _digest(data)])
     ]
-    if not found:
-        return
-    changed = [name for name in found if name in before]
-    shown = (
-        f"{', '.join(found[:MOST_SHOWN])}{f' and {len(found) - MOST_SHOWN} more' if len(found) > MOST_SHOWN else ''}"
-    )
-    what = "was changed since it was written" if changed == found else "not written by an earlier kit, or changed since"
-    many = pluralize(len(found), "file")
-    raise InputError(f"{place}: {many} in the way ({shown}: {what}); expected another folder, or them moved away")
+    if taken:
+        changed = all(name in before for name in taken)
+        why = "changed since the kit was written" if changed else "not written by an earlier kit, or changed since"
+        files_text = f"{pluralize(len(taken), 'file')} would be overwritten ({join_names(taken, NAMES)}: {why})"
+        raise InputError(f"{root}: {files_text}; expected another folder, or these files moved away")

@@ -1,247 +1,15 @@
-"""What a paper should cite for the methods that were used, as short names in a text and as entries of BibTeX."""
+"""What a paper should cite for the methods that were used."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from deadheat.errors import NameUnknown
+from deadheat.report.model import Citation, Text
+from deadheat.results.format import NAME
 
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A publication: how it is cited in a text, and its entry."""
-
-    short: str  # as in `McNemar, 1947`
-    kind: str
-    fields: tuple[tuple[str, str], ...]
-
-    def bibtex(self, key: str) -> str:
-        """The entry."""
-        lines = [f"  {name} = {{{value}}}," for name, value in self.fields]
-        return "\n".join([f"@{self.kind}{{{key},", *lines, "}"])
-
-
-def _article(short: str, author: str, title: str, journal: str, year: int, **more: str) -> Reference:
-    fields = {"author": author, "title": title, "journal": journal, "year": str(year), **more}
-    return Reference(short, "article", tuple(fields.items()))
-
-
-def _paper(short: str, author: str, title: str, booktitle: str, year: int, pages: str = "") -> Reference:
-    fields = {"author": author, "title": title, "booktitle": booktitle, "year": str(year)}
-    return Reference(short, "inproceedings", tuple((fields | ({"pages": pages} if pages else {})).items()))
-
-
-_ACL = "Proceedings of the 57th Annual Meeting of the Association for Computational Linguistics"
-_EMNLP = "Proceedings of the {} Conference on Empirical Methods in Natural Language Processing"
-
-REFERENCES = {
-    "alonso-etal-2022": _paper(
-        "Alonso-Alonso et al., 2022",
-        r"Alonso-Alonso, Iago and Vilares, David and G{\'o}mez-Rodr{\'i}guez, Carlos",
-        "The Fragility of Multi-Treebank Parsing Evaluation",
-        "Proceedings of the 29th International Conference on Computational Linguistics",
-        2022,
-    ),
-    "benjamini-hochberg-1995": _article(
-        "Benjamini and Hochberg, 1995",
-        "Benjamini, Yoav and Hochberg, Yosef",
-        "Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing",
-        "Journal of the Royal Statistical Society: Series B",
-        1995,
-        volume="57",
-        number="1",
-        pages="289--300",
-    ),
-    "brants-2000": _paper(
-        "Brants, 2000",
-        "Brants, Thorsten",
-        "{TnT}: A Statistical Part-of-Speech Tagger",
-        "Sixth Applied Natural Language Processing Conference",
-        2000,
-        "224--231",
-    ),
-    "collins-2002": _paper(
-        "Collins, 2002",
-        "Collins, Michael",
-        "Discriminative Training Methods for Hidden {M}arkov Models: Theory and Experiments with Perceptron Algorithms",
-        _EMNLP.format(2002),
-        2002,
-        "1--8",
-    ),
-    "demsar-2006": _article(
-        "Demšar, 2006",
-        r"Dem{\v{s}}ar, Janez",
-        "Statistical Comparisons of Classifiers over Multiple Data Sets",
-        "Journal of Machine Learning Research",
-        2006,
-        volume="7",
-        pages="1--30",
-    ),
-    "dror-etal-2019": _paper(
-        "Dror et al., 2019",
-        "Dror, Rotem and Shlomov, Segev and Reichart, Roi",
-        "Deep Dominance: How to Properly Compare Deep Neural Models",
-        _ACL,
-        2019,
-        "2773--2785",
-    ),
-    "efron-1979": _article(
-        "Efron, 1979",
-        "Efron, Bradley",
-        "Bootstrap Methods: Another Look at the Jackknife",
-        "The Annals of Statistics",
-        1979,
-        volume="7",
-        number="1",
-        pages="1--26",
-    ),
-    "fagerland-etal-2013": _article(
-        "Fagerland et al., 2013",
-        "Fagerland, Morten W. and Lydersen, Stian and Laake, Petter",
-        "The {McNemar} Test for Binary Matched-Pairs Data: Mid-p and Asymptotic Are Better than Exact Conditional",
-        "BMC Medical Research Methodology",
-        2013,
-        volume="13",
-        pages="91",
-    ),
-    "gorman-bedrick-2019": _paper(
-        "Gorman and Bedrick, 2019",
-        "Gorman, Kyle and Bedrick, Steven",
-        "We Need to Talk about Standard Splits",
-        _ACL,
-        2019,
-        "2786--2791",
-    ),
-    "holm-1979": _article(
-        "Holm, 1979",
-        "Holm, Sture",
-        "A Simple Sequentially Rejective Multiple Test Procedure",
-        "Scandinavian Journal of Statistics",
-        1979,
-        volume="6",
-        number="2",
-        pages="65--70",
-    ),
-    "kendall-1938": _article(
-        "Kendall, 1938",
-        "Kendall, Maurice G.",
-        "A New Measure of Rank Correlation",
-        "Biometrika",
-        1938,
-        volume="30",
-        pages="81--93",
-    ),
-    "mann-whitney-1947": _article(
-        "Mann and Whitney, 1947",
-        "Mann, Henry B. and Whitney, Donald R.",
-        "On a Test of Whether One of Two Random Variables Is Stochastically Larger than the Other",
-        "The Annals of Mathematical Statistics",
-        1947,
-        volume="18",
-        number="1",
-        pages="50--60",
-    ),
-    "mcnemar-1947": _article(
-        "McNemar, 1947",
-        "McNemar, Quinn",
-        "Note on the Sampling Error of the Difference between Correlated Proportions or Percentages",
-        "Psychometrika",
-        1947,
-        volume="12",
-        number="2",
-        pages="153--157",
-    ),
-    "noreen-1989": Reference(
-        "Noreen, 1989",
-        "book",
-        (
-            ("author", "Noreen, Eric W."),
-            ("title", "Computer-Intensive Methods for Testing Hypotheses: An Introduction"),
-            ("publisher", "Wiley"),
-            ("year", "1989"),
-        ),
-    ),
-    "reimers-gurevych-2017": _paper(
-        "Reimers and Gurevych, 2017",
-        "Reimers, Nils and Gurevych, Iryna",
-        "Reporting Score Distributions Makes a Difference: Performance Study of {LSTM}-networks for Sequence Tagging",
-        _EMNLP.format(2017),
-        2017,
-        "338--348",
-    ),
-    "toutanova-etal-2003": _paper(
-        "Toutanova et al., 2003",
-        "Toutanova, Kristina and Klein, Dan and Manning, Christopher D. and Singer, Yoram",
-        "Feature-Rich Part-of-Speech Tagging with a Cyclic Dependency Network",
-        "Proceedings of the 2003 Human Language Technology Conference of the North American Chapter of the Association "
-        "for Computational Linguistics",
-        2003,
-        "252--259",
-    ),
-    "tsuruoka-etal-2011": _paper(
-        "Tsuruoka et al., 2011",
-        "Tsuruoka, Yoshimasa and Miyao, Yusuke and Kazama, Jun'ichi",
-        "Learning with Lookahead: Can History-Based Models Rival Globally Optimized Models?",
-        "Proceedings of the Fifteenth Conference on Computational Natural Language Learning",
-        2011,
-        "238--246",
-    ),
-    "van-der-goot-2021": _paper(
-        "van der Goot, 2021",
-        "van der Goot, Rob",
-        "We Need to Talk About train-dev-test Splits",
-        _EMNLP.format(2021),
-        2021,
-        "4485--4494",
-    ),
-    "van-der-goot-etal-2024": _paper(
-        "van der Goot et al., 2024",
-        r"van der Goot, Rob and Liu, Zoey and M{\"u}ller-Eberstein, Max",
-        "Enough Is Enough! A Case Study on the Effect of Data Size for Evaluation Using {Universal Dependencies}",
-        "Proceedings of the 2024 Joint International Conference on Computational Linguistics, Language Resources and "
-        "Evaluation (LREC-COLING 2024)",
-        2024,
-    ),
-    "vigna-2015": _paper(
-        "Vigna, 2015",
-        "Vigna, Sebastiano",
-        "A Weighted Correlation Index for Rankings with Ties",
-        "Proceedings of the 24th International Conference on World Wide Web",
-        2015,
-        "1166--1176",
-    ),
-    "wilcoxon-1945": _article(
-        "Wilcoxon, 1945",
-        "Wilcoxon, Frank",
-        "Individual Comparisons by Ranking Methods",
-        "Biometrics Bulletin",
-        1945,
-        volume="1",
-        number="6",
-        pages="80--83",
-    ),
-    "wilson-1927": _article(
-        "Wilson, 1927",
-        "Wilson, Edwin B.",
-        "Probable Inference, the Law of Succession, and Statistical Inference",
-        "Journal of the American Statistical Association",
-        1927,
-        volume="22",
-        pages="209--212",
-    ),
-    "zeman-etal-2018": _paper(
-        "Zeman et al., 2018",
-        r"Zeman, Daniel and Haji{\v{c}}, Jan and Popel, Martin and Potthast, Martin and Straka, Milan and "
-        "Ginter, Filip and Nivre, Joakim and Petrov, Slav",
-        "{CoNLL} 2018 Shared Task: Multilingual Parsing from Raw Text to Universal Dependencies",
-        "Proceedings of the CoNLL 2018 Shared Task: Multilingual Parsing from Raw Text to Universal Dependencies",
-        2018,
-        "1--21",
-    ),
-}
-
-# What to cite for each method, by the names that documents use.
+# What to cite for tests, corrections, strategies to split a corpus, and systems, by their names.
 OF_TESTS = {
     "mcnemar-midp": ("mcnemar-1947", "fagerland-etal-2013"),
     "mcnemar-exact": ("mcnemar-1947",),
@@ -250,18 +18,156 @@ OF_TESTS = {
     "wilcoxon": ("wilcoxon-1945",),
 }
 OF_CORRECTIONS = {"holm": ("holm-1979",), "bh": ("benjamini-hochberg-1995",)}
+OF_STRATEGIES = {
+    "random": "gorman-bedrick-2019",
+    "tune": "van-der-goot-2021",
+    "ud-tune": "van-der-goot-2021",
+    "seq": "van-der-goot-etal-2024",
+    "rand": "van-der-goot-etal-2024",
+    "rand-seq": "van-der-goot-etal-2024",
+}
 OF_SYSTEMS = {
     "hmm": "brants-2000",
     "perceptron": "collins-2002",
     "loglinear": "toutanova-etal-2003",
     "lookahead": "tsuruoka-etal-2011",
 }
+BIBTEX = r"""
+@inproceedings{alonso-etal-2022,
+  author = {Alonso-Alonso, Iago and Vilares, David and G{\'o}mez-Rodr{\'i}guez, Carlos},
+  title = {The Fragility of Multi-Treebank Parsing Evaluation},
+  booktitle = {Proceedings of the 29th International Conference on Computational Linguistics}, year = {2022}}
+@article{benjamini-hochberg-1995,
+  author = {Benjamini, Yoav and Hochberg, Yosef},
+  title = {Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing},
+  journal = {Journal of the Royal Statistical Society: Series B},
+  year = {1995}, volume = {57}, number = {1}, pages = {289--300}}
+@inproceedings{brants-2000,
+  author = {Brants, Thorsten},
+  title = {{TnT}: A Statistical Part-of-Speech Tagger},
+  booktitle = {Sixth Applied Natural Language Processing Conference}, year = {2000}, pages = {224--231}}
+@inproceedings{collins-2002,
+  author = {Collins, Michael},
+  title = {Discriminative Training Methods for Hidden {M}arkov Models: Theory and Experiments with Perceptron
+    Algorithms},
+  booktitle = {Proceedings of the 2002 Conference on Empirical Methods in Natural Language Processing},
+  year = {2002}, pages = {1--8}}
+@article{demsar-2006,
+  author = {Dem{\v{s}}ar, Janez},
+  title = {Statistical Comparisons of Classifiers over Multiple Data Sets},
+  journal = {Journal of Machine Learning Research}, year = {2006}, volume = {7}, pages = {1--30}}
+@article{efron-1979,
+  author = {Efron, Bradley},
+  title = {Bootstrap Methods: Another Look at the Jackknife},
+  journal = {The Annals of Statistics}, year = {1979}, volume = {7}, number = {1}, pages = {1--26}}
+@article{fagerland-etal-2013,
+  author = {Fagerland, Morten W. and Lydersen, Stian and Laake, Petter},
+  title = {The {McNemar} Test for Binary Matched-Pairs Data: Mid-p and Asymptotic Are Better than Exact
+    Conditional},
+  journal = {BMC Medical Research Methodology}, year = {2013}, volume = {13}, pages = {91}}
+@inproceedings{gorman-bedrick-2019,
+  author = {Gorman, Kyle and Bedrick, Steven},
+  title = {We Need to Talk about Standard Splits},
+  booktitle = {Proceedings of the 57th Annual Meeting of the Association for Computational Linguistics},
+  year = {2019}, pages = {2786--2791}}
+@article{holm-1979,
+  author = {Holm, Sture},
+  title = {A Simple Sequentially Rejective Multiple Test Procedure},
+  journal = {Scandinavian Journal of Statistics}, year = {1979}, volume = {6}, number = {2}, pages = {65--70}}
+@article{kendall-1938,
+  author = {Kendall, Maurice G.},
+  title = {A New Measure of Rank Correlation},
+  journal = {Biometrika}, year = {1938}, volume = {30}, pages = {81--93}}
+@article{mann-whitney-1947,
+  author = {Mann, Henry B. and Whitney, Donald R.},
+  title = {On a Test of Whether One of Two Random Variables Is Stochastically Larger than the Other},
+  journal = {The Annals of Mathematical Statistics}, year = {1947}, volume = {18}, number = {1}, pages = {50--60}}
+@article{mcnemar-1947,
+  author = {McNemar, Quinn},
+  title = {Note on the Sampling Error of the Difference between Correlated Proportions or Percentages},
+  journal = {Psychometrika}, year = {1947}, volume = {12}, number = {2}, pages = {153--157}}
+@article{nadeau-bengio-2003,
+  author = {Nadeau, Claude and Bengio, Yoshua},
+  title = {Inference for the Generalization Error},
+  journal = {Machine Learning}, year = {2003}, volume = {52}, number = {3}, pages = {239--281}}
+@book{noreen-1989,
+  author = {Noreen, Eric W.},
+  title = {Computer-Intensive Methods for Testing Hypotheses: An Introduction},
+  publisher = {Wiley}, year = {1989}}
+@inproceedings{reimers-gurevych-2017,
+  author = {Reimers, Nils and Gurevych, Iryna},
+  title = {Reporting Score Distributions Makes a Difference: Performance Study of {LSTM}-networks for Sequence
+    Tagging},
+  booktitle = {Proceedings of the 2017 Conference on Empirical Methods in Natural Language Processing},
+  year = {2017}, pages = {338--348}}
+@inproceedings{toutanova-etal-2003,
+  author = {Toutanova, Kristina and Klein, Dan and Manning, Christopher D. and Singer, Yoram},
+  title = {Feature-Rich Part-of-Speech Tagging with a Cyclic Dependency Network},
+  booktitle = {Proceedings of the 2003 Human Language Technology Conference of the North American Chapter of
+    the Association for Computational Linguistics},
+  year = {2003}, pages = {252--259}}
+@inproceedings{tsuruoka-etal-2011,
+  author = {Tsuruoka, Yoshimasa and Miyao, Yusuke and Kazama, Jun'ichi},
+  title = {Learning with Lookahead: Can History-Based Models Rival Globally Optimized Models?},
+  booktitle = {Proceedings of the Fifteenth Conference on Computational Natural Language Learning},
+  year = {2011}, pages = {238--246}}
+@inproceedings{van-der-goot-2021,
+  author = {van der Goot, Rob},
+  title = {We Need to Talk About train-dev-test Splits},
+  booktitle = {Proceedings of the 2021 Conference on Empirical Methods in Natural Language Processing},
+  year = {2021}, pages = {4485--4494}}
+@inproceedings{van-der-goot-etal-2024,
+  author = {van der Goot, Rob and Liu, Zoey and M{\"u}ller-Eberstein, Max},
+  title = {Enough Is Enough! A Case Study on the Effect of Data Size for Evaluation Using {Universal
+    Dependencies}},
+  booktitle = {Proceedings of the 2024 Joint International Conference on Computational Linguistics, Language
+    Resources and Evaluation (LREC-COLING 2024)},
+  year = {2024}}
+@inproceedings{vigna-2015,
+  author = {Vigna, Sebastiano},
+  title = {A Weighted Correlation Index for Rankings with Ties},
+  booktitle = {Proceedings of the 24th International Conference on World Wide Web},
+  year = {2015}, pages = {1166--1176}}
+@article{wilcoxon-1945,
+  author = {Wilcoxon, Frank},
+  title = {Individual Comparisons by Ranking Methods},
+  journal = {Biometrics Bulletin}, year = {1945}, volume = {1}, number = {6}, pages = {80--83}}
+@article{wilson-1927,
+  author = {Wilson, Edwin B.},
+  title = {Probable Inference, the Law of Succession, and Statistical Inference},
+  journal = {Journal of the American Statistical Association}, year = {1927}, volume = {22}, pages = {209--212}}
+"""
+REFERENCES = {entry.partition("{")[2].partition(",")[0]: entry for entry in re.split(r"\n(?=@)", BIBTEX.strip())}
+
+
+def cite(*keys: str) -> Text:
+    """A citation, with the space before it; nothing where there is nothing to cite.
+
+    Examples
+    --------
+    >>> print("Holm's method", cite("holm-1979", "mann-whitney-1947"), ".", sep="")
+    Holm's method (Holm, 1979; Mann and Whitney, 1947).
+    """
+    unique = tuple(dict.fromkeys(keys))
+    label = "; ".join(map(authors_and_year, unique))
+    return Text((Citation(label, NAME, " (", ")", unique),)) if unique else Text(())
+
+
+def authors_and_year(key: str) -> str:
+    """How a publication is cited in plain text."""
+    author = re.search(r"author = {(.*?)},\n", REFERENCES[key], re.DOTALL)
+    year = re.search(r"year = {(\d+)}", REFERENCES[key])
+    assert author is not None
+    assert year is not None
+    plain = author[1].replace(r"{\v{s}}", "š")
+    names = [" ".join(name.split()).partition(",")[0] for name in re.split(r"\sand\s", plain)]
+    return f"{names[0] + ' et al.' if len(names) > 2 else ' and '.join(names)}, {year[1]}"
 
 
 def bibtex(keys: Iterable[str]) -> str:
     """The entries of these publications, in order of their keys."""
-    found = sorted(set(keys))
-    for key in found:
+    wanted = sorted(set(keys))
+    for key in wanted:
         if key not in REFERENCES:
             raise NameUnknown("reference", key, REFERENCES)
-    return "\n\n".join(REFERENCES[key].bibtex(key) for key in found) + "\n" if found else ""
+    return "\n\n".join(REFERENCES[key] for key in wanted) + "\n" if wanted else ""

@@ -6,13 +6,26 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import CIRCLE, DAGGER, DOUBLE_DAGGER, Block, Cell, Shown, Table, Text, Words, cell_text
-from deadheat.results.format import Format, Kind
+from deadheat.report.model import (
+    CIRCLE,
+    DAGGER,
+    DOUBLE_DAGGER,
+    Block,
+    Cell,
+    Citation,
+    Shown,
+    Table,
+    Text,
+    Words,
+    cell_text,
+)
+from deadheat.results.format import Format, Kind, show
 
 if TYPE_CHECKING:
     from deadheat.results.base import Result
 
 COLUMN_CHARACTERS = 46  # of small text that fit into one column of two
+PAGE_CHARACTERS = 100  # that fit into the width of a page
 MARKS = {DAGGER: r"\dagger", DOUBLE_DAGGER: r"\ddagger", CIRCLE: r"\circ"}
 
 # `"` is active in several languages of babel, and `<`, `>` and `|` are other characters in LaTeX's first encoding.
@@ -58,11 +71,11 @@ def caption(table: Table) -> str:
     return " ".join(parts)
 
 
-def is_wide(table: Table) -> bool:
-    """Whether a table needs both columns of a page."""
+def table_width(table: Table) -> int:
+    """How many characters wide a table is."""
     rows = [[column.heading for column in table.columns], *([cell_text(cell) for cell in row] for row in table.cells())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return sum(widths) + 2 * (len(widths) - 1) > COLUMN_CHARACTERS
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def words(given: Words) -> str:
@@ -99,8 +112,8 @@ def one_line(latex: str) -> str:
 
 
 def _shown(shown: Shown) -> str:
-    from deadheat.results.format import show
-
+    if isinstance(shown, Citation):
+        return rf" \citep{{{','.join(shown.keys)}}}"
     return (
         escape(shown.prefix)
         + _value(show(shown.value, shown.format), shown.format)
@@ -141,11 +154,13 @@ def _mark(symbol: str) -> str:
 
 def float_environment(table: Table, label: str) -> str:
     """A table with caption and label, over one or both columns."""
-    environment = "table*" if is_wide(table) else "table"
+    width = table_width(table)
+    environment = "table*" if width > COLUMN_CHARACTERS else "table"
+    size = r"\scriptsize" if width > PAGE_CHARACTERS else r"\small"
     return "\n".join(
         [
             rf"\begin{{{environment}}}",
-            r"\centering\small",
+            rf"\centering{size}",
             tabular(table),
             rf"\caption{{{caption(table)}}}",
             rf"\label{{{label}}}",

@@ -46,6 +46,13 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Citation(Shown):
+    """Publications, by authors and years in a text and by their keys in LaTeX."""
+
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """Sentences with typed values in them: the pieces in turn are words of ours and values.
 
