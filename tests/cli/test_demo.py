@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.cli import demo as command
+from deadheat.questions.demo import demo as command
 from deadheat.questions.demo import Demo
 from deadheat.report.sources import is_page
 from deadheat.study.engine.worker import WorkerError

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import deadheat
-from deadheat.paper.tables import latex_tables
+from deadheat.paper.kit import latex_tables
 from deadheat.questions.size import size
 from deadheat.questions.study import PairOverSplits, Standing, StudyResult
 from deadheat.ranking.size_samples import SizeSettings

@@ -10,7 +10,7 @@ from deadheat.errors import InputError
 from deadheat.paper.checklist import checklist
 from deadheat.paper.kit import kit_files
 from deadheat.paper.paragraph import paragraph
-from deadheat.paper.tables import latex_tables
+from deadheat.paper.kit import latex_tables
 from tests.pages.search_documents import (
     Document,
     between,

@@ -7,7 +7,8 @@ import pytest
 
 import deadheat
 from deadheat.errors import InputError, NameUnknown
-from deadheat.paper.tables import MAKERS, latex_tables
+from deadheat.paper.tables import MAKERS
+from deadheat.paper.kit import latex_tables
 from tests.paper import documents
 from tests.paper.checker import cell_of, check
 from tests.paper.documents import HOSTILE, Document

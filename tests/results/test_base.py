@@ -14,9 +14,9 @@ from deadheat.errors import InputError
 from deadheat.questions.power import assumed_power
 from deadheat.report.views import headline
 from deadheat.results.base import KINDS, Result, from_document, from_json, result_type, to_document
-from deadheat.results.ledger import LedgerReport, Tally
-from deadheat.results.power import Power
-from deadheat.results.table import ScoreTable, SystemMeans
+from deadheat.results.data import LedgerReport, Tally
+from deadheat.results.data import Power
+from deadheat.results.score import ScoreTable, SystemMeans
 from tests.results.samples import all_samples
 
 TABLE = ScoreTable("F1", "", ("all",), (SystemMeans("A", (0.5,), (1,)),))

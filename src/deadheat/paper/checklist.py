@@ -19,20 +19,18 @@ from deadheat.report.markdown import escape
 from deadheat.report.model import Shown, Signature, number, text
 from deadheat.report.views import view
 from deadheat.report.views.search import training
-from deadheat.report.views.study_runs import seeds_text
+from deadheat.report.views.study import seeds_text
 from deadheat.report.words import correction_words, metric_label, name_of_test
 from deadheat.results.base import Result
 from deadheat.results.compare import Comparison
-from deadheat.results.contrast import Contrast
+from deadheat.results.data import SplitReport
 from deadheat.results.format import DURATION
 from deadheat.results.rank import Ranking
-from deadheat.results.score import Scores
+from deadheat.results.runs import Contrast, Seeds
+from deadheat.results.score import Scores, ScoreTable
 from deadheat.results.search import SearchResult
-from deadheat.results.seeds import Seeds
 from deadheat.results.size import SizeStudy
-from deadheat.results.split import SplitReport
 from deadheat.results.study import StudyBlock, StudyResult
-from deadheat.results.table import ScoreTable
 from deadheat.text import join_names, pluralize
 
 UNKNOWN = "not known to Deadheat"
@@ -157,7 +155,7 @@ def _facts(result: Result) -> Facts:
             yield "Data", join_names(result.datasets, limit=NAMES)
             yield "Metrics", metric_label(result.metric)
             yield from ((GIVEN, row.system) for row in result.systems)
-    yield from (("Left out", note) for note in result.notes)
+    yield from (("Left out", note) for note in getattr(result, "notes", ()))
 
 
 def _split(corpus: str, strategy: str, seed: int, times: int) -> Facts:
@@ -223,7 +221,7 @@ def _study(result: StudyResult) -> Facts:
     yield from _compute(result)
     selection = part_notes(result, result.parts)
     yield from (("Selection", note) for note in selection)
-    yield from (("Left out", note) for note in result.notes if note not in selection)
+    yield from (("Left out", note) for note in getattr(result, "notes", ()) if note not in selection)
     yield from _failures(result)
 
 

@@ -13,7 +13,7 @@ from deadheat.charts.chart import COLUMN, Chart, Figure, Layout, unique
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, NameUnknown, reason
 from deadheat.paper.fonts import typeset
-from deadheat.report.latex import slug
+from deadheat.text import slug
 
 FORMATS = ("svg", "pdf", "png")
 INCHES = {"column": 3.3, "page": 6.3}

@@ -41,16 +41,13 @@ from deadheat.report.views import view
 from deadheat.report.views.rank import subsets_text
 from deadheat.results.base import Result
 from deadheat.results.compare import AverageRanks, Comparison
-from deadheat.results.contrast import Contrast, ContrastBlock
+from deadheat.results.data import LedgerReport, Power, SplitReport, Tally
 from deadheat.results.format import COUNT, PERCENT
-from deadheat.results.ledger import LedgerReport, Tally
-from deadheat.results.power import Power
 from deadheat.results.rank import Ranking
+from deadheat.results.runs import Contrast, ContrastBlock, SeedBlock, Seeds
 from deadheat.results.score import Scores
 from deadheat.results.search import SearchResult
-from deadheat.results.seeds import SeedBlock, Seeds
 from deadheat.results.size import SetSizes, SizeStudy
-from deadheat.results.split import SplitReport
 from deadheat.results.study import StudyResult
 from deadheat.text import join_names, pluralize
 from deadheat.version import __version__

@@ -24,7 +24,7 @@ from deadheat.paper.methods import (
 from deadheat.paper.references import OF_SYSTEMS, cite
 from deadheat.report.model import Shown, Text, count, interval, join_text, names, points, score, text
 from deadheat.report.views.search import protocol, search_verdict
-from deadheat.report.views.study_runs import seeds_text
+from deadheat.report.views.study import seeds_text
 from deadheat.results.format import COUNT, interval_name
 from deadheat.results.search import SearchResult
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyCorpus, StudyResult, SystemScores, ranking

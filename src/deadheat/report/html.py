@@ -158,12 +158,12 @@ def _chapters(blocks: Sequence[Block]) -> list[_Chapter]:
     chapters = [_Chapter()]
     for block in blocks:
         if isinstance(block, Heading) and block.level == 1:
-            chapters.append(_Chapter(block, slug(str(block.text), anchors)))
+            chapters.append(_Chapter(block, anchor_for(str(block.text), anchors)))
         elif isinstance(block, Heading):
-            chapters[-1].sections.append(_Section(block, slug(str(block.text), anchors)))
+            chapters[-1].sections.append(_Section(block, anchor_for(str(block.text), anchors)))
         else:
             if not chapters[-1].sections:
-                chapters[-1].sections.append(_Section(Heading(""), slug("results", anchors)))
+                chapters[-1].sections.append(_Section(Heading(""), anchor_for("results", anchors)))
             chapters[-1].sections[-1].blocks.append(block)
     return [chapter for chapter in chapters if chapter.sections]
 
@@ -362,13 +362,13 @@ def _isolated(text: str) -> str:
     return f"<bdi>{escape(text)}</bdi>" if _RTL_WORDS.search(text) else escape(text)
 
 
-def slug(text: str, taken: set[str]) -> str:
+def anchor_for(text: str, taken: set[str]) -> str:
     """A name for a place on the page, which it then takes.
 
     Examples
     --------
     >>> taken = set()
-    >>> slug("LAS by genre", taken), slug("LAS, by genre!", taken), slug("汉字", taken)
+    >>> anchor_for("LAS by genre", taken), anchor_for("LAS, by genre!", taken), anchor_for("汉字", taken)
     ('las-by-genre', 'las-by-genre-2', 'section')
     """
     base = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-") or "section"

@@ -43,7 +43,6 @@ class Result:
     """
 
     kind: ClassVar[str]
-    notes: tuple[str, ...]  # what a reader should know; a field of every result
     schema: ClassVar[int] = 1  # raised by every change that an older reader could not cope with
 
     version: str = field(default=__version__, kw_only=True)  # of Deadheat, that made the result

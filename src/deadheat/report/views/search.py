@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Cell,
@@ -32,6 +31,7 @@ from deadheat.report.verdict import claims_table
 from deadheat.report.views.search_settings import setting_blocks, settings_text, spread_blocks
 from deadheat.results.format import COUNT, P_VALUE, points_format, score_format
 from deadheat.results.search import DEV, TEST, TUNE, SearchDataset, SearchResult
+from deadheat.text import slug
 
 ROWS = 40  # of a table that is not folded
 QUANTITIES = {"gap": "test - dev of search", "optimism": "dev - test of final network"}

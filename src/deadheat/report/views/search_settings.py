@@ -7,7 +7,6 @@ from statistics import median
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.distributions import Strip, StripPlot
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Column,
@@ -24,6 +23,7 @@ from deadheat.report.model import (
 )
 from deadheat.results.format import COUNT, SHARE, number_format, score_format
 from deadheat.results.search import DEV, TEST, SearchDataset, SearchResult, SettingScores
+from deadheat.text import slug
 
 STRIPS = 40  # rows of a figure
 ROWS = 40  # of a table that is not folded

@@ -10,7 +10,6 @@ from deadheat.charts.chart import Plot
 from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, ViolinPlot
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.charts.pairs import PairCell, PairMatrix
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     CIRCLE,
     DAGGER,
@@ -46,6 +45,7 @@ from deadheat.results.format import (
 )
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyResult, SystemScores
 from deadheat.results.verdict import State
+from deadheat.text import slug
 
 DRAWN = 3  # strategies with figures of their own
 MATRIX = 40  # systems in a matrix

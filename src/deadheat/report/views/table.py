@@ -8,7 +8,6 @@ from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.report.latex import slug
 from deadheat.report.model import (
     Block,
     Column,
@@ -30,7 +29,7 @@ from deadheat.report.model import (
 )
 from deadheat.results.format import COUNT, score_format
 from deadheat.results.score import ScoreTable
-from deadheat.text import pluralize
+from deadheat.text import pluralize, slug
 
 DRAWN = 40  # systems in a figure
 ROWS = 30  # of a table that is not folded
