@@ -72,8 +72,8 @@ def test_fewer_than_two_systems_are_refused(table: dict[str, dict[str, float]], 
         compare_scores(path)
 
 
-def test_a_score_that_is_no_number_is_told() -> None:
-    with pytest.raises(InputError, match="B on en: a score that is no number"):
+def test_a_score_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(InputError, match="B on en: score is not finite"):
         compare_scores({"A": {"en": 1.0}, "B": {"en": float("nan")}})
 
 

@@ -12,8 +12,8 @@ from deadheat.ranking.selected_subsets import (
     RankChange,
     exact_subset,
     greedy_subset,
-    leave_one_out,
     named_subsets,
+    rank_without_each,
     representative,
 )
 from deadheat.stats.rankings import kendall
@@ -97,7 +97,7 @@ def test_sizes_that_are_none_and_too_few_systems_are_refused() -> None:
 def test_leaving_one_out_gives_the_ranking_on_the_rest() -> None:
     scores = small_table(7, systems=6, datasets=6, values=5)
     systems, datasets = list("abcdef"), [f"d{i}" for i in range(6)]
-    found = leave_one_out(scores, systems, datasets)
+    found = rank_without_each(scores, systems, datasets)
     assert sorted(each.dataset for each in found) == datasets
     assert [each.swapped for each in found] == sorted((each.swapped for each in found), reverse=True)
     whole = plain_ranks(scores, list(range(6)))
@@ -116,7 +116,7 @@ def test_leaving_one_out_gives_the_ranking_on_the_rest() -> None:
 
 def test_leaving_one_of_one_out_is_refused() -> None:
     with pytest.raises(InputError, match="2 systems on 1 data set; expected at least two of each"):
-        leave_one_out(integer_scores([[1], [2]]), ["a", "b"], ["d"])
+        rank_without_each(integer_scores([[1], [2]]), ["a", "b"], ["d"])
 
 
 SCORES = np.array([[98.0, 50.0, 70.0], [99.0, 90.0, 60.0], [99.0, 40.0, 70.0]])

@@ -103,7 +103,7 @@ class ScoreSelection:
             repeated = repeated.filter(pl.col("system").is_in(names[:SEED_SYSTEMS]))
         single = [name for name in first["system"].unique(maintain_order=True).to_list() if name not in set(names)]
         if single:
-            notes.append(f"nothing is said about seeds of {join_names(single, limit=4)}: one run each")
+            notes.append(f"no distributions over seeds of {join_names(single, limit=4)}: one run each")
         by = [pl.col("corpus").alias(self.column)] if self.column else []
         table = repeated.select("system", *by, score="value")
         runs = Runs(self.path, table, np.zeros(0, np.int64))
