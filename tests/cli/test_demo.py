@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.questions.demo import demo as command
 from deadheat.questions.demo import Demo
+from deadheat.questions.demo import demo as command
 from deadheat.report.sources import is_page
 from deadheat.study.engine.worker import WorkerError
 from tests.cli.running import Commands

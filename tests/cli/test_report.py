@@ -8,8 +8,8 @@ import webbrowser
 from pathlib import Path
 
 import pytest
-
 from deadheat.documents import to_json
+
 from deadheat.questions.rank import rank
 from tests.cli.running import Commands
 from tests.questions.report_cases import Ran, grid, made_store

@@ -16,7 +16,7 @@ from deadheat.questions.stored_study import read_study
 from deadheat.questions.table_report import table_report
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
-from deadheat.results.data import LedgerLine, LedgerReport, Tally
+from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
 from deadheat.results.study import StudyResult
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store

@@ -14,8 +14,8 @@ from deadheat.errors import InputError
 from deadheat.questions.power import assumed_power
 from deadheat.report.views import headline
 from deadheat.results.base import KINDS, Result, from_document, from_json, result_type, to_document
-from deadheat.results.data import LedgerReport, Tally
 from deadheat.results.data import Power
+from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.results.score import ScoreTable, SystemMeans
 from tests.results.samples import all_samples
 
@@ -81,9 +81,9 @@ def test_results_are_equal_if_their_contents_are() -> None:
     nan = replace(TABLE, systems=(SystemMeans("A", (math.nan,), (0,)),))
     assert nan == replace(nan)
     assert len({TABLE, replace(TABLE), nan, replace(nan)}) == 2
-    assert TABLE != replace(TABLE, metric="F2")
-    assert TABLE != assumed_power(100, 0.9, 0.8, agreement=0.85)
-    assert TABLE != to_document(TABLE)
+    assert replace(TABLE, metric="F2") != TABLE
+    assert assumed_power(100, 0.9, 0.8, agreement=0.85) != TABLE
+    assert to_document(TABLE) != TABLE
 
 
 def changed(change: Any) -> str:

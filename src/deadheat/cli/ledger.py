@@ -12,7 +12,7 @@ from deadheat.arguments import whole_number
 from deadheat.cli.options import Parser, add_json, add_ledger_file, add_reading, print_json, reading, say, show
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
-from deadheat.results.data import LedgerLine, LedgerReport, Tally
+from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
 from deadheat.study.ledger.ledger import SHORT, Ledger, LedgerTestSet
 from deadheat.study.ledger.sealing import seal
 from deadheat.text import pluralize

@@ -41,8 +41,9 @@ from deadheat.report.views import view
 from deadheat.report.views.rank import subsets_text
 from deadheat.results.base import Result
 from deadheat.results.compare import AverageRanks, Comparison
-from deadheat.results.data import LedgerReport, Power, SplitReport, Tally
+from deadheat.results.data import Power, SplitReport
 from deadheat.results.format import COUNT, PERCENT
+from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.results.rank import Ranking
 from deadheat.results.runs import Contrast, ContrastBlock, SeedBlock, Seeds
 from deadheat.results.score import Scores

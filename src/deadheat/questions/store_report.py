@@ -22,7 +22,7 @@ from deadheat.questions.size import study_sizes
 from deadheat.questions.size_counts import TestSet
 from deadheat.questions.stored_study import StoredStudy, read_study
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings
-from deadheat.results.data import LedgerReport
+from deadheat.results.ledger import LedgerReport
 from deadheat.results.study import StudyResult
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.store.store import Store

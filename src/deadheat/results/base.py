@@ -28,7 +28,7 @@ KINDS = {
     "rank": "deadheat.results.rank:Ranking",
     "size": "deadheat.results.size:SizeStudy",
     "split": "deadheat.results.data:SplitReport",
-    "ledger": "deadheat.results.data:LedgerReport",
+    "ledger": "deadheat.results.ledger:LedgerReport",
     "table": "deadheat.results.score:ScoreTable",
     "study": "deadheat.results.study:StudyResult",
     "search": "deadheat.results.search:SearchResult",

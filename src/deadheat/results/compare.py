@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.results.base import Result
-from deadheat.results.data import Tally
 from deadheat.results.format import PERCENT, Scale
+from deadheat.results.ledger import Tally
 from deadheat.results.score import Score
 from deadheat.results.verdict import State, Verdict, state_of
 from deadheat.stats.checks import check_alpha

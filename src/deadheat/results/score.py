@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.results.base import Result
-from deadheat.results.data import Tally
 from deadheat.results.format import PERCENT, Scale
+from deadheat.results.ledger import Tally
 from deadheat.stats.intervals import Interval
 
 

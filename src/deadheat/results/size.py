@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result
-from deadheat.results.data import Tally
 from deadheat.results.format import Scale
+from deadheat.results.ledger import Tally
 from deadheat.text import pluralize
 
 

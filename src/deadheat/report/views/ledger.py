@@ -22,8 +22,8 @@ from deadheat.report.model import (
     names,
     text,
 )
-from deadheat.results.data import LedgerReport, Tally
 from deadheat.results.format import COUNT, MISSING
+from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.study.ledger.ledger import SHORT
 from deadheat.text import join_names, pluralize
 

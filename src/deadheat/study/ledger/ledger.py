@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadheat.corpus.corpus import Corpus, Part, text_hash
 from deadheat.errors import InputError, reason
-from deadheat.results.data import Tally
+from deadheat.results.ledger import Tally
 from deadheat.text import pluralize
 
 if TYPE_CHECKING:
