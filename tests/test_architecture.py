@@ -297,7 +297,7 @@ def test_an_import_that_points_down_is_accepted(text: str) -> None:
         ("deadheat", "from deadheat.corpus import read", False),
         ("deadheat.metrics", "from ..report import table", False),
         ("deadheat.metrics", "from .las import las", True),
-        ("deadheat.errors", "from deadheat.version import __version__", False),  # on the same layer
+        ("deadheat.errors", "from deadheat.arguments import Argument", False),  # on the same layer
         ("deadheat.utils", "", False),  # in no layer
         ("deadheat.results.base", "def f():\n    from deadheat.report.terminal import render", True),
         ("deadheat.results.base", "from deadheat.report.terminal import render", False),

@@ -63,7 +63,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_the_core_is_light() -> None:
     names = {Requirement(line).name for line in PROJECT["dependencies"]}
-    assert names == {"numpy", "numba", "polars", "pydantic", "rich", "scipy", "zstandard"}
+    assert names == {"msgspec", "numpy", "numba", "polars", "pydantic", "rich", "scipy", "zstandard"}
 
 
 def test_the_environment_is_the_pinned_one() -> None:

@@ -57,7 +57,7 @@ def test_standard_input_is_a_table(commands: Commands, monkeypatch: pytest.Monke
     [
         (["--factor", "opts", "--score", "score"], "column 'opts' is unknown; did you mean 'opt'?"),
         (["--factor", "size", "--score", "opt"], "opt 'none'; expected a number"),
-        (["--score", "score"], "no factor; expected --factor COL, or --importance"),
+        (["--score", "score"], "no factor; expected --factor COLUMN, or --importance"),
         (["--factor", "opt"], "the following arguments are required: --score"),
         (["--factor", "opt", "--score", "score", "--where", "opt=cnn"], "opt has one option, cnn"),
         (["--factor", "size", "--score", "score", "--setting", "id"], "id differs in all"),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from deadheat.cli import pages as command
 from deadheat.questions.demo import Demo
-from deadheat.questions.demo import demo as command
 from deadheat.report.sources import is_page
 from deadheat.study.engine.worker import WorkerError
 from tests.cli.running import Commands
@@ -25,19 +25,20 @@ def test_what_ran_before_is_not_run_again(
     again = commands("demo", "--out", folder, *QUICK)
     assert again.code == 0
     assert again.err.splitlines() == [
-        f"making six treebanks of invented languages in {folder}",
-        "training four taggers on standard and random splits, with several seeds",
-        "comparing three simulated parsers whose truth is known",
-        "writing the page",
+        f"making six treebanks of invented languages in {folder} ...",
+        "training four taggers on standard and random splits, with several seeds ...",
+        "comparing three simulated parsers whose true scores are known ...",
+        "writing the page ...",
     ]  # no progress: there was nothing to train
     assert is_page(demonstrated.folder / "index.html")
-    assert not ledger_path.exists()  # the demo's looks are in its own ledger
-    assert sum(each.evaluations for each in demonstrated.ledger.tallies()) == 48
+    assert not ledger_path.exists()  # the demo's evaluations are in its own ledger
+    assert sum(tally.evaluations for tally in demonstrated.ledger.tallies()) == 48
     lines = again.out.splitlines()
-    assert lines[0] == "Four taggers on six invented languages: what holds?"
-    assert any(line.startswith("lookahead is ahead of loglinear") for line in lines)
-    assert "Three simulated parsers: which differences in LAS are real?" in lines
-    assert lines[-3] == "The truth: A 84.10, B 83.07, C 83.07. B and C are equally good, and A is a point better."
+    assert lines[0].startswith("Deadheat demo: lookahead is shown to be better than the next best on ")
+    assert any(line.startswith("lookahead > loglinear   velani") for line in lines)
+    assert "deadheat compare: A has the best LAS, but is not shown to be better than C and B." in lines
+    truth = {line.split()[0]: line.split()[-1] for line in lines[-5:-2]}
+    assert truth == {"A": "84.10", "B": "83.07", "C": "83.07"}
     assert lines[-1] == f"The page: {folder}/index.html"
 
 
@@ -49,10 +50,10 @@ def test_quiet_says_nothing_and_json_names_the_page(
     monkeypatch.setattr(command, "demo", lambda *_, **__: demonstrated)  # it ran often enough
     done = commands("demo", "--out", demonstrated.folder, *QUICK, "--quiet", "--json", "--open")
     assert (done.code, done.err) == (0, "")
-    found = json.loads(done.out)
+    summary = json.loads(done.out)
     page = demonstrated.folder / "index.html"
-    assert found["page"] == str(page)
-    assert found["verdicts"][0].startswith("lookahead is ahead of loglinear")
+    assert summary["page"] == str(page)
+    assert summary["verdicts"][0].startswith("Deadheat demo: lookahead is shown to be better")
     assert opened == [page.as_uri()]
 
 
@@ -68,7 +69,7 @@ def test_quiet_says_nothing_and_json_names_the_page(
         (["--out", "file"], "file/index.html: "),
         (
             ["--out", "taken"],
-            "taken: there already, and not made by an earlier demo; expected a new folder, or an empty",
+            "taken: exists and is not from an earlier demo; expected a new folder, or an empty one",
         ),
         (["--out", "taken/index.html"], "taken/index.html/index.html: "),
     ],
@@ -86,7 +87,7 @@ def test_a_mistake_is_one_line_and_nothing_is_made(
     assert (tmp_path / "taken" / "index.html").read_text() == "mine too"
 
 
-def test_workers_that_fail_are_told_without_a_traceback(
+def test_workers_that_fail_are_reported_without_a_traceback(
     commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:

@@ -117,10 +117,10 @@ def test_a_table_can_be_read_by_the_other_commands(commands: Commands, store: Pa
 
 def test_a_format_that_is_not_said_is_asked_for(commands: Commands, store: Path, tmp_path: Path) -> None:
     told = commands.refused("export", store, "--out", tmp_path / "scores.txt")
-    assert told.endswith("format unknown; expected a name that ends in .csv, .jsonl, .ndjson, .parquet, or --format")
+    assert told.endswith("unknown format; expected a name that ends in .csv, .jsonl, .ndjson, .parquet, or --format")
     assert commands("export", store, "--out", tmp_path / "scores.txt", "--format", "csv").code == 0
     told = commands.refused("export", store, "--format", "parquet")
-    assert told == "deadheat export: Parquet is no text; expected --out FILE"
+    assert told == "deadheat export: Parquet is not text; expected --out FILE"
 
 
 def test_the_store_is_not_written_over(commands: Commands, store: Path) -> None:

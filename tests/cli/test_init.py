@@ -22,7 +22,7 @@ def test_what_is_written_runs_as_it_is(commands: Commands, tmp_path: Path) -> No
     file, out = corpus(tmp_path / "data" / "xx-ud-all.conllu"), tmp_path / "study.toml"
     done = commands("init", file, "--out", out)
     assert (done.code, done.err) == (0, "")
-    assert done.out == f"{out}: look at it, then deadheat run {out} --plan\n"
+    assert done.out == f"{out}: edit it, then run: deadheat run {out} --plan\n"
     planned = commands("run", out, "--plan", "--json")
     assert planned.code == 0, planned.err
     assert json.loads(planned.out)["cells"] == 20 * 3
@@ -61,7 +61,7 @@ def test_names_that_it_lists_exist(commands: Commands, tmp_path: Path) -> None:
     out = tmp_path / "study.toml"
     commands("init", corpus(tmp_path / "a.conllu"), "--out", out)
     text = " ".join(line.lstrip("# ") for line in out.read_text().split("\n"))
-    splits = text.split("--help'): ")[1].split(". Several")[0].split(", ")
+    splits = text.split("--help'): ")[1].split(". For several")[0].split(", ")
     systems = text.split("Systems: ")[1].split(";")[0].split(", ")
     assert {"standard", "random", "kfold", "ud"} <= set(splits)
     assert {"majority", "unigram", "hmm", "perceptron"} <= set(systems)
@@ -133,7 +133,7 @@ def test_what_cannot_be_a_study_is_refused_and_nothing_is_written(commands: Comm
     plain.write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n" * 30)
     refused: list[tuple[list[object], str]] = [
         ([small], "expected a corpus that is large enough to be split"),
-        ([plain, "--missing-heads"], "no column with several labels; expected one to learn"),
+        ([plain, "--missing-heads"], "no column with several labels; expected one to predict"),
         ([tmp_path / "none.conllu"], "cannot be read"),
         (["-"], "standard input cannot be read again"),
     ]

@@ -31,18 +31,18 @@ def test_a_score_on_a_test_set_is_counted_on_standard_error(
     assert [line["purpose"] for line in lines_of(ledger_path)] == ["table 1", ""]
 
 
-def test_a_comparison_is_counted_and_told_in_json(
+def test_a_comparison_is_counted_and_reported_in_json(
     commands: Commands, held_out: Path, guess: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy.conllu"
     copy.write_bytes(held_out.read_bytes())
     outcome = commands("compare", held_out, f"a={guess}", f"b={copy}", "--json")
-    (looks,) = json.loads(outcome.out)["looks"]
-    assert (looks["looks"], looks["systems"], looks["name"]) == (2, ["a", "b"], "en-ud-test.conllu")
+    (tally,) = json.loads(outcome.out)["evaluations"]
+    assert (tally["evaluations"], tally["systems"], tally["name"]) == (2, ["a", "b"], "en-ud-test.conllu")
     assert outcome.err.startswith("note: ledger: 2 evaluations of this test set so far, 2 systems\n")
 
 
-def test_asking_for_power_is_a_look_too(
+def test_power_evaluates_the_test_set_too(
     commands: Commands, held_out: Path, guess: Path, ledger_path: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "copy.conllu"
@@ -57,7 +57,7 @@ def test_asking_for_power_is_a_look_too(
 
 def test_other_files_leave_no_trace(commands: Commands, gold: Path, guess: Path, ledger_path: Path) -> None:
     outcome = commands("score", gold, guess, "-m", "las", "--json")
-    assert set(json.loads(outcome.out)) == {"kind", "scores", "signature"}
+    assert json.loads(outcome.out)["evaluations"] == []
     assert outcome.err == ""
     assert not ledger_path.parent.exists()
 
@@ -65,9 +65,9 @@ def test_other_files_leave_no_trace(commands: Commands, gold: Path, guess: Path,
 def test_a_guarded_file_is_counted_whatever_its_name_up_to_its_budget(
     commands: Commands, gold: Path, guess: Path, ledger_path: Path
 ) -> None:
-    told = commands("ledger", "guard", gold, "--budget", 1)
+    outcome = commands("ledger", "guard", gold, "--budget", 1)
     name = text_hash(read(gold))[:12]
-    assert told.out == f"gold.conllu: guarded, a budget of 1 look, 0 looks so far (test set {name})\n"
+    assert outcome.out == (f"gold.conllu: guarded, a budget of 1 evaluation, 0 evaluations so far (test set {name})\n")
     assert "0 left of a budget of 1" in commands("score", gold, guess).err
     line = commands.refused("score", gold, guess)
     assert line == (
@@ -77,37 +77,37 @@ def test_a_guarded_file_is_counted_whatever_its_name_up_to_its_budget(
     assert "--over-budget without a reason" in commands.refused("score", gold, guess, "--over-budget", " ")
     assert commands("score", gold, guess, "--over-budget", "a typo in the table").code == 0
     assert lines_of(ledger_path)[-1]["over_budget"] == "a typo in the table"
-    assert "guarded, a budget of 5 looks, 2 looks so far" in commands("ledger", "guard", gold, "--budget", 5).out
-    assert "guarded already, a budget of 5 looks" in commands("ledger", "guard", gold).out
+    again = commands("ledger", "guard", gold, "--budget", 5).out
+    assert "guarded, a budget of 5 evaluations, 2 evaluations so far" in again
+    assert "guarded already, a budget of 5 evaluations" in commands("ledger", "guard", gold).out
     assert [line["event"] for line in lines_of(ledger_path)] == ["guard", "look", "look", "guard"]
 
 
-def test_the_table_has_a_row_a_test_set(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
-    assert commands("ledger").out == f"{ledger_path}: no looks yet\n"
+def test_the_table_has_one_row_per_test_set(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
+    assert commands("ledger").out.startswith("No evaluation of a test set is recorded.\n")
     commands("score", held_out, guess, guess, "-m", "las")
     commands("ledger", "guard", held_out, "--budget", 10)
-    header, row = commands("ledger").out.splitlines()
-    assert header.split() == "test set hash first look last look users sealed looks systems predictions left".split()
+    verdict, _, header, row, *_ = commands("ledger").out.splitlines()
+    assert verdict == "en-ud-test.conllu: 2 evaluations."
+    assert header.split()[-9:] == "users sealed evaluations systems predictions budget left over budget".split()
     assert row.split()[:2] == ["en-ud-test.conllu", text_hash(read(held_out))[:12]]
-    assert row.split()[-7:] == ["no", "2", "1", "1", "8", "of", "10"]
+    assert row.split()[-7:] == ["no", "2", "1", "1", "10", "8", "0"]
     found = json.loads(commands("ledger", "--json").out)
     assert (found["kind"], found["ledger"], found["test_sets"][0]["predictions"]) == ("ledger", str(ledger_path), 1)
 
 
-def test_the_looks_at_a_test_set_are_shown_by_file_and_by_hash(commands: Commands, held_out: Path, guess: Path) -> None:
-    assert "no looks yet" in commands("ledger", "show", held_out).out
+def test_evaluations_are_shown_by_file_and_by_hash(commands: Commands, held_out: Path, guess: Path) -> None:
+    assert commands("ledger", "show", held_out).out.startswith("No evaluation of a test set is recorded.")
     commands("score", held_out, guess, "--purpose", "first try")
     shown = commands("ledger", "show", held_out).out
     assert shown == commands("ledger", "show", text_hash(read(held_out))[:8]).out
-    lines = shown.splitlines()
-    assert len(lines) == 4
-    assert str(guess) in lines[1]
-    assert lines[1].endswith("tokens.v1 and 12 more  first try")
-    assert lines[-1].endswith(": 1 evaluation of this test set so far, 1 system")
+    row = next(line for line in shown.splitlines() if str(guess) in line)
+    assert "  evaluation  " in row
+    assert row.endswith("tokens.v1, sentences.v1, words.v1 and 10 more  first try")
     assert "no test set of" in commands.refused("ledger", "show", "0123456789")
     found = json.loads(commands("ledger", "show", held_out, "--json").out)
     assert (found["kind"], found["lines"][0]["purpose"]) == ("ledger", "first try")
-    assert found["test_sets"][0].items() <= found.items()
+    assert found["test_sets"][0]["evaluations"] == 1
 
 
 def test_an_edited_ledger_does_not_verify(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
@@ -129,7 +129,9 @@ def test_an_edited_ledger_does_not_verify(commands: Commands, held_out: Path, gu
     assert commands("ledger", "--verify").err.count("\n") == 2
 
 
-def test_a_torn_line_is_mended_and_told(commands: Commands, held_out: Path, guess: Path, ledger_path: Path) -> None:
+def test_an_incomplete_last_line_is_repaired_with_a_note(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
     commands("score", held_out, guess, "-m", "las")
     with ledger_path.open("a") as file:
         file.write('{"event":"lo')
@@ -160,7 +162,7 @@ def test_another_ledger_can_be_named(commands: Commands, held_out: Path, guess: 
     other = tmp_path / "other.jsonl"
     commands("score", held_out, guess, "--ledger", other)
     assert len(lines_of(other)) == 1
-    assert "no looks yet" in commands("ledger").out
+    assert "No evaluation" in commands("ledger").out
     assert "en-ud-test.conllu" in commands("ledger", "--ledger", other).out
 
 
@@ -218,13 +220,13 @@ def test_only_a_ledger_that_is_there_verifies(commands: Commands, tmp_path: Path
     assert "no such ledger" in commands.refused("ledger", "--verify", "--ledger", tmp_path / "nothing.jsonl")
 
 
-def test_looks_after_lines_were_dropped_say_so(
+def test_an_evaluation_after_lines_were_deleted_warns(
     commands: Commands, held_out: Path, guess: Path, ledger_path: Path
 ) -> None:
     for _ in range(2):
         commands("score", held_out, guess, "-m", "las")
     ledger_path.unlink()
-    assert "lines were deleted at the end; looks may be missing here" in commands("score", held_out, guess).err
+    assert "lines were deleted at the end; evaluations may be missing here" in commands("score", held_out, guess).err
 
 
 def test_sentences_of_sealed_labels_are_not_shown(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ def test_every_command_has_help_of_its_own(name: str, commands: Commands) -> Non
     outcome = commands(name, "--help")
     assert outcome.code == 0
     assert f"usage: deadheat {name}" in outcome.out
-    assert callable(import_module(f"deadheat.cli.{name}").run)
+    assert callable(program.run_command(name))
 
 
 def test_the_version_is_told(commands: Commands) -> None:
@@ -34,7 +33,7 @@ def test_the_version_is_told(commands: Commands) -> None:
 
 
 def test_an_unknown_command_is_refused_with_the_nearest(commands: Commands) -> None:
-    assert commands.refused("scroe") == "deadheat: 'scroe' is no command; did you mean 'score'?"
+    assert commands.refused("scroe") == "deadheat: 'scroe' is not a command; did you mean 'score'?"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ def test_an_interrupt_ends_without_a_traceback(commands: Commands, gold: Path, m
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("deadheat.cli.info.read", interrupted)
+    monkeypatch.setattr("deadheat.cli.corpora.read", interrupted)
     outcome = commands("info", gold)
     assert (outcome.code, outcome.err) == (130, "interrupted\n")
 
@@ -68,5 +67,5 @@ def test_too_little_memory_is_said(commands: Commands, gold: Path, monkeypatch: 
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("deadheat.cli.info.read", full)
+    monkeypatch.setattr("deadheat.cli.corpora.read", full)
     assert commands.refused("info", gold) == "deadheat info: not enough memory for this input"

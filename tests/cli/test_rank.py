@@ -55,9 +55,9 @@ def test_json_has_the_fields_that_the_page_promises(
         ).out
     )  # fmt: skip
     assert set(found) == {
-        "kind", "schema", "metric", "datasets", "subset_size", "samples", "design", "grouped_by", "seed", "systems",
-        "pairs", "tau", "scale", "all_subsets", "anomalies", "subsets", "leave_one_out", "representative", "metrics",
-        "notes",
+        "kind", "schema", "version", "metric", "datasets", "subset_size", "samples", "design", "grouped_by", "seed",
+        "systems", "pairs", "tau", "scale", "all_subsets", "anomalies", "subsets", "leave_one_out", "representative",
+        "metrics", "notes",
     }  # fmt: skip
     assert (found["kind"], found["metric"], found["datasets"]) == ("rank", "las", 8)
     assert (found["subset_size"], found["samples"], found["all_subsets"]) == (3, 56, 56)

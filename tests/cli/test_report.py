@@ -8,7 +8,6 @@ import webbrowser
 from pathlib import Path
 
 import pytest
-from deadheat.documents import to_json
 
 from deadheat.questions.rank import rank
 from tests.cli.running import Commands
@@ -23,13 +22,13 @@ TABLE = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 81, "fi": 69
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to stand in, with a table and a result."""
     (tmp_path / "scores.csv").write_text(SCORES)
-    (tmp_path / "rank.json").write_text(json.dumps(rank(TABLE).to_dict()))
+    (tmp_path / "rank.json").write_text(rank(TABLE).to_json())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def files(folder: Path) -> set[str]:
-    return {each.relative_to(folder).as_posix() for each in folder.rglob("*") if each.is_file()}
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
 BEFORE = {"scores.csv", "rank.json"}
@@ -39,7 +38,7 @@ def test_a_page_is_made_and_the_verdict_printed(commands: Commands, here: Path) 
     done = commands("report", "scores.csv")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[0].startswith("A is better than B: it holds over data sets (")
+    assert lines[0].startswith("On all 6 data sets, A is better than B by 9.00 in score (95% CI ")
     assert lines[-2:] == ["", "The page: scores.html"]
     assert files(here) == BEFORE | {"scores.html"}
     assert (here / "scores.html").read_text().startswith("<!doctype html>")
@@ -61,17 +60,17 @@ def test_a_store_a_study_file_and_several_sources_become_pages(commands: Command
     found = json.loads(of_store.out)
     assert found["verdicts"] == json.loads(of_study.out)["verdicts"]
     assert found["files"] == ["a.html"]
-    assert found["verdicts"][-1] == "7 test sets looked at 56 times in all, one of them 8 times."
+    assert "| ledger | 7 test sets" in (here / "a.html").read_text()
     assert (here / "a.html").read_bytes() == (here / "b.html").read_bytes()
     several = json.loads(commands("report", "rank.json", "scores.csv", "--json").out)
     assert several["files"] == ["rank.html"]
-    assert len(several["verdicts"]) == 5  # what the ranking says, and what the table does
+    assert [verdict.partition(":")[0] for verdict in several["verdicts"]] == ["rank", "scores", "scores"]
 
 
 def test_figures_are_written_with_their_data(commands: Commands, here: Path) -> None:
     done = commands("report", "rank.json", "--figures", "drawn", "--formats", "svg", "--width", "page")
     assert done.out.splitlines()[-2:] == ["The page: rank.html", "4 files in drawn"]
-    assert files(here / "drawn") == {"rank-boxes.csv", "rank-boxes.svg", "rank-heat.csv", "rank-heat.svg"}
+    assert files(here / "drawn") == {"rank-boxes.csv", "rank-boxes.svg", "rank-shares.csv", "rank-shares.svg"}
     assert 'width="6.3in"' in (here / "drawn" / "rank-boxes.svg").read_text()
 
 
@@ -81,8 +80,8 @@ def test_the_kit_has_tables_a_paragraph_and_a_checklist(commands: Commands, here
     written = json.loads(done.out)["files"]
     assert written[0] == "made.html"
     assert {f"kit/{name}" for name in ("paragraph.txt", "paragraph.tex", "checklist.md", "refs.bib")} < set(written)
-    assert files(here / "kit") - {".deadheat-kit.json"} == {each.removeprefix("kit/") for each in written[1:]}
-    assert "6 runs: 9.0 seconds of CPU time" in (here / "kit" / "checklist.md").read_text()
+    assert files(here / "kit") - {".deadheat-kit.json"} == {name.removeprefix("kit/") for name in written[1:]}
+    assert "6 runs: 9.0 s of CPU time" in (here / "kit" / "checklist.md").read_text()
     again = commands("report", "made.sqlite", "--paper", "kit", "--formats", "svg", "--json")
     assert json.loads(again.out)["files"] == written
 
@@ -90,21 +89,21 @@ def test_the_kit_has_tables_a_paragraph_and_a_checklist(commands: Commands, here
 def test_a_kit_that_cannot_be_written_leaves_no_page_behind(commands: Commands, here: Path) -> None:
     (here / "kit").mkdir()
     (here / "kit" / "paragraph.txt").write_text("my own words")
-    told = commands.refused("report", "scores.csv", "--paper", "kit", "--formats", "svg")
-    assert told.startswith("kit: 1 file in the way (paragraph.txt: ")
+    message = commands.refused("report", "scores.csv", "--paper", "kit", "--formats", "svg")
+    assert message.startswith("kit: 1 file would be overwritten (paragraph.txt: ")
     assert files(here) == BEFORE | {"kit/paragraph.txt"}
 
 
 def test_sentences_can_be_left_out(commands: Commands, here: Path, ran: Ran) -> None:
-    study = ran.conducted.to_dict()
-    (here / "study.json").write_text(to_json(study))
-    block = next(each for each in study["blocks"] if each["part"] == "test")
-    place = block["agreement"][0]["sentences"][0]["place"]
+    study = ran.conducted.result
+    (here / "study.json").write_text(study.to_json())
+    block = next(block for block in study.blocks if block.part == "test")
+    location = block.agreement[0].sentences[0].location
     figures = ["--figures", "drawn", "--formats", "svg"]
     assert commands("report", "study.json", "--out", "with.html").code == 0
     assert commands("report", "study.json", "--out", "without.html", "--no-sentences", *figures).code == 0
     with_them, without = ((here / f"{name}.html").read_text() for name in ("with", "without"))
-    assert (place in with_them, place in without) == (True, False)
+    assert (location in with_them, location in without) == (True, False)
     assert ("study-disagreement-1" in with_them, "disagreement" in without) == (True, False)
     assert "Where the systems agree" in without
     assert not [name for name in files(here / "drawn") if "disagreement" in name]
@@ -114,8 +113,8 @@ def test_a_metric_of_a_table_can_be_named(commands: Commands, here: Path) -> Non
     (here / "two.csv").write_text("system,metric,score\nA,UAS,90\nB,UAS,80\nA,LAS,70\nB,LAS,75\n")
     assert commands("report", "two.csv", "--metric", "las").code == 0
     page = (here / "two.html").read_text()
-    assert "B has the highest mean, 75.00" in page
-    assert "Scores are by LAS; the table also has UAS." in page
+    assert "B has the highest mean LAS, 75.00; A is 5.00 behind." in page
+    assert "UAS" in page[page.index("What is left out") :]
     assert "metric 'ELAS' is unknown; did you mean 'LAS'" in commands.refused("report", "two.csv", "-m", "ELAS")
 
 
@@ -163,8 +162,14 @@ REFUSED = {
     "missing file": (["nowhere.json"], "nowhere.json: cannot be read (no such file or directory)"),
     "folder": (["folder"], "folder: cannot be read (is a directory)"),
     "empty JSON": (["empty.json"], "empty.json: not JSON (expecting value); expected what a command printed"),
-    "other JSON": (["package.json"], "package.json: no result to report; expected what a command printed with --json"),
-    "keys missing": (["lacking.json"], "lacking.json: a result of compare that cannot be shown (KeyError: "),
+    "other JSON": (
+        ["package.json"],
+        "package.json: not a result of Deadheat (no field 'kind'); expected what a command printed with --json",
+    ),
+    "keys missing": (
+        ["lacking.json"],
+        "lacking.json: field 'schema' is missing: written by Deadheat 0.1; expected",
+    ),
     "text": (["text.txt"], "text.txt: one column, Once upon a time there was a parser.; expected columns of systems"),
     "empty table": (["empty.csv"], "empty.csv: an empty table; expected a header and rows"),
     "bytes": (["bytes.bin"], "bytes.bin: not a table of text; expected CSV, TSV, JSONL or Parquet"),
@@ -173,12 +178,12 @@ REFUSED = {
     "second of two": (["rank.json", "nowhere.csv"], "nowhere.csv: cannot be read (no such file or directory)"),
     "page is a folder": (["rank.json", "--out", "folder"], "folder: is a folder; expected the name of a file"),
     "below a file": (["rank.json", "--out", "text.txt/page.html"], "text.txt/page.html: "),
-    "page is the source": (["rank.json", "--out", "rank.json"], "rank.json: the page would replace what it is about"),
+    "page is the source": (["rank.json", "--out", "rank.json"], "rank.json: the page would replace its source"),
     "source by another way": (
         ["rank.json", "scores.csv", "--out", "folder/../scores.csv"],
-        "folder/../scores.csv: the page would replace what it is about; expected another --out",
+        "folder/../scores.csv: the page would replace its source; expected another --out",
     ),
-    "somebody's page": (["mine.csv"], "mine.html: there already, and no page of Deadheat's; expected another name"),
+    "somebody's page": (["mine.csv"], "mine.html: exists and is not a page of Deadheat; expected another name"),
     "unknown format": (["rank.json", "--figures", "f", "--formats", "jpg"], "format of figures 'jpg' is unknown"),
     "no format": (["rank.json", "--figures", "f", "--formats", ","], "deadheat report: no format of figures"),
     "unknown width": (["rank.json", "--width", "huge"], "deadheat report: argument --width: invalid choice: 'huge'"),
@@ -189,13 +194,13 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "told"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize(("arguments", "message"), REFUSED.values(), ids=REFUSED)
 def test_a_mistake_is_one_line_and_nothing_is_written(
-    commands: Commands, here: Path, arguments: list[str], told: str
+    commands: Commands, here: Path, arguments: list[str], message: str
 ) -> None:
     write_inputs(here)
     before = files(here)
-    assert commands.refused("report", *arguments).startswith(told)
+    assert commands.refused("report", *arguments).startswith(message)
     assert files(here) == before
     assert (here / "mine.html").read_text() == "<p>written by hand</p>"
 
@@ -213,8 +218,8 @@ def test_a_disk_that_fails_is_one_line(commands: Commands, here: Path, monkeypat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    told = commands.refused("report", "rank.json")
-    assert told.endswith("rank.html: cannot be written (no space left on device)")
+    message = commands.refused("report", "rank.json")
+    assert message.endswith("rank.html: cannot be written (no space left on device)")
     assert files(here) == BEFORE
 
 
@@ -223,9 +228,9 @@ def test_figures_without_the_extra_are_refused_before_anything_is_read(
     commands: Commands, here: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    told = commands.refused("report", "nowhere.json", "--figures", "drawn", "--formats", "svg,pdf")
-    assert told.startswith("figures as PDF: ")
-    assert told.endswith("not installed; expected pip install 'deadheat[figures]' (SVG needs neither)")
+    message = commands.refused("report", "nowhere.json", "--figures", "drawn", "--formats", "svg,pdf")
+    assert message.startswith("figures as PDF: ")
+    assert message.endswith("not installed; expected pip install 'deadheat[figures]' (SVG needs neither)")
     assert commands("report", "rank.json", "--figures", "drawn", "--formats", "svg").code == 0
 
 

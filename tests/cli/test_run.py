@@ -81,9 +81,10 @@ def test_a_plan_knows_what_is_there_already(commands: Commands, done: Path) -> N
     planned = json.loads(commands("run", done, "--plan", "--json", "--set", "splits.times=5").out)
     seconds = planned.pop("seconds")
     assert planned == {
-        "cells": 10, "to_run": 6, "finals": 0, "looks": 6, "test_sets": 3, "store": str(done.with_suffix(".sqlite"))
+        "cells": 10, "to_run": 6, "finals": 0, "evaluations": 6, "test_sets": 3,
+        "store": str(done.with_suffix(".sqlite")),
     }  # fmt: skip
-    assert 0 < seconds < 10
+    assert seconds > 0
     assert "4 cells: 0 to run, 4 in the store; no test set is evaluated." in commands("run", done, "--plan").out
     assert "10 cells: 6 to run, 4 in the store" in commands("run", done, "--plan", "--set", "splits.times=5").out
 
@@ -105,12 +106,12 @@ def test_json_is_the_same_again(commands: Commands, done: Path) -> None:
     first, second = commands("run", done, "--json"), commands("run", done, "--json")
     assert (first.code, first.out) == (0, second.out)
     result = json.loads(first.out)
-    assert list(result)[:4] == ["kind", "schema", "name", "blocks"]
+    assert list(result)[:4] == ["kind", "schema", "version", "name"]
     assert (result["missing"], result["damaged"], result["failed"]) == (0, [], [])
     assert [block["part"] for block in result["blocks"]] == ["dev", "test"]
 
 
-def test_every_look_is_in_the_ledger(commands: Commands, study: Path, ledger_path: Path) -> None:
+def test_every_evaluation_is_in_the_ledger(commands: Commands, study: Path, ledger_path: Path) -> None:
     commands("run", study, "--set", 'evaluate=["dev"]', "--quiet")
     assert not ledger_path.exists()
     commands("run", study, "--quiet", "--purpose", "for the table")

@@ -50,7 +50,7 @@ def test_what_is_planned_is_what_happens(commands: Commands, tmp_path: Path, led
     # Four settings, two seeds, two setups and two splits.
     assert planned["cells"] == planned["to_run"] == found["trained"] == 32
     finals = f"; then at most {planned['finals']} final networks" if planned["finals"] else ""
-    assert f"32 cells: 32 to run{finals}; {planned['looks']} evaluations of 2 test sets." in told
+    assert f"32 cells: 32 to run{finals}; {planned['evaluations']} evaluations of 2 test sets." in told
     ran = cells_run(outcome.err)
     most = int(re.search(r"at most (\d+) trainings?", told)[1])  # type: ignore[index]
     assert planned["finals"] == most
@@ -62,16 +62,16 @@ def test_what_is_planned_is_what_happens(commands: Commands, tmp_path: Path, led
         if "final" not in more
     )
     if "all" in more:
-        assert (ran, most, len(looks), planned["looks"]) == (32, 0, 32, 32)
+        assert (ran, most, len(looks), planned["evaluations"]) == (32, 0, 32, 32)
     else:  # two seeds, two splits, two setups, but once where both setups have one winner
-        assert (most, planned["looks"]) == (8, 8)
+        assert (most, planned["evaluations"]) == (8, 8)
         assert (ran, len(looks)) == (32 + 8 - 2 * same, 8 - 2 * same)
     again = commands("run", study, "--quiet", "--json")
     assert again.out == outcome.out
     assert re.search(r"note: 0 cells run, \d+ already in the store", again.err)
     assert looks_in(ledger_path) == looks
     after = json.loads(commands("run", study, "--plan", "--json").out)
-    assert (after["to_run"], after["finals"], after["looks"], after["test_sets"]) == (0, 0, 0, 0)
+    assert (after["to_run"], after["finals"], after["evaluations"], after["test_sets"]) == (0, 0, 0, 0)
 
 
 def test_the_tables_and_notes_of_a_search_are_printed(commands: Commands, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from deadheat import from_json
+from deadheat.results.score import Scores
 from tests.cli.running import Commands
 
 OFFICIAL = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -15,32 +17,29 @@ OFFICIAL = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS 
 def test_all_thirteen_metrics_are_shown_by_default(commands: Commands, gold: Path, guess: Path) -> None:
     outcome = commands("score", gold, guess, "--json")
     result = json.loads(outcome.out)
-    assert [row["metric"] for row in result["scores"]] == OFFICIAL
-    assert set(result) == {"kind", "scores", "signature"}
-    assert next(iter(result)) == "kind"
+    assert [row["metric"] for row in result["rows"]] == OFFICIAL
+    assert list(result) == ["kind", "schema", "version", "rows", "settings", "notes", "evaluations"]
     assert result["kind"] == "score"
-    assert all(
-        set(row) == {"file", "metric", "value", "low", "high", "correct", "gold", "predicted"}
-        for row in result["scores"]
-    )
+    assert isinstance(from_json(outcome.out), Scores)
 
 
 def test_values_counts_and_intervals_are_right(commands: Commands, gold: Path, guess: Path) -> None:
-    rows = json.loads(commands("score", gold, guess, "--json").out)["scores"]
-    found = {row["metric"]: row for row in rows}
-    assert found["UPOS"]["value"] == found["LAS"]["value"] == 7 / 8
-    assert (found["LAS"]["correct"], found["LAS"]["gold"], found["LAS"]["predicted"]) == (7, 8, 8)
+    rows = json.loads(commands("score", gold, guess, "--json").out)["rows"]
+    by_metric = {row["metric"]: row for row in rows}
+    las = by_metric["LAS"]
+    assert by_metric["UPOS"]["value"] == las["value"] == 7 / 8
+    assert (las["correct"], las["gold"], las["predicted"]) == (7, 8, 8)
     # Wilson for 7 of 8, worked out by hand: (0.875 + z²/16 ± z √(0.875·0.125/8 + z²/256)) / (1 + z²/8), z = 1.959964
-    assert found["LAS"]["low"] == pytest.approx(0.529112, abs=1e-5)
-    assert found["LAS"]["high"] == pytest.approx(0.977584, abs=1e-5)
+    assert las["interval"]["low"] == pytest.approx(0.529112, abs=1e-5)
+    assert las["interval"]["high"] == pytest.approx(0.977584, abs=1e-5)
 
 
-def test_the_table_has_a_row_a_file_and_metric_and_the_signature(commands: Commands, gold: Path, guess: Path) -> None:
+def test_the_table_has_one_row_per_file_and_metric(commands: Commands, gold: Path, guess: Path) -> None:
     lines = commands("score", gold, guess, gold, "-m", "las").out.splitlines()
-    assert lines[0].split() == ["file", "metric", "score", "95", "%", "interval", "correct", "gold", "predicted"]
-    assert "87.50" in lines[1]
-    assert "guess.conllu" in lines[1]
-    assert "100.00" in lines[2]
+    assert lines[0] == f"{gold} has the highest LAS: 100.00 (95% CI [67.56, 100.00])."
+    assert lines[2].split() == ["system", "metric", "score", "95%", "CI", "correct", "gold", "predicted"]
+    assert lines[3].split() == [str(guess), "LAS", "87.50", "[52.91,", "97.76]", "7", "8", "8"]
+    assert "100.00" in lines[4]
     assert lines[-1].startswith("deadheat 0.1.0 | las.v1 | sentences 5 | words 8 | ")
 
 
@@ -48,25 +47,25 @@ def test_standard_input_can_be_a_prediction(
     commands: Commands, gold: Path, guess: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(guess.read_bytes())))
-    rows = json.loads(commands("score", gold, "-", "-m", "las", "--json").out)["scores"]
-    assert [(row["file"], row["value"]) for row in rows] == [("-", 0.875)]
+    rows = json.loads(commands("score", gold, "-", "-m", "las", "--json").out)["rows"]
+    assert [(row["system"], row["value"]) for row in rows] == [("-", 0.875)]
 
 
 def test_scores_by_genre_add_up(commands: Commands, gold: Path, guess: Path) -> None:
-    rows = json.loads(commands("score", gold, guess, "-m", "las", "--by", "genre", "--json").out)["scores"]
+    rows = json.loads(commands("score", gold, guess, "-m", "las", "--by", "genre", "--json").out)["rows"]
     assert [(row["group"], row["correct"], row["gold"]) for row in rows] == [("email", 4, 4), ("weblog", 3, 4)]
 
 
 def test_scores_by_relation_have_precision_and_recall(commands: Commands, gold: Path, guess: Path) -> None:
     lines = commands("score", gold, guess, "-m", "las", "--by", "relation").out.splitlines()
-    assert lines[0].split()[-5:] == ["precision", "recall", "correct", "gold", "predicted"]
-    assert [line.split()[2] for line in lines[1:4]] == ["root", "nsubj", "punct"]
+    assert lines[2].split()[-5:] == ["precision", "recall", "correct", "gold", "predicted"]
+    assert [line.split()[2] for line in lines[3:6]] == ["root", "nsubj", "punct"]
 
 
 def test_known_and_unknown_words_need_the_training_file(commands: Commands, gold: Path, guess: Path) -> None:
     assert "unknown.v1: no training file" in commands.refused("score", gold, guess, "-m", "unknown")
-    rows = json.loads(commands("score", gold, guess, "-m", "unknown", "--train", gold, "--json").out)["scores"]
-    assert rows[0]["value"] is None
+    rows = json.loads(commands("score", gold, guess, "-m", "unknown", "--train", gold, "--json").out)["rows"]
+    assert rows[0]["value"] == "NaN"
     assert rows[0]["gold"] == 0
 
 
@@ -75,11 +74,11 @@ def test_words_that_were_altered_can_be_aligned_by_position(commands: Commands, 
     line = commands.refused("score", gold, guess)
     assert line.startswith(f"{guess}:9: the text differs from {gold}:9: ")
     outcome = commands("score", gold, guess, "--align", "position", "-m", "las", "--json")
-    assert json.loads(outcome.out)["scores"][0]["correct"] == 7
+    assert json.loads(outcome.out)["rows"][0]["correct"] == 7
     assert "aligned by position" in outcome.err
 
 
-def test_all_faults_of_a_file_are_told_each_on_its_line(commands: Commands, gold: Path, guess: Path) -> None:
+def test_all_errors_of_a_file_are_reported_with_their_lines(commands: Commands, gold: Path, guess: Path) -> None:
     text = (
         guess.read_text()
         .replace("2\tbark", "3\tbark")
@@ -94,7 +93,7 @@ def test_all_faults_of_a_file_are_told_each_on_its_line(commands: Commands, gold
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--metric", "lass"], "metric 'lass' is unknown; did you mean 'las'?"),
         (["--metric", "las(subtype=True)"], "setting of las.v1 'subtype' is unknown; did you mean 'subtypes'?"),
@@ -105,8 +104,10 @@ def test_all_faults_of_a_file_are_told_each_on_its_line(commands: Commands, gold
         (["--resamples", "0"], "0 resamples; expected at least 1"),
     ],
 )
-def test_wrong_options_are_told(arguments: list[str], told: str, commands: Commands, gold: Path, guess: Path) -> None:
-    assert commands.refused("score", gold, guess, *arguments) == told
+def test_wrong_options_are_refused(
+    arguments: list[str], message: str, commands: Commands, gold: Path, guess: Path
+) -> None:
+    assert commands.refused("score", gold, guess, *arguments) == message
 
 
 def test_a_missing_file_a_folder_and_a_binary_file_are_one_line_each(
@@ -124,7 +125,7 @@ def test_chunks_in_column_files_are_scored_by_default(commands: Commands, tmp_pa
     gold, guess = tmp_path / "gold.txt", tmp_path / "guess.txt"
     gold.write_text("a X B-NP\nb X I-NP\nc X O\n\n")
     guess.write_text("a X B-NP\nb X B-NP\nc X O\n\n")
-    rows = json.loads(commands("score", gold, guess, "--json").out)["scores"]
+    rows = json.loads(commands("score", gold, guess, "--json").out)["rows"]
     assert [(row["metric"], row["correct"], row["gold"], row["predicted"]) for row in rows] == [
         ("Chunk F1 (chunk)", 0, 1, 2),
         ("Accuracy (chunk)", 2, 3, 3),

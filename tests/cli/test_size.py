@@ -54,7 +54,19 @@ def test_json_has_every_size_of_every_strategy(commands: Commands, made: Path) -
     outcome = commands("size", *given(made, "a1", "a2", "b1", "b2", "c1"), *SETTINGS, "--json")
     found = json.loads(outcome.out)
     assert set(found) == {
-        *("kind", "schema", "metric", "metric_name", "settings", "sets", "scale", "overall", "between", "runs"),
+        *(
+            "kind",
+            "schema",
+            "version",
+            "metric",
+            "metric_name",
+            "settings",
+            "sets",
+            "scale",
+            "overall",
+            "between",
+            "runs",
+        ),
         *("align", "notes", "evaluations"),
     }
     assert found["kind"] == "size"

@@ -199,8 +199,8 @@ def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
         "none scores upso, which majority.v1(column='upso') predicts; expected one",
         "7: majority.v1(column='upso'): corpus small has no column 'upso'; did you mean 'upos'?",
         "none scores chunk, which unigram.v1(column='chunk') predicts; expected one",
-        "7: unigram.v1(column='chunk'): corpus small has no column 'chunk'; known are form, lemma, upos, xpos, feats, "
-        "deprel, deps, misc",
+        "7: unigram.v1(column='chunk'): corpus small has no column 'chunk'; expected one of form, lemma, upos, xpos, "
+        "feats, deprel, deps, misc",
         "4: corpus small, random.v1: tune = 'tune'; the split has train, dev, test",
     ]
 
@@ -208,7 +208,7 @@ def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
 @pytest.mark.parametrize(
     ("override", "told"),
     [
-        ("splits.strategy=standard", "no part in every file's name"),
+        ("splits.strategy=standard", "not all file names tell a part"),
         ("evaluate=['tune']", "tune is missing; the split has train, dev, test"),
         ("splits.sizes='train=rest'", "the split has train"),
         ("splits.sizes='98/1/1'", "is empty"),

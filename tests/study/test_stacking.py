@@ -93,7 +93,7 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
         for number in reversed(range(len(orders))):
             yield number, knowing(corpus, orders[number])
 
-    monkeypatch.setattr(tagging, "train_orders", train)
+    monkeypatch.setattr(tagging, "train_jobs", train)
     return calls
 
 
@@ -140,7 +140,7 @@ def test_networks_that_differ_in_numbers_alone_are_trained_in_one_go(
     # Two splits and two seeds: of eight settings together, and of each of two sizes of batches.
     assert [len(orders) for orders in taught] == [32, 4, 4]
     first = taught[0]
-    assert {(order.seed, order.config.numbers.rate, order.config.course.epochs) for order in first} == {
+    assert {(order.seed, order.config.hyper.rate, order.config.schedule.epochs) for order in first} == {
         (seed, rate, epochs) for seed in (0, 1) for rate in (0.05, 0.02) for epochs in (3, 4)
     }
     assert len({order.train.tobytes() for order in first}) == 2
@@ -179,7 +179,7 @@ def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
         for number, order in enumerate(orders):
             yield number, knowing(corpus, order, "its loss is nan in epoch 2" if order.seed == 1 else "")
 
-    monkeypatch.setattr(tagging, "train_orders", train)
+    monkeypatch.setattr(tagging, "train_jobs", train)
     plan = study_of(tmp_path, network(), OTHER)
     by_key = {cell.key: cell for cell in plan.cells}
     for each in results(plan):
@@ -199,7 +199,7 @@ def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytes
         for number, order in enumerate(orders[1:], 1):
             yield number, knowing(corpus, order)
 
-    monkeypatch.setattr(tagging, "train_orders", train)
+    monkeypatch.setattr(tagging, "train_jobs", train)
     plan = study_of(tmp_path, network(batch=4), network(batch=16), OTHER)
     found = results(plan)
     assert sorted(each.name for each in found) == sorted(cell.key for cell in plan.cells)
@@ -219,7 +219,7 @@ def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_don
             places.append(os.getcwd())
             yield number, knowing(corpus, order)
 
-    monkeypatch.setattr(tagging, "train_orders", train)
+    monkeypatch.setattr(tagging, "train_jobs", train)
     (tmp_path / "inner").mkdir()
     plan = study_of(tmp_path / "inner", network())
     before = os.getcwd()
@@ -257,7 +257,7 @@ def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequ
 
 
 def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tagging, "train_orders", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
+    monkeypatch.setattr(tagging, "train_jobs", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
     plan = study_of(tmp_path, network())
     found = results(plan)
     assert sorted(each.status for each in found) == [DONE, FAILED, FAILED, FAILED]
@@ -304,7 +304,7 @@ def test_a_study_stores_what_comes_from_stacks_and_goes_on_where_it_was(
 def test_stacks_are_for_networks_on_an_accelerator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = study_of(tmp_path, network(), OTHER)
     assert not running.use_stacks(plan)  # tests run on the processor
-    monkeypatch.setattr("deadheat.neural.devices.accelerated", lambda: True)
+    monkeypatch.setattr("deadheat.neural.devices.on_accelerator", lambda: True)
     assert running.use_stacks(plan)
     assert not running.use_stacks(Plan.of(plan.path, ["engine.device='cpu'"]))
     assert not running.use_stacks(study_of(tmp_path, OTHER))

@@ -83,7 +83,7 @@ def test_a_prediction_that_is_gone_is_refused_and_listed(path: Path) -> None:
 
 def test_a_prediction_that_never_was_is_refused(path: Path) -> None:
     with Store.read(path) as store:
-        with pytest.raises(InputError, match="prediction of part 'dev' is unknown; known are test"):
+        with pytest.raises(InputError, match="prediction of part 'dev' is unknown; expected one of test"):
             store.prediction(KEY, "dev")
         with pytest.raises(InputError, match="no run ffff; expected the key of one"):
             store.prediction("ffff", "test")

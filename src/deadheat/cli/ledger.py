@@ -120,7 +120,7 @@ def _line(event: Mapping[str, Any]) -> LedgerLine:
     return LedgerLine(
         str(event.get("time", "")),
         str(event.get("user", "")),
-        str(event.get("event", "")),
+        "evaluation" if event.get("event") == "look" else str(event.get("event", "")),
         str(event.get("system", "")),
         str(event.get("prediction", "")),
         tuple(map(str, event.get("metrics") or ())),
