@@ -8,7 +8,7 @@ from itertools import chain, combinations
 
 import pytest
 
-from deadheat.testbed.chance import Chance
+from deadheat.testbed.rng import Rng
 from deadheat.testbed.mistakes import error_rate, possible_errors, reattach
 from tests.trees.enumeration import every_tree, is_single_root_tree
 
@@ -33,17 +33,17 @@ def differences(one: tuple[int, ...], other: tuple[int, ...]) -> frozenset[int]:
     return frozenset(number for number, (a, b) in enumerate(zip(one, other, strict=True), start=1) if a != b)
 
 
-class Coin(Chance):
-    """A chance whose next toss is known."""
+class Coin(Rng):
+    """A generator whose next toss is fixed."""
 
     def __init__(self, *, heads: bool) -> None:
         super().__init__("coin")
         self.random = lambda: 0.0 if heads else 0.999
 
 
-def drawn(heads: tuple[int, ...], wrong: frozenset[int], chance: Chance) -> frozenset[int]:
+def drawn(heads: tuple[int, ...], wrong: frozenset[int], rng: Rng) -> frozenset[int]:
     hardness = [-1.0 - number / 10 if number in wrong else 1.0 + number / 10 for number in range(1, len(heads) + 1)]
-    return possible_errors(heads, hardness, 0.0, chance)
+    return possible_errors(heads, hardness, 0.0, rng)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -58,11 +58,11 @@ def test_only_two_sets_of_errors_are_impossible(size: int) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_every_possible_set_of_errors_is_made_exactly(size: int) -> None:
-    chance = Chance("trees", size)
+    rng = Rng("trees", size)
     for heads in trees(size)[:: max(1, size - 3)]:
         possible = {drawn(heads, wrong, Coin(heads=True)) for wrong in word_sets(size)}
         for wrong in possible:
-            found = tuple(reattach(heads, wrong, chance))
+            found = tuple(reattach(heads, wrong, rng))
             assert is_single_root_tree(found)
             assert differences(heads, found) == wrong
 
@@ -84,6 +84,6 @@ def test_longer_sentences_make_up_for_those_of_one_word() -> None:
 def test_several_roots_are_made_when_allowed() -> None:
     heads = [2, 0, 2, 3, 4, 5]
     wrong = frozenset({4, 5, 6})
-    found = [reattach(heads, wrong, Chance(seed), multiple_roots=True) for seed in range(30)]
+    found = [reattach(heads, wrong, Rng(seed), multiple_roots=True) for seed in range(30)]
     assert any(new.count(0) > 1 for new in found)
     assert all(differences(tuple(heads), tuple(new)) == wrong for new in found)

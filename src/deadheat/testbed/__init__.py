@@ -8,8 +8,7 @@ reproducible.
 from deadheat.testbed.corpus import Treebank, documents, generate, treebank
 from deadheat.testbed.files import BUILT_IN_SYSTEMS, DEFAULT_SYSTEMS, built_in, write_testbed
 from deadheat.testbed.language import LANGUAGES, Genre, Language
-from deadheat.testbed.simulation import simulate
-from deadheat.testbed.systems import SimulatedSystem, Truth, truth
+from deadheat.testbed.simulation import SimulatedSystem, Truth, simulate, truth
 
 __all__ = [
     "BUILT_IN_SYSTEMS",

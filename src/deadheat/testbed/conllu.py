@@ -29,11 +29,8 @@ class Token(NamedTuple):
     space_after: bool = True
 
 
-class EmptyNode(NamedTuple):
-    """An empty node after word number `after`."""
-
-    after: int
-    word: Word
+EmptyNodes = tuple[tuple[int, Word], ...]
+"""Empty nodes, each with the number of the word before it."""
 
 
 class Sentence(NamedTuple):
@@ -42,7 +39,7 @@ class Sentence(NamedTuple):
     comments: tuple[str, ...]
     tokens: tuple[Token, ...]
     words: tuple[Word, ...]
-    empty: tuple[EmptyNode, ...] = ()
+    empty: EmptyNodes = ()
 
 
 def text_of(tokens: Iterable[Token]) -> str:
@@ -53,7 +50,7 @@ def text_of(tokens: Iterable[Token]) -> str:
 def render(sentence: Sentence) -> str:
     """Return the lines of a sentence, including the empty line after it."""
     lines = list(sentence.comments)
-    empty = {node.after: node.word for node in sentence.empty}
+    empty = dict(sentence.empty)
     if 0 in empty:
         lines.append(_word_line("0.1", empty[0], "_"))
     number = 0
@@ -157,3 +154,90 @@ def depths(heads: Sequence[int]) -> list[int | None]:
             depth += 1
             depth_of[path.pop()] = depth
     return depth_of
+
+
+Node = tuple[int, int]
+"""The number of a word and 0, or of the word before an empty node and 1."""
+Edges = list[set[tuple[Node, str]]]
+"""The heads of each word, by position from 0, and its roles there."""
+Children = Sequence[Sequence[int]]
+
+MARKERS = {"nmod": "case", "obl": "case", "conj": "cc", "advcl": "mark"}
+"""The relation of the function word that marks the role of a phrase."""
+
+
+def enhanced(words: Sequence[Word]) -> tuple[tuple[Word, ...], EmptyNodes]:
+    """Return the words with enhanced dependencies, and the empty nodes that these need."""
+    children: list[list[int]] = [[] for _ in range(len(words) + 1)]
+    for number, word in enumerate(words, start=1):
+        children[word.head].append(number)
+    edges: Edges = [{((word.head, 0), _role(words, children, number))} for number, word in enumerate(words, start=1)]
+    empty = _fill_gaps(words, children, edges)
+    _share_dependents(words, children, edges)
+    _tie_relatives(words, children, edges)
+    return tuple(word._replace(deps=_deps(heads)) for word, heads in zip(words, edges, strict=True)), empty
+
+
+def _role(words: Sequence[Word], children: Children, number: int) -> str:
+    """Return the relation of a word with the function word or case that marks it."""
+    word = words[number - 1]
+    marker = MARKERS.get(word.relation)
+    for child in children[number]:
+        if words[child - 1].relation == marker:
+            return f"{word.relation}:{words[child - 1].lemma}"
+    if marker == "case" and "Case=" in word.feats:
+        return f"{word.relation}:{word.feats.split('Case=')[1][:3].lower()}"
+    return word.relation
+
+
+def _fill_gaps(words: Sequence[Word], children: Children, edges: Edges) -> EmptyNodes:
+    """Give gapped clauses a copy of the missing verb, between subject and orphan."""
+    empty = []
+    for number, word in enumerate(words, start=1):
+        orphans = [child for child in children[number] if words[child - 1].relation == "orphan"]
+        if not orphans or word.relation != "conj":
+            continue
+        gap: Node = (_first_of(children, orphans[0]) - 1, 1)
+        empty.append((gap[0], words[word.head - 1]._replace(head=-1, relation="_", deps=_deps(edges[number - 1]))))
+        edges[number - 1] = {(gap, "nsubj")}
+        for child in children[number]:
+            relation = words[child - 1].relation
+            if relation in ("orphan", "cc", "punct"):
+                edges[child - 1] = {(gap, "obj" if relation == "orphan" else relation)}
+    return tuple(empty)
+
+
+def _first_of(children: Children, number: int) -> int:
+    """Return the first word of a phrase."""
+    return min([number, *(_first_of(children, child) for child in children[number])])
+
+
+def _share_dependents(words: Sequence[Word], children: Children, edges: Edges) -> None:
+    """Give conjuncts the head of the first one, and conjuncts and infinitives the subject of the verb above."""
+    for number, word in enumerate(words, start=1):
+        if word.head == 0 or word.relation not in ("conj", "xcomp"):
+            continue
+        above = words[word.head - 1]
+        relations = [words[child - 1].relation for child in children[number]]
+        if word.relation == "conj" and "orphan" not in relations and above.head:
+            edges[number - 1].add(((above.head, 0), _role(words, children, word.head)))
+        has_subject = any(relation.startswith("nsubj") for relation in relations)
+        if not has_subject and word.upos == "VERB" and above.upos == "VERB":
+            role = "nsubj" if word.relation == "conj" else "nsubj:xsubj"
+            for child in children[word.head]:
+                if words[child - 1].relation == "nsubj":
+                    edges[child - 1].add(((number, 0), role))
+
+
+def _tie_relatives(words: Sequence[Word], children: Children, edges: Edges) -> None:
+    """Add the role of a noun in its relative clause; the pronoun refers to the noun."""
+    for number, word in enumerate(words, start=1):
+        if word.relation == "acl:relcl":
+            for child in children[number]:
+                if "PronType=Rel" in words[child - 1].feats:
+                    edges[word.head - 1].add(((number, 0), words[child - 1].relation))
+                    edges[child - 1] = {((word.head, 0), "ref")}
+
+
+def _deps(heads: set[tuple[Node, str]]) -> str:
+    return "|".join(f"{number}.{copy}:{role}" if copy else f"{number}:{role}" for (number, copy), role in sorted(heads))

@@ -1,4 +1,4 @@
-"""Documents, corpora and treebanks of an invented language."""
+"""Word order and spelling of sentences, and documents, corpora and treebanks of an invented language."""
 
 from __future__ import annotations
 
@@ -10,119 +10,144 @@ from itertools import count
 from typing import NamedTuple
 
 from deadheat.errors import InputError
-from deadheat.testbed.chance import Chance, Weighted, weighted
-from deadheat.testbed.conllu import EmptyNode, Sentence, Word, render, text_of
+from deadheat.testbed.conllu import Sentence, Token, Word, enhanced, render, text_of
 from deadheat.testbed.grammar import sentence
-from deadheat.testbed.language import Genre, Language, language_named
-from deadheat.testbed.lexicon import Voice, lexicon
-from deadheat.testbed.morphology import Features, Lexeme, WordForm, morphology
-from deadheat.testbed.phrases import capitalize, displace, linearize, spell
+from deadheat.testbed.language import Language, language_named
+from deadheat.testbed.lexicon import DocumentContext, Features, Lexeme, WordForm, lexicon, morphology
+from deadheat.testbed.phrases import Tree
+from deadheat.testbed.rng import Rng, weighted
 
-Node = tuple[int, int]
-"""The number of a word and 0, or of the word before an empty node and 1."""
+MOVABLE = frozenset({"acl", "acl:relcl", "advcl", "amod", "nmod", "obl", "obj", "nummod"})
+"""Relations whose phrases may leave the phrase of their head."""
 
-
-MARKERS = {"nmod": "case", "obl": "case", "conj": "cc", "advcl": "mark"}
-"""The relation of the function word that marks the role of a phrase."""
-
-
-class Edge(NamedTuple):
-    """A dependent's head and its role there."""
-
-    head: Node
-    role: str
+OPENERS = frozenset({"punct", "mark", "cc", "case"})
+"""Relations that stay first in their phrase."""
 
 
-Edges = list[set[Edge]]
-"""The edges to each word, by position from 0."""
+class Layout(NamedTuple):
+    """Words in order; heads are positions from 0, and -1 for the root."""
+
+    words: Sequence[WordForm]
+    relations: Sequence[str]
+    heads: Sequence[int]
 
 
-def enhanced(words: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[EmptyNode, ...]]:
-    """Return the words with enhanced dependencies, and the empty nodes that these need."""
-    children: list[list[int]] = [[] for _ in range(len(words) + 1)]
-    for number, word in enumerate(words, start=1):
-        children[word.head].append(number)
-    edges: Edges = [
-        {Edge((word.head, 0), _role(words, children, number))} for number, word in enumerate(words, start=1)
+def linearize(tree: Tree) -> Layout:
+    """List the words of a tree from left to right."""
+    words: list[WordForm] = []
+    relations: list[str] = []
+    heads: list[int] = []
+
+    def visit(node: Tree) -> int:
+        left = [visit(child) for child in node.left]
+        position = len(words)
+        words.append(node.word)
+        relations.append(node.relation)
+        heads.append(-1)
+        for child in left + [visit(child) for child in node.right]:
+            heads[child] = position
+        return position
+
+    visit(tree)
+    return Layout(words, relations, heads)
+
+
+def displace(layout: Layout, rng: Rng) -> Layout:
+    """Move one phrase away from its head so that the tree is not projective, where possible."""
+    heads = layout.heads
+    candidates = [
+        (node, to_the_right)
+        for node, relation in enumerate(layout.relations)
+        if relation in MOVABLE and heads[node] >= 0 and heads[heads[node]] >= 0
+        for to_the_right in (True, False)
     ]
-    empty = _fill_gaps(words, children, edges)
-    _share_dependents(words, children, edges)
-    _tie_relatives(words, children, edges)
-    new_words = tuple(
-        word._replace(deps=_deps_field(word_edges)) for word, word_edges in zip(words, edges, strict=True)
+    while candidates:
+        node, to_the_right = candidates.pop(rng.below(len(candidates)))
+        order = _order_after_move(layout, node, to_the_right=to_the_right)
+        if order:
+            return reorder(layout, order)
+    return layout
+
+
+def _order_after_move(layout: Layout, node: int, *, to_the_right: bool) -> list[int] | None:
+    """Return the word order after moving a phrase to the edge of the phrase around its head's phrase."""
+    head = layout.heads[node]
+    inner = phrase_of(layout, head)
+    around = sorted(phrase_of(layout, layout.heads[head]) - inner)
+    if to_the_right:
+        crossed = [i for i in around if i > max(inner) and layout.relations[i] != "punct"]
+    else:
+        crossed = [i for i in around if i < min(inner) and layout.relations[i] not in OPENERS]
+    if not crossed:
+        return None
+    cut = crossed[-1] + 1 if to_the_right else crossed[0]
+    moving = phrase_of(layout, node)
+    staying = [i for i in range(len(layout.words)) if i not in moving]
+    return [i for i in staying if i < cut] + sorted(moving) + [i for i in staying if i >= cut]
+
+
+def phrase_of(layout: Layout, node: int) -> set[int]:
+    """Return the positions of a node and all its descendants."""
+    nodes = {node}
+    waiting = [node]
+    while waiting:
+        head = waiting.pop()
+        below = [i for i, above in enumerate(layout.heads) if above == head]
+        nodes.update(below)
+        waiting += below
+    return nodes
+
+
+def reorder(layout: Layout, order: Sequence[int]) -> Layout:
+    """Reorder the words of a tree: `order[i]` is the old position of word i."""
+    new_position = {old: new for new, old in enumerate(order)} | {-1: -1}
+    return Layout(
+        [layout.words[old] for old in order],
+        [layout.relations[old] for old in order],
+        [new_position[layout.heads[old]] for old in order],
     )
-    return new_words, empty
 
 
-def _role(words: Sequence[Word], children: Sequence[Sequence[int]], number: int) -> str:
-    """Return the relation of a word with the function word or case that marks it."""
-    word = words[number - 1]
-    marker = MARKERS.get(word.relation)
-    if marker is None:
-        return word.relation
-    for child in children[number]:
-        if words[child - 1].relation == marker:
-            return f"{word.relation}:{words[child - 1].lemma}"
-    if marker == "case" and "Case=" in word.feats:
-        return f"{word.relation}:{word.feats.split('Case=')[1][:3].lower()}"
-    return word.relation
+CLOSING = frozenset(",.?!;:”)")
+OPENING = frozenset("“(")
 
 
-def _fill_gaps(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> tuple[EmptyNode, ...]:
-    """Give gapped clauses a copy of the missing verb, between subject and orphan."""
-    empty = []
-    for number, word in enumerate(words, start=1):
-        orphans = [child for child in children[number] if words[child - 1].relation == "orphan"]
-        if not orphans or word.relation != "conj":
-            continue
-        verb = words[word.head - 1]
-        gap: Node = (_first_of(children, orphans[0]) - 1, 1)
-        conjunction = edges[number - 1]
-        copy = verb._replace(head=-1, relation="_", deps=_deps_field(conjunction))
-        empty.append(EmptyNode(gap[0], copy))
-        edges[number - 1] = {Edge(gap, "nsubj")}
-        for child in children[number]:
-            if child in orphans:
-                edges[child - 1] = {Edge(gap, "obj")}
-            elif words[child - 1].relation in ("cc", "punct"):
-                edges[child - 1] = {Edge(gap, words[child - 1].relation)}
-    return tuple(empty)
+def capitalize(layout: Layout) -> Layout:
+    """Capitalize the first word that is not punctuation."""
+    first = next(i for i, word in enumerate(layout.words) if word.upos != "PUNCT")
+    words = list(layout.words)
+    form = words[first].form
+    words[first] = words[first]._replace(form=form[:1].upper() + form[1:])
+    return layout._replace(words=words)
 
 
-def _first_of(children: Sequence[Sequence[int]], number: int) -> int:
-    """Return the first word of a phrase."""
-    return min([number, *(_first_of(children, child) for child in children[number])])
+def spell(language: Language, rng: Rng, layout: Layout) -> tuple[Token, ...]:
+    """Turn words into tokens: contractions, clitics and spaces."""
+    tokens: list[Token] = []
+    i, end = 0, len(layout.words)
+    while i < end:
+        word = layout.words[i]
+        joined = i + 1 < end and _is_joined(language, rng, layout, i)
+        surface = word.form
+        if joined:  # contractions lose letters in the middle, clitics do not
+            following = layout.words[i + 1].form
+            surface = surface + following if word.upos == "VERB" else surface[:-1] + following[1:]
+        i += 1 + joined
+        glued = i < end and (layout.words[i].form in CLOSING or surface in OPENING)
+        tokens.append(Token(surface, 1 + joined, not glued))
+    return tuple(tokens)
 
 
-def _share_dependents(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> None:
-    """Give conjuncts the head of the first one, and conjuncts and infinitives the subject of the verb above."""
-    for number, word in enumerate(words, start=1):
-        if word.head == 0 or word.relation not in ("conj", "xcomp"):
-            continue
-        above = words[word.head - 1]
-        gapped = any(words[child - 1].relation == "orphan" for child in children[number])
-        if word.relation == "conj" and not gapped and above.head:
-            edges[number - 1].add(Edge((above.head, 0), _role(words, children, word.head)))
-        has_subject = any(words[child - 1].relation.startswith("nsubj") for child in children[number])
-        if not has_subject and word.upos == "VERB" and above.upos == "VERB":
-            role = "nsubj" if word.relation == "conj" else "nsubj:xsubj"
-            for child in children[word.head]:
-                if words[child - 1].relation == "nsubj":
-                    edges[child - 1].add(Edge((number, 0), role))
-
-
-def _tie_relatives(words: Sequence[Word], children: Sequence[Sequence[int]], edges: Edges) -> None:
-    """Add the role of a noun in its relative clause; the pronoun refers to the noun."""
-    for number, word in enumerate(words, start=1):
-        if word.relation == "acl:relcl":
-            for child in children[number]:
-                if "PronType=Rel" in words[child - 1].feats:
-                    edges[word.head - 1].add(Edge((number, 0), words[child - 1].relation))
-                    edges[child - 1] = {Edge((word.head, 0), "ref")}
-
-
-def _deps_field(edges: set[Edge]) -> str:
-    return "|".join(f"{number}.{copy}:{role}" if copy else f"{number}:{role}" for (number, copy), role in sorted(edges))
+def _is_joined(language: Language, rng: Rng, layout: Layout, i: int) -> bool:
+    """Return whether a word is written as one token with the next one."""
+    if not (language.contractions or language.clitics):
+        return False
+    here, following = layout.words[i], layout.words[i + 1]
+    if here.upos == "ADP" and following.upos == "DET" and "PronType=Art" in following.feats:
+        return rng.happens(language.contractions)
+    if here.upos == "VERB" and following.upos == "PRON" and layout.heads[i + 1] == i:
+        return "PronType=Prs" in following.feats and rng.happens(language.clitics)
+    return False
 
 
 CAST_SIZE = 6
@@ -131,15 +156,6 @@ CAST_SIZE = 6
 MOVED_AGAIN = 0.3
 
 PARTS = {"train": 0.8, "dev": 0.1, "test": 0.1}
-
-
-class Document(NamedTuple):
-    """Sentences about one topic, in one genre."""
-
-    name: str
-    genre: str
-    topic: int
-    sentences: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +187,7 @@ def generate(language: str | Language, *, sentences: int, seed: int) -> str:
     True
     """
     parts = _first_documents(language_named(language), sentences, seed)
-    return "".join(render(sentence) for document in parts for sentence in document.sentences)
+    return "".join(render(sentence) for document in parts for sentence in document)
 
 
 def treebank(language: str | Language, *, sentences: int, seed: int) -> Treebank:
@@ -181,54 +197,43 @@ def treebank(language: str | Language, *, sentences: int, seed: int) -> Treebank
     words = dict.fromkeys(PARTS, 0)
     for document in _first_documents(language, sentences, seed):
         neediest = min(PARTS, key=lambda part: words[part] / PARTS[part])
-        words[neediest] += sum(len(sentence.words) for sentence in document.sentences)
-        texts[neediest] += [render(sentence) for sentence in document.sentences]
+        words[neediest] += sum(len(sentence.words) for sentence in document)
+        texts[neediest] += [render(sentence) for sentence in document]
     if not all(texts.values()):
         raise InputError(f"sentences: {sentences} are fewer than three documents; expected more")
     return Treebank(language.name, *("".join(texts[part]) for part in PARTS))
 
 
-def documents(language: str | Language, *, seed: int) -> Iterator[Document]:
-    """Generate an endless series of documents; document i depends on the language, the seed and i only."""
+def documents(language: str | Language, *, seed: int) -> Iterator[list[Sentence]]:
+    """Generate the sentences of endless documents; document i depends on the language, the seed and i only."""
     language = language_named(language)
     return (_document(language, seed, index) for index in count())
 
 
-def _first_documents(language: Language, sentences: int, seed: int) -> Iterator[Document]:
+def _first_documents(language: Language, sentences: int, seed: int) -> Iterator[list[Sentence]]:
     """Generate documents up to this number of sentences; the last one is cut."""
     if sentences < 1:
         raise InputError(f"sentences: {sentences}; expected 1 or more")
     for document in documents(language, seed=seed):
-        yield document._replace(sentences=document.sentences[:sentences])
-        sentences -= len(document.sentences)
+        yield document[:sentences]
+        sentences -= len(document)
         if sentences <= 0:
             return
 
 
-def _document(language: Language, seed: int, index: int) -> Document:
-    chance = Chance(language.name, seed, "document", index)
-    genre = chance.draw(_genres(language))
-    topic = chance.below(language.topics)
-    voice = _voice(language, chance, genre, topic)
+def _document(language: Language, seed: int, index: int) -> list[Sentence]:
+    rng = Rng(language.name, seed, "document", index)
+    genre = rng.draw(weighted(language.genres, [genre.weight for genre in language.genres]))
+    topic = rng.below(language.topics)
+    words = lexicon(language)
+    cast = tuple(rng.draw(words.words["name"]) for _ in range(CAST_SIZE))
+    doc = DocumentContext(language, words, morphology(language), _inflector(language), rng, genre, topic, cast)
     name = f"{genre.name}-{language.name}{index:05d}"
     # A geometric distribution of lengths: many short documents and a few long ones.
-    going_on = 1 - 1 / language.document_length
-    sentences = [_make_sentence(voice, name, 1)]
-    while chance.happens(going_on):
-        sentences.append(_make_sentence(voice, name, len(sentences) + 1))
-    return Document(name, genre.name, topic, tuple(sentences))
-
-
-@cache
-def _genres(language: Language) -> Weighted[Genre]:
-    return weighted(language.genres, [genre.weight for genre in language.genres])
-
-
-def _voice(language: Language, chance: Chance, genre: Genre, topic: int) -> Voice:
-    words = lexicon(language)
-    cast = tuple(chance.draw(words.words["name"]) for _ in range(CAST_SIZE))
-    forms = morphology(language)
-    return Voice(language, words, forms, _inflector(language), chance, genre, topic, cast)
+    sentences = [_make_sentence(doc, name, 1)]
+    while rng.happens(1 - 1 / language.document_length):
+        sentences.append(_make_sentence(doc, name, len(sentences) + 1))
+    return sentences
 
 
 @cache
@@ -236,30 +241,30 @@ def _inflector(language: Language) -> Callable[[Lexeme, Features], WordForm]:
     return cache(morphology(language).inflect)
 
 
-def _make_sentence(voice: Voice, document: str, number: int) -> Sentence:
+def _make_sentence(doc: DocumentContext, document: str, number: int) -> Sentence:
     """Generate the next sentence of a document."""
-    language, chance = voice.language, voice.chance
-    layout = linearize(sentence(voice, _length(voice)))
+    language, rng = doc.language, doc.rng
+    layout = linearize(sentence(doc, _length(doc)))
     moving = language.nonprojectivity
-    while chance.happens(moving):
-        layout = displace(layout, chance)
+    while rng.happens(moving):
+        layout = displace(layout, rng)
         moving *= MOVED_AGAIN
     if language.capitals:
         layout = capitalize(layout)
-    tokens = spell(language, chance, layout)
+    tokens = spell(language, rng, layout)
     words = tuple(
         Word(*word, head + 1, relation)
         for word, relation, head in zip(layout.words, layout.relations, layout.heads, strict=True)
     )
-    described, empty = enhanced(words) if language.enhanced else (words, ())
-    opening = (f"# newdoc id = {document}", f"# genre = {voice.genre.name}") if number == 1 else ()
+    words, empty = enhanced(words) if language.enhanced else (words, ())
+    opening = (f"# newdoc id = {document}", f"# genre = {doc.genre.name}") if number == 1 else ()
     comments = (*opening, f"# sent_id = {document}-{number:04d}", f"# text = {text_of(tokens)}")
-    return Sentence(comments, tokens, described, empty)
+    return Sentence(comments, tokens, words, empty)
 
 
-def _length(voice: Voice) -> int:
+def _length(doc: DocumentContext) -> int:
     """Draw a log-normal sentence length."""
-    language = voice.language
+    language = doc.language
     spread = language.length_spread
-    middle = math.log(language.mean_length * voice.genre.length) - spread**2 / 2
-    return min(language.longest, max(1, round(math.exp(middle + spread * voice.chance.normal()))))
+    middle = math.log(language.mean_length * doc.genre.length) - spread**2 / 2
+    return min(language.longest, max(1, round(math.exp(middle + spread * doc.rng.normal()))))

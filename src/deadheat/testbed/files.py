@@ -11,8 +11,7 @@ from pathlib import Path
 from deadheat.errors import InputError, reason
 from deadheat.testbed.corpus import generate, treebank
 from deadheat.testbed.language import LANGUAGES, Language, language_named
-from deadheat.testbed.simulation import simulate
-from deadheat.testbed.systems import SimulatedSystem, Truth, truth
+from deadheat.testbed.simulation import SimulatedSystem, Truth, simulate, truth
 
 BUILT_IN_LANGUAGE = "velani"
 
@@ -91,8 +90,9 @@ def write_testbed(
     """
     chosen = [language_named(language) for language in (LANGUAGES if languages is None else languages)]
     _check_folder(folder, overwrite=overwrite)
-    _check_distinct("languages", [language.name for language in chosen])
-    _check_distinct("systems", [system.name for system in systems])
+    for kind, names in (("languages", [item.name for item in chosen]), ("systems", [item.name for item in systems])):
+        if not names or len(set(names)) != len(names):
+            raise InputError(f"{kind}: {', '.join(names) or 'none'}; expected one or more, each once")
     written = []
     for language in chosen:
         for name, text in _treebank_files(language, sentences, seed, systems, seeds):
@@ -101,7 +101,7 @@ def write_testbed(
         "sentences": sentences,
         "seed": seed,
         "languages": {language.name: asdict(language) for language in chosen},
-        "systems": {system.name: _describe(system, seeds) for system in systems},
+        "systems": {system.name: _description(system, seeds) for system in systems},
     }
     written.append(_write(folder / "truth.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n"))
     return written
@@ -120,12 +120,10 @@ def _treebank_files(
             yield f"predictions/{system.name}.seed{system_seed}.conllu", predicted
 
 
-def _describe(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, object]:
-    truths = {seed: truth(system, seed=seed) for seed in seeds}
-    return {
-        "settings": asdict(system),
-        "truth": {str(seed): asdict(true) | {"las": true.las} for seed, true in truths.items()},
-    }
+def _description(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, object]:
+    truths = {str(seed): truth(system, seed=seed) for seed in seeds}
+    accuracies = {seed: asdict(true) | {"las": true.las} for seed, true in truths.items()}
+    return {"settings": asdict(system), "truth": accuracies}
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
@@ -133,11 +131,6 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
         raise InputError(f"{folder}: not a folder; expected a new or an empty one")
     if folder.exists() and any(folder.iterdir()) and not overwrite:
         raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or --overwrite")
-
-
-def _check_distinct(where: str, names: Sequence[str]) -> None:
-    if not names or len(set(names)) != len(names):
-        raise InputError(f"{where}: {', '.join(names) or 'none'}; expected one or more, each once")
 
 
 def _write(path: Path, text: str) -> Path:

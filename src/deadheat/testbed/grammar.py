@@ -8,228 +8,217 @@ serves all languages.
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
-from deadheat.testbed.constituents import (
-    ADVERBIAL,
-    AFTERTHOUGHT,
-    APPOSITION,
-    ARGUMENT,
-    COMMA,
-    CONJOINED,
-    CONJUNCT,
-    GENITIVE,
-    MARKER,
-    OBLIQUE,
-    RELATIVE,
-    VERB_CLASSES,
+from deadheat.testbed import phrases
+from deadheat.testbed.language import Language
+from deadheat.testbed.lexicon import IMPERATIVE, INFINITIVE, DocumentContext, Features
+from deadheat.testbed.phrases import (
+    AFTER,
+    BEFORE,
+    COMMA_AFTER,
+    COMMA_BEFORE,
     Clause,
-    Nominal,
-    Subject,
-    adjective,
-    adposition,
-    adverb,
-    amount,
+    Dependent,
+    Menu,
+    Noun,
+    Option,
+    Slot,
+    Tree,
     argument,
-    arrangements,
-    auxiliary,
-    comma_after,
-    comma_before,
-    compound,
-    coordinator,
-    degree_adverb,
-    determiner,
+    draw_dependents,
     draw_frame,
-    foreign_title,
-    marker,
+    extend,
+    function_word,
+    menu,
     name,
-    nominal,
-    numeral,
     pronoun,
     punctuation,
-    somebody,
     stands_before,
-    verb_group,
+    total_size,
 )
-from deadheat.testbed.language import Language
-from deadheat.testbed.lexicon import Voice
-from deadheat.testbed.morphology import IMPERATIVE, INFINITIVE
-from deadheat.testbed.phrases import AFTER, BEFORE, Dependent, Menu, Option, Tree, extend, menu, phrase, total_size
 
 
-def noun_phrase(voice: Voice, budget: int, relation: str, case: str, number: str = "") -> Tree:
+class Subject(NamedTuple):
+    """The subject, if expressed, and the agreement features of its verb."""
+
+    tree: Tree | None
+    features: Features
+
+
+def noun_phrase(doc: DocumentContext, budget: int, relation: str, case: str, number: str = "") -> Tree:
     """Make a noun phrase: `they`, `Ada Vey`, `the old town on the river`."""
-    chance = voice.chance
-    number = number or ("Plur" if chance.happens(0.3) else "Sing")
-    if budget <= 2 and chance.happens(0.3):
-        return pronoun(voice, case, number, "3", relation)
-    if number == "Sing" and budget <= 4 and chance.happens(0.25):
-        return name(voice, budget, case, relation)
-    if number == "Sing" and budget <= 2 and chance.happens(0.1):
-        return somebody(voice, case, relation)
-    if number == "Sing" and budget <= 3 and chance.happens(0.02):
-        return foreign_title(voice, budget, relation)
-    if number == "Plur" and budget in (2, 3) and chance.happens(0.06):
-        return amount(voice, relation)
-    return common_noun(voice, budget, relation, case, number)
+    rng = doc.rng
+    number = number or ("Plur" if rng.happens(0.3) else "Sing")
+    if budget <= 2 and rng.happens(0.3):
+        return pronoun(doc, case, number, "3", relation)
+    if number == "Sing" and budget <= 4 and rng.happens(0.25):
+        return name(doc, budget, case, relation)
+    if number == "Sing" and budget <= 2 and rng.happens(0.1):
+        return Tree(doc.function("indefinite pronoun", doc.morphology.nominal[case, "", "Sing"]), relation)
+    if number == "Sing" and budget <= 3 and rng.happens(0.02):
+        return phrases.foreign_title(doc, budget, relation)
+    if number == "Plur" and budget in (2, 3) and rng.happens(0.06):
+        return phrases.amount(doc, relation)
+    return common_noun(doc, budget, relation, case, number)
 
 
-def common_noun(voice: Voice, budget: int, relation: str, case: str, number: str) -> Tree:
-    """A noun with its determiner and modifiers."""
-    lexeme = voice.content("noun")
-    noun = nominal(voice, case, lexeme.gender, number)
+def common_noun(doc: DocumentContext, budget: int, relation: str, case: str, number: str) -> Tree:
+    """Make a noun with its determiner and modifiers."""
+    lexeme = doc.content("noun")
+    noun = Noun(case, lexeme.gender, number, doc.morphology.nominal[case, lexeme.gender, number])
     dependents = []
-    if budget > 1 and voice.chance.happens(0.75 if voice.language.articles else 0.15):
-        dependents.append(determiner(voice, noun))
-    dependents += noun_modifiers(voice.language).spend(voice, budget - 1 - len(dependents), noun)
-    return phrase(voice.inflect(lexeme, noun.features), relation, dependents)
+    if budget > 1 and doc.rng.happens(0.75 if doc.language.articles else 0.15):
+        dependents.append(phrases.determiner(doc, noun))
+    dependents += draw_dependents(noun_modifiers(doc.language), doc, budget - 1 - len(dependents), noun)
+    return extend(Tree(doc.inflect(lexeme, noun.features), relation), *dependents)
 
 
 @cache
-def noun_modifiers(language: Language) -> Menu[Nominal]:
+def noun_modifiers(language: Language) -> Menu[Noun]:
     """Return the optional dependents of a noun."""
     return menu(
-        [
-            Option(1, 3.0, adjective),
-            Option(1, 0.4, numeral),
-            Option(1, 0.5, compound),
-            Option(2, 5.0, noun_of_noun),
-            Option(3, 1.5, second_noun),
-            Option(4, 0.8, apposition),
-            Option(4, 2.0 * language.embedding, relative_clause),
-            Option(5, 0.3 * language.embedding, noun_infinitive),
-        ]
+        Option(1, 3.0, phrases.adjective),
+        Option(1, 0.4, phrases.numeral),
+        Option(1, 0.5, phrases.compound),
+        Option(2, 5.0, noun_of_noun),
+        Option(3, 1.5, second_noun),
+        Option(4, 0.8, apposition),
+        Option(4, 2.0 * language.embedding, relative_clause),
+        Option(5, 0.3 * language.embedding, noun_infinitive),
     )
 
 
-def marked_noun_phrase(voice: Voice, budget: int, relation: str, *cases: str) -> Tree:
+def marked_noun_phrase(doc: DocumentContext, budget: int, relation: str, *cases: str) -> Tree:
     """Make a noun phrase that is marked by an adposition or by one of these cases."""
-    possible = [case for case in cases if case in voice.language.cases]
-    if possible and not voice.chance.happens(voice.language.adpositions):
-        return noun_phrase(voice, budget, relation, voice.chance.choose(possible))
-    inner = noun_phrase(voice, max(1, budget - 1), relation, voice.case(*possible))
-    return extend(inner, [adposition(voice)])
+    possible = [case for case in cases if case in doc.language.cases]
+    if possible and not doc.rng.happens(doc.language.adpositions):
+        return noun_phrase(doc, budget, relation, doc.rng.choose(possible))
+    inner = noun_phrase(doc, max(1, budget - 1), relation, doc.case(*possible))
+    return extend(inner, function_word(doc, "adposition"))
 
 
-def noun_of_noun(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+def noun_of_noun(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     """`the roof of the house`: in the genitive where there is one, or with an adposition."""
-    if "Gen" in voice.language.cases and voice.chance.happens(0.7):
-        tree = noun_phrase(voice, budget, "nmod", "Gen")
+    if "Gen" in doc.language.cases and doc.rng.happens(0.7):
+        tree = noun_phrase(doc, budget, "nmod", "Gen")
     else:
-        tree = marked_noun_phrase(voice, budget, "nmod", "Loc", "Dat", "Ins")
-    return Dependent(GENITIVE, voice.language.genitive == "before", tree)
+        tree = marked_noun_phrase(doc, budget, "nmod", "Loc", "Dat", "Ins")
+    return Dependent(Slot.GENITIVE, doc.language.genitive == "before", tree)
 
 
-def second_noun(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+def second_noun(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     """`bread and butter`: another noun phrase in the same case."""
-    tree = noun_phrase(voice, budget - 1, "conj", noun.case)
-    return Dependent(CONJUNCT, AFTER, extend(tree, [coordinator(voice)]))
+    tree = noun_phrase(doc, budget - 1, "conj", noun.case)
+    return Dependent(Slot.CONJUNCT, AFTER, extend(tree, function_word(doc, "coordinator")))
 
 
-def apposition(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+def apposition(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     """`the mayor, Ada Vey`."""
-    tree = name(voice, budget - 1, noun.case, "appos")
-    return Dependent(APPOSITION, AFTER, extend(tree, [comma_before()]))
+    tree = name(doc, budget - 1, noun.case, "appos")
+    return Dependent(Slot.APPOSITION, AFTER, extend(tree, COMMA_BEFORE))
 
 
-def relative_clause(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+def relative_clause(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     """`the boy who sang`, `the song that we sang`; before the noun it has no pronoun."""
-    singer = Subject(None, voice.morphology.finite[voice.tense(), "3", noun.number])
-    if voice.language.relative == "before":
-        return Dependent(RELATIVE, BEFORE, predicate(voice, budget, "acl:relcl", singer))
-    if voice.chance.happens(0.35):
-        role, case, frame, singer = "obj", voice.case("Acc"), "gapped", subject(voice, 1, "nsubj")
+    actor = Subject(None, doc.morphology.finite[doc.tense(), "3", noun.number])
+    if doc.language.relative == "before":
+        return Dependent(Slot.RELATIVE, BEFORE, predicate(doc, budget, "acl:relcl", actor))
+    if doc.rng.happens(0.35):
+        role, case, frame, actor = "obj", doc.case("Acc"), "gapped", subject(doc, 1, "nsubj")
     else:
-        frame = draw_frame(voice, budget - 1)
-        role, case = ("nsubj:pass" if frame == "passive" else "nsubj"), voice.case("Nom")
-    features = voice.morphology.nominal[case, noun.gender, noun.number]
-    opening = [Dependent(MARKER, BEFORE, Tree(voice.function("relative", features), role))]
-    if voice.chance.happens(0.3):
-        opening.append(comma_before())
-    inner = predicate(voice, budget - len(opening), "acl:relcl", singer, frame=frame)
-    return Dependent(RELATIVE, AFTER, extend(inner, opening))
+        frame = draw_frame(doc, budget - 1)
+        role, case = ("nsubj:pass" if frame == "passive" else "nsubj"), doc.case("Nom")
+    features = doc.morphology.nominal[case, noun.gender, noun.number]
+    opening = [Dependent(Slot.MARKER, BEFORE, Tree(doc.function("relative", features), role))]
+    if doc.rng.happens(0.3):
+        opening.append(COMMA_BEFORE)
+    inner = predicate(doc, budget - len(opening), "acl:relcl", actor, frame=frame)
+    return Dependent(Slot.RELATIVE, AFTER, extend(inner, *opening))
 
 
-def noun_infinitive(voice: Voice, budget: int, noun: Nominal) -> Dependent:
+def noun_infinitive(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     """`the wish to leave`."""
-    return Dependent(RELATIVE, voice.language.relative == "before", infinitive(voice, budget, "acl"))
+    return Dependent(Slot.RELATIVE, doc.language.relative == "before", infinitive(doc, budget, "acl"))
 
 
-def infinitive(voice: Voice, budget: int, relation: str) -> Tree:
+def infinitive(doc: DocumentContext, budget: int, relation: str) -> Tree:
     """`to leave the house`."""
-    inner = predicate(voice, budget - 1, relation, Subject(None, INFINITIVE))
-    return extend(inner, [marker(voice, "infinitive")])
+    inner = predicate(doc, budget - 1, relation, Subject(None, INFINITIVE))
+    return extend(inner, function_word(doc, "infinitive"))
 
 
-def clause(voice: Voice, budget: int, relation: str) -> Tree:
-    """A finite clause with a subject of its own."""
-    frame = draw_frame(voice, budget - 1)
-    allowance = 1 + voice.chance.below(max(1, budget // 3))
-    speaker = subject(voice, allowance, "nsubj:pass" if frame == "passive" else "nsubj")
-    return predicate(voice, budget, relation, speaker, frame=frame)
+def clause(doc: DocumentContext, budget: int, relation: str) -> Tree:
+    """Make a finite clause with its subject."""
+    frame = draw_frame(doc, budget - 1)
+    allowance = 1 + doc.rng.below(max(1, budget // 3))
+    actor = subject(doc, allowance, "nsubj:pass" if frame == "passive" else "nsubj")
+    return predicate(doc, budget, relation, actor, frame=frame)
 
 
-def subject(voice: Voice, budget: int, relation: str) -> Subject:
+def subject(doc: DocumentContext, budget: int, relation: str) -> Subject:
     """Make a subject; a pronoun may be dropped."""
-    chance = voice.chance
-    number = "Plur" if chance.happens(0.3) else "Sing"
+    rng = doc.rng
+    number = "Plur" if rng.happens(0.3) else "Sing"
     person, tree = "3", None
-    if budget > 2 or not chance.happens(0.45):
-        tree = noun_phrase(voice, budget, relation, voice.case("Nom"), number)
+    if budget > 2 or not rng.happens(0.45):
+        tree = noun_phrase(doc, budget, relation, doc.case("Nom"), number)
     else:
-        person = chance.choose(("1", "1", "2", "3", "3"))
-        if not chance.happens(voice.language.dropped_subjects):
-            tree = pronoun(voice, voice.case("Nom"), number, person, relation)
-    return Subject(tree, voice.morphology.finite[voice.tense(), person, number])
+        person = rng.choose(("1", "1", "2", "3", "3"))
+        if not rng.happens(doc.language.dropped_subjects):
+            tree = pronoun(doc, doc.case("Nom"), number, person, relation)
+    return Subject(tree, doc.morphology.finite[doc.tense(), person, number])
 
 
-def predicate(voice: Voice, budget: int, relation: str, speaker: Subject, *, frame: str = "") -> Tree:
+def predicate(doc: DocumentContext, budget: int, relation: str, actor: Subject, *, frame: str = "") -> Tree:
     """Make a predicate with its subject, auxiliaries, objects and adjuncts."""
-    arrangement = voice.chance.draw(arrangements(voice.language))
-    subjects = [argument(arrangement, "S", speaker.tree)] if speaker.tree else []
+    arrangement = doc.rng.draw(phrases.arrangements(doc.language))
+    subjects = [argument(arrangement, "S", actor.tree)] if actor.tree else []
     budget -= total_size(subjects)
-    frame = frame or draw_frame(voice, budget)
+    frame = frame or draw_frame(doc, budget)
     if frame == "copular":
-        core, needed = quality(voice, budget - 1, relation, speaker)
+        core, needed = nominal_predicate(doc, budget - 1, relation, actor)
     else:
-        features, needed = verb_group(voice, budget, speaker.features, passive=frame == "passive")
-        core = Tree(voice.inflect(voice.content(VERB_CLASSES.get(frame, frame)), features), relation)
-        needed += objects(voice, budget - 1 - len(needed), frame, arrangement)
-    context = Clause(speaker.features, arrangement, frame == "transitive" and speaker.tree is not None)
-    adjuncts = clause_adjuncts(voice.language).spend(voice, budget - core.size - total_size(needed), context)
-    return extend(core, [*subjects, *needed, *adjuncts])
+        features, needed = phrases.verb_group(doc, budget, actor.features, passive=frame == "passive")
+        verb_class = "transitive" if frame in ("passive", "gapped") else frame
+        core = Tree(doc.inflect(doc.content(verb_class), features), relation)
+        needed += objects(doc, budget - 1 - len(needed), frame, arrangement)
+    context = Clause(actor.features, arrangement, frame == "transitive" and actor.tree is not None)
+    budget -= core.size + total_size(needed)
+    adjuncts = draw_dependents(clause_adjuncts(doc.language), doc, budget, context)
+    return extend(core, *subjects, *needed, *adjuncts)
 
 
-def quality(voice: Voice, budget: int, relation: str, speaker: Subject) -> tuple[Tree, list[Dependent]]:
+def nominal_predicate(doc: DocumentContext, budget: int, relation: str, actor: Subject) -> tuple[Tree, list[Dependent]]:
     """Make a nominal predicate and its copula: `is very old`, `is a teacher`."""
-    copula = auxiliary(voice, "copula", speaker.features, "cop")
-    number = "Plur" if "Number=Plur" in speaker.features else "Sing"
-    case = voice.case("Nom")
-    if voice.chance.happens(0.4):
-        return common_noun(voice, 1 + voice.chance.below(max(1, budget)), relation, case, number), [copula]
-    subject_feats = speaker.tree.word.feats if speaker.tree else ""
-    gender = next((gender for gender in voice.language.genders if f"Gender={gender}" in subject_feats), "")
-    word = voice.agreeing(voice.content("adjective"), voice.morphology.nominal[case, gender, number])
-    degree = [degree_adverb(voice)] if budget > 3 and voice.chance.happens(0.3) else []
-    return phrase(word, relation, degree), [copula]
+    copula = function_word(doc, "copula", actor.features)
+    number = "Plur" if "Number=Plur" in actor.features else "Sing"
+    case = doc.case("Nom")
+    if doc.rng.happens(0.4):
+        return common_noun(doc, 1 + doc.rng.below(max(1, budget)), relation, case, number), [copula]
+    subject_feats = actor.tree.word.feats if actor.tree else ""
+    gender = next((gender for gender in doc.language.genders if f"Gender={gender}" in subject_feats), "")
+    word = doc.agreeing(doc.content("adjective"), doc.morphology.nominal[case, gender, number])
+    return phrases.graded(doc, word, relation, 0.3 if budget > 3 else 0), [copula]
 
 
-def objects(voice: Voice, budget: int, frame: str, arrangement: str) -> list[Dependent]:
+def objects(doc: DocumentContext, budget: int, frame: str, arrangement: str) -> list[Dependent]:
     """Make the objects of a verb: noun phrases, clauses or infinitives."""
-    half = 1 + voice.chance.below(max(1, budget // 2))
-    if frame == "transitive":
-        return [argument(arrangement, "O", noun_phrase(voice, half, "obj", voice.case("Acc")))]
-    if frame == "ditransitive":
-        thing = argument(arrangement, "O", noun_phrase(voice, half, "obj", voice.case("Acc")))
-        receiver = noun_phrase(voice, 1, "iobj", voice.case("Dat"))
-        return [thing, Dependent(thing.slot - 0.5, thing.before, receiver)]
+    half = 1 + doc.rng.below(max(1, budget // 2))
+    if frame in ("transitive", "ditransitive"):
+        direct = argument(arrangement, "O", noun_phrase(doc, half, "obj", doc.case("Acc")))
+        if frame == "transitive":
+            return [direct]
+        indirect = noun_phrase(doc, 1, "iobj", doc.case("Dat"))
+        return [direct, Dependent(direct.slot - 0.5, direct.before, indirect)]
     if frame == "saying":
-        content = clause(voice, budget - 1, "ccomp")
-        return [argument(arrangement, "O", extend(content, [marker(voice, "complementizer")]))]
+        content = clause(doc, budget - 1, "ccomp")
+        return [argument(arrangement, "O", extend(content, function_word(doc, "complementizer")))]
     if frame == "wanting":
-        return [argument(arrangement, "O", infinitive(voice, budget, "xcomp"))]
-    if frame == "passive" and budget > 2 and voice.chance.happens(0.3):
-        agent = marked_noun_phrase(voice, half + 1, "obl:agent", "Ins", "Erg", "Abl")
-        return [Dependent(OBLIQUE, stands_before(voice, arrangement), agent)]
+        return [argument(arrangement, "O", infinitive(doc, budget, "xcomp"))]
+    if frame == "passive" and budget > 2 and doc.rng.happens(0.3):
+        agent = marked_noun_phrase(doc, half + 1, "obl:agent", "Ins", "Erg", "Abl")
+        return [Dependent(Slot.OBLIQUE, stands_before(doc, arrangement), agent)]
     return []
 
 
@@ -237,141 +226,127 @@ def objects(voice: Voice, budget: int, frame: str, arrangement: str) -> list[Dep
 def clause_adjuncts(language: Language) -> Menu[Clause]:
     """Return the optional dependents of a clause."""
     return menu(
-        [
-            Option(1, 2.0, adverb),
-            Option(1, 0.5, time),
-            Option(2, 5.0, oblique),
-            Option(4, 2.0, second_predicate),
-            Option(6, 3.0, second_clause),
-            Option(6, 3.0 * language.embedding, adverbial_clause),
-            Option(7, 0.7, afterthought),
-        ]
+        Option(1, 2.0, phrases.adverb),
+        Option(1, 0.5, time),
+        Option(2, 5.0, oblique),
+        Option(4, 2.0, second_predicate),
+        Option(6, 3.0, second_clause),
+        Option(6, 3.0 * language.embedding, adverbial_clause),
+        Option(7, 0.7, parataxis),
     )
 
 
-def oblique(voice: Voice, budget: int, context: Clause) -> Dependent:
+def oblique(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
     """`in the old town`."""
-    tree = marked_noun_phrase(voice, budget, "obl", "Loc", "Ins", "Abl", "Com", "Ess", "Dat")
-    return Dependent(OBLIQUE, stands_before(voice, context.arrangement), tree)
+    tree = marked_noun_phrase(doc, budget, "obl", "Loc", "Ins", "Abl", "Com", "Ess", "Dat")
+    return Dependent(Slot.OBLIQUE, stands_before(doc, context.arrangement), tree)
 
 
-def time(voice: Voice, budget: int, context: Clause) -> Dependent:
+def time(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
     """Make a bare noun of time: `yesterday`."""
-    lexeme = voice.chance.draw(voice.lexicon.words["time"])
-    features = voice.morphology.nominal[voice.case("Acc"), lexeme.gender, "Sing"]
-    tree = Tree(voice.inflect(lexeme, features), "obl:tmod")
-    return Dependent(OBLIQUE, stands_before(voice, context.arrangement), tree)
+    lexeme = doc.rng.draw(doc.lexicon.words["time"])
+    tree = Tree(doc.singular(lexeme, doc.case("Acc")), "obl:tmod")
+    return Dependent(Slot.OBLIQUE, stands_before(doc, context.arrangement), tree)
 
 
-def second_predicate(voice: Voice, budget: int, context: Clause) -> Dependent:
+def second_predicate(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
     """Make a conjoined predicate with the same subject: `and left`."""
-    tree = predicate(voice, budget - 1, "conj", Subject(None, context.features))
-    return Dependent(CONJOINED, AFTER, extend(tree, [coordinator(voice)]))
+    tree = predicate(doc, budget - 1, "conj", Subject(None, context.features))
+    return Dependent(Slot.CONJOINED, AFTER, extend(tree, function_word(doc, "coordinator")))
 
 
-def second_clause(voice: Voice, budget: int, context: Clause) -> Dependent:
+def second_clause(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
     """`, and the door fell shut`; or without its verb, `, and we tea`."""
-    opening = [comma_before(), coordinator(voice)]
-    if context.transitive and voice.chance.happens(voice.language.gapping):
-        return Dependent(CONJOINED, AFTER, extend(gapped_clause(voice), opening))
-    return Dependent(CONJOINED, AFTER, extend(clause(voice, budget - 2, "conj"), opening))
+    opening = [COMMA_BEFORE, function_word(doc, "coordinator")]
+    if context.transitive and doc.rng.happens(doc.language.gapping):
+        return Dependent(Slot.CONJOINED, AFTER, extend(gapped_clause(doc), *opening))
+    return Dependent(Slot.CONJOINED, AFTER, extend(clause(doc, budget - 2, "conj"), *opening))
 
 
-def gapped_clause(voice: Voice) -> Tree:
+def gapped_clause(doc: DocumentContext) -> Tree:
     """`we tea`, after `they drink coffee`: the subject stands for the verb, the object is its orphan."""
-    tree = noun_phrase(voice, 2, "conj", voice.case("Nom"))
-    orphan = noun_phrase(voice, 2, "orphan", voice.case("Acc"))
-    return extend(tree, [Dependent(ARGUMENT, AFTER, orphan)])
+    tree = noun_phrase(doc, 2, "conj", doc.case("Nom"))
+    orphan = noun_phrase(doc, 2, "orphan", doc.case("Acc"))
+    return extend(tree, Dependent(Slot.ARGUMENT, AFTER, orphan))
 
 
-def adverbial_clause(voice: Voice, budget: int, context: Clause) -> Dependent:
+def adverbial_clause(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
     """`because it was late`, before or after what it explains."""
-    before = stands_before(voice, context.arrangement)
-    tree = extend(clause(voice, budget - 2, "advcl"), [marker(voice, "subordinator")])
-    return Dependent(ADVERBIAL, before, extend(tree, [comma_after()]) if before else tree)
+    before = stands_before(doc, context.arrangement)
+    tree = extend(clause(doc, budget - 2, "advcl"), function_word(doc, "subordinator"))
+    return Dependent(Slot.ADVERBIAL, before, extend(tree, COMMA_AFTER) if before else tree)
 
 
-def afterthought(voice: Voice, budget: int, context: Clause) -> Dependent:
+def parataxis(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
     """Make a paratactic clause: `; we were tired`."""
-    sign = punctuation(voice.chance.choose((";", ":", "–")))
-    tree = extend(clause(voice, budget - 1, "parataxis"), [Dependent(COMMA, BEFORE, sign)])
-    return Dependent(AFTERTHOUGHT, AFTER, tree)
+    sign = punctuation(doc.rng.choose((";", ":", "–")), Slot.COMMA, before=True)
+    tree = extend(clause(doc, budget - 1, "parataxis"), sign)
+    return Dependent(Slot.PARATAXIS, AFTER, tree)
 
 
-OPENING, FULL_STOP = COMMA + 1, COMMA + 2
-
-QUOTES = ("“", "”")
-
-
-def sentence(voice: Voice, length: int) -> Tree:
+def sentence(doc: DocumentContext, length: int) -> Tree:
     """Make a sentence of about `length` words."""
-    genre, chance = voice.genre, voice.chance
-    if length <= 2 or chance.happens(genre.fragments):
-        return fragment(voice, length)
-    if chance.happens(genre.questions):
-        return question(voice, length)
-    if chance.happens(genre.commands):
-        return command(voice, length)
-    if length >= 8 and chance.happens(genre.quotations):
-        return quotation(voice, length)
-    return statement(voice, length)
+    genre, rng = doc.genre, doc.rng
+    if length <= 2 or rng.happens(genre.fragments):
+        return fragment(doc, length)
+    if rng.happens(genre.questions):
+        return question(doc, length)
+    if rng.happens(genre.commands):
+        return command(doc, length)
+    if length >= 8 and rng.happens(genre.quotations):
+        return quotation(doc, length)
+    return statement(doc, length)
 
 
 def closed(tree: Tree, sign: str) -> Tree:
     """Add the final punctuation."""
-    return extend(tree, [Dependent(FULL_STOP, AFTER, punctuation(sign))])
+    return extend(tree, punctuation(sign, Slot.FULL_STOP, before=False))
 
 
-def statement(voice: Voice, length: int) -> Tree:
-    """Make a statement: `The old man sang.`."""
-    tree = clause(voice, length - 1, "root")
-    if voice.chance.happens(0.02):
-        tree = extend(tree, [exclamation(voice)])
+def statement(doc: DocumentContext, length: int) -> Tree:
+    """Make a statement: `The old man sang.`, perhaps with an interjection, `Oh, ...`."""
+    tree = clause(doc, length - 1, "root")
+    if doc.rng.happens(0.02):
+        interjection = extend(Tree(doc.function("interjection"), "discourse"), COMMA_AFTER)
+        tree = extend(tree, Dependent(Slot.OPENING, BEFORE, interjection))
     return closed(tree, ".")
 
 
-def question(voice: Voice, length: int) -> Tree:
+def question(doc: DocumentContext, length: int) -> Tree:
     """Make a question: `Why did the old man sing?`."""
-    tree = clause(voice, max(2, length - 2), "root")
-    if voice.chance.happens(0.6):
-        tree = extend(tree, [Dependent(OPENING, BEFORE, Tree(voice.function("question"), "advmod"))])
+    tree = clause(doc, max(2, length - 2), "root")
+    if doc.rng.happens(0.6):
+        tree = extend(tree, function_word(doc, "question"))
     return closed(tree, "?")
 
 
-def command(voice: Voice, length: int) -> Tree:
+def command(doc: DocumentContext, length: int) -> Tree:
     """Make a command: `Ada, sing it!`."""
-    tree = predicate(voice, length - 1, "root", Subject(None, IMPERATIVE))
-    if length > 4 and voice.chance.happens(0.3):
-        called = name(voice, 1, voice.case("Nom"), "vocative")
-        tree = extend(tree, [Dependent(OPENING, BEFORE, extend(called, [comma_after()]))])
-    return closed(tree, voice.chance.choose("!."))
+    tree = predicate(doc, length - 1, "root", Subject(None, IMPERATIVE))
+    if length > 4 and doc.rng.happens(0.3):
+        called = name(doc, 1, doc.case("Nom"), "vocative")
+        tree = extend(tree, Dependent(Slot.OPENING, BEFORE, extend(called, COMMA_AFTER)))
+    return closed(tree, doc.rng.choose("!."))
 
 
-def quotation(voice: Voice, length: int) -> Tree:
+def quotation(doc: DocumentContext, length: int) -> Tree:
     """Make a quotation: `“The old man sang”, said Ada.`."""
-    content = clause(voice, length - 6, "ccomp")
-    left, right = (punctuation(sign) for sign in QUOTES)
-    quoted = extend(content, [Dependent(COMMA, BEFORE, left), Dependent(COMMA, AFTER, right)])
-    speaker = name(voice, 1, voice.case("Nom"), "nsubj")
-    verb = voice.inflect(voice.content("saying"), voice.morphology.finite[voice.tense(), "3", "Sing"])
-    subject_slot = argument(voice.chance.draw(arrangements(voice.language)), "S", speaker)
-    opening = Dependent(OPENING, BEFORE, extend(quoted, [comma_after()]))
-    return closed(extend(Tree(verb, "root"), [subject_slot, opening]), ".")
+    content = clause(doc, length - 6, "ccomp")
+    quotes = punctuation("“", Slot.COMMA, before=True), punctuation("”", Slot.COMMA, before=False)
+    speaker = name(doc, 1, doc.case("Nom"), "nsubj")
+    verb = doc.inflect(doc.content("saying"), doc.morphology.finite[doc.tense(), "3", "Sing"])
+    subject_slot = argument(doc.rng.draw(phrases.arrangements(doc.language)), "S", speaker)
+    opening = Dependent(Slot.OPENING, BEFORE, extend(extend(content, *quotes), COMMA_AFTER))
+    return closed(extend(Tree(verb, "root"), subject_slot, opening), ".")
 
 
-def fragment(voice: Voice, length: int) -> Tree:
+def fragment(doc: DocumentContext, length: int) -> Tree:
     """Make a sentence without a verb: `Oh!`, `Ada Vey`, `The sea.`."""
-    if length <= 3 and voice.chance.happens(0.4):
-        tree = Tree(voice.function("interjection"), "root")
+    if length <= 3 and doc.rng.happens(0.4):
+        tree = Tree(doc.function("interjection"), "root")
         if length == 3:
-            called = name(voice, 1, voice.case("Nom"), "vocative")
-            tree = extend(tree, [Dependent(0, AFTER, extend(called, [comma_before()]))])
+            called = name(doc, 1, doc.case("Nom"), "vocative")
+            tree = extend(tree, Dependent(0, AFTER, extend(called, COMMA_BEFORE)))
     else:
-        tree = noun_phrase(voice, max(1, length - 1), "root", voice.case("Nom"))
-    return tree if length == 1 else closed(tree, voice.chance.choose("..!"))
-
-
-def exclamation(voice: Voice) -> Dependent:
-    """Make an interjection before a sentence: `Oh, ...`."""
-    cry = Tree(voice.function("interjection"), "discourse")
-    return Dependent(OPENING, BEFORE, extend(cry, [comma_after()]))
+        tree = noun_phrase(doc, max(1, length - 1), "root", doc.case("Nom"))
+    return tree if length == 1 else closed(tree, doc.rng.choose("..!"))

@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from deadheat.errors import InputError, NameUnknown
 
 
-def not_shares(where: str, owner: object, names: Sequence[str]) -> Iterator[str]:
-    """Yield errors for parameters outside of 0 to 1."""
-    for name in names:
-        value = getattr(owner, name)
-        if not 0 <= value <= 1:
-            yield f"{where}: {name} is {value}; expected a number from 0 to 1"
+def check_parameters(
+    kind: str,
+    owner: Any,
+    shares: Sequence[str],
+    minima: Mapping[str, float],
+    *,
+    extra: Iterable[str] = (),
+    punctuation: str = "_",
+) -> None:
+    """Raise all errors of a language, genre or system at once, one line each.
 
-
-def too_small(where: str, owner: object, least: Mapping[str, float]) -> Iterator[str]:
-    """Yield errors for parameters that are infinite or below a bound."""
-    for name, bound in least.items():
-        value = getattr(owner, name)
-        if not bound <= value < float("inf"):
-            yield f"{where}: {name} is {value}; expected {bound} or more"
-
-
-def not_a_name(where: str, name: str) -> Iterator[str]:
-    """Yield an error for a name that cannot be part of an identifier or of a file name."""
-    if not name or any(not character.isalnum() and character != "_" for character in name):
-        yield f"{where}: invalid name; expected letters, digits and underscores"
-
-
-def raise_all(errors: Sequence[str]) -> None:
-    """Raise all errors at once, one line each."""
+    The name must fit into identifiers and file names, `shares` must be from 0 to 1, and the parameters of `minima`
+    finite and not below these bounds.
+    """
+    errors = []
+    if not owner.name or any(not character.isalnum() and character not in punctuation for character in owner.name):
+        errors.append("invalid name; expected letters, digits and underscores")
+    values = {name: getattr(owner, name) for name in (*shares, *minima)}
+    errors += [f"{n} is {values[n]}; expected a number from 0 to 1" for n in shares if not 0 <= values[n] <= 1]
+    errors += [f"{n} is {values[n]}; expected {low} or more" for n, low in minima.items() if not low <= values[n] < inf]
+    errors += extra
     if errors:
-        raise InputError("\n".join(errors))
+        raise InputError("\n".join(f"{kind} {owner.name!r}: {error}" for error in errors))
 
 
 Side = Literal["before", "after"]
 
-SIDES = ("before", "after")
 SIDED = ("adposition", "adjective", "genitive", "relative", "auxiliary", "subordinator")
 SHARES = (
     *("ambiguity", "numerals", "syncretism", "nonprojectivity", "adpositions", "dropped_subjects"),
@@ -73,10 +70,8 @@ class Genre:
     past: float = 0.6  # share of finite verbs in the past tense
 
     def __post_init__(self) -> None:
-        where = f"genre {self.name!r}"
         shares = ("fragments", "questions", "commands", "quotations", "past")
-        minima = {"weight": 0.001, "length": 0.1}
-        raise_all([*not_a_name(where, self.name), *not_shares(where, self, shares), *too_small(where, self, minima)])
+        check_parameters("genre", self, shares, {"weight": 0.001, "length": 0.1})
 
 
 GENRES = (
@@ -151,36 +146,28 @@ class Language:
         return hash(self.name)
 
     def __post_init__(self) -> None:
-        where = f"language {self.name!r}"
-        raise_all(
-            [
-                *not_a_name(where, self.name),
-                *not_shares(where, self, SHARES),
-                *too_small(where, self, MINIMA),
-                *_invalid_lists(where, self),
-            ]
-        )
+        check_parameters("language", self, SHARES, MINIMA, extra=_invalid_lists(self))
 
 
-def _invalid_lists(where: str, language: Language) -> Iterator[str]:
+def _invalid_lists(language: Language) -> Iterator[str]:
     for name in ("consonants", "vowels"):
         letters = getattr(language, name)
         if len(set(letters)) < 3 or not letters.isalpha():
-            yield f"{where}: {name} are {letters!r}; expected three or more letters"
+            yield f"{name} are {letters!r}; expected three or more letters"
     for name in ("cases", "genders", "tenses", "genres"):
         values = getattr(language, name)
         if len(set(values)) != len(values):
-            yield f"{where}: {name} has a value twice; expected each once"
+            yield f"{name} has a value twice; expected each once"
     if not language.tenses or not language.genres:
-        yield f"{where}: no tenses or no genres; expected one or more of each"
+        yield "no tenses or no genres; expected one or more of each"
     for name in SIDED:
         side = getattr(language, name)
-        if side not in SIDES:
-            yield f"{where}: {name} is {side!r}; expected 'before' or 'after'"
+        if side not in ("before", "after"):
+            yield f"{name} is {side!r}; expected 'before' or 'after'"
     orders = dict(language.arrangements)
     if not orders or not all(order in ARRANGEMENTS and weight > 0 for order, weight in orders.items()):
         expected = f"some of {', '.join(ARRANGEMENTS)} with weights"
-        yield f"{where}: arrangements are {language.arrangements}; expected {expected}"
+        yield f"arrangements are {language.arrangements}; expected {expected}"
 
 
 VELANI = Language(name="velani", ambiguity=0.35, agreement=False)
@@ -216,7 +203,6 @@ OSTREVAN = Language(
     zipf=2.4,
     cases=("Nom", "Gen", "Dat", "Acc", "Loc", "Ins"),
     genders=("Fem", "Masc", "Neut"),
-    tenses=("Past", "Pres", "Fut"),
     syncretism=0.4,
     arrangements=(("SVO", 5.0), ("OVS", 2.0), ("SOV", 1.5), ("VSO", 1.5), ("OSV", 1.0), ("VOS", 1.0)),
     nonprojectivity=0.3,
@@ -246,7 +232,6 @@ DZARI = Language(
     zipf=2.0,
     agglutinative=True,
     cases=("Nom", "Erg", "Dat", "Gen", "Ins", "Ess"),
-    tenses=("Past", "Pres", "Fut"),
     arrangements=(("SOV", 6.0), ("SVO", 4.0)),
     adposition="after",
     genitive="before",

@@ -1,15 +1,144 @@
-"""The lexicon of a language, and the context in which a document draws words from it."""
+"""The words of a language: inflection, the lexicon, and the context in which a document draws words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
-from deadheat.testbed.chance import Chance, Weighted, zipfian
 from deadheat.testbed.language import Genre, Language
-from deadheat.testbed.morphology import Features, Lexeme, Morphology, WordForm
+from deadheat.testbed.rng import Rng, Weighted, zipfian
+
+Features = tuple[str, ...]
+"""Features such as `Number=Plur`, sorted by name."""
+Paradigm = Mapping[tuple[str, str, str], Features]
+Endings = dict[tuple[str, Features], str]
+
+NUMBERS = ("Sing", "Plur")
+PERSONS = ("1", "2", "3")
+
+INFINITIVE: Features = ("VerbForm=Inf",)
+IMPERATIVE: Features = ("Mood=Imp", "VerbForm=Fin")
+PARTICIPLE: Features = ("Tense=Past", "VerbForm=Part")
+PASSIVE: Features = ("Tense=Past", "VerbForm=Part", "Voice=Pass")
+
+# A tag has the class and these features: `N.acc.plur`.
+XPOS_CLASS = {"NOUN": "N", "PROPN": "NP", "VERB": "V", "AUX": "VA", "ADJ": "A", "ADV": "R", "PRON": "P", "DET": "D",
+              "ADP": "I", "NUM": "M", "PART": "T", "CCONJ": "CC", "SCONJ": "CS", "INTJ": "U", "X": "X"}  # fmt: skip
+XPOS_FEATURES = ("Case", "Number", "Tense", "VerbForm", "PronType")
+
+
+class Lexeme(NamedTuple):
+    """A lexical entry: citation form, class and inherent features."""
+
+    lemma: str
+    upos: str
+    paradigm: str = ""
+    inherent: Features = ()
+    gender: str = ""
+
+
+class WordForm(NamedTuple):
+    """An inflected word with its annotation."""
+
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+
+
+@dataclass(frozen=True, slots=True)
+class Morphology:
+    """The paradigms of a language: combinations of features and their endings."""
+
+    vowels: str
+    nominal: Paradigm
+    """Features of nouns and what agrees with them, by case, gender and number."""
+    finite: Paradigm
+    """Features of finite verbs, by tense, person and number."""
+    endings: Endings
+    """Endings by paradigm and features; what is not listed has none."""
+
+    def inflect(self, lexeme: Lexeme, features: Features) -> WordForm:
+        """Inflect a word for these features."""
+        ending = self.endings.get((lexeme.paradigm, features), "")
+        stem = lexeme.lemma
+        if ending and ending[0] in self.vowels and stem[-1] in self.vowels:
+            stem = stem[:-1]
+        all_features = sorted({*lexeme.inherent, *features})
+        values = dict(feature.split("=") for feature in all_features)
+        tag = [XPOS_CLASS[lexeme.upos], *(values[name].lower() for name in XPOS_FEATURES if name in values)]
+        return WordForm(stem + ending, lexeme.lemma, lexeme.upos, ".".join(tag), "|".join(all_features) or "_")
+
+
+@cache
+def morphology(language: Language) -> Morphology:
+    """Make the paradigms of a language from its name and parameters."""
+    nominal = {
+        (case, gender, number): _named(Case=case, Gender=gender, Number=number)
+        for case, gender, number in product(language.cases or ("",), ("", *language.genders), NUMBERS)
+    }
+    finite = {
+        (tense, person, number): _named(Mood="Ind", Number=number, Person=person, Tense=tense, VerbForm="Fin")
+        for tense, person, number in product(language.tenses, PERSONS, NUMBERS)
+    }
+    rng = Rng(language.name, "endings")
+    endings = (_agglutinated if language.agglutinative else _fused)(language, rng, nominal, finite)
+    endings["verb", PARTICIPLE] = endings["verb", PASSIVE] = next(_new_endings(language, rng))
+    return Morphology(language.vowels, nominal, finite, endings)
+
+
+def _named(**values: str) -> Features:
+    return tuple(f"{name}={value}" for name, value in sorted(values.items()) if value)
+
+
+def _fused(language: Language, rng: Rng, nominal: Paradigm, finite: Paradigm) -> Endings:
+    """Make one ending per combination of features; some repeat the previous one."""
+    cells = [(f"noun {gender}".rstrip(), features) for (_, gender, _), features in nominal.items()]
+    for paradigm, table in (("adjective", nominal), ("pronoun", nominal), ("verb", finite)):
+        cells += [(paradigm, features) for features in table.values()]
+    endings: Endings = {}
+    paradigm, ending = "", ""
+    for cell in sorted(cells, key=lambda cell: cell[0]):
+        if cell[0] != paradigm:
+            # The first cell of a paradigm, the citation form, is the bare stem.
+            paradigm, ending, fresh = cell[0], "", _new_endings(language, rng)
+        elif not rng.happens(language.syncretism):
+            ending = next(fresh)
+        endings[cell] = ending
+    return endings
+
+
+def _agglutinated(language: Language, rng: Rng, nominal: Paradigm, finite: Paradigm) -> Endings:
+    """Make one ending per feature, to be concatenated; singular, citation case and first tense have none."""
+    fresh = _new_endings(language, rng)
+    number = dict(zip(NUMBERS, ("", next(fresh)), strict=True))
+    case = {"": ""} | {name: next(fresh) if rank else "" for rank, name in enumerate(language.cases)}
+    tense = {name: next(fresh) if rank else "" for rank, name in enumerate(language.tenses)}
+    person = {name: next(fresh) for name in PERSONS}
+    endings = {}
+    for (c, gender, n), features in nominal.items():
+        for paradigm in (f"noun {gender}".rstrip(), "adjective", "pronoun"):
+            endings[paradigm, features] = number[n] + case[c]
+    for (t, p, n), features in finite.items():
+        endings["verb", features] = tense[t] + number[n] + person[p]
+    return endings
+
+
+def _new_endings(language: Language, rng: Rng) -> Iterator[str]:
+    """Yield endings of one or two sounds, without repetition as long as possible."""
+    seen: set[str] = set()
+    while True:
+        vowel, consonant = rng.choose(language.vowels), rng.choose(language.consonants)
+        ending = rng.choose((vowel, vowel + consonant, vowel + consonant, consonant + vowel))
+        if len(seen) >= 2 * len(language.vowels) * len(language.consonants):
+            seen.clear()
+        if ending not in seen:
+            seen.add(ending)
+            yield ending
 
 
 class FunctionWords(NamedTuple):
@@ -41,7 +170,7 @@ FUNCTION_WORDS: Mapping[str, FunctionWords] = {
     "second person": FunctionWords(1, "PRON", "pronoun", ("Person=2", "PronType=Prs")),
     "third person": FunctionWords(1, "PRON", "pronoun", ("Person=3", "PronType=Prs")),
     "relative": FunctionWords(1, "PRON", "pronoun", ("PronType=Rel",)),
-    "somebody": FunctionWords(4, "PRON", "pronoun", ("PronType=Ind",)),
+    "indefinite pronoun": FunctionWords(4, "PRON", "pronoun", ("PronType=Ind",)),
     "coordinator": FunctionWords(3, "CCONJ"),
     "subordinator": FunctionWords(8, "SCONJ"),
     "complementizer": FunctionWords(2, "SCONJ"),
@@ -85,9 +214,9 @@ class Lexicon:
 @cache
 def lexicon(language: Language) -> Lexicon:
     """Make the lexicon of a language from its name and parameters."""
-    chance = Chance(language.name, "lexicon")
+    rng = Rng(language.name, "lexicon")
+    coiner = Coiner(language, rng)
     stems: dict[str, list[str]] = {}
-    coiner = _coiner(language, chance)
     words: dict[str, Weighted[Lexeme]] = {}
     topical: dict[str, list[Weighted[Lexeme]]] = {}
     lent: list[str] = []
@@ -99,60 +228,53 @@ def lexicon(language: Language) -> Lexicon:
     for name, many in CONTENT_WORDS.items():
         count = max(20, round(many.share * language.lexicon))
         stems[name] = coiner.stems(count, stems.get(many.lender, []), syllables=2)
-        lexemes = [_content(language, chance, many, stem) for stem in stems[name]]
+        lexemes = [_content(language, rng, many, stem) for stem in stems[name]]
         words[name] = zipfian(lexemes, exponent=language.zipf)
         topics = min(language.topics, count)
         topical[name] = [zipfian(lexemes[topic::topics], exponent=language.zipf) for topic in range(topics)]
     return Lexicon(words, topical)
 
 
-def _content(language: Language, chance: Chance, kind: ContentWords, stem: str) -> Lexeme:
+def _content(language: Language, rng: Rng, kind: ContentWords, stem: str) -> Lexeme:
     if kind.paradigm == "noun":
-        gender = chance.choose(language.genders) if language.genders else ""
+        gender = rng.choose(language.genders) if language.genders else ""
         lemma = stem.capitalize() if kind.upos == "PROPN" and language.capitals else stem
         return Lexeme(lemma, kind.upos, f"noun {gender}".rstrip(), gender=gender)
     return Lexeme(stem, kind.upos, kind.paradigm, INHERENT.get(kind.upos, ()))
 
 
-class Coiner(NamedTuple):
+class Coiner:
     """Makes new words from the sounds of a language, without repetition."""
 
-    ambiguity: float
-    chance: Chance
-    open_syllables: tuple[str, ...]
-    closed_syllables: tuple[str, ...]
-    coined: set[str]
+    def __init__(self, language: Language, rng: Rng) -> None:
+        self.ambiguity = language.ambiguity
+        self.rng = rng
+        self.open_syllables = [onset + vowel for onset in language.consonants for vowel in language.vowels]
+        self.closed_syllables = [syllable + coda for syllable in self.open_syllables for coda in language.consonants]
+        self.coined: set[str] = set()
 
     def stems(self, count: int, lender: Sequence[str], *, syllables: int) -> list[str]:
         """Make stems in order of frequency: rarer ones are longer, and some are shared with another class."""
         stems: dict[str, None] = {}
         while len(stems) < count:
-            if lender and self.chance.happens(self.ambiguity):
+            if lender and self.rng.happens(self.ambiguity):
                 # Of a similar rank, so that frequent words are as often ambiguous as rare ones.
-                stem = lender[self.chance.below(min(2 * len(stems) + 5, len(lender)))]
+                stem = lender[self.rng.below(min(2 * len(stems) + 5, len(lender)))]
             else:
-                stem = self.coin(syllables + (len(stems) > 30) * self.chance.below(3))
+                stem = self.coin(syllables + (len(stems) > 30) * self.rng.below(3))
             stems[stem] = None
         return list(stems)
 
     def coin(self, syllables: int) -> str:
-        """Make a new word."""
+        """Make a new word; every third syllable is closed by a consonant."""
+        rng = self.rng
         while True:
-            stem = "".join([self.syllable() for _ in range(syllables)])
+            kinds = (self.closed_syllables if rng.happens(1 / 3) else self.open_syllables for _ in range(syllables))
+            stem = "".join([rng.choose(kind) for kind in kinds])
             if stem not in self.coined:
                 self.coined.add(stem)
                 return stem
-            syllables += self.chance.happens(0.1)
-
-    def syllable(self) -> str:
-        """Make a syllable, every third one closed by a consonant."""
-        return self.chance.choose(self.closed_syllables if self.chance.happens(1 / 3) else self.open_syllables)
-
-
-def _coiner(language: Language, chance: Chance) -> Coiner:
-    onsets = tuple(consonant + vowel for consonant in language.consonants for vowel in language.vowels)
-    closed = tuple(onset + consonant for onset in onsets for consonant in language.consonants)
-    return Coiner(language.ambiguity, chance, onsets, closed, set())
+            syllables += rng.happens(0.1)
 
 
 # Share of names that belong to the cast of the document.
@@ -160,34 +282,38 @@ CAST_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class DocumentContext:
     """The context of a document for the grammar."""
 
     language: Language
     lexicon: Lexicon
     morphology: Morphology
     inflect: Callable[[Lexeme, Features], WordForm]
-    chance: Chance
+    rng: Rng
     genre: Genre
     topic: int
     cast: tuple[Lexeme, ...]
 
     def content(self, kind: str) -> Lexeme:
         """Draw a content word, often one of the topic of the document."""
-        if self.chance.happens(self.language.topicality):
+        if self.rng.happens(self.language.topicality):
             topics = self.lexicon.topical[kind]
-            return self.chance.draw(topics[self.topic % len(topics)])
-        return self.chance.draw(self.lexicon.words[kind])
+            return self.rng.draw(topics[self.topic % len(topics)])
+        return self.rng.draw(self.lexicon.words[kind])
 
     def name(self) -> Lexeme:
         """Draw a name, often one of the cast of the document."""
-        if self.chance.happens(CAST_SHARE):
-            return self.chance.choose(self.cast)
-        return self.chance.draw(self.lexicon.words["name"])
+        if self.rng.happens(CAST_SHARE):
+            return self.rng.choose(self.cast)
+        return self.rng.draw(self.lexicon.words["name"])
 
     def function(self, kind: str, features: Features = ()) -> WordForm:
         """Draw a function word of this kind, and inflect it."""
-        return self.inflect(self.chance.draw(self.lexicon.words[kind]), features)
+        return self.inflect(self.rng.draw(self.lexicon.words[kind]), features)
+
+    def singular(self, noun: Lexeme, case: str) -> WordForm:
+        """Inflect a noun or name in the singular."""
+        return self.inflect(noun, self.morphology.nominal[case, noun.gender, "Sing"])
 
     def agreeing(self, lexeme: Lexeme, features: Features) -> WordForm:
         """Inflect a word for the features of its noun, if the language has agreement."""
@@ -201,6 +327,6 @@ class Voice:
     def tense(self) -> str:
         """Draw a tense by the genre."""
         tenses = self.language.tenses
-        if self.chance.happens(self.genre.past):
+        if self.rng.happens(self.genre.past):
             return tenses[0]
-        return self.chance.choose(tenses)
+        return self.rng.choose(tenses)

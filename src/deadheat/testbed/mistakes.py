@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from deadheat.testbed.chance import Chance, Weighted, weighted
 from deadheat.testbed.conllu import Word
+from deadheat.testbed.rng import Rng, Weighted, weighted
 
 
 def _parse_weights(table: Mapping[str, str]) -> Mapping[str, Weighted[str]]:
@@ -113,48 +113,48 @@ def make_inventory(words: Iterable[Word]) -> Inventory:
     )
 
 
-def wrong_upos(chance: Chance, upos: str) -> str:
+def wrong_upos(rng: Rng, upos: str) -> str:
     """Draw another part of speech."""
-    return chance.draw(CONFUSABLE_UPOS.get(upos, DEFAULT_UPOS))
+    return rng.draw(CONFUSABLE_UPOS.get(upos, DEFAULT_UPOS))
 
 
-def wrong_relation(chance: Chance, relation: str) -> str:
+def wrong_relation(rng: Rng, relation: str) -> str:
     """Draw another main relation."""
-    return chance.draw(CONFUSABLE_RELATIONS.get(relation.split(":")[0], DEFAULT_RELATION))
+    return rng.draw(CONFUSABLE_RELATIONS.get(relation.split(":")[0], DEFAULT_RELATION))
 
 
-def wrong_xpos(chance: Chance, word: Word, inventory: Inventory) -> str:
+def wrong_xpos(rng: Rng, word: Word, inventory: Inventory) -> str:
     """Draw another tag of the same class by frequency, or else one of a confusable class."""
-    for upos in (word.upos, word.upos, wrong_upos(chance, word.upos)):
+    for upos in (word.upos, word.upos, wrong_upos(rng, word.upos)):
         tags = inventory.xpos.get(upos)
         if tags:
-            tag = chance.draw(tags)
+            tag = rng.draw(tags)
             if tag != word.xpos:
                 return tag
     return "X" if word.xpos != "X" else "Y"
 
 
-def wrong_feats(chance: Chance, word: Word, inventory: Inventory) -> str:
+def wrong_feats(rng: Rng, word: Word, inventory: Inventory) -> str:
     """Change, remove or add one feature."""
     features = _split(word.feats)
     compared = [i for i, feature in enumerate(features) if feature.split("=")[0] in COMPARED_FEATURES]
     if not compared:
-        return "|".join(sorted([*features, chance.choose(("Number=Sing", "Degree=Pos", "Foreign=Yes"))]))
-    i = chance.choose(compared)
+        return "|".join(sorted([*features, rng.choose(("Number=Sing", "Degree=Pos", "Foreign=Yes"))]))
+    i = rng.choose(compared)
     name, _, value = features[i].partition("=")
     others = [other for other in inventory.values.get(name, ()) if other != value]
-    if others and chance.happens(0.75):
-        features[i] = f"{name}={chance.choose(others)}"
+    if others and rng.happens(0.75):
+        features[i] = f"{name}={rng.choose(others)}"
     else:
         del features[i]
     return "|".join(features) or "_"
 
 
-def wrong_lemma(chance: Chance, word: Word) -> str:
+def wrong_lemma(rng: Rng, word: Word) -> str:
     """Draw a wrong lemma: the form, or the lemma with a letter more or less."""
     lemma = word.lemma
     guesses = [word.form, lemma[:-1], lemma + lemma[-1:], lemma.lower()]
-    return chance.choose([guess for guess in guesses if guess not in ("", "_", lemma)])
+    return rng.choose([guess for guess in guesses if guess not in ("", "_", lemma)])
 
 
 def _split(feats: str) -> list[str]:
@@ -174,9 +174,7 @@ def error_rate(sizes: Sequence[int], uas: float) -> float:
     return min(1.0, (1 - uas) * sum(sizes) / movable) if movable else 0.0
 
 
-def possible_errors(
-    heads: Sequence[int], hardness: Sequence[float], threshold: float, chance: Chance
-) -> frozenset[int]:
+def possible_errors(heads: Sequence[int], hardness: Sequence[float], threshold: float, rng: Rng) -> frozenset[int]:
     """Return the numbers of the wrong words: those below the threshold, or one more or fewer."""
     if len(heads) == 1:
         return frozenset()
@@ -186,14 +184,14 @@ def possible_errors(
     if drawn == {root}:
         others = [number for number in range(1, len(heads) + 1) if number != root]
         hardest = min(others, key=lambda number: hardness[number - 1])
-        return drawn | {hardest} if chance.happens(0.5) else frozenset()
+        return drawn | {hardest} if rng.happens(0.5) else frozenset()
     if drawn == children:
         easiest = max(sorted(children), key=lambda number: hardness[number - 1])
-        return drawn | {root} if chance.happens(0.5) else drawn - {easiest}
+        return drawn | {root} if rng.happens(0.5) else drawn - {easiest}
     return drawn
 
 
-def reattach(heads: Sequence[int], wrong: frozenset[int], chance: Chance, *, multiple_roots: bool = False) -> list[int]:
+def reattach(heads: Sequence[int], wrong: frozenset[int], rng: Rng, *, multiple_roots: bool = False) -> list[int]:
     """Return the heads of a tree in which exactly these words have another head."""
     new_heads = list(heads)
     if not wrong:
@@ -203,32 +201,32 @@ def reattach(heads: Sequence[int], wrong: frozenset[int], chance: Chance, *, mul
         # Another wrong word becomes the root and the head of the old root.
         candidates = sorted(wrong - {old_root})
         near = [number for number in candidates if heads[number - 1] == old_root]
-        root, anchor = chance.choose(near or candidates), old_root
+        root, anchor = rng.choose(near or candidates), old_root
         new_heads[root - 1], new_heads[anchor - 1] = 0, root
     else:
         root = old_root
         kept = [number for number, head in enumerate(heads, start=1) if head == root and number not in wrong]
         deeper = [number for number in sorted(wrong) if heads[number - 1] != root]
-        anchor = kept[0] if kept else chance.choose(deeper)
+        anchor = kept[0] if kept else rng.choose(deeper)
         new_heads[anchor - 1] = root
     for number in sorted(wrong - {root, anchor}):
-        if multiple_roots and chance.happens(ROOTS_AMONG_ERRORS):
+        if multiple_roots and rng.happens(ROOTS_AMONG_ERRORS):
             new_heads[number - 1] = 0
         else:
             # The root is above every word, and the anchor stays a child of the root: one of them is possible.
             free = root if heads[number - 1] != root else anchor
-            new_heads[number - 1] = _wrong_head(new_heads, heads[number - 1], number, chance) or free
+            new_heads[number - 1] = _wrong_head(new_heads, heads[number - 1], number, rng) or free
     return new_heads
 
 
-def _wrong_head(heads: Sequence[int], right: int, number: int, chance: Chance) -> int:
+def _wrong_head(heads: Sequence[int], right: int, number: int, rng: Rng) -> int:
     """Draw a possible head near a word or near its right head; 0 if none is found."""
     for _ in range(TRIES):
-        around = number if chance.happens(0.5) else right
+        around = number if rng.happens(0.5) else right
         distance = 1
-        while chance.happens(0.5):
+        while rng.happens(0.5):
             distance += 1
-        head = around + distance if chance.happens(0.5) else around - distance
+        head = around + distance if rng.happens(0.5) else around - distance
         if 1 <= head <= len(heads) and head not in (number, right) and not _above(heads, number, head):
             return head
     return 0

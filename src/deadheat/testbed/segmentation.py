@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
-from deadheat.testbed.chance import Chance
 from deadheat.testbed.conllu import Sentence, Token, Word, depths, text_of
-from deadheat.testbed.systems import SimulatedSystem
+from deadheat.testbed.rng import Rng
 
 # In a text with multiword tokens, the share of cut words that become multiword tokens.
 FALSE_MULTIWORDS = 0.3
@@ -47,15 +46,15 @@ def join_tokens(first: Token, second: Token, start: int) -> NewToken:
     return NewToken(surface, second.space_after, (Piece(surface, _positions(start, first.words + second.words)),))
 
 
-def cut_token(token: Token, start: int, chance: Chance, *, multiwords: bool) -> list[NewToken]:
+def cut_token(token: Token, start: int, rng: Rng, *, multiwords: bool) -> list[NewToken]:
     """Cut a token in two, or turn a multiword token into a word, or a word into a multiword token."""
     surface, places = token.surface, _positions(start, token.words)
-    if token.words > 1 and (len(surface) == 1 or chance.happens(0.5)):
+    if token.words > 1 and (len(surface) == 1 or rng.happens(0.5)):
         return [NewToken(surface, token.space_after, (Piece(surface, places),))]
-    cut = surface.find(" ") if " " in surface else 1 + chance.below(len(surface) - 1)
+    cut = surface.find(" ") if " " in surface else 1 + rng.below(len(surface) - 1)
     left, right = surface[:cut], surface[cut:].lstrip()
     first, second = Piece(left, places[:1]), Piece(right, places[1:])
-    if token.words == 1 and multiwords and chance.happens(FALSE_MULTIWORDS):
+    if token.words == 1 and multiwords and rng.happens(FALSE_MULTIWORDS):
         return [NewToken(surface, token.space_after, (first, second))]
     spaced = left + right != surface
     return [NewToken(left, spaced, (first,)), NewToken(right, token.space_after, (second,))]
@@ -89,29 +88,24 @@ def rebuild(sentence: Sentence, tokens: Sequence[NewToken]) -> Sentence:
 
 
 def resegment(
-    sentences: Sequence[Sentence], documents: Sequence[int], system: SimulatedSystem, *, seed: int
+    predicted: Sequence[Sentence], documents: Sequence[int], rng: Rng, *, tokens: float, sentences: float
 ) -> list[Sentence]:
-    """Change tokens and sentences as often as the accuracies of the system say."""
-    chance = Chance("segments", system.name, seed)
-    multiwords = any(token.words > 1 for sentence in sentences for token in sentence.tokens)
+    """Change tokens and sentences so that these shares of them are kept."""
+    multiwords = any(token.words > 1 for sentence in predicted for token in sentence.tokens)
     result: list[Sentence] = []
-    for _, group in groupby(zip(documents, sentences, strict=True), key=lambda pair: pair[0]):
-        changed = [_retokenize(sentence, 1 - system.tokens, chance, multiwords=multiwords) for _, sentence in group]
-        result += _change_sentences(changed, 1 - system.sentences, chance)
-    return [_update_text(sentence) for sentence in result]
+    for _, group in groupby(zip(documents, predicted, strict=True), key=lambda pair: pair[0]):
+        changed = [_retokenize(sentence, 1 - tokens, rng, multiwords=multiwords) for _, sentence in group]
+        for sentence in _change_sentences(changed, 1 - sentences, rng):
+            text = f"# text = {text_of(sentence.tokens)}"
+            comments = (text if comment.startswith("# text =") else comment for comment in sentence.comments)
+            result.append(sentence._replace(comments=tuple(comments)))
+    return result
 
 
-def _update_text(sentence: Sentence) -> Sentence:
-    """Update the text comment."""
-    text = f"# text = {text_of(sentence.tokens)}"
-    comments = [text if comment.startswith("# text =") else comment for comment in sentence.comments]
-    return sentence._replace(comments=tuple(comments))
-
-
-def _retokenize(sentence: Sentence, errors: float, chance: Chance, *, multiwords: bool) -> Sentence:
+def _retokenize(sentence: Sentence, errors: float, rng: Rng, *, multiwords: bool) -> Sentence:
     """Lose each token of a sentence with this probability."""
     tokens = sentence.tokens
-    lost = [chance.happens(errors) for _ in tokens]
+    lost = [rng.happens(errors) for _ in tokens]
     if not any(lost):
         return sentence
     new_tokens: list[NewToken] = []
@@ -126,8 +120,8 @@ def _retokenize(sentence: Sentence, errors: float, chance: Chance, *, multiwords
         elif follows and lost[i + 1] and not token.space_after:
             takes_next = True
         elif token.words > 1 or len(token.surface) > 1:
-            new_tokens += cut_token(token, start, chance, multiwords=multiwords)
-        elif not chance.happens(0.5):
+            new_tokens += cut_token(token, start, rng, multiwords=multiwords)
+        elif not rng.happens(0.5):
             new_tokens.append(keep_token(sentence, token, start))
         elif i and not lost[i - 1]:
             new_tokens[-1] = join_tokens(tokens[i - 1], token, starts[i - 1])
@@ -141,9 +135,9 @@ def _retokenize(sentence: Sentence, errors: float, chance: Chance, *, multiwords
     return rebuild(sentence, new_tokens)
 
 
-def _change_sentences(sentences: Sequence[Sentence], errors: float, chance: Chance) -> list[Sentence]:
+def _change_sentences(sentences: Sequence[Sentence], errors: float, rng: Rng) -> list[Sentence]:
     """Lose each sentence of a document with this probability."""
-    lost = [chance.happens(errors) for _ in sentences]
+    lost = [rng.happens(errors) for _ in sentences]
     result: list[Sentence] = []
     i = 0
     while i < len(sentences):
@@ -155,23 +149,23 @@ def _change_sentences(sentences: Sequence[Sentence], errors: float, chance: Chan
         elif follows and lost[i + 1]:
             takes_next = True
         elif len(sentence.tokens) > 1:
-            result += _cut(sentence, 1 + chance.below(len(sentence.tokens) - 1))
-        elif follows and chance.happens(0.5):
+            result += _cut(sentence, 1 + rng.below(len(sentence.tokens) - 1))
+        elif follows and rng.happens(0.5):
             takes_next = True
         else:
             result.append(sentence)
         if takes_next:
-            result += _merge(sentence, sentences[i + 1], chance)
+            result += _merge(sentence, sentences[i + 1], rng)
         i += 1 + takes_next
     return result
 
 
-def _merge(first: Sentence, second: Sentence, chance: Chance) -> tuple[Sentence, ...]:
+def _merge(first: Sentence, second: Sentence, rng: Rng) -> tuple[Sentence, ...]:
     """Join two sentences, or move the boundary between them."""
     whole = _join(first, second)
     cuts = [i for i in range(1, len(whole.tokens)) if i != len(first.tokens)]
-    if cuts and chance.happens(0.5):
-        return _cut(whole, chance.choose(cuts))
+    if cuts and rng.happens(0.5):
+        return _cut(whole, rng.choose(cuts))
     return (whole,)
 
 

@@ -1,40 +1,148 @@
-"""Simulated predictions: the gold text with errors of known probability."""
+"""Simulated systems of known accuracy: the gold text with errors of known probability.
+
+The difficulty of words is a Gaussian copula over words, documents and systems. The latent variable of a word is a
+standard normal with three components: one of the document and one of the word, which all systems share, and one of the
+system and its seed. A word is wrong where its latent variable is below a threshold. So the threshold alone sets the
+expected share of wrong words, whatever the weights of the components.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
 
-from deadheat.testbed.chance import Chance
-from deadheat.testbed.conllu import Sentence, Word, parse, render
-from deadheat.testbed.mistakes import (
-    Inventory,
-    error_rate,
-    make_inventory,
-    possible_errors,
-    reattach,
-    wrong_feats,
-    wrong_lemma,
-    wrong_relation,
-    wrong_upos,
-    wrong_xpos,
-)
+from deadheat.testbed import mistakes
+from deadheat.testbed.conllu import Sentence, Word, parse, render, text_of
+from deadheat.testbed.language import check_parameters
+from deadheat.testbed.rng import STANDARD_NORMAL, Rng
 from deadheat.testbed.segmentation import resegment
-from deadheat.testbed.systems import Latents, SimulatedSystem, Truth, document_numbers, latents, threshold, truth
 
-# Share of words with a wrong head that have the right relation.
-LABEL_DESPITE_HEAD = 0.6
+SHARES = (
+    *("upos", "xpos", "feats", "lemma", "uas", "label"),
+    *("correlation", "document_effect", "tokens", "sentences"),
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
-    """The latent variables below which a word is wrong, for each task."""
+class SimulatedSystem:
+    """A simulated system with given accuracies, whose errors are correlated with those of other systems."""
+
+    name: str
+    upos: float = 0.95
+    xpos: float = 0.94
+    feats: float = 0.93
+    lemma: float = 0.96
+    uas: float = 0.88
+    label: float = 0.94
+    """Share of words with the right relation among those with the right head: LAS is `uas * label`."""
+    correlation: float = 0.6
+    """Correlation of the latent difficulty of a word between systems."""
+    document_effect: float = 0.3
+    """Standard deviation of the document component of the difficulty, which has standard deviation 1."""
+    seed_sd: float = 0.005
+    """Standard deviation of the true accuracy over seeds."""
+    tokens: float = 1.0
+    """Share of gold tokens that are predicted, with their words."""
+    sentences: float = 1.0
+    """Share of gold sentences that are predicted."""
+    multiple_roots: bool = False
+    """Whether predicted sentences may have more than one root."""
+
+    def __post_init__(self) -> None:
+        extra = []
+        if self.document_effect**2 > self.correlation:
+            values = f"document_effect is {self.document_effect} and correlation {self.correlation}"
+            extra = [f"{values}; expected document_effect**2 <= correlation"]
+        check_parameters("system", self, SHARES, {"seed_sd": 0.0}, extra=extra, punctuation="_-")
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The expected accuracies of a system on one seed, given the gold tokens and sentences."""
 
     upos: float
     xpos: float
     feats: float
     lemma: float
+    uas: float
     label: float
+
+    @property
+    def las(self) -> float:
+        """Expected LAS."""
+        return self.uas * self.label
+
+
+def truth(system: SimulatedSystem, *, seed: int) -> Truth:
+    """Return the expected accuracies of a system on one seed, which raises or lowers all of them together.
+
+    The label accuracy, which is conditional on the right head, and accuracies of 0 or 1 are not changed.
+
+    Examples
+    --------
+    >>> truth(SimulatedSystem("steady", uas=0.9, seed_sd=0.0), seed=7).uas
+    0.9
+    """
+    shift = system.seed_sd * Rng("seed", system.name, seed).normal()
+
+    def on_this_seed(accuracy: float) -> float:
+        return accuracy if accuracy in (0, 1) else min(max(accuracy + shift, 0.0), 1.0)
+
+    accuracies = (system.upos, system.xpos, system.feats, system.lemma, system.uas)
+    return Truth(*map(on_this_seed, accuracies), system.label)
+
+
+class Latents(NamedTuple):
+    """The latent variables of a word, one per task, or the thresholds below which words are wrong."""
+
+    upos: float
+    xpos: float
+    feats: float
+    lemma: float
+    head: float
+    label: float
+
+
+def threshold(errors: float) -> float:
+    """Return the latent variable below which words are wrong, for an expected share of errors."""
+    if errors <= 0:
+        return -math.inf
+    return math.inf if errors >= 1 else STANDARD_NORMAL.inv_cdf(errors)
+
+
+def document_numbers(sentences: Sequence[Sentence]) -> list[int]:
+    """Return the number of the document of each sentence; without marks, each sentence is one."""
+    opens = [any(comment.startswith("# newdoc") for comment in sentence.comments) for sentence in sentences]
+    return list(accumulate(map(int, opens))) if any(opens) else list(range(len(sentences)))
+
+
+def latents(
+    sentences: Sequence[Sentence], system: SimulatedSystem, *, seed: int, shared_seed: int
+) -> Iterator[list[Latents]]:
+    """Yield the latent variables of the words of each sentence for a system on one seed."""
+    document_weight = system.document_effect
+    word_weight = math.sqrt(system.correlation - document_weight**2)
+    system_weight = math.sqrt(1 - system.correlation)
+    previous = None
+    for sentence, number in zip(sentences, document_numbers(sentences), strict=True):
+        if number != previous:
+            previous = number
+            # The words are part of the key, so that different corpora have different difficulties.
+            opening = text_of(sentence.tokens)
+            shared = Rng("shared", shared_seed, number, opening).normal
+            specific = Rng("own", system.name, seed, number, opening).normal
+            document = document_weight * shared()
+        yield [
+            Latents(*[document + word_weight * shared() + system_weight * specific() for _ in Latents._fields])
+            for _ in sentence.words
+        ]
+
+
+# Share of words with a wrong head that have the right relation.
+LABEL_DESPITE_HEAD = 0.6
 
 
 def simulate(gold_text: str, system: SimulatedSystem, *, seed: int, shared_seed: int = 0) -> str:
@@ -60,42 +168,35 @@ def simulate(gold_text: str, system: SimulatedSystem, *, seed: int, shared_seed:
     gold = parse(gold_text)
     true = truth(system, seed=seed)
     hardness = list(latents(gold, system, seed=seed, shared_seed=shared_seed))
-    chance = Chance("mistakes", system.name, seed)
-    heads = _predict_heads(gold, hardness, system, true, chance)
-    limits = _thresholds(gold, heads, true)
-    inventory = make_inventory(word for sentence in gold for word in sentence.words)
+    rng = Rng("mistakes", system.name, seed)
+    head_limit = threshold(mistakes.error_rate([len(sentence.words) for sentence in gold], true.uas))
+    heads = []
+    for sentence, hard in zip(gold, hardness, strict=True):
+        right = [word.head for word in sentence.words]
+        wrong = mistakes.possible_errors(right, [latent.head for latent in hard], head_limit, rng)
+        heads.append(mistakes.reattach(right, wrong, rng, multiple_roots=system.multiple_roots))
+    tags = (threshold(1 - accuracy) for accuracy in (true.upos, true.xpos, true.feats, true.lemma))
+    limits = Latents(*tags, head_limit, threshold(_label_errors(gold, heads, true)))
+    inventory = mistakes.make_inventory(word for sentence in gold for word in sentence.words)
     predicted = [
         sentence._replace(
             words=tuple(
-                _predict_word(word, head, latent, limits, inventory, chance)
+                _predict_word(word, head, latent, limits, inventory, rng)
                 for word, head, latent in zip(sentence.words, new_heads, hard, strict=True)
             )
         )
         for sentence, new_heads, hard in zip(gold, heads, hardness, strict=True)
     ]
     if system.tokens < 1 or system.sentences < 1:
-        predicted = resegment(predicted, document_numbers(gold), system, seed=seed)
+        segment_rng = Rng("segments", system.name, seed)
+        predicted = resegment(
+            predicted, document_numbers(gold), segment_rng, tokens=system.tokens, sentences=system.sentences
+        )
     return "".join(render(sentence) for sentence in predicted)
 
 
-def _predict_heads(
-    gold: Sequence[Sentence],
-    hardness: Sequence[Sequence[Latents]],
-    system: SimulatedSystem,
-    true: Truth,
-    chance: Chance,
-) -> list[list[int]]:
-    limit = threshold(error_rate([len(sentence.words) for sentence in gold], true.uas))
-    predicted = []
-    for sentence, hard in zip(gold, hardness, strict=True):
-        heads = [word.head for word in sentence.words]
-        wrong = possible_errors(heads, [latent.head for latent in hard], limit, chance)
-        predicted.append(reattach(heads, wrong, chance, multiple_roots=system.multiple_roots))
-    return predicted
-
-
-def _thresholds(gold: Sequence[Sentence], heads: Sequence[Sequence[int]], true: Truth) -> Thresholds:
-    """Return the thresholds for the accuracies; roots always have the right label, so others are wrong more often."""
+def _label_errors(gold: Sequence[Sentence], heads: Sequence[Sequence[int]], true: Truth) -> float:
+    """Return the share of wrong labels; roots always have the right label, so others are wrong more often."""
     right = [
         word.head
         for sentence, predicted in zip(gold, heads, strict=True)
@@ -103,35 +204,27 @@ def _thresholds(gold: Sequence[Sentence], heads: Sequence[Sequence[int]], true: 
         if word.head == head
     ]
     labelled = sum(head > 0 for head in right)
-    label_errors = (1 - true.label) * len(right) / labelled if labelled else 0.0
-    return Thresholds(
-        upos=threshold(1 - true.upos),
-        xpos=threshold(1 - true.xpos),
-        feats=threshold(1 - true.feats),
-        lemma=threshold(1 - true.lemma),
-        label=threshold(label_errors),
-    )
+    return (1 - true.label) * len(right) / labelled if labelled else 0.0
 
 
 def _predict_word(
-    word: Word, head: int, latent: Latents, limits: Thresholds, inventory: Inventory, chance: Chance
+    word: Word, head: int, latent: Latents, limits: Latents, inventory: mistakes.Inventory, rng: Rng
 ) -> Word:
-    """Return the predicted word."""
     return Word(
         word.form,
-        wrong_lemma(chance, word) if latent.lemma < limits.lemma else word.lemma,
-        wrong_upos(chance, word.upos) if latent.upos < limits.upos else word.upos,
-        wrong_xpos(chance, word, inventory) if latent.xpos < limits.xpos else word.xpos,
-        wrong_feats(chance, word, inventory) if latent.feats < limits.feats else word.feats,
+        mistakes.wrong_lemma(rng, word) if latent.lemma < limits.lemma else word.lemma,
+        mistakes.wrong_upos(rng, word.upos) if latent.upos < limits.upos else word.upos,
+        mistakes.wrong_xpos(rng, word, inventory) if latent.xpos < limits.xpos else word.xpos,
+        mistakes.wrong_feats(rng, word, inventory) if latent.feats < limits.feats else word.feats,
         head,
-        _predict_relation(word, head, chance, mistaken=latent.label < limits.label),
+        _predict_relation(word, head, rng, mistaken=latent.label < limits.label),
     )
 
 
-def _predict_relation(word: Word, head: int, chance: Chance, *, mistaken: bool) -> str:
+def _predict_relation(word: Word, head: int, rng: Rng, *, mistaken: bool) -> str:
     """Return `root` for roots only; with a wrong head, the relation is often wrong too."""
     if head == 0:
         return "root"
     if head != word.head:
-        mistaken = word.head == 0 or not chance.happens(LABEL_DESPITE_HEAD)
-    return wrong_relation(chance, word.relation) if mistaken else word.relation
+        mistaken = word.head == 0 or not rng.happens(LABEL_DESPITE_HEAD)
+    return mistakes.wrong_relation(rng, word.relation) if mistaken else word.relation

@@ -23,7 +23,7 @@ STANDARD_NORMAL = NormalDist()
 SMALLEST_DRAW = 2.0**-54
 
 
-class Chance:
+class Rng:
     """A random generator seeded by a key of strings and integers."""
 
     __slots__ = ("random",)
@@ -67,9 +67,7 @@ class Weighted(Generic[T]):
 def weighted(items: Iterable[T], weights: Iterable[float]) -> Weighted[T]:
     """Prepare items to be drawn in proportion to their weights."""
     items = tuple(items)
-    cumulative = tuple(accumulate(weights))
-    assert len(items) == len(cumulative) > 0
-    return Weighted(items, cumulative, len(items) - 1)
+    return Weighted(items, tuple(accumulate(weights)), len(items) - 1)
 
 
 def zipfian(items: Sequence[T], *, exponent: float, shift: float = 2.7) -> Weighted[T]:
