@@ -92,7 +92,8 @@ def truth(system: SimulatedSystem, *, seed: int) -> Truth:
         return accuracy if accuracy in (0, 1) else min(max(accuracy + shift, 0.0), 1.0)
 
     accuracies = (system.upos, system.xpos, system.feats, system.lemma, system.uas)
-    return Truth(*map(on_this_seed, accuracies), system.label)
+    upos, xpos, feats, lemma, uas = map(on_this_seed, accuracies)
+    return Truth(upos, xpos, feats, lemma, uas, system.label)
 
 
 class Latents(NamedTuple):
@@ -175,8 +176,9 @@ def simulate(gold_text: str, system: SimulatedSystem, *, seed: int, shared_seed:
         right = [word.head for word in sentence.words]
         wrong = mistakes.possible_errors(right, [latent.head for latent in hard], head_limit, rng)
         heads.append(mistakes.reattach(right, wrong, rng, multiple_roots=system.multiple_roots))
-    tags = (threshold(1 - accuracy) for accuracy in (true.upos, true.xpos, true.feats, true.lemma))
-    limits = Latents(*tags, head_limit, threshold(_label_errors(gold, heads, true)))
+    errors = (1 - true.upos, 1 - true.xpos, 1 - true.feats, 1 - true.lemma, _label_errors(gold, heads, true))
+    upos, xpos, feats, lemma, label = map(threshold, errors)
+    limits = Latents(upos, xpos, feats, lemma, head_limit, label)
     inventory = mistakes.make_inventory(word for sentence in gold for word in sentence.words)
     predicted = [
         sentence._replace(
