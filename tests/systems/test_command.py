@@ -169,11 +169,11 @@ def test_a_program_that_fails_is_one_error_with_its_last_words(tmp_path: Path) -
     assert lines[2:] == [f"  | line {i}" for i in range(20, 30)]
 
 
-def test_where_nothing_is_said_on_standard_error_standard_output_is_shown(tmp_path: Path) -> None:
+def test_standard_output_is_shown_if_standard_error_is_empty(tmp_path: Path) -> None:
     said = message(made(predict=line(script(tmp_path, "print('oh no')\nraise SystemExit(2)\n"))))
     assert said.endswith("  failed with exit code 2\n  | oh no")
     said = message(made(predict=line(script(tmp_path, "raise SystemExit(2)\n"))))
-    assert said.endswith("  failed with exit code 2, and said nothing")
+    assert said.endswith("  failed with exit code 2, and printed nothing")
 
 
 def test_a_program_ended_by_a_signal_says_so(tmp_path: Path) -> None:

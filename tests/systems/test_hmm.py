@@ -196,13 +196,13 @@ def test_impossible_steps_are_taken_where_there_are_no_others() -> None:
     assert tags(model, ["b", "a"]) == ["Y", "X"]
 
 
-def test_any_room_to_work_in_gives_the_same_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_initial_capacity_gives_the_same_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [[("a", "X"), ("b", "Y"), ("c", "Z")], [("b", "X"), ("a", "Z")]] * 3
     forms = ["q", "r", "a", "s", "b", "t", "u", "v"]
     model = trained(sentences, beam=0)
     expected = tags(model, forms)
-    for room in (1, 5, 40):
-        monkeypatch.setattr(hmm, "ROOM", room)
+    for capacity in (1, 5, 40):
+        monkeypatch.setattr(hmm, "CAPACITY", capacity)
         assert tags(model, forms) == expected
 
 
