@@ -9,10 +9,9 @@ import pytest
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
 from deadheat.kernels import lookahead as kernels
-from deadheat.systems import lookahead as module
+from deadheat.systems import perceptron as module
 from deadheat.systems.features import Encoder, Templates, training_tags
-from deadheat.systems.lookahead import LookaheadLearner, stride_of, tags_ahead
-from deadheat.systems.perceptron import TaggerWeights, epoch_orders
+from deadheat.systems.perceptron import Learner, Lookahead, TaggerWeights, epoch_orders
 from deadheat.systems.system import SYSTEMS
 from deadheat.testbed import generate
 
@@ -74,7 +73,7 @@ class Plain:
 
 def as_arrays(encoder: Encoder, weights: dict[tuple[int, ...], float]) -> TaggerWeights:
     tags = len(encoder.tags)
-    stride = stride_of(tags)
+    stride = Lookahead(0).stride(tags)
     features = np.zeros((encoder.index.size, stride), np.float32)
     moves = np.zeros((tags, tags + 1, stride), np.float32)  # z, x, y
     for key, weight in weights.items():
@@ -99,7 +98,8 @@ def test_search_takes_the_first_tag_of_the_best_leaf(corpus: Corpus, encoder: En
     weights.update({name: int(rng.integers(-99, 99)) for name in names})
     weights.update({name: int(rng.integers(-299, 299)) for name in names_of_moves})
     plain = Plain(encoder, corpus, weights)
-    found = tags_ahead(encoder, encoder.encode(corpus), depth, as_arrays(encoder, dict(weights))).tolist()
+    arrays = as_arrays(encoder, dict(weights))
+    found = Lookahead(depth).tags(encoder, encoder.encode(corpus), arrays).tolist()
     for begin, end in zip(corpus.offsets[:-1].tolist(), corpus.offsets[1:].tolist(), strict=True):
         x, y = tags, tags
         for word in range(begin, end):
@@ -111,7 +111,7 @@ def test_search_takes_the_first_tag_of_the_best_leaf(corpus: Corpus, encoder: En
 @pytest.mark.parametrize(("depth", "margin"), [(0, 3), (1, 0), (2, 2), (2, 40), (3, 3)])
 def test_learning_is_the_algorithm_written_out(corpus: Corpus, encoder: Encoder, depth: int, margin: int) -> None:
     gold, tags = encoder.gold(corpus).tolist(), len(encoder.tags)
-    learner = LookaheadLearner(encoder, encoder.encode(corpus), encoder.gold(corpus), depth, margin)
+    learner = Learner(encoder, Lookahead(depth, margin), corpus)
     sums: Weights = Counter()
     plain = Plain(encoder, corpus, Counter())
     visits, updates = 0, 0
@@ -128,8 +128,8 @@ def test_learning_is_the_algorithm_written_out(corpus: Corpus, encoder: Encoder,
     assert updates > 0
     assert updates < visits or margin == 40  # a margin that is never reached shows nothing of when to stop
     expected = as_arrays(encoder, {name: total / visits for name, total in sums.items()})
-    averaged = learner.state.average()
-    features = averaged.features.reshape(-1, stride_of(tags))[averaged.slots]
+    averaged = learner.tagger().weights
+    features = averaged.features.reshape(-1, Lookahead(0).stride(tags))[averaged.slots]
     np.testing.assert_allclose(features.ravel(), expected.features, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(averaged.moves, expected.moves, rtol=1e-5, atol=1e-5)
 
@@ -153,8 +153,8 @@ def test_the_kernels_find_the_same_in_plain_python(corpus: Corpus, depth: int, m
     for name in ("learn_ahead", "tag_ahead"):
         monkeypatch.setattr(module, name, getattr(kernels, name).python)
     plain = system.train(corpus, None, 4)
-    assert isinstance(native, module.LookaheadTagger)
-    assert isinstance(plain, module.LookaheadTagger)
+    assert isinstance(native, module.PerceptronTagger)
+    assert isinstance(plain, module.PerceptronTagger)
     assert plain.weights.features.tobytes() == native.weights.features.tobytes()
     assert plain.weights.moves.tobytes() == native.weights.moves.tobytes()
     assert plain.predict(corpus).column("tag").strings() == native.predict(corpus).column("tag").strings()
@@ -165,7 +165,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
 
     def weights(seed: int) -> bytes:
         model = SYSTEMS.make("lookahead").train(text, None, seed)
-        assert isinstance(model, module.LookaheadTagger)
+        assert isinstance(model, module.PerceptronTagger)
         return model.weights.features.tobytes() + model.weights.moves.tobytes()
 
     assert weights(1) == weights(1)

@@ -13,7 +13,7 @@ from deadheat.errors import InputError
 from deadheat.kernels import perceptron as kernels
 from deadheat.systems import perceptron as module
 from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
-from deadheat.systems.perceptron import Learner, TaggerWeights, best_tags, epoch_orders, move_count
+from deadheat.systems.perceptron import Learner, TaggerWeights, Viterbi, epoch_orders
 from deadheat.systems.system import SYSTEMS
 from deadheat.testbed import generate
 
@@ -55,7 +55,7 @@ def dense(encoder: Encoder, weights: dict[tuple[int, ...], float], order: int) -
     """Weights of features as arrays."""
     tags = len(encoder.tags)
     features = np.zeros((encoder.index.size, tags), np.float32)
-    moves = np.zeros(move_count(tags, order), np.float32)
+    moves = np.zeros(Viterbi(order).move_count(tags), np.float32)
     for key, weight in weights.items():
         match key:
             case (row, tag):
@@ -80,9 +80,9 @@ def test_viterbi_finds_the_best_of_all_sequences(order: int, least: int) -> None
         slots = np.arange(encoder.index.size, dtype=np.int32)
         features = rng.normal(size=(encoder.index.size, len(tags))).astype(np.float32)
         features[0] = 0
-        moves = (3 * rng.normal(size=move_count(len(tags), order))).astype(np.float32)
+        moves = (3 * rng.normal(size=Viterbi(order).move_count(len(tags)))).astype(np.float32)
         weights = TaggerWeights(slots, features.ravel(), moves)
-        found = best_tags(encoder, encoded, order, weights).tolist()
+        found = Viterbi(order).tags(encoder, encoded, weights).tolist()
         for begin, end in itertools.pairwise(corpus.offsets.tolist()):
             choices = itertools.product(*(allowed(encoder, encoded, word) for word in range(begin, end)))
 
@@ -110,7 +110,7 @@ def score(encoder: Encoder, features: Features, weights: TaggerWeights) -> float
 def test_learning_is_the_algorithm_written_out_with_every_weight_averaged_naively(small: Corpus, order: int) -> None:
     encoder = encoder_of(small)
     text, gold = encoder.encode(small), encoder.gold(small)
-    learner = Learner(encoder, text, gold, order)
+    learner = Learner(encoder, Viterbi(order), small)
     now: Features = Counter()
     sums: Features = Counter()
     visits, mistakes = 0, 0
@@ -123,7 +123,7 @@ def test_learning_is_the_algorithm_written_out_with_every_weight_averaged_naivel
                 text.lists[begin:end],
                 np.array([0, end - begin]),
             )
-            guess = tuple(best_tags(encoder, alone, order, dense(encoder, dict(now), order)).tolist())
+            guess = tuple(Viterbi(order).tags(encoder, alone, dense(encoder, dict(now), order)).tolist())
             right = tuple(gold[begin:end].tolist())
             if guess != right:
                 now.update(features_of(encoder, text, int(begin), right, order))
@@ -133,7 +133,7 @@ def test_learning_is_the_algorithm_written_out_with_every_weight_averaged_naivel
             sums.update(now)
     assert 10 < mistakes < visits
     expected = dense(encoder, {key: total / visits for key, total in sums.items()}, order)
-    averaged = learner.state.average()
+    averaged = learner.tagger().weights
     features = averaged.features.reshape(-1, len(encoder.tags))[averaged.slots]
     np.testing.assert_allclose(features.ravel(), expected.features, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(averaged.moves, expected.moves, rtol=1e-6, atol=1e-7)

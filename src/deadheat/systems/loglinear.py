@@ -23,12 +23,7 @@ from deadheat.systems.system import SYSTEMS, System, check_at_least
 Floats = NDArray[np.float64]
 
 TEMPLATES = Templates(
-    words=(0, -1, 1, -2, 2),
-    pairs=((-1, 0), (0, 1)),
-    prefixes=6,
-    suffixes=6,
-    shapes=("digit", "hyphen", "upper", "capitals"),
-    normal=True,
+    pairs=((-1, 0), (0, 1)), prefixes=6, suffixes=6, shapes=("digit", "hyphen", "upper", "capitals"), normal=True
 )
 BLOCK = 1 << 11  # words whose scores are in memory at a time
 MAX_TAGS = 150  # a word may have one probability per tag triple

@@ -1,9 +1,13 @@
-"""The averaged perceptron tagger of Collins (2002): Ratnaparkhi's features, Viterbi, averaged weights."""
+"""Perceptron taggers with averaged weights.
+
+`perceptron.v1` is that of Collins (2002): Ratnaparkhi's features, and Viterbi over tag pairs or triples. `lookahead.v1`
+(Tsuruoka, Miyao and Kazama 2011) takes one tag after the other, each by the best sequence for the words ahead.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -13,15 +17,19 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices
 from deadheat.errors import InputError
+from deadheat.kernels.lookahead import LANES, learn_ahead, tag_ahead
 from deadheat.kernels.perceptron import CLOCK, USED, learn_sentences, tag_sentences
 from deadheat.splits.drawing import generator, permutation
 from deadheat.systems.features import EncodedCorpus, Encoder, Templates, training_tags
 from deadheat.systems.system import SYSTEMS, System, check_at_least
 
 Weights: TypeAlias = NDArray[np.float32]
-Totals: TypeAlias = NDArray[np.float64]
 
 MAX_TAGS = {2: 500, 3: 150}  # by order: every tag triple has a weight
+LOOKAHEAD_TEMPLATES = Templates(
+    pairs=((-1, 0), (0, 1), (-1, 1)), prefixes=10, suffixes=10, shapes=("digit", "hyphen", "upper", "capitals"),
+    normal=True,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,36 +41,71 @@ class TaggerWeights:
     moves: Weights
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PerceptronState:
-    """Weights in training. Totals sum up changes times the visit they happened at, so that averages need no sums.
+@dataclass(frozen=True, slots=True)
+class Viterbi:
+    """The best sequence of tags for each sentence, with weights of tag pairs (order 2) or also triples (order 3)."""
 
-    A row of features gets a slot of `stride` weights with its first update.
-    """
+    order: int
 
-    stride: int
-    slots: Codes
-    features: Weights
-    totals: Totals
-    moves: Weights
-    move_totals: Totals
-    counts: Indices  # of visits, and of slots in use
+    def stride(self, tags: int) -> int:
+        return tags
 
-    @classmethod
-    def of(cls, rows: int, stride: int, moves: int) -> PerceptronState:
-        """All weights 0."""
-        size = rows * stride
-        slots, counts = np.zeros(rows, np.int32), np.zeros(2, np.int64)
-        features, transitions = np.zeros(size, np.float32), np.zeros(moves, np.float32)
-        return cls(stride, slots, features, np.zeros(size), transitions, np.zeros(moves), counts)
+    def move_count(self, tags: int) -> int:
+        pairs = (tags + 1) * tags
+        return pairs + (tags + 1) * pairs if self.order == 3 else pairs
 
-    def average(self) -> TaggerWeights:
-        """The average of the weights over all visits so far."""
-        visits = max(1, int(self.counts[CLOCK]))
-        used = (int(self.counts[USED]) + 1) * self.stride
-        features = self.features[:used] - self.totals[:used] / visits
-        moves = self.moves - self.move_totals / visits
-        return TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
+    def learn(self, learner: Learner, sentences: Indices) -> None:
+        encoder, text = learner.encoder, learner.text
+        learn_sentences(sentences, text.offsets, text.rows, encoder.index.width, text.lists, encoder.dictionary.starts,
+                        encoder.dictionary.tags, len(encoder.tags), self.order, learner.slots, learner.features,
+                        learner.moves, *self._workspace(encoder, text), learner.gold, learner.totals,
+                        learner.move_totals, learner.counts)  # fmt: skip
+
+    def tags(self, encoder: Encoder, text: EncodedCorpus, weights: TaggerWeights) -> Codes:
+        predicted = np.zeros(len(text.lists), np.int32)
+        tag_sentences(text.offsets, text.rows, encoder.index.width, text.lists, encoder.dictionary.starts,
+                      encoder.dictionary.tags, len(encoder.tags), self.order, weights.slots, weights.features,
+                      weights.moves, *self._workspace(encoder, text), predicted)  # fmt: skip
+        return predicted
+
+    def _workspace(self, encoder: Encoder, text: EncodedCorpus) -> tuple[Weights, Weights, NDArray[np.int16], Codes]:
+        """Arrays that decoding writes to: scores of tags, best scores, back pointers, a sequence."""
+        states = len(encoder.tags) ** (self.order - 1)
+        scores, best = np.empty(len(encoder.tags), np.float32), np.empty(2 * states, np.float32)
+        return scores, best, np.zeros(text.longest * states, np.int16), np.empty(text.longest, np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookahead:
+    """One tag after the other, each the first of the best sequence for `depth` more words."""
+
+    depth: int
+    margin: int = 0  # by which the gold tag has to win in training
+
+    def stride(self, tags: int) -> int:
+        return (tags // LANES + 1) * LANES  # all tags and the one before a sentence, padded
+
+    def move_count(self, tags: int) -> int:
+        return (tags + 1) * tags * self.stride(tags)
+
+    def learn(self, learner: Learner, sentences: Indices) -> None:
+        encoder, text = learner.encoder, learner.text
+        tags, leaf = len(encoder.tags), np.empty(2 * (self.depth + 1), np.int32)
+        learn_ahead(sentences, text.offsets, text.rows, encoder.index.width, tags, learner.stride, self.depth,
+                    self.margin, learner.gold, learner.slots, learner.features, learner.totals, learner.moves,
+                    learner.move_totals, *self._workspace(tags), leaf, learner.counts)  # fmt: skip
+
+    def tags(self, encoder: Encoder, text: EncodedCorpus, weights: TaggerWeights) -> Codes:
+        tags, predicted = len(encoder.tags), np.zeros(len(text.lists), np.int32)
+        tag_ahead(text.offsets, text.rows, encoder.index.width, tags, self.stride(tags), self.depth, weights.slots,
+                  weights.features, weights.moves, *self._workspace(tags), predicted)  # fmt: skip
+        return predicted
+
+    def _workspace(self, tags: int) -> tuple[Weights, Weights, Weights]:
+        """Arrays that search writes to: scores of the words ahead and what may follow, twice, and of each first tag."""
+        stride = self.stride(tags)
+        size = (self.depth + 1) * stride + max(1, self.depth - 1) * tags * stride
+        return np.zeros(size, np.float32), np.zeros(tags * stride, np.float32), np.empty(tags, np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,37 +113,43 @@ class PerceptronTagger:
     """A trained perceptron."""
 
     encoder: Encoder
-    order: int
+    search: Viterbi | Lookahead
     weights: TaggerWeights
 
     def predict(self, corpus: Corpus) -> Corpus:
-        """The same words with the best sequence of tags for each sentence."""
-        tags = best_tags(self.encoder, self.encoder.encode(corpus), self.order, self.weights)
+        """The corpus with the tags that the search finds."""
+        tags = self.search.tags(self.encoder, self.encoder.encode(corpus), self.weights)
         return with_labels(corpus, self.encoder.column, Column(tags, self.encoder.tags))
 
 
-@dataclass(slots=True, eq=False)
 class Learner:
-    """Trains weights; their average is in `state`."""
+    """Weights in training. Totals sum up changes times the visit they happened at, so that averages need no sums.
 
-    encoder: Encoder
-    text: EncodedCorpus
-    gold: Codes
-    order: int
-    state: PerceptronState = field(init=False)
+    A row of features gets a slot of `stride` weights with its first update.
+    """
 
-    def __post_init__(self) -> None:
-        tags = len(self.encoder.tags)
-        self.state = PerceptronState.of(self.encoder.index.size, tags, move_count(tags, self.order))
+    def __init__(self, encoder: Encoder, search: Viterbi | Lookahead, train: Corpus) -> None:
+        self.encoder, self.search = encoder, search
+        self.text, self.gold = encoder.encode(train), encoder.gold(train)
+        tags, rows = len(encoder.tags), encoder.index.size
+        self.stride, moves = search.stride(tags), search.move_count(tags)
+        self.slots = np.zeros(rows, np.int32)
+        self.features, self.totals = np.zeros(rows * self.stride, np.float32), np.zeros(rows * self.stride)
+        self.moves, self.move_totals = np.zeros(moves, np.float32), np.zeros(moves)
+        self.counts = np.zeros(2, np.int64)  # of visits, and of slots in use
 
     def learn(self, sentences: Indices) -> None:
         """Visit these sentences once, in this order."""
-        scores, best, back, out = workspace(self.encoder, self.text, self.order)
-        dictionary, tags, state = self.encoder.dictionary, len(self.encoder.tags), self.state
-        learn_sentences(sentences, self.text.offsets, self.text.rows, self.encoder.index.width, self.text.lists,
-                        dictionary.starts, dictionary.tags, tags, self.order, state.slots, state.features,
-                        state.moves, scores, best, back, out, self.gold, state.totals, state.move_totals,
-                        state.counts)  # fmt: skip
+        self.search.learn(self, sentences)
+
+    def tagger(self) -> PerceptronTagger:
+        """The tagger with the average of the weights over all visits so far."""
+        visits = max(1, int(self.counts[CLOCK]))
+        used = (int(self.counts[USED]) + 1) * self.stride
+        features = self.features[:used] - self.totals[:used] / visits
+        moves = self.moves - self.move_totals / visits
+        weights = TaggerWeights(self.slots.copy(), features.astype(np.float32), moves.astype(np.float32))
+        return PerceptronTagger(self.encoder, self.search, weights)
 
 
 @SYSTEMS.add("perceptron.v1")
@@ -139,60 +188,59 @@ def perceptron(
     def train(train: Corpus, tune: Corpus | None, seed: int) -> PerceptronTagger:
         tags = training_tags(train, column, "perceptron.v1", most=MAX_TAGS[order])
         encoder = Encoder.of(train, tags, column, Templates(), least=dictionary)
-        learner = Learner(encoder, encoder.encode(train), encoder.gold(train), order)
+        learner = Learner(encoder, Viterbi(order), train)
         if tune is not None and tune.words:
-            orders = epoch_orders(train.sentences, epochs, seed, shuffle=shuffle)
-            return PerceptronTagger(encoder, order, _best_epoch(learner, orders, tune, patience))
+            return _best_epoch(learner, epoch_orders(train.sentences, epochs, seed, shuffle=shuffle), tune, patience)
         for sentences in epoch_orders(train.sentences, untuned, seed, shuffle=shuffle):
             learner.learn(sentences)
-        return PerceptronTagger(encoder, order, learner.state.average())
+        return learner.tagger()
 
     return System("perceptron.v1", train, seeded=shuffle, tuned=True)
 
 
-def _best_epoch(learner: Learner, orders: Iterator[Indices], tune: Corpus, patience: int) -> TaggerWeights:
-    """Train until accuracy on tune has not risen for some epochs; returns the weights of the first best epoch."""
-    encoder = learner.encoder
-    text, gold = encoder.encode(tune), encoder.gold(tune)
-    best, weights, since = -1, learner.state.average(), 0
+@SYSTEMS.add("lookahead.v1")
+def lookahead(*, column: str = "upos", depth: int = 2, epochs: int = 7, margin: int = 40) -> System:
+    """A perceptron with lookahead. Tune is not used: it trains for a given number of epochs.
+
+    Parameters
+    ----------
+    column
+        What to learn.
+    depth
+        How many words ahead are looked at before a tag is taken.
+    epochs
+        How often training visits every sentence, in an order drawn by the seed.
+    margin
+        By how much the gold tag has to beat all others in training.
+    """
+    check_at_least("lookahead.v1", 0, depth=depth, margin=margin)
+    check_at_least("lookahead.v1", 1, epochs=epochs)
+
+    def train(train: Corpus, _tune: Corpus | None, seed: int) -> PerceptronTagger:
+        tags = training_tags(train, column, "lookahead.v1", most=MAX_TAGS[3])
+        encoder = Encoder.of(train, tags, column, LOOKAHEAD_TEMPLATES, least=0)
+        learner = Learner(encoder, Lookahead(depth, margin), train)
+        for sentences in epoch_orders(train.sentences, epochs, seed, shuffle=True):
+            learner.learn(sentences)
+        return learner.tagger()
+
+    return System("lookahead.v1", train)
+
+
+def _best_epoch(learner: Learner, orders: Iterator[Indices], tune: Corpus, patience: int) -> PerceptronTagger:
+    """Train until accuracy on tune has not risen for some epochs; returns the tagger of the first best epoch."""
+    text, gold = learner.encoder.encode(tune), learner.encoder.gold(tune)
+    best, tagger, since = -1, learner.tagger(), 0
     for sentences in orders:
         learner.learn(sentences)
-        current = learner.state.average()
-        correct = int(np.count_nonzero(best_tags(encoder, text, learner.order, current) == gold))
+        current = learner.tagger()
+        correct = int(np.count_nonzero(learner.search.tags(learner.encoder, text, current.weights) == gold))
         since += 1
         if correct > best:
-            best, weights, since = correct, current, 0
+            best, tagger, since = correct, current, 0
         if since == patience:
             break
-    return weights
-
-
-def best_tags(encoder: Encoder, text: EncodedCorpus, order: int, weights: TaggerWeights) -> Codes:
-    """The best sequence of tags for each sentence, by Viterbi."""
-    scores, best, back, out = workspace(encoder, text, order)
-    predicted = np.zeros(len(text.lists), np.int32)
-    tag_sentences(text.offsets, text.rows, encoder.index.width, text.lists, encoder.dictionary.starts,
-                  encoder.dictionary.tags, len(encoder.tags), order, weights.slots, weights.features, weights.moves,
-                  scores, best, back, out, predicted)  # fmt: skip
-    return predicted
-
-
-def workspace(encoder: Encoder, text: EncodedCorpus, order: int) -> tuple[Weights, Weights, NDArray[np.int16], Codes]:
-    """Arrays that decoding writes to: scores of tags, best scores, back pointers, a sequence."""
-    tags = len(encoder.tags)
-    states = tags ** (order - 1)
-    return (
-        np.empty(tags, np.float32),
-        np.empty(2 * states, np.float32),
-        np.zeros(text.longest * states, np.int16),
-        np.empty(text.longest, np.int32),
-    )
-
-
-def move_count(tags: int, order: int) -> int:
-    """How many weights tag pairs, and for order 3 triples, have."""
-    pairs = (tags + 1) * tags
-    return pairs + (tags + 1) * pairs if order == 3 else pairs
+    return tagger
 
 
 def epoch_orders(sentences: int, epochs: int, seed: int, *, shuffle: bool) -> Iterator[Indices]:
