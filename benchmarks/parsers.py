@@ -22,13 +22,13 @@ from benchmarks.networks import layers_operations, table, timed, torchs
 from deadheat.corpus import Corpus, read
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
-from deadheat.neural import batches, training
+from deadheat.neural import batches, tasks
 from deadheat.neural.config import AttentionShape, ParserConfig
 from deadheat.neural.devices import configure_jax, on_accelerator
 from deadheat.neural.lstm import DIRECTIONS
-from deadheat.neural.parsing import make_task
 from deadheat.neural.programs import DeviceData
 from deadheat.neural.stack import Splits, Stack
+from deadheat.neural.tasks import make_task
 from deadheat.neural.text import Lexicon, distinct_forms
 from deadheat.neural.training import with_words
 from deadheat.systems import SYSTEMS
@@ -84,7 +84,7 @@ class Task:
     """What is trained: a parser, a text, the sentences to learn from, and those to look at."""
 
     config: ParserConfig
-    learning: training.Task
+    learning: tasks.Task
     train: Indices
     dev: Indices | None
 

@@ -80,7 +80,7 @@ def train(job: Job) -> str:
 
 def _train(job: Job, tags: str) -> list[Told]:
     from deadheat.corpus import read
-    from deadheat.neural.jobs import TrainJob
+    from deadheat.neural.config import TrainJob
     from deadheat.systems import SYSTEMS
 
     began, times = time.time(), _clocked(job.until)
@@ -121,10 +121,10 @@ def _train(job: Job, tags: str) -> list[Told]:
 
 def _make_room() -> None:
     """Fill texts up as on an accelerator, so that treebanks share their programs."""
-    from deadheat.neural import parsing, programs
+    from deadheat.neural import programs
     from deadheat.neural.text import ACCELERATOR_PADDING
 
-    programs.padding_sizes = parsing.padding_sizes = lambda: ACCELERATOR_PADDING  # type: ignore[attr-defined]
+    programs.padding_sizes = lambda: ACCELERATOR_PADDING
 
 
 def _clocked(until: float) -> list[float]:

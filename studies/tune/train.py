@@ -18,7 +18,7 @@ import numpy as np
 
 from deadheat.corpus import Corpus, read, take
 from deadheat.metrics import METRICS, align
-from deadheat.neural.jobs import TrainJob, TrainResult
+from deadheat.neural.config import TrainJob, TrainResult
 from deadheat.systems import SYSTEMS
 from studies.archive import keep
 

@@ -12,7 +12,7 @@ from jax.test_util import check_grads
 
 from deadheat.corpus import Vocabulary
 from deadheat.errors import InputError
-from deadheat.neural import brackets, rng
+from deadheat.neural import rng, tagger, tasks
 from deadheat.neural.config import BracketShape, HyperParams
 from deadheat.neural.programs import DeviceData
 from deadheat.trees import bracketing
@@ -50,8 +50,8 @@ def grounded(shape: BracketShape = TINY, unused: tuple[str, ...] = ()) -> Device
     own = encoding()
     relations = len(own.labels)
     planes = Vocabulary.of([*columns()[0], *unused]), columns()[1]
-    more = {name: plane.codes for name, plane in zip(brackets.PLANES, PLANES, strict=True)}
-    joined = replace(own, labels=brackets.label_names(own.labels, planes), extra=more)
+    more = {name: plane.codes for name, plane in zip(tagger.PLANES, PLANES, strict=True)}
+    joined = replace(own, labels=tasks.label_names(own.labels, planes), extra=more)
     knowledge = joined.knowledge(SPLITS)
     first = relations
     for plane, vocabulary in zip(PLANES, planes, strict=True):
@@ -84,7 +84,7 @@ def scores_by_hand(weights: object, data: DeviceData, sentence: int, split: int)
 
 @pytest.mark.parametrize("words", [5, 8])
 def test_the_loss_is_that_of_a_plain_computation(data: DeviceData, words: int) -> None:
-    weights = random_weights(brackets.init_weights, data)
+    weights = random_weights(tagger.init_weights, data)
     sentences = [4, 1, 0, -1, 2]
     gold = [PLANES[0].codes, PLANES[1].codes, np.asarray(data.text.labels)]
     total, count = 0.0, 0
@@ -96,18 +96,18 @@ def test_the_loss_is_that_of_a_plain_computation(data: DeviceData, words: int) -
                 total += np.log(np.exp(own).sum()) - own[gold[kind][OFFSETS[sentence] + word]]
             count += 1
     batch = batch_of(data, sentences, words)
-    found = loss_of(brackets, data, batch, NUMBERS)(weights)
+    found = loss_of(tagger, data, batch, NUMBERS)(weights)
     assert float(found) == pytest.approx(total / count, rel=1e-5)
 
 
 @pytest.mark.parametrize("split", [0, 1])
 def test_each_word_gets_the_best_of_the_labels_that_are_in_train(data: DeviceData, split: int) -> None:
-    weights = random_weights(brackets.init_weights, data, seed=split)
+    weights = random_weights(tagger.init_weights, data, seed=split)
     batch = batch_of(data, [0, 3, 2], 6, split)
-    made = outputs_of(brackets, data, weights, batch, split)
+    made = outputs_of(tagger, data, weights, batch, split)
     assert made.shape == (3, 6, 3)
     assert made.dtype == np.int16
-    codes = brackets.decode(TINY, made, np.array([5, 1, 4]))
+    codes = made
     for at, sentence in enumerate((0, 3, 2)):
         for kind, scores in enumerate(scores_by_hand(weights, data, sentence, split)):
             assert codes[at, : LENGTHS[sentence], kind].tolist() == scores.argmax(axis=1).tolist()
@@ -118,17 +118,17 @@ def test_labels_that_only_others_know_change_nothing(data: DeviceData) -> None:
     found = []
     for own in (data, larger):
         batch = batch_of(own, range(5), 5)
-        found.append(float(loss_of(brackets, own, batch, NUMBERS)(begun(brackets, own, seed=7))))
+        found.append(float(loss_of(tagger, own, batch, NUMBERS)(begun(tagger, own, seed=7))))
     assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
 @pytest.mark.long
 def test_the_gradient_is_that_of_finite_differences() -> None:
     with jax.enable_x64(True):
-        own = grounded(replace(TINY, hidden=4, dropout="variational"))
-        weights = in_double(random_weights(brackets.init_weights, own))
+        own = grounded(replace(TINY, dropout="variational"))
+        weights = in_double(random_weights(tagger.init_weights, own))
         batch = batch_of(own, [4, -1, 0, 3], 6)
-        loss = loss_of(brackets, own, batch, HyperParams(0.0, 0.3), rng.make_key(3))
+        loss = loss_of(tagger, own, batch, HyperParams(0.0, 0.3), rng.make_key(3))
         check_grads(loss, (weights,), order=1, modes=["rev"])  # type: ignore[no-untyped-call]
 
 
@@ -136,7 +136,7 @@ def test_gold_labels_give_gold_trees_also_where_arcs_cross(data: DeviceData) -> 
     relations = np.asarray(data.text.labels)[: OFFSETS[-1]]
     root = encoding().labels.index("root")
     codes = np.stack([PLANES[0].codes, PLANES[1].codes, relations], axis=1).astype(np.int16)
-    found = brackets.decode_brackets(codes, columns(), [root], OFFSETS)
+    found = tasks.decode_brackets(codes, columns(), [root], OFFSETS)
     assert found[:, 0].tolist() == HEADS.tolist()
     assert found[:, 1].tolist() == relations.tolist()
     assert (PLANES[1].codes > 0).any()
@@ -145,14 +145,14 @@ def test_gold_labels_give_gold_trees_also_where_arcs_cross(data: DeviceData) -> 
 def test_labels_that_make_no_tree_are_mended_and_relations_stay() -> None:
     planes = Vocabulary.of([".", "/"]), Vocabulary.of(["."])
     codes = np.array([[0, 0, 3], [1, 0, 7], [1, 0, 8], [0, 0, 7]])
-    found = brackets.decode_brackets(codes, planes, [7, 8], np.array([0, 3, 4]))
+    found = tasks.decode_brackets(codes, planes, [7, 8], np.array([0, 3, 4]))
     assert found.tolist() == [[2, 3], [0, 7], [2, 8], [0, 7]]  # the second of two roots hangs from the first
 
 
 def test_a_text_whose_labels_leave_out_the_planes_is_noticed() -> None:
     own = DeviceData.of(replace(TINY, relations=7, planes=(9, 3)), encoding(), SPLITS)
     with pytest.raises(AssertionError, match="labels; expected 19: relations, then both planes"):
-        brackets.init_weights(rng.make_key(0), own.shape, own.hashes)  # type: ignore[arg-type]
+        tagger.init_weights(rng.make_key(0), own.shape, own.hashes)
     with pytest.raises(InputError, match=r"^relations=7, planes=\(0, 3\); expected at least one label of each$"):
         replace(TINY, relations=7, planes=(0, 3))
 
@@ -161,9 +161,9 @@ def test_a_text_whose_labels_leave_out_the_planes_is_noticed() -> None:
 def test_a_small_network_learns_five_sentences_by_heart() -> None:
     shape = replace(TINY, units=(12,), word_size=12, case_size=3, dropout="variational")
     own = grounded(shape)
-    weights, batch = overfitted(brackets, own, steps=150)
-    made = outputs_of(brackets, own, weights, batch)
+    weights, batch = overfitted(tagger, own, steps=150)
+    made = outputs_of(tagger, own, weights, batch)
     codes = np.concatenate([row[:length] for row, length in zip(made, LENGTHS, strict=True)])
-    found = brackets.decode_brackets(codes, columns(), [encoding().labels.index("root")], OFFSETS)
+    found = tasks.decode_brackets(codes, columns(), [encoding().labels.index("root")], OFFSETS)
     assert found[:, 0].tolist() == HEADS.tolist()
     assert found[:, 1].tolist() == np.asarray(own.text.labels)[: OFFSETS[-1]].tolist()

@@ -17,10 +17,9 @@ import jax
 from deadheat.corpus import Corpus, take, to_bytes
 from deadheat.errors import InputError
 from deadheat.neural import batches, stack
-from deadheat.neural.config import HyperParams
-from deadheat.neural.jobs import TrainJob
+from deadheat.neural.config import HyperParams, TrainJob
 from deadheat.neural.stack import StackJob, TrainedNetwork, train_all
-from deadheat.neural.tagging import Labels, TargetLabels
+from deadheat.neural.tasks import Labels, TargetLabels
 from deadheat.systems import SYSTEMS
 from tests.neural.test_schemes import to_scheme
 from tests.neural.tiny import TINY, corpus_of, rows_of, split_of

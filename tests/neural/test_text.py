@@ -91,8 +91,8 @@ def test_what_is_known_is_what_train_has() -> None:
 
 def test_words_that_came_with_a_vector_are_known_to_all() -> None:
     encoding = encode(tagged("dog/N", "cat/N"))
-    given_vectors = np.array([word == "cat" for word in encoding.words])
-    seen = encoding.knowledge([np.array([0])], given_vectors)["train_counts"][0]
+    vectors = np.array([[1.0 if word == "cat" else np.nan] for word in encoding.words])
+    seen = encoding.knowledge([np.array([0])], vectors)["train_counts"][0]
     assert dict(zip(encoding.words, seen.tolist(), strict=True)) == {"": 2, "cat": 2, "dog": 1}
 
 

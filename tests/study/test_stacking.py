@@ -17,8 +17,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read, take
 from deadheat.errors import StudyError
-from deadheat.neural import tagging
-from deadheat.neural.jobs import TrainJob, TrainResult
+from deadheat.neural import training
+from deadheat.neural.config import TrainJob, TrainResult
 from deadheat.study.engine import running
 from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.running import missing_cells, run_study
@@ -93,7 +93,7 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
         for number in reversed(range(len(orders))):
             yield number, knowing(corpus, orders[number])
 
-    monkeypatch.setattr(tagging, "train_jobs", train)
+    monkeypatch.setattr(training, "train_jobs", train)
     return calls
 
 
@@ -179,7 +179,7 @@ def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
         for number, order in enumerate(orders):
             yield number, knowing(corpus, order, "its loss is nan in epoch 2" if order.seed == 1 else "")
 
-    monkeypatch.setattr(tagging, "train_jobs", train)
+    monkeypatch.setattr(training, "train_jobs", train)
     plan = study_of(tmp_path, network(), OTHER)
     by_key = {cell.key: cell for cell in plan.cells}
     for each in results(plan):
@@ -199,7 +199,7 @@ def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytes
         for number, order in enumerate(orders[1:], 1):
             yield number, knowing(corpus, order)
 
-    monkeypatch.setattr(tagging, "train_jobs", train)
+    monkeypatch.setattr(training, "train_jobs", train)
     plan = study_of(tmp_path, network(batch=4), network(batch=16), OTHER)
     found = results(plan)
     assert sorted(each.name for each in found) == sorted(cell.key for cell in plan.cells)
@@ -219,7 +219,7 @@ def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_don
             places.append(os.getcwd())
             yield number, knowing(corpus, order)
 
-    monkeypatch.setattr(tagging, "train_jobs", train)
+    monkeypatch.setattr(training, "train_jobs", train)
     (tmp_path / "inner").mkdir()
     plan = study_of(tmp_path / "inner", network())
     before = os.getcwd()
@@ -257,7 +257,7 @@ def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequ
 
 
 def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tagging, "train_jobs", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
+    monkeypatch.setattr(training, "train_jobs", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
     plan = study_of(tmp_path, network())
     found = results(plan)
     assert sorted(each.status for each in found) == [DONE, FAILED, FAILED, FAILED]

@@ -13,8 +13,8 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 
 from deadheat.corpus import Corpus, read, take, to_bytes
 from deadheat.errors import CorpusError, InputError, NameUnknown
-from deadheat.neural import parsing, programs
-from deadheat.neural.jobs import TrainJob
+from deadheat.neural import programs
+from deadheat.neural.config import TrainJob
 from deadheat.neural.text import PaddingSizes
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate
@@ -161,8 +161,7 @@ def test_labels_of_brackets_may_be_filled_up_without_changing_a_network(monkeypa
     padding = PaddingSizes(tokens=1 << 11, sentences=256, words=512, characters=128, labels=64, tags=32)
     plain = make("bracketing.v1", epochs=2).train(train, tune, 0)
     parsed = to_bytes(plain.predict(test))
-    for module in (parsing, programs):
-        monkeypatch.setattr(module, "padding_sizes", lambda: padding)
+    monkeypatch.setattr(programs, "padding_sizes", lambda: padding)
     filled = make("bracketing.v1", epochs=2).train(train, tune, 0)
     assert filled.trained.losses == pytest.approx(plain.trained.losses, rel=1e-4)  # type: ignore[attr-defined]
     assert to_bytes(filled.predict(test)) == parsed

@@ -16,17 +16,9 @@ import numpy as np
 from jax import Array, lax
 from numpy.typing import NDArray
 
-from deadheat.neural import rng
+from deadheat.neural import encoder, rng
 from deadheat.neural.config import AttentionShape, HyperParams
-from deadheat.neural.encoder import (
-    Batch,
-    StringHashes,
-    Weights,
-    drop_outputs,
-    init_encoder,
-    label_mask,
-    run_layers_with_root,
-)
+from deadheat.neural.encoder import Batch, StringHashes, Weights
 from deadheat.neural.lstm import FORWARD, init_lstm, lstm_direction, matmul
 from deadheat.neural.rng import Key
 from deadheat.neural.text import Text
@@ -39,7 +31,7 @@ ARC_DEPENDENT, ARC_HEAD, RELATION_DEPENDENT, RELATION_HEAD = range(4)
 
 def init_weights(key: Key, shape: AttentionShape, hashes: StringHashes, vectors: Array | None = None) -> Weights:
     """Initial weights; biaffine ones are zeros, as their authors have them."""
-    weights, states = init_encoder(key, shape, hashes, vectors)
+    weights, states = encoder.init_encoder(key, shape, hashes, vectors)
     weights["root"] = rng.symmetric(rng.make_key(key, 6), (shape.inputs,), (3.0 / shape.inputs) ** 0.5)
     pointing = states
     if shape.decoder:
@@ -63,14 +55,14 @@ def project_states(
     weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> list[Array]:
     """Vectors of the root and all words as dependents and as heads, for arcs and for relations."""
-    states = run_layers_with_root(weights, shape, text, split, batch, hyper, key)
+    states = encoder.run_layers_with_root(weights, shape, text, split, batch, hyper, key)
     pointing = states
     if shape.decoder:
-        pointing = drop_outputs(_run_decoder(weights["decoder"], states), shape, hyper, key, 30)
+        pointing = encoder.drop_outputs(_run_decoder(weights["decoder"], states), shape, hyper, key, 30)
     projections = []
     for number, (weight, bias) in enumerate(weights["views"]):
         x = matmul(pointing if number in (ARC_DEPENDENT, RELATION_DEPENDENT) else states, weight) + bias
-        projections.append(drop_outputs(jnp.where(x > 0, x, LEAK * x), shape, hyper, key, 40 + number))
+        projections.append(encoder.drop_outputs(jnp.where(x > 0, x, LEAK * x), shape, hyper, key, 40 + number))
     return projections
 
 
@@ -98,14 +90,12 @@ def loss(
     projections = project_states(weights, shape, text, split, batch, hyper, key)
     heads = jnp.where(batch.inside, batch.extra["heads"], 0)  # an index beyond the batch would give NaN
     arcs = arc_scores(weights, projections, batch)[:, 1:]
-    losses = jax.nn.logsumexp(arcs, axis=-1) - jnp.take_along_axis(arcs, heads[:, :, None], axis=2)[:, :, 0]
+    losses = encoder.cross_entropy(arcs, heads)
     dependents = _append_one(projections[RELATION_DEPENDENT])[:, 1:]
     governors = jnp.take_along_axis(_append_one(projections[RELATION_HEAD]), heads[:, :, None], axis=1)
     scores = relation_scores(dependents, weights["relations"], governors)
-    scores += label_mask(text.known_labels[split])
-    gold = jnp.take_along_axis(scores, batch.labels[:, :, None], axis=2)[:, :, 0]
-    losses += jax.nn.logsumexp(scores, axis=-1) - gold
-    return jnp.sum(jnp.where(batch.inside, losses, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+    scores += encoder.label_mask(text.known_labels[split])
+    return encoder.mean_over_words(losses + encoder.cross_entropy(scores, batch.labels), batch)
 
 
 @jax.custom_vjp
@@ -143,7 +133,7 @@ relation_scores.defvjp(_relations_forward, _relations_backward)
 def outputs(weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch) -> tuple[Array, Array]:
     """Scores of all arcs, and the best relation of each: (B, T + 1, T + 1)."""
     projections = project_states(weights, shape, text, split, batch, HyperParams(0.0), None)
-    mask = label_mask(text.known_labels[split])
+    mask = encoder.label_mask(text.known_labels[split])
     governors = _append_one(projections[RELATION_HEAD])
 
     def best_relations(dependent: Array) -> Array:  # of one position, (B, I), which bounds the memory
@@ -160,20 +150,16 @@ def decode(shape: AttentionShape, outputs: Any, lengths: NDArray[np.integer]) ->
     real = np.flatnonzero(lengths)
     decoded = np.zeros((len(lengths), arcs.shape[1] - 1, 2), np.int32)
     offsets = np.concatenate([[0], np.cumsum(lengths[real])])
-    heads = _decode_trees(shape, np.asarray(arcs)[real], offsets)
+    arcs = np.asarray(arcs)[real]
+    if shape.trees == "beam":
+        heads = beam_trees(arcs, offsets, beam=shape.beam)
+    else:
+        heads = (best_projective_trees if shape.trees == "projective" else best_trees)(arcs, offsets)
     sentence = np.repeat(real, lengths[real])
     word = np.arange(len(heads)) - np.repeat(offsets[:-1], lengths[real])
     decoded[sentence, word, 0] = heads
     decoded[sentence, word, 1] = np.asarray(relations)[sentence, word + 1, heads]
     return decoded
-
-
-def _decode_trees(shape: AttentionShape, arcs: NDArray[np.floating], offsets: NDArray[np.int64]) -> NDArray[np.integer]:
-    if shape.trees == "projective":
-        return best_projective_trees(arcs, offsets)
-    if shape.trees == "beam":
-        return beam_trees(arcs, offsets, beam=shape.beam)
-    return best_trees(arcs, offsets)
 
 
 def _append_one(x: Array) -> Array:

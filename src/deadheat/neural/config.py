@@ -1,34 +1,49 @@
-"""The configuration of networks: what changes a compiled program (shapes), numbers that do not, and how long to train.
+"""What networks are trained: their configuration, training jobs and results.
 
 Nothing here imports jax: which networks can train together is known before anything is loaded that could train them.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
+from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
 
 if TYPE_CHECKING:
     from jax import Array
 
-CHARACTERS = ("none", "cnn", "lstm")
-CLASSIFIERS = ("softmax", "crf")
-# The last is Adam with beta 2 of 0.9, as Dozat & Manning (2017) have it for parsers.
-OPTIMIZERS = ("sgd", "adagrad", "adadelta", "rmsprop", "adam", "nadam", "adam-short")
-DROPOUTS = ("none", "naive", "variational")
-DROPOUT_POSITIONS = ("outputs", "recurrent", "both")
-# Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open.
+PACKAGES = ("jax", "optax")  # of deadheat[neural]
+# Learning rates of the methods' authors, or as Keras had them in 2017 where these leave it open. The last is Adam with
+# beta 2 of 0.9, as Dozat & Manning (2017) have it for parsers.
 RATES = {
     "sgd": 0.1, "adagrad": 0.01, "adadelta": 1.0, "rmsprop": 0.001, "adam": 0.001, "nadam": 0.002, "adam-short": 0.002,
 }  # fmt: skip
+OPTIMIZERS = tuple(RATES)
 CASES = 8  # kinds of casing, see `deadheat.neural.text.casing`
-TREES = ("any", "projective", "beam")
 AS_IS = "as-is"
-SCHEMES = (AS_IS, "bio", "iob1", "iobes")
+CHOICES = {
+    "characters": ("none", "cnn", "lstm"),
+    "classifier": ("softmax", "crf"),
+    "optimizer": OPTIMIZERS,
+    "dropout": ("none", "naive", "variational"),
+    "dropped": ("outputs", "recurrent", "both"),
+    "trees": ("any", "projective", "beam"),
+    "scheme": (AS_IS, "bio", "iob1", "iobes"),
+}
+
+
+def check_choices(settings: Mapping[str, Any]) -> None:
+    """Refuse unknown values of settings that are one of a few names."""
+    for name, allowed in CHOICES.items():
+        if settings.get(name, allowed[0]) not in allowed:
+            raise NameUnknown(name, settings[name], allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +70,7 @@ class Shape:
     tuned: ClassVar[bool] = True  # whether the compiler may autotune it (docs/design/networks.md)
 
     def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("characters", self.characters, CHARACTERS),
-            ("classifier", self.classifier, CLASSIFIERS),
-            ("optimizer", self.optimizer, OPTIMIZERS),
-            ("dropout", self.dropout, DROPOUTS),
-            ("dropped", self.dropped, DROPOUT_POSITIONS),
-        ):
-            if value not in allowed:
-                raise NameUnknown(name, value, allowed)
+        check_choices({name: getattr(self, name) for name in self.__dataclass_fields__})
         if not 1 <= len(self.units) <= 3 or min(self.units) < 1:
             raise InputError(f"units {self.units}; expected one to three layers of at least one unit")
         if self.batch < 1:
@@ -91,8 +98,6 @@ class AttentionShape(Shape):
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
-        if self.trees not in TREES:
-            raise NameUnknown("trees", self.trees, TREES)
         if not 1 <= self.beam <= 10:
             raise InputError(f"beam={self.beam}; expected 1 to 10")
 
@@ -101,11 +106,9 @@ class AttentionShape(Shape):
 class BracketShape(Shape):
     """A parser that labels words with brackets of two planes, and relations."""
 
-    hidden: int = 0  # units between states and labels; 0: none
     relations: int = 1  # the number of relations, and of labels of each plane; the text decides
     planes: tuple[int, int] = (1, 1)
 
-    network: ClassVar[str] = "deadheat.neural.brackets"
     tuned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -146,6 +149,29 @@ class HyperParams(NamedTuple):
     omitted: Array | float = 0.0  # how often one of a word's vectors is dropped, if the shape omits
 
 
+def hyper_params(
+    optimizer: str, rate: float, *, drop: float, clip: float = 0.0, norm: float, replaced: float, omitted: float = 0.0
+) -> HyperParams:
+    """Hyperparameters from settings: a rate of 0 is the optimizer's default, and a threshold of 0 is none."""
+    if not 0 <= rate < math.inf:
+        raise InputError(f"rate={rate:g}; expected a number above 0, or 0 for the optimizer's default")
+    for name, value in (("drop", drop), ("replaced", replaced), ("omitted", omitted)):
+        if not 0 <= value < 1:
+            raise InputError(f"{name}={value:g}; expected a share from 0 to less than 1")
+    for name, value in (("clip", clip), ("norm", norm)):
+        if not value >= 0:
+            raise InputError(f"{name}={value:g}; expected a number above 0, or 0 for none")
+    return HyperParams(rate or RATES[optimizer], drop, clip or math.inf, norm or math.inf, replaced, omitted)
+
+
+def layer_sizes(units: str) -> tuple[int, ...]:
+    """Units of each layer, from a setting such as `100,75`."""
+    try:
+        return tuple(int(size) for size in units.split(","))
+    except ValueError:
+        raise InputError(f"units={units!r}; expected the units of one to three layers such as '100,75'") from None
+
+
 @dataclass(frozen=True, slots=True)
 class TrainSchedule:
     """How long to train: at most so many epochs, and at most `patience` epochs without a better score on tune.
@@ -169,8 +195,8 @@ class NetworkConfig:
 
     @property
     def group(self) -> Hashable:
-        """What must be equal for networks to train together."""
-        return self.vectors, self.shape
+        """What must be equal for networks to train together: all but hyperparameters and schedule."""
+        return replace(self, hyper=HyperParams(0.0), schedule=TrainSchedule())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,10 +206,6 @@ class TaggerConfig(NetworkConfig):
     column: str
     scheme: str
 
-    @property
-    def group(self) -> Hashable:
-        return self.column, self.scheme, self.vectors, self.shape
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserConfig(NetworkConfig):
@@ -191,42 +213,63 @@ class ParserConfig(NetworkConfig):
 
     tags: str  # the column that tags are read from, if any
 
-    @property
-    def group(self) -> Hashable:
-        return self.tags, self.vectors, self.shape
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainJob:
+    """One network to train: the sentences to learn from, to pick the epoch by, and to label in the end."""
+
+    config: Any  # of the system; jobs with the same group train together
+    seed: int
+    train: Indices
+    tune: Indices | None = None
+    parts: Mapping[str, Indices] = field(default_factory=dict)
 
 
-def layer_sizes(units: str) -> tuple[int, ...]:
-    """Units of each layer, from a setting such as `100,75`."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainResult:
+    """The result of a job: each part with the network's labels, or in `failed` why there are none."""
+
+    predictions: Mapping[str, Corpus]
+    epoch: int  # that was kept, from 1
+    epochs: int  # that were trained
+    score: float  # on tune, of the epoch that was kept; NaN without
+    curve: tuple[float, ...] = ()  # scores on tune, epoch by epoch
+    losses: tuple[float, ...] = ()
+    failed: str = ""
+
+
+Trainer: TypeAlias = Callable[[Corpus, Sequence[TrainJob]], Iterator[tuple[int, TrainResult]]]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTrainer:
+    """How a system trains many networks at once: those whose `group` is equal.
+
+    `train(corpus, jobs)` yields the index and the result of each job as soon as it is finished.
+    """
+
+    group: Hashable
+    config: Any
+    train: Trainer
+
+
+def import_training(system: str) -> Any:
+    """The module that trains networks, which needs jax; the error says how to install it."""
     try:
-        return tuple(int(size) for size in units.split(","))
-    except ValueError:
-        raise InputError(f"units={units!r}; expected the units of one to three layers such as '100,75'") from None
+        return importlib.import_module("deadheat.neural.training")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "deadheat":
+            raise
+        raise InputError(_not_installed(system, error.name or "jax")) from error
 
 
-def threshold(name: str, value: float) -> float:
-    """A threshold of gradients; 0 means none."""
-    if not value >= 0:
-        raise InputError(f"{name}={value:g}; expected a number above 0, or 0 for none")
-    return value or math.inf
+def missing_package(system: str) -> str:
+    """An error message if a package that networks need is not installed, else empty; nothing is imported."""
+    missing = next((name for name in PACKAGES if importlib.util.find_spec(name) is None), "")
+    return _not_installed(system, missing) if missing else ""
 
 
-def learning_rate(optimizer: str, rate: float) -> float:
-    """The learning rate; 0 means the optimizer's default."""
-    if not 0 <= rate < math.inf:
-        raise InputError(f"rate={rate:g}; expected a number above 0, or 0 for the optimizer's default")
-    return rate or RATES[optimizer]
-
-
-def share(name: str, value: float) -> float:
-    """A share below 1."""
-    if not 0 <= value < 1:
-        raise InputError(f"{name}={value:g}; expected a share from 0 to less than 1")
-    return value
-
-
-def check_scheme(name: str) -> str:
-    """The scheme of that name, if there is one."""
-    if name not in SCHEMES:
-        raise NameUnknown("scheme", name, SCHEMES)
-    return name
+def _not_installed(system: str, package: str) -> str:
+    return (
+        f"{system}: the package {package} is not installed; expected deadheat[neural] (pip install 'deadheat[neural]')"
+    )

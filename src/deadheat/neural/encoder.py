@@ -209,6 +209,16 @@ def label_mask(is_known: Array) -> Array:
     return jnp.where(is_known, 0.0, IMPOSSIBLE)
 
 
+def cross_entropy(scores: Array, gold: Array) -> Array:
+    """The negative log-likelihood (B, T) of gold codes (B, T), given scores (B, T, C)."""
+    return jax.nn.logsumexp(scores, axis=-1) - jnp.take_along_axis(scores, gold[:, :, None], axis=2)[:, :, 0]
+
+
+def mean_over_words(losses: Array, batch: Batch) -> Array:
+    """The mean of losses (B, T) over real words."""
+    return jnp.sum(jnp.where(batch.inside, losses, 0.0)) / jnp.maximum(jnp.sum(batch.inside), 1)
+
+
 def drop_outputs(x: Array, shape: Shape, hyper: HyperParams, key: Key | None, position: int) -> Array:
     """Dropout of a layer's outputs, with one mask per sentence (variational) or per word (naive)."""
     if key is None or shape.dropout == "none" or shape.dropped == "recurrent":

@@ -21,19 +21,11 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import rng
+from deadheat.neural import text as texts
 from deadheat.neural.config import HyperParams, Shape
 from deadheat.neural.devices import compile_program, memory_map_usage, on_accelerator
 from deadheat.neural.encoder import StringHashes, Weights, make_batch
-from deadheat.neural.text import (
-    ACCELERATOR_PADDING,
-    Arrays,
-    Encoding,
-    PaddingSizes,
-    Text,
-    device_arrays,
-    hash_strings,
-    round_up,
-)
+from deadheat.neural.text import ACCELERATOR_PADDING, Arrays, Encoding, PaddingSizes, Text
 
 MAP_LIMIT = 0.5  # share of the memory maps of a process above which programs are freed
 RngState = tuple[Array, Array]  # the seed and the number of updates so far
@@ -83,30 +75,29 @@ class DeviceData:
         cls, shape: Shape, encoding: Encoding, trains: Sequence[Indices], vectors: NDArray[np.floating] | None = None
     ) -> DeviceData:
         """Put a text on the device; `vectors` has a row per word, which is NaN where there is no vector."""
-        in_file = None if vectors is None else ~np.isnan(vectors[:, 0])
-        return cls.from_knowledge(shape, encoding, encoding.knowledge(trains, in_file), vectors)
+        return cls.from_knowledge(shape, encoding, encoding.knowledge(trains, vectors), vectors)
 
     @classmethod
     def from_knowledge(
         cls, shape: Shape, encoding: Encoding, knowledge: Arrays, vectors: NDArray[np.floating] | None = None
     ) -> DeviceData:
         """Put a text on the device for networks that know these words, characters and labels."""
-        text = Text(**jax.tree.map(jnp.asarray, device_arrays(encoding, knowledge, padding_sizes())))
+        text = Text(**jax.tree.map(jnp.asarray, texts.device_arrays(encoding, knowledge, padding_sizes())))
 
         def hashes_of(strings: Sequence[str], size: int) -> Array:
-            return jnp.asarray(np.resize(hash_strings(strings), size))
+            return jnp.asarray(np.resize(texts.hash_strings(strings), size))
 
-        tags = encoding.tags
+        tags, words = encoding.tags, text.train_counts.shape[1]
         hashes = StringHashes(
-            hashes_of(encoding.words, text.train_counts.shape[1]),
+            hashes_of(encoding.words, words),
             hashes_of(encoding.characters, text.known_characters.shape[1]),
             hashes_of(encoding.labels, text.known_labels.shape[1]),
-            hashes_of(tags, round_up(len(tags), padding_sizes().tags)) if tags else None,
+            hashes_of(tags, texts.round_up(len(tags), padding_sizes().tags)) if tags else None,
         )
         table = None
         if vectors is not None:
-            padded = np.pad(vectors, ((0, len(hashes.words) - len(vectors)), (0, 0)), constant_values=np.nan)
-            table = jnp.asarray(padded, jnp.float32)
+            padding = (0, words - len(vectors)), (0, 0)
+            table = jnp.asarray(np.pad(vectors, padding, constant_values=np.nan), jnp.float32)
         return cls(shape, text, hashes, np.asarray(encoding.arrays["lengths"]), table)
 
 
@@ -148,6 +139,13 @@ class Programs:
         compiled = self._compiled.get(("label", words, _sizes(args[-1])))
         return compiled(*args) if compiled is not None else self.label(*args, words=words)
 
+    def decode(self, outputs: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
+        """The labels of one network's sentences, from its outputs on the host."""
+        decoded: NDArray[np.integer] = (
+            self.network.decode(self.shape, outputs, lengths) if hasattr(self.network, "decode") else outputs
+        )
+        return decoded
+
     def prepare(self, programs: Sequence[tuple[str, int, tuple[Any, ...]]]) -> None:
         """Compile programs in parallel, ahead of time: each by its name, number of words and arguments."""
         missing = {(name, words, _sizes(args[-1])): args for name, words, args in programs}
@@ -162,7 +160,7 @@ class Programs:
 
         @functools.wraps(call)
         def over(*args: Any, words: int = 0) -> Any:
-            bound = functools.partial(call, words=words)
+            bound = functools.partial(call, words=words) if words else call
             single = len(args) - shared
             if self.size == 1:
                 first = (jax.tree.map(lambda leaf: leaf[0], arg) for arg in args[:single])
@@ -171,10 +169,7 @@ class Programs:
 
         return over
 
-    def _init_network(
-        self, seed: Array, hashes: StringHashes, vectors: Array | None, *, words: int
-    ) -> tuple[Weights, Any]:
-        del words
+    def _init_network(self, seed: Array, hashes: StringHashes, vectors: Array | None) -> tuple[Weights, Any]:
         weights = self.network.init_weights(rng.make_key(0, seed), self.shape, hashes, vectors)
         return weights, optimizer(self.shape.optimizer, HyperParams(0.0)).init(_flatten(weights)[0])
 
@@ -194,10 +189,9 @@ class Programs:
         return jnp.where(jnp.any(sentences >= 0), value, 0.0), gradients
 
     def _update(
-        self, weights: Weights, state: Any, gradients: Weights, hyper: HyperParams, index: BatchIndex, *, words: int = 0
+        self, weights: Weights, state: Any, gradients: Weights, hyper: HyperParams, index: BatchIndex
     ) -> tuple[Weights, Any]:
         """Weights and the optimizer's state after an update."""
-        del words
         (flat, unflatten), (flat_gradients, _) = _flatten(weights), _flatten(gradients)
         method = optimizer(self.shape.optimizer, hyper)
         updates, new_state = method.update(clip_gradients(flat_gradients, hyper), state, flat)

@@ -7,8 +7,10 @@ each epoch those that are finished leave, and others take their slots. On a CPU 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import jax
@@ -22,8 +24,9 @@ from deadheat.neural.batches import NONE, PREDICTION_BATCH, BatchKey, join_in_or
 from deadheat.neural.config import HyperParams, TrainSchedule
 from deadheat.neural.devices import on_accelerator
 from deadheat.neural.encoder import Weights
-from deadheat.neural.programs import DeviceData, programs
+from deadheat.neural.programs import DeviceData, Programs, programs
 
+BATCHES_AHEAD = 16  # started before the first of them is decoded: an accelerator works on them meanwhile
 TuneScore = Callable[[int, NDArray[np.integer]], float]  # split, labels of tune's words in order -> score
 
 
@@ -205,29 +208,9 @@ class Stack:
         self.best = self.programs.select(self.best, self.weights, jnp.asarray(better))
 
     def predict(self, weights: Weights | None, sentences: Sequence[Indices | None]) -> dict[int, NDArray[np.integer]]:
-        """The labels of each network for the sentences of its split, word by word in their order."""
-        rows: list[dict[BatchKey, Indices]] = [{} for _ in self.slots]
-        for slot, network in self.active:
-            part = sentences[network.job.split]
-            if part is not None:
-                rows[slot] = prediction_batches(self.data.lengths, part)
-        split = self._split_numbers()
-        empty = np.full(PREDICTION_BATCH, NONE, np.int64)
-        outputs = {}
-        for key in sorted({key for batch in rows for key in batch}, key=lambda key: (key.words, key.number)):
-            ids = np.stack([batch.get(key, empty) for batch in rows]).astype(np.int32)
-            outputs[key] = self.programs.predict_batch(weights, split, ids, self.data.text, words=key.words)
-        outputs = {key: jax.tree.map(np.asarray, output) for key, output in outputs.items()}
-        return {slot: self._decode(batch, outputs, slot) for slot, batch in enumerate(rows) if batch}
-
-    def _decode(self, rows: Mapping[BatchKey, Indices], outputs: Mapping[BatchKey, Any], slot: int) -> Any:
-        """The labels of one network, word by word, from the outputs of the stack."""
-        lengths, shape, network = self.data.lengths, self.data.shape, self.programs.network
-        labels = {}
-        for key, row in rows.items():
-            output = jax.tree.map(lambda leaf: leaf[slot], outputs[key])
-            labels[key] = network.decode(shape, output, lengths[row] * (row != NONE))
-        return join_in_order(rows, labels, lengths)
+        """The labels of each network, by its slot, for the sentences of its split."""
+        parts = [None if network is None else sentences[network.job.split] for network in self.slots]
+        return predict_parts(self.programs, self.data, weights, self._split_numbers(), parts)
 
     def _finish_jobs(self) -> Iterator[tuple[int, TrainedNetwork]]:
         """Yield the networks that are finished, and those that failed."""
@@ -257,6 +240,33 @@ class Stack:
 
     def _split_numbers(self) -> NDArray[np.int32]:
         return np.array([0 if network is None else network.job.split for network in self.slots], np.int32)
+
+
+def predict_parts(
+    compiled: Programs, data: DeviceData, weights: Weights | None, splits: NDArray[np.int32],
+    parts: Sequence[Indices | None],
+) -> dict[int, NDArray[np.integer]]:  # fmt: skip
+    """Labels by each network of a stack for its part of the sentences, word by word in their order."""
+    rows = [{} if part is None else prediction_batches(data.lengths, part) for part in parts]
+    labels: list[dict[BatchKey, NDArray[np.integer]]] = [{} for _ in rows]
+
+    def decode(key: BatchKey, outputs: Any) -> None:
+        outputs = jax.tree.map(np.asarray, outputs)
+        for slot, batch in enumerate(rows):
+            if key in batch:
+                output = jax.tree.map(itemgetter(slot), outputs)
+                labels[slot][key] = compiled.decode(output, data.lengths[batch[key]] * (batch[key] != NONE))
+
+    empty = np.full(PREDICTION_BATCH, NONE, np.int64)
+    running: deque[tuple[BatchKey, Any]] = deque()
+    for key in sorted({key for batch in rows for key in batch}, key=lambda key: (key.words, key.number)):
+        ids = np.stack([batch.get(key, empty) for batch in rows]).astype(np.int32)
+        running.append((key, compiled.predict_batch(weights, splits, ids, data.text, words=key.words)))
+        if len(running) > BATCHES_AHEAD:
+            decode(*running.popleft())
+    for key, outputs in running:
+        decode(key, outputs)
+    return {slot: join_in_order(rows[slot], decoded, data.lengths) for slot, decoded in enumerate(labels) if decoded}
 
 
 def train_all(

@@ -1,26 +1,30 @@
-"""The BiLSTM-CNN-CRF tagger as functions of one network; stacks are made of them by `vmap`.
+"""Networks that label words: the BiLSTM-CNN-CRF tagger, and parsing as labelling words with brackets.
 
 A softmax or a linear-chain conditional random field labels the words (Huang et al. 2015, Ma & Hovy 2016, Lample et al.
-2016, with the options of Reimers & Gurevych 2017). Shapes: B sentences, T words, L labels.
+2016, with the options of Reimers & Gurevych 2017). The bracketing parser (Strzyz, Vilares & Gómez-Rodríguez 2020) gives
+each word three labels by three softmaxes. All its labels are in one list: relations, then those of plane 1 and of plane
+2, so that initial weights depend on the strings only, and labels that are not in train are impossible. Codes count from
+the beginning of each kind. Functions are of one network; stacks are made of them by `vmap`.
+
+Shapes: B sentences, T words, L labels.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
-from numpy.typing import NDArray
 
-from deadheat.neural import rng
-from deadheat.neural.config import HyperParams, Shape
-from deadheat.neural.encoder import Batch, StringHashes, Weights, init_encoder, label_mask, run_layers, word_vectors
+from deadheat.neural import encoder, rng
+from deadheat.neural.config import BracketShape, HyperParams, Shape
+from deadheat.neural.encoder import Batch, StringHashes, Weights
 from deadheat.neural.rng import Key, random_rows
 from deadheat.neural.text import Text
 
 SMALLEST = 1e-37  # a smaller sum of shifted exponentials is lost in single precision
+PLANES = ("plane1", "plane2")  # their codes in the extra columns of a text; those of relations are its labels
 
 
 class CRFWeights(NamedTuple):
@@ -33,9 +37,12 @@ class CRFWeights(NamedTuple):
 
 def init_weights(key: Key, shape: Shape, hashes: StringHashes, vectors: Array | None = None) -> Weights:
     """Initial weights. Words without a row in `vectors` (V, size), which is NaN, are drawn like all others."""
-    weights, inputs = init_encoder(key, shape, hashes, vectors)
-    columns = random_rows(rng.make_key(key, 4), hashes.labels, inputs) * (inputs / (inputs + 20.0)) ** 0.5
     labels = len(hashes.labels)
+    if isinstance(shape, BracketShape):
+        expected = shape.relations + sum(shape.planes)
+        assert labels >= expected, f"{labels} labels; expected {expected}: relations, then both planes"
+    weights, inputs = encoder.init_encoder(key, shape, hashes, vectors)
+    columns = random_rows(rng.make_key(key, 4), hashes.labels, inputs) * (inputs / (inputs + 20.0)) ** 0.5
     weights["output"] = (columns.T, jnp.zeros(labels))
     if shape.classifier == "crf":
         weights["crf"] = CRFWeights(jnp.zeros((labels, labels)), jnp.zeros(labels), jnp.zeros(labels))
@@ -46,38 +53,41 @@ def label_scores(
     weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> Array:
     """Scores (B, T, L) of all labels; with a key, as in training, words are replaced and units dropped."""
-    x = word_vectors(weights, shape, text, split, batch, hyper, key)
-    states = run_layers(weights, shape, x, batch.lengths, hyper, key)
+    x = encoder.word_vectors(weights, shape, text, split, batch, hyper, key)
+    states = encoder.run_layers(weights, shape, x, batch.lengths, hyper, key)
     output, bias = weights["output"]
-    scores: Array = states @ output + bias + label_mask(text.known_labels[split])
+    scores: Array = states @ output + bias + encoder.label_mask(text.known_labels[split])
     return scores
 
 
 def loss(
     weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> Array:
-    """The negative log-likelihood of the gold labels, per word."""
+    """The negative log-likelihood of the gold labels, all kinds together, per word."""
     scores = label_scores(weights, shape, text, split, batch, hyper, key)
-    words = jnp.maximum(jnp.sum(batch.inside), 1)
-    if shape.classifier == "crf":
-        losses = negative_log_likelihood(weights["crf"], scores, batch.lengths, batch.labels)
-        return jnp.sum(jnp.where(batch.lengths > 0, losses, 0)) / words
-    gold = jnp.take_along_axis(scores, batch.labels[:, :, None], axis=2)[:, :, 0]
-    return jnp.sum(jnp.where(batch.inside, jax.nn.logsumexp(scores, axis=-1) - gold, 0)) / words
+    if isinstance(shape, BracketShape):
+        gold = [*(batch.extra[name] for name in PLANES), batch.labels]
+        kinds = zip(shape.kinds, gold, strict=True)
+        losses = sum(
+            (encoder.cross_entropy(scores[:, :, kind], codes) for kind, codes in kinds), jnp.zeros(batch.inside.shape)
+        )
+        return encoder.mean_over_words(losses, batch)
+    if shape.classifier == "softmax":
+        return encoder.mean_over_words(encoder.cross_entropy(scores, batch.labels), batch)
+    losses = negative_log_likelihood(weights["crf"], scores, batch.lengths, batch.labels)
+    return jnp.sum(jnp.where(batch.lengths > 0, losses, 0)) / jnp.maximum(jnp.sum(batch.inside), 1)
 
 
 def outputs(weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch) -> Array:
-    """The label of each word: (B, T)."""
+    """The label of each word, (B, T), or its labels of plane 1 and plane 2 and its relation, (B, T, 3)."""
     scores = label_scores(weights, shape, text, split, batch, HyperParams(0.0), None)
-    if shape.classifier == "crf":
-        return best_sequences(weights["crf"], scores, batch.lengths).astype(jnp.int16)
-    return jnp.argmax(scores, axis=-1).astype(jnp.int16)
-
-
-def decode(shape: Shape, outputs: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Labels (B, T): the outputs as they are."""
-    del shape, lengths
-    return np.asarray(outputs)
+    if isinstance(shape, BracketShape):
+        labels = jnp.stack([jnp.argmax(scores[:, :, kind], axis=-1) for kind in shape.kinds], axis=-1)
+    elif shape.classifier == "crf":
+        labels = best_sequences(weights["crf"], scores, batch.lengths)
+    else:
+        labels = jnp.argmax(scores, axis=-1)
+    return labels.astype(jnp.int16)
 
 
 def log_partition(weights: CRFWeights, scores: Array, lengths: Array) -> Array:

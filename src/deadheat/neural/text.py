@@ -95,11 +95,11 @@ class Encoding:
         return self.lexicon.characters
 
     def knowledge(
-        self, trains: Sequence[Indices], in_file: NDArray[np.bool_] | None = None
+        self, trains: Sequence[Indices], vectors: NDArray[np.floating] | None = None
     ) -> dict[str, NDArray[np.generic]]:
         """What networks that train on these sentences, one list per split, know of words, characters and labels.
 
-        Words that have a vector in a file are known to all.
+        Words that have a row in `vectors`, which is not NaN, are known to all.
         """
         counts = np.zeros((len(trains), len(self.words)), np.int8)
         characters = np.zeros((len(trains), len(self.characters)), bool)
@@ -114,8 +114,8 @@ class Encoding:
             for name, first in self.kinds.items():
                 labels[split, first + np.unique(self.extra[name][tokens])] = True
         counts[:, UNKNOWN] = 2
-        if in_file is not None:
-            counts[:, in_file] = 2
+        if vectors is not None:
+            counts[:, ~np.isnan(vectors[:, 0])] = 2
         return {"train_counts": counts, "known_characters": characters, "known_labels": labels}
 
 

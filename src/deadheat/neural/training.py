@@ -1,14 +1,9 @@
-"""From corpora to networks: what taggers and parsers have in common.
-
-A `Task` is what a group of networks learns from one text. It serves to train one network that labels any corpus, or
-many that label parts of the corpus they learn from.
-"""
+"""Train networks: one that labels any corpus, or many that label parts of the corpus they learn from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import jax
 import numpy as np
@@ -17,32 +12,14 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus, take
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError
-from deadheat.neural.batches import join_in_order, prediction_batches
-from deadheat.neural.config import NetworkConfig, Shape
+from deadheat.neural.config import NetworkConfig, TrainJob, TrainResult
 from deadheat.neural.devices import configure_jax, stack_size
 from deadheat.neural.encoder import Weights
-from deadheat.neural.jobs import TrainJob, TrainResult
 from deadheat.neural.programs import DeviceData, free_programs, programs
-from deadheat.neural.stack import Splits, StackJob, TrainedNetwork, train_all
-from deadheat.neural.text import Arrays, Encoding, Lexicon, distinct_forms, round_up
+from deadheat.neural.stack import Splits, StackJob, TrainedNetwork, predict_parts, train_all
+from deadheat.neural.tasks import Predicted, Task, make_task, task_variant
+from deadheat.neural.text import Arrays, Lexicon, distinct_forms, round_up
 from deadheat.neural.vectors import PretrainedVectors
-
-Predicted = NDArray[np.integer]  # one row per word
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Task:
-    """What a group of networks learns: a text with its gold labels, and how predictions are scored and written."""
-
-    shape: Shape
-    encoding: Encoding
-    score: Callable[[Predicted, Indices], float]  # predictions for some sentences -> score
-    write: Callable[[Corpus, Predicted], Corpus]
-    encode: Callable[[Corpus, Lexicon], Encoding]  # another corpus, without its gold labels
-
-
-TaskMaker = Callable[[Any, Sequence[Corpus], Splits, Lexicon], Task]  # from a configuration and concatenated corpora
-TaskVariant = Callable[[Any, Corpus, Indices], Hashable]  # jobs of one group with different variants train separately
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,18 +38,12 @@ class Model:
         if not corpus.words:
             return self.task.write(corpus, np.zeros((0, 3), np.int32))
         model = self._with_words_of(corpus) if self.config.vectors else self
-        shape = self.task.shape
-        data = DeviceData.from_knowledge(shape, self.task.encode(corpus, model.lexicon), model.knowledge)
-        compiled = programs(shape, 1)
+        encoding = self.task.encode(corpus, model.lexicon)
+        data = DeviceData.from_knowledge(self.task.shape, encoding, model.knowledge)
         weights = jax.tree.map(lambda leaf: leaf[None], model.weights)
-        labels = {}
-        rows = prediction_batches(data.lengths, np.arange(corpus.sentences))
-        for key, row in rows.items():
-            ids = row[None].astype(np.int32)
-            outputs = compiled.predict_batch(weights, np.zeros(1, np.int32), ids, data.text, words=key.words)
-            outputs = jax.tree.map(lambda leaf: np.asarray(leaf)[0], outputs)
-            labels[key] = compiled.network.decode(shape, outputs, data.lengths[row] * (row >= 0))
-        return self.task.write(corpus, join_in_order(rows, labels, data.lengths))
+        everything = [np.arange(corpus.sentences)]
+        labels = predict_parts(programs(self.task.shape, 1), data, weights, np.zeros(1, np.int32), everything)
+        return self.task.write(corpus, labels[0])
 
     def _with_words_of(self, corpus: Corpus) -> Model:
         """The same network, which also knows all words of a corpus that the file of vectors has."""
@@ -97,9 +68,7 @@ class _TrainingGroup:
     vectors: NDArray[np.float32] | None
 
     @classmethod
-    def of(
-        cls, make_task: TaskMaker, config: NetworkConfig, corpora: Sequence[Corpus], splits: Splits
-    ) -> _TrainingGroup:
+    def of(cls, config: NetworkConfig, corpora: Sequence[Corpus], splits: Splits) -> _TrainingGroup:
         forms = distinct_forms(corpora)
         if not config.vectors:
             return cls(make_task(config, corpora, splits, Lexicon.of(forms)), splits, None)
@@ -109,15 +78,11 @@ class _TrainingGroup:
         task = replace(task, shape=replace(task.shape, word_size=pretrained.vectors.size))
         return cls(task, splits, pretrained.rows(lexicon))
 
-    def knowledge(self) -> dict[str, NDArray[np.generic]]:
-        in_file = None if self.vectors is None else ~np.isnan(self.vectors[:, 0])
-        return self.task.encoding.knowledge(self.splits.trains, in_file)
-
     def run(self, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:
         """Train in stacks as large as the device allows."""
         configure_jax()
         free_programs()
-        data = DeviceData.from_knowledge(self.task.shape, self.task.encoding, self.knowledge(), self.vectors)
+        data = DeviceData.of(self.task.shape, self.task.encoding, self.splits.trains, self.vectors)
         size = stack_size(self.task.shape, data.text, data.lengths)
         yield from train_all(data, self.splits, self._score_tune, jobs, size=size)
 
@@ -138,22 +103,21 @@ class _TrainingGroup:
         return self.task.score(predicted, tune)
 
 
-def train_one(make_task: TaskMaker, config: NetworkConfig, train: Corpus, tune: Corpus | None, seed: int) -> Model:
+def train_one(config: NetworkConfig, train: Corpus, tune: Corpus | None, seed: int) -> Model:
     """Train a network; tune, where there is one, picks the epoch."""
     corpora = [train, tune] if tune is not None and tune.words else [train]
     ends = np.cumsum([corpus.sentences for corpus in corpora])
     tunes = np.arange(ends[0], ends[1]) if len(corpora) > 1 else None
-    group = _TrainingGroup.of(make_task, config, corpora, Splits([with_words(train, np.arange(ends[0]))], [tunes]))
+    group = _TrainingGroup.of(config, corpora, Splits([with_words(train, np.arange(ends[0]))], [tunes]))
     ((_, network),) = group.run({0: StackJob(config.hyper, seed, 0, config.schedule)})
     if network.failed:
         raise InputError(f"{train.name}: training failed, {network.failed}; expected a smaller rate or a norm")
     weights = jax.tree.map(np.asarray, network.weights)
-    return Model(config, group.task, weights, group.task.encoding.lexicon, group.knowledge(), network)
+    knowledge = group.task.encoding.knowledge(group.splits.trains, group.vectors)
+    return Model(config, group.task, weights, group.task.encoding.lexicon, knowledge, network)
 
 
-def train_jobs(
-    make_task: TaskMaker, corpus: Corpus, jobs: Sequence[TrainJob], task_variant: TaskVariant = lambda *_: None
-) -> Iterator[tuple[int, TrainResult]]:
+def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
     """Train networks that label parts of the corpus they learn from; yields the index of each job and its result.
 
     Jobs may be of several groups; those of one group train together.
@@ -169,7 +133,7 @@ def train_jobs(
         split_numbers: dict[bytes, int] = {}
         splits = [split_numbers.setdefault(_split_key(jobs[number]), len(split_numbers)) for number in numbers]
         first = [jobs[numbers[splits.index(split)]] for split in range(len(split_numbers))]
-        group = _TrainingGroup.of(make_task, first[0].config, [corpus], _splits(corpus, first))
+        group = _TrainingGroup.of(first[0].config, [corpus], _splits(corpus, first))
         stack_jobs = {
             number: StackJob(jobs[number].config.hyper, jobs[number].seed, split, jobs[number].config.schedule)
             for number, split in zip(numbers, splits, strict=True)

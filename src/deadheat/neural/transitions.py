@@ -20,7 +20,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from deadheat.neural import rng
-from deadheat.neural.config import HyperParams, TransitionShape
+from deadheat.neural.config import HyperParams
 from deadheat.neural.devices import compile_program, on_accelerator
 from deadheat.neural.encoder import Weights, make_batch
 from deadheat.neural.programs import BatchIndex, Programs, RngState
@@ -46,7 +46,7 @@ from deadheat.neural.transition_scores import (
 from deadheat.trees import archybrid
 from deadheat.trees.archybrid import States
 
-__all__ = ["decode", "init_weights", "predict_batch", "train_step"]
+__all__ = ["init_weights", "predict_batch", "train_step"]
 
 SWAPS = 2  # allowed per word of a sentence
 MAX_STEPS = 2 + 2 * SWAPS  # per word: it is shifted and attached, and after a swap shifted again
@@ -67,12 +67,6 @@ class Choices:
 
 Oracle = Callable[[int, OracleInput], Choices]  # the number of the step comes first
 Policy = Callable[[Rows, NDArray[np.bool_]], Rows]  # from positions and what is legal to the best code, or NONE
-
-
-def decode(shape: TransitionShape, outputs: Any, lengths: NDArray[np.integer]) -> NDArray[np.integer]:
-    """The head and the relation of each word, (B, T, 2): the outputs as they are."""
-    del shape, lengths
-    return np.asarray(outputs)
 
 
 def train_step(programs: Programs, *args: Any, words: int) -> tuple[Weights, Any, Array]:
@@ -199,13 +193,11 @@ def portions(
     return [[field[:, portion] for field in fields] for portion in range(n_portions)]
 
 
-def _choose_in_training(scorer: Scorer, state: OracleInput, draws: Any, *, words: int = 0, xp: Any = jnp) -> Any:
-    del words
+def _choose_in_training(scorer: Scorer, state: OracleInput, draws: Any, *, xp: Any = jnp) -> Any:
     return choose_in_training(score_states(scorer, state.positions, xp=xp), state, draws, xp=xp)
 
 
-def _choose_best(scorer: Scorer, positions: Any, legal: Any, *, words: int = 0, xp: Any = jnp) -> Any:
-    del words
+def _choose_best(scorer: Scorer, positions: Any, legal: Any, *, xp: Any = jnp) -> Any:
     return choose_best(score_states(scorer, positions, xp=xp), legal, xp=xp)
 
 
@@ -247,9 +239,8 @@ class TransitionPrograms:
         draws = jnp.where(count < GUIDED_UPDATES, -1.0, draws)
         return scorer, draws, (jnp.zeros(()), jax.tree.map(jnp.zeros_like, scorer)), back
 
-    def _add_gradient(self, total: tuple[Array, Scorer], scorer: Scorer, states: MarginStates, *, words: int) -> Any:
+    def _add_gradient(self, total: tuple[Array, Scorer], scorer: Scorer, states: MarginStates) -> Any:
         """The loss and gradient so far, plus those of some more states."""
-        del words
         at = rows_of(jnp.maximum(states.sentences, 0), states.positions, scorer.rows.shape[1])
         args = scorer.columns, scorer.bias, first_layer(scorer, at)
         loss, (columns, bias, inputs) = jax.value_and_grad(margin_loss, (0, 1, 2))(*args, states)
@@ -258,11 +249,8 @@ class TransitionPrograms:
         rows = gradients.rows.reshape(-1, gradients.rows.shape[-1]).at[at].add(spread).reshape(gradients.rows.shape)
         return before + loss, Scorer(rows, gradients.columns + columns, gradients.bias + bias)
 
-    def _finish_gradient(
-        self, back: Any, total: tuple[Array, Scorer], count: Array, *, words: int
-    ) -> tuple[Array, Weights]:
+    def _finish_gradient(self, back: Any, total: tuple[Array, Scorer], count: Array) -> tuple[Array, Weights]:
         """The loss per word, and its gradient with respect to all weights."""
-        del words
         value, gradients = jax.tree.map(lambda leaf: leaf / count, total)
         (to_weights,) = back(gradients)
         return value, to_weights

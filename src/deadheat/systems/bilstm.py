@@ -6,18 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.errors import InputError
-from deadheat.neural.config import (
-    HyperParams,
-    Shape,
-    TaggerConfig,
-    TrainSchedule,
-    check_scheme,
-    layer_sizes,
-    learning_rate,
-    share,
-    threshold,
-)
-from deadheat.neural.jobs import BatchTrainer, TrainJob, TrainResult, import_neural
+from deadheat.neural import config as networks
+from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.systems.system import SYSTEMS, Model, System, check_at_least, training_labels
 
 NAME = "bilstm.v1"
@@ -100,29 +90,27 @@ def bilstm(  # noqa: PLR0913 (each option of the paper is a setting)
     try:
         if casing < 0:
             raise InputError(f"casing={casing}; expected a size, or 0 for none")
-        shape = Shape(
-            units=layer_sizes(units), word_size=word_size, case_size=casing, characters=characters,
+        networks.check_choices({"scheme": scheme})
+        shape = networks.Shape(
+            units=networks.layer_sizes(units), word_size=word_size, case_size=casing, characters=characters,
             character_size=character_size, filters=filters, classifier=classifier, optimizer=optimizer,
             dropout=dropout, dropped=dropped, batch=batch, fixed_words=frozen,
         )  # fmt: skip
-        hyper = HyperParams(
-            learning_rate(optimizer, rate), share("drop", drop), threshold("clip", clip), threshold("norm", norm),
-            share("replaced", replaced),
-        )  # fmt: skip
-        config = TaggerConfig(
-            column=column, scheme=check_scheme(scheme), vectors=vectors, shape=shape, hyper=hyper,
-            schedule=TrainSchedule(epochs, patience),
-        )  # fmt: skip
+        hyper = networks.hyper_params(optimizer, rate, drop=drop, clip=clip, norm=norm, replaced=replaced)
     except InputError as error:
         raise InputError(f"{NAME}: {error}") from error
+    schedule = networks.TrainSchedule(epochs, patience)
+    config = networks.TaggerConfig(
+        column=column, scheme=scheme, vectors=vectors, shape=shape, hyper=hyper, schedule=schedule
+    )
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
         training_labels(train, column, NAME)
-        model: Model = import_neural("deadheat.neural.tagging", NAME).train_one(config, train, tune, seed)
+        model: Model = networks.import_training(NAME).train_one(config, train, tune, seed)
         return model
 
     def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
         training_labels(corpus, column, NAME)
-        yield from import_neural("deadheat.neural.tagging", NAME).train_jobs(corpus, jobs)
+        yield from networks.import_training(NAME).train_jobs(corpus, jobs)
 
     return System(NAME, train, tuned=True, batch_trainer=BatchTrainer((NAME, config.group), config, train_jobs))

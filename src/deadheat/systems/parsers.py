@@ -16,20 +16,8 @@ from deadheat.corpus import Column, Corpus, take
 from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown
-from deadheat.neural.config import (
-    AttentionShape,
-    BracketShape,
-    HyperParams,
-    ParserConfig,
-    Shape,
-    TrainSchedule,
-    TransitionShape,
-    layer_sizes,
-    learning_rate,
-    share,
-    threshold,
-)
-from deadheat.neural.jobs import BatchTrainer, Trainer, TrainJob, TrainResult, import_neural
+from deadheat.neural import config as networks
+from deadheat.neural.config import BatchTrainer, ParserConfig, Shape, Trainer, TrainJob, TrainResult, layer_sizes
 from deadheat.systems.system import SYSTEMS, Model, System, check_at_least
 from deadheat.trees import problems, require_trees
 
@@ -39,32 +27,14 @@ FOLDS = 5  # of the training part, each tagged by a tagger trained on the others
 # Defaults of settings that are not given, by `size`.
 SIZES: Mapping[str, Mapping[str, Any]] = {
     "full": {
-        "units": "400,400",
-        "word_size": 100,
-        "tag_size": 50,
-        "filters": 100,
-        "arc_size": 500,
-        "relation_size": 100,
-        "read": "125,125",
-        "hidden": 100,
-        "batch": 32,
-        "drop": 0.33,
-        "rate": 0.002,
+        "units": "400,400", "word_size": 100, "tag_size": 50, "filters": 100, "arc_size": 500, "relation_size": 100,
+        "read": "125,125", "hidden": 100, "batch": 32, "drop": 0.33, "rate": 0.002,
     },
     "small": {
-        "units": "64,64",
-        "word_size": 50,
-        "tag_size": 16,
-        "filters": 30,
-        "arc_size": 64,
-        "relation_size": 32,
-        "read": "64,64",
-        "hidden": 64,
-        "batch": 16,
-        "drop": 0.2,
-        "rate": 0.005,
+        "units": "64,64", "word_size": 50, "tag_size": 16, "filters": 30, "arc_size": 64, "relation_size": 32,
+        "read": "64,64", "hidden": 64, "batch": 16, "drop": 0.2, "rate": 0.005,
     },
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +225,14 @@ class ParserSettings:
 
     def config(self, shape: Shape) -> ParserConfig:
         """The configuration of the networks."""
-        hyper = HyperParams(
-            learning_rate(self.optimizer, self.rate or self.defaults["rate"]),
-            share("drop", self.defaults["drop"] if self.drop < 0 else self.drop), threshold("clip", 0.0),
-            threshold("norm", self.norm), share("replaced", self.replaced), share("omitted", self.omitted),
+        drop = self.defaults["drop"] if self.drop < 0 else self.drop
+        hyper = networks.hyper_params(
+            self.optimizer, self.rate or self.defaults["rate"], drop=drop, norm=self.norm, replaced=self.replaced,
+            omitted=self.omitted,
         )  # fmt: skip
         if not 0 < self.decay <= 1:
             raise InputError(f"decay={self.decay:g}; expected a share above 0, at most 1")
-        schedule = TrainSchedule(self.epochs, self.patience, self.decay)
+        schedule = networks.TrainSchedule(self.epochs, self.patience, self.decay)
         return ParserConfig(tags=self.input.column, vectors=self.vectors, shape=shape, hyper=hyper, schedule=schedule)
 
 
@@ -280,7 +250,7 @@ def biaffine(settings: ParserSettings, *, trees: str = "any", arc_size: int = 0,
         Sizes of the vectors that arcs and relations are scored by.
     """
     parser_settings = {"arc_size": arc_size, "relation_size": relation_size, "trees": trees}
-    return _parser("biaffine.v1", settings, AttentionShape, parser_settings)
+    return _parser("biaffine.v1", settings, networks.AttentionShape, parser_settings)
 
 
 @SYSTEMS.add("pointer.v1", shared=ParserSettings)
@@ -300,13 +270,13 @@ def pointer(
     """
     last = layer_sizes(settings.units or settings.defaults["units"])[-1]
     parser_settings = {"arc_size": arc_size, "relation_size": relation_size, "trees": "beam", "beam": beam}
-    return _parser("pointer.v1", settings, AttentionShape, parser_settings | {"decoder": decoder or last})
+    return _parser("pointer.v1", settings, networks.AttentionShape, parser_settings | {"decoder": decoder or last})
 
 
 @SYSTEMS.add("bracketing.v1", shared=ParserSettings)
 def bracketing(settings: ParserSettings) -> System:
     """Parsing as labelling words (Strzyz et al. 2020): brackets of two planes and a relation for each."""
-    return _parser("bracketing.v1", settings, BracketShape, {})
+    return _parser("bracketing.v1", settings, networks.BracketShape, {})
 
 
 @SYSTEMS.add("archybrid.v1", shared=ParserSettings)
@@ -323,7 +293,7 @@ def archybrid(settings: ParserSettings, *, hidden: int = 0) -> System:
         Units of the layer between the words that a state looks at and the scores of transitions.
     """
     settings = replace(settings, units=settings.units or settings.defaults["read"])
-    return _parser("archybrid.v1", settings, TransitionShape, {"hidden": hidden})
+    return _parser("archybrid.v1", settings, networks.TransitionShape, {"hidden": hidden})
 
 
 def _parser(name: str, settings: ParserSettings, kind: type[Shape], parser_settings: Mapping[str, Any]) -> System:
@@ -338,12 +308,11 @@ def _parser(name: str, settings: ParserSettings, kind: type[Shape], parser_setti
         raise InputError(f"{name}: {error}") from error
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Model:
-        parsing = import_neural("deadheat.neural.parsing", name)
-        return parser_input.train(name, train, tune, lambda *corpora: parsing.train_one(config, *corpora, seed))
+        train_one = networks.import_training(name).train_one
+        return parser_input.train(name, train, tune, lambda *corpora: train_one(config, *corpora, seed))
 
     def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
-        learn = import_neural("deadheat.neural.parsing", name).train_jobs
-        yield from parser_input.train_jobs(name, corpus, jobs, learn)
+        yield from parser_input.train_jobs(name, corpus, jobs, networks.import_training(name).train_jobs)
 
     trainer = BatchTrainer((name, config.group, parser_input), config, train_jobs)
     return System(name, train, tuned=True, trees=True, batch_trainer=trainer)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Column
 from deadheat.errors import InputError
-from deadheat.neural.jobs import BatchTrainer, TrainJob
+from deadheat.neural.config import BatchTrainer, TrainJob
 from deadheat.registry import Registry
 from deadheat.splits.splitting import Partition
 from deadheat.text import pluralize

@@ -17,7 +17,7 @@ from deadheat.corpus.corpus import text_hash
 from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, align
-from deadheat.neural.jobs import BatchTrainer, TrainJob, TrainResult
+from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import Executor, TaskResult
 from deadheat.study.engine.worker import describe_error, peak_memory_mb
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores

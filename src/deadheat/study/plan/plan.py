@@ -18,7 +18,7 @@ from deadheat.corpus.vocabulary import Indices
 from deadheat.corpus.writing import stream
 from deadheat.errors import Fault, InputError, StudyError, nearest, reason
 from deadheat.metrics import METRICS, Metric
-from deadheat.neural.jobs import missing_package
+from deadheat.neural.config import missing_package
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell
