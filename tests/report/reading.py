@@ -67,7 +67,7 @@ class _Cells(HTMLParser):
 def _html(table: Table) -> Grid:
     cells = _Cells()
     cells.feed(fragment([Table(table.columns, table.rows, labels=table.labels)]))
-    return [row for row in cells.rows[1:]]
+    return cells.rows[1:]
 
 
 def _markdown(table: Table) -> Grid:

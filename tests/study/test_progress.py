@@ -11,7 +11,7 @@ import pytest
 
 from deadheat.screen import Screen
 from deadheat.study.engine.progress import BAR_SIZES, WINDOW, Progress, ProgressBar, duration, speed, trimmed_mean
-from tests.terminal import pseudo_terminal
+from tests import pseudo_terminal
 
 
 class Terminal(io.StringIO):

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tests.study.study_cases import study_file
-from tests.terminal.pseudo_terminal import on_terminal
+from tests.pseudo_terminal import on_terminal
 
 SLOW = "[[systems]]\nname = 'command'\npredict = 'sh noun.sh 0.1'\n"
 FAILING = "[[systems]]\nname = 'command'\npredict = 'sh missing.sh'\n"

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from deadheat.charts.chart import NARROW, WIDE, Chart, Layout, unique
+from deadheat.charts.chart import NARROW, WIDE, Chart, Datum, Layout, unique
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.theme import DARK, LIGHT, page_style, variables
-from deadheat.report.data_tables import chart_data
-from deadheat.report.model import (
-    Block,
-    Cell,
-    Figure,
-    Heading,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    Text,
-    Verdict,
-    View,
-    Words,
-    cell_text,
-)
+from deadheat.report import model
+from deadheat.report.model import Block, Cell, Column, Figure, Heading, Note, Paragraph, Table, Verdict, Words
+from deadheat.results.format import NAME, number_format
 from deadheat.text import pluralize
+
+if TYPE_CHECKING:
+    from deadheat.results.base import Result
 
 OPENING = 2  # paragraphs of a section that stand before its figures
 MOTTO = "A win, or a dead heat?"
@@ -46,6 +37,7 @@ _RTL = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-
 _RTL_WORDS = re.compile(rf"({_RTL}+(?:[\s'\"_-]+{_RTL}+)*)")
 # Controls, marks that change the direction of all that follows, and lone surrogates: none of them can be shown.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\ud800-\udfff]")
+LIMIT = 200  # rows of data below a figure; the CSV has all
 _UNQUOTED = "!$'()*+,/:;=?@"  # what an address with data in it need not escape
 
 
@@ -54,7 +46,7 @@ class Page:
     """A whole page: verdicts first, then the evidence, then the lines to quote."""
 
     title: str
-    blocks: View
+    blocks: model.View
 
     @property
     def drawings(self) -> list[Drawing]:
@@ -63,21 +55,13 @@ class Page:
 
 
 @dataclass(slots=True)
-class _Section:
-    """Blocks under one heading."""
+class _Part:
+    """A section with its blocks, or a chapter with its sections."""
 
     heading: Heading
     anchor: str
     blocks: list[Block] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Chapter:
-    """Sections under one title; without a title they stand by themselves."""
-
-    heading: Heading | None = None
-    anchor: str = ""
-    sections: list[_Section] = field(default_factory=list)
+    sections: list[_Part] = field(default_factory=list)
 
 
 def page_html(page: Page) -> str:
@@ -90,29 +74,42 @@ def page_html(page: Page) -> str:
     (True, True)
     """
     verdicts = [block for block in page.blocks if isinstance(block, Verdict)]
-    signatures = dict.fromkeys(block.text for block in page.blocks if isinstance(block, Signature))
-    chapters = _chapters([block for block in page.blocks if not isinstance(block, Verdict | Signature)])
+    signatures = dict.fromkeys(block.text for block in page.blocks if isinstance(block, model.Signature))
+    parts = _outline(block for block in page.blocks if not isinstance(block, Verdict | model.Signature))
     drawings = iter(page.drawings)
-    body = "".join(_chapter(chapter, drawings) for chapter in chapters)
+    body = "".join(_part(part, drawings, 2) for part in parts)
     return printable(
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(page.title)}</title>\n'
         f'{_common_head()}</head>\n<body>\n<a class="skip" href="#main">Skip to the results</a>\n<div class="page">\n'
         f'<header class="top"><h1>{words(page.title)}</h1><p class="motto">{MOTTO}</p>'
         '<button class="theme" type="button" hidden></button></header>\n'
-        f'<main id="main">\n{_verdicts(verdicts)}{_contents(chapters)}{body}</main>\n'
-        f"{_footer(list(signatures))}</div>\n<script>{asset('page.js')}</script>\n</body>\n</html>\n"
+        f'<main id="main">\n{_verdicts(verdicts)}{_contents(parts)}{body}</main>\n'
+        f"{_footer(signatures)}</div>\n<script>{asset('page.js')}</script>\n</body>\n</html>\n"
     )
 
 
+def notebook_html(result: Result) -> str:
+    """The output of a notebook cell: verdict, first table and first figure, without scripts or style sheet."""
+    from deadheat.report.views import view
+
+    blocks = view(result)
+    first = [next((block for block in blocks if isinstance(block, kind)), None) for kind in (Verdict, Table, Figure)]
+    shown = fragment([block for block in first if isinstance(block, Verdict | Table)])
+    if isinstance(first[2], Figure):
+        shown += printable(first[2].drawing.draw(WIDE).svg(font=WIDE.font))
+    return f'<div class="deadheat">{shown}</div>'
+
+
 def fragment(blocks: Sequence[Block]) -> str:
-    """Some blocks for a place inside another page, as a notebook's output: no scripts, no style sheet."""
+    """Some blocks for another page: no scripts, no style sheet."""
     return printable("".join(_block(block, "") for block in blocks))
 
 
 @functools.cache
 def asset(name: str) -> str:
-    """A file of the page."""
-    return files("deadheat.report").joinpath("assets", name).read_text("utf-8")
+    """A file of the page, without indentation and lines of comments."""
+    lines = map(str.strip, files("deadheat.report").joinpath("assets", name).read_text("utf-8").split("\n"))
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 @functools.cache
@@ -152,20 +149,24 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _chapters(blocks: Sequence[Block]) -> list[_Chapter]:
-    """Blocks grouped by their headings."""
+def _outline(blocks: Iterable[Block]) -> list[_Part]:
+    """Blocks grouped by their headings; a chapter without sections is left out."""
     anchors = {"main", "charts"}
-    chapters = [_Chapter()]
+    parts: list[_Part] = []
+    siblings = parts
     for block in blocks:
-        if isinstance(block, Heading) and block.level == 1:
-            chapters.append(_Chapter(block, anchor_for(str(block.text), anchors)))
-        elif isinstance(block, Heading):
-            chapters[-1].sections.append(_Section(block, anchor_for(str(block.text), anchors)))
+        if isinstance(block, Heading):
+            part = _Part(block, anchor_for(str(block.text), anchors))
+            if block.level == 1:
+                parts.append(part)
+                siblings = part.sections
+            else:
+                siblings.append(part)
         else:
-            if not chapters[-1].sections:
-                chapters[-1].sections.append(_Section(Heading(""), anchor_for("results", anchors)))
-            chapters[-1].sections[-1].blocks.append(block)
-    return [chapter for chapter in chapters if chapter.sections]
+            if not siblings:
+                siblings.append(_Part(Heading(""), anchor_for("results", anchors)))
+            siblings[-1].blocks.append(block)
+    return [part for part in parts if part.sections or part.heading.level != 1]
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
@@ -180,60 +181,49 @@ def _verdict(verdict: Verdict) -> str:
     return f"<p>{words(verdict.headline)}</p>{claims}{remarks}"
 
 
-def _contents(chapters: Sequence[_Chapter]) -> str:
+def _contents(parts: Sequence[_Part]) -> str:
     """Links to everything but what is folded; not for a page of one section."""
-    if sum(len(chapter.sections) for chapter in chapters) < 2:
+    if sum(len(part.sections) or 1 for part in parts) < 2:
         return ""
-    lines = []
-    for chapter in chapters:
-        links = [
-            _link(section.anchor, section.heading.text)
-            for section in chapter.sections
-            if section.heading.text and not section.heading.folded
-        ]
-        if chapter.heading is not None:
-            inner = f"<ol>{''.join(links)}</ol>" if len(links) > 1 else ""
-            links = [_link(chapter.anchor, chapter.heading.text, inner)]
-        lines += links
     return (
         '<nav class="contents" aria-label="Contents"><details open><summary>Contents</summary>'
-        f"<ol>{''.join(lines)}</ol></details></nav>\n"
+        f"<ol>{''.join(map(_link, parts))}</ol></details></nav>\n"
     )
 
 
-def _link(anchor: str, title: Words, inner: str = "") -> str:
-    return f'<li><a href="#{anchor}">{words(title)}</a>{inner}</li>'
+def _link(part: _Part) -> str:
+    if not part.heading.text or part.heading.folded:
+        return ""
+    links = list(filter(None, map(_link, part.sections)))
+    inner = f"<ol>{''.join(links)}</ol>" if len(links) > 1 else ""
+    return f'<li><a href="#{part.anchor}">{words(part.heading.text)}</a>{inner}</li>'
 
 
-def _chapter(chapter: _Chapter, drawings: Iterator[Drawing]) -> str:
-    level = 3 if chapter.heading is not None else 2
-    body = "".join(_section(section, drawings, level) for section in chapter.sections)
-    if chapter.heading is None:
-        return body
-    heading = f'<h2 id="{chapter.anchor}-heading">{words(chapter.heading.text)}</h2>'
-    label = f'aria-labelledby="{chapter.anchor}-heading"'
-    return f'<section class="chapter" id="{chapter.anchor}" {label}>\n{heading}\n{body}</section>\n'
+def _part(part: _Part, drawings: Iterator[Drawing], level: int) -> str:
+    anchor, title = part.anchor, part.heading.text
+    content = "".join(_part(section, drawings, level + 1) for section in part.sections) + _content(part, drawings)
+    if not title:
+        return f'<section id="{anchor}">\n{content}\n</section>\n'
+    heading = f'<h{level} id="{anchor}-heading">{words(title)}</h{level}>'
+    if part.heading.folded:
+        content = f'<details class="more"><summary>{heading}</summary>\n{content}\n</details>'
+    else:
+        content = f"{heading}\n{content}"
+    kind = ' class="chapter"' if part.sections else ""
+    return f'<section{kind} id="{anchor}" aria-labelledby="{anchor}-heading">\n{content}\n</section>\n'
 
 
-def _section(section: _Section, drawings: Iterator[Drawing], level: int) -> str:
+def _content(section: _Part, drawings: Iterator[Drawing]) -> str:
     """Paragraphs, figures, tables and notes; of many paragraphs all but the first stand after the figures."""
-    title, anchor = section.heading.text, section.anchor
     paragraphs = [_block(block, "") for block in section.blocks if isinstance(block, Paragraph)]
     figures = "".join(_drawing(next(drawings)) for block in section.blocks if isinstance(block, Figure))
-    tables = "".join(_table(block, str(title)) for block in section.blocks if isinstance(block, Table))
+    label = str(section.heading.text)
+    tables = "".join(_table(block, label) for block in section.blocks if isinstance(block, Table))
     notes = "".join(f"<li>{words(block.text)}</li>" for block in section.blocks if isinstance(block, Note))
     after = "".join(paragraphs[OPENING:])
     reading = f'<div class="reading">{after}</div>\n' if after and figures else after
     small_print = f'<ul class="notes">{notes}</ul>' if notes else ""
-    content = f"{''.join(paragraphs[:OPENING])}{figures}{reading}{tables}{small_print}"
-    if not title:
-        return f'<section id="{anchor}">\n{content}\n</section>\n'
-    heading = f'<h{level} id="{anchor}-heading">{words(title)}</h{level}>'
-    if section.heading.folded:
-        content = f'<details class="more"><summary>{heading}</summary>\n{content}\n</details>'
-    else:
-        content = f"{heading}\n{content}"
-    return f'<section id="{anchor}" aria-labelledby="{anchor}-heading">\n{content}\n</section>\n'
+    return f"{''.join(paragraphs[:OPENING])}{figures}{reading}{tables}{small_print}"
 
 
 def _block(block: Block, label: str) -> str:
@@ -248,7 +238,7 @@ def _block(block: Block, label: str) -> str:
             return _drawing(block.drawing)
         case Verdict():
             return _verdicts([block])
-        case Signature():
+        case model.Signature():
             return f"<code>{words(block.text)}</code>\n"
 
 
@@ -256,16 +246,16 @@ def _drawing(figure: Drawing) -> str:
     """A figure drawn for two widths, of which the page shows one, with the data behind it."""
     wide, narrow = figure.draw(WIDE), figure.draw(NARROW)
     name, title = escape(figure.name), escape(wide.title)
-    data, more = chart_data(wide)
-    rest = f'<p class="more">{pluralize(more, "more row")} in the CSV.</p>' if more else ""
+    more = len(wide.rows) - LIMIT
+    rest = f'<p class="more">{pluralize(more, "more row")} in the CSV.</p>' if more > 0 else ""
     return (
         f"<figure>\n<figcaption><strong>{words(wide.title)}</strong> <span>{words(wide.description)}</span>"
         f"</figcaption>\n{_svg(wide, WIDE, 'wide')}{_svg(narrow, NARROW, 'narrow')}"
-        f'<div class="behind"><div class="tools"><a href="{escape(_csv_link(wide))}" download="{name}.csv" '
+        f'<div class="behind"><div class="tools"><a href="{escape(csv_link(wide))}" download="{name}.csv" '
         f'aria-label="CSV: {title}">CSV</a>'
         f'<button class="save" type="button" data-name="{name}" aria-label="SVG: {title}" hidden>SVG</button></div>'
         f"<details><summary>Data, {pluralize(len(wide.rows), 'row')}</summary>"
-        f"{_grid(data, f'Data of: {wide.title}')}{rest}</details></div>\n</figure>\n"
+        f"{_grid(_chart_data(wide), f'Data of: {wide.title}')}{rest}</details></div>\n</figure>\n"
     )
 
 
@@ -276,12 +266,34 @@ def _svg(chart: Chart, layout: Layout, kind: str) -> str:
     return f'<div class="drawing {kind}{fits}">{chart.inline().replace("<svg ", size, 1)}</div>\n'
 
 
-def _csv_link(chart: Chart) -> str:
+def csv_link(chart: Chart) -> str:
     """An address that holds the data itself."""
     csv = chart.csv()
     spelt = "," + quote(csv, safe=_UNQUOTED, errors="replace")
     coded = ";base64," + b64encode(csv.encode(errors="replace")).decode()
     return "data:text/csv;charset=utf-8" + min(spelt, coded, key=len)
+
+
+def _chart_data(chart: Chart) -> Table:
+    """The first rows of the data of a chart."""
+    data = list(zip(*chart.rows[:LIMIT], strict=True)) or [()] * len(chart.header)
+    formats = [NAME if any(isinstance(datum, str) for datum in column) else number_format() for column in data]
+    return Table(tuple(map(Column, chart.header, formats)), tuple(zip(*map(column_text, data), strict=True)))
+
+
+def column_text(column: Sequence[Datum]) -> list[str]:
+    """The cells of a column, numbers to the same decimals: at most four, or three digits where numbers are small.
+
+    Examples
+    --------
+    >>> column_text([0.5, 0.123456, None]), column_text([3, 12]), column_text([0.00012345, 0.5]), column_text(["a", 1])
+    (['0.5000', '0.1235', '-'], ['3', '12'], ['0.000123', '0.5'], ['a', '1'])
+    """
+    real = [datum for datum in column if isinstance(datum, float) and math.isfinite(datum) and datum]
+    decimals = max((len(f"{datum:.4f}".rstrip("0").partition(".")[2]) for datum in real), default=0)
+    form = ".3g" if any(abs(datum) < 1e-3 for datum in real) else f".{decimals}f"
+    texts = [format(datum, form) if isinstance(datum, float) else str(datum) for datum in column]
+    return ["-" if text in ("None", "nan") else text for text in texts]
 
 
 def _table(table: Table, label: str) -> str:
@@ -300,7 +312,7 @@ def _grid(table: Table, label: str, *, caption: str = "") -> str:
     """Rows and columns in a box that scrolls sideways; words stand to the left, numbers to the right."""
     textual = [i < table.labels or column.format.is_text for i, column in enumerate(table.columns)]
     head = "".join(
-        f'<th {_class("t" if i and textual[i] else "")}scope="col">{words(column.heading)}</th>'
+        f'<th{_class("t" if i and textual[i] else "")} scope="col">{words(column.heading)}</th>'
         if column.heading
         else "<td></td>"
         for i, column in enumerate(table.columns)
@@ -317,26 +329,22 @@ def _grid(table: Table, label: str, *, caption: str = "") -> str:
 
 
 def _cell(cell: Cell, column: int, *, left: bool) -> str:
-    shown = words(cell.value) if isinstance(cell.value, Text) else _isolated(cell_text(cell))
+    shown = words(cell.value) if isinstance(cell.value, model.Text) else _isolated(model.cell_text(cell))
     shown = f"<b>{shown}</b>" if cell.strong else shown
     shown += f"<sup>{escape(cell.mark)}</sup>" if cell.mark else ""
     if not column:
         return f'<th scope="row">{shown}</th>'
-    return f"<td{_class('t' if left else '', cell.tone, space=True)}>{shown}</td>"
+    return f"<td{_class('t' if left else '', cell.tone)}>{shown}</td>"
 
 
-def _class(*names: str, space: bool = False) -> str:
+def _class(*names: str) -> str:
     used = " ".join(filter(None, names))
-    if not used:
-        return ""
-    return f' class="{used}"' if space else f'class="{used}" '
+    return f' class="{used}"' if used else ""
 
 
-def _footer(signatures: Sequence[str]) -> str:
-    if not signatures:
-        return ""
+def _footer(signatures: Iterable[str]) -> str:
     lines = "".join(f"<code>{words(line)}</code>\n" for line in signatures)
-    return f"<footer><p>To quote with these results:</p>\n{lines}</footer>\n"
+    return f"<footer><p>To quote with these results:</p>\n{lines}</footer>\n" if lines else ""
 
 
 def printable(text: str) -> str:
@@ -352,8 +360,10 @@ def words(given: Words) -> str:
     >>> words("a < b & c"), words("אבג: 83.2")
     ('a &lt; b &amp; c', '<bdi>אבג</bdi>: 83.2')
     """
-    if isinstance(given, Text):
-        return "".join(_isolated(str(piece)) if isinstance(piece, Shown) else words(piece) for piece in given.pieces)
+    if isinstance(given, model.Text):
+        return "".join(
+            _isolated(str(piece)) if isinstance(piece, model.Shown) else words(piece) for piece in given.pieces
+        )
     parts = _RTL_WORDS.split(given)
     return "".join(f"<bdi>{escape(part)}</bdi>" if i % 2 else escape(part) for i, part in enumerate(parts))
 

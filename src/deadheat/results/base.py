@@ -73,9 +73,9 @@ class Result:
         return result_markdown(self)
 
     def _repr_html_(self) -> str:
-        from deadheat.report.notebook import result_html
+        from deadheat.report.html import notebook_html
 
-        return result_html(self)
+        return notebook_html(self)
 
     def __str__(self) -> str:
         from deadheat.report.terminal import result_text

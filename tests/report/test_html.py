@@ -9,7 +9,6 @@ import os
 import re
 import stat
 from base64 import b64decode
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -17,21 +16,18 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from deadheat.pages.html import html
-from deadheat.pages.markup import words
-from deadheat.pages.section import Section, Table
-from deadheat.pages.spreadsheet import MOST_ROWS, csv_link
-from deadheat.pages.writing import check_place, write_whole
-from deadheat.terminal.tables import table
 
-from deadheat.charts.chart import WIDE, Chart, Datum, Figure, Layout, escape_formula
+from deadheat.charts.chart import WIDE, Chart, Datum, Layout, escape_formula
+from deadheat.charts.chart import Figure as Drawing
 from deadheat.errors import InputError
-from deadheat.report.html import Page
+from deadheat.report.files import check_target, write_file
+from deadheat.report.html import LIMIT, Page, csv_link, fragment, page_html, words
+from deadheat.report.model import Cell, Column, Figure, Heading, Table, Verdict
+from deadheat.results.format import COUNT, P_VALUE
 from tests.charts.svg_reading import FunctionPlot
-from tests.pages.browsing import HOSTILE, drawn, sample, stretched
+from tests.report.browsing import HOSTILE, drawn, sample, stretched
 
-EMPTY = Page("Nothing", (), ())
-VOID = {"meta", "link", "rect", "circle", "line", "path", "polyline", "br"}
+EMPTY = Page("Nothing", ())
 
 
 class Outline(HTMLParser):
@@ -79,9 +75,9 @@ def charted(rows: tuple[tuple[Datum, ...], ...], header: tuple[str, ...] = ("nam
 
 @pytest.mark.parametrize("page", [EMPTY, sample(), sample(HOSTILE)], ids=["empty", "usual", "hostile"])
 def test_elements_are_closed_in_order_and_attributes_are_there_once(page: Page) -> None:
-    found = Outline(html(page))
-    assert found.faults == []
-    assert [tag for tag, _ in found.attributes].count("main") == 1
+    outline = Outline(page_html(page))
+    assert outline.faults == []
+    assert [tag for tag, _ in outline.attributes].count("main") == 1
 
 
 def test_the_outline_finds_faults() -> None:
@@ -92,18 +88,18 @@ def test_the_outline_finds_faults() -> None:
 def test_nothing_on_a_page_is_an_address_outside_it() -> None:
     links = [
         value
-        for _, attributes in Outline(html(sample(HOSTILE))).attributes
+        for _, attributes in Outline(page_html(sample(HOSTILE))).attributes
         for name, value in attributes.items()
         if name in {"href", "src", "action", "srcset", "xlink:href", "style"} or name.startswith("on")
     ]
     assert links
     assert all(link and link.startswith(("#", "data:text/csv", "data:image/svg")) for link in links)
-    assert "@import" not in html(sample())
-    assert re.findall(r"url\([^)]*", html(sample())) == []
+    assert "@import" not in page_html(sample())
+    assert re.findall(r"url\([^)]*", page_html(sample())) == []
 
 
 def test_the_policy_names_every_script_and_style_by_its_hash() -> None:
-    text = html(sample(HOSTILE))
+    text = page_html(sample(HOSTILE))
     policy = next(
         attributes["content"] or ""
         for tag, attributes in Outline(text).attributes
@@ -112,29 +108,29 @@ def test_the_policy_names_every_script_and_style_by_its_hash() -> None:
     allowed = dict(part.split(" ", 1) for part in policy.split("; "))
     assert allowed["default-src"] == "'none'"
     for kind in ("script", "style"):
-        found = [content for _, content in re.findall(rf"<{kind}( [^>]*)?>(.*?)</{kind}>", text, re.DOTALL)]
-        hashes = {b64decode(each[8:-1]) for each in allowed[f"{kind}-src"].split()}
-        assert len(found) == 2
-        assert {sha256(content.encode()).digest() for content in found} == hashes
+        contents = [content for _, content in re.findall(rf"<{kind}( [^>]*)?>(.*?)</{kind}>", text, re.DOTALL)]
+        hashes = {b64decode(digest[8:-1]) for digest in allowed[f"{kind}-src"].split()}
+        assert len(contents) == 2
+        assert {sha256(content.encode()).digest() for content in contents} == hashes
 
 
 def test_names_are_text_wherever_they_stand() -> None:
-    found = Outline(html(sample(HOSTILE)))
-    tags = [tag for tag, _ in found.attributes]
+    outline = Outline(page_html(sample(HOSTILE)))
+    tags = [tag for tag, _ in outline.attributes]
     assert (tags.count("script"), tags.count("img")) == (2, 0)
-    cells = [text for tag, text in found.texts if tag == "th"]
+    cells = [text for tag, text in outline.texts if tag == "th"]
     assert cells.count(HOSTILE[0]) >= 2
     assert cells.count(HOSTILE[1]) >= 2
 
 
 def test_what_no_page_can_show_is_replaced() -> None:
-    text = html(Page("a\x00b\x1bc\ud800d\u202ee", ("f",), ()))
+    text = page_html(Page("a\x00b\x1bc\ud800d\u202ee", (Verdict("f"),)))
     assert "<h1>a\ufffdb\ufffdc\ufffdd\ufffde</h1>" in text
     assert text.encode()
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("text", "shown"),
     [
         ("אבג: 83.2", "<bdi>אבג</bdi>: 83.2"),
         ("than מנתח תחבירי, 84.1", "than <bdi>מנתח תחבירי</bdi>, 84.1"),
@@ -143,30 +139,32 @@ def test_what_no_page_can_show_is_replaced() -> None:
         ("汉字", "汉字"),
     ],
 )
-def test_words_that_run_leftward_keep_to_themselves(said: str, shown: str) -> None:
-    assert words(said) == shown
+def test_words_that_run_leftward_keep_to_themselves(text: str, shown: str) -> None:
+    assert words(text) == shown
 
 
 def test_tables_say_what_their_cells_are_and_words_stand_left() -> None:
-    made = table(("system", "p", "verdict"), [("a", "< 0.01", "better"), ("b", "-", "-")], caption="Pairs")
-    assert "<caption><span>Pairs</span></caption>" in made
-    assert '<th scope="col">system</th><th scope="col">p</th><th class="t" scope="col">verdict</th>' in made
-    assert '<tr><th scope="row">a</th><td>&lt; 0.01</td><td class="t">better</td></tr>' in made
-    assert '<tr><th scope="row">b</th><td>-</td><td class="t">-</td></tr>' in made
+    columns = (Column("system"), Column("p", P_VALUE), Column("verdict"))
+    html = fragment([Table(columns, (("a", 0.01, Cell("better", tone="good")), ("b", None, "-")), caption="Pairs")])
+    assert "<caption><span>Pairs</span></caption>" in html
+    assert '<th scope="col">system</th><th scope="col">p</th><th class="t" scope="col">verdict</th>' in html
+    assert '<tr><th scope="row">a</th><td>0.0100</td><td class="t good">better</td></tr>' in html
+    assert '<tr><th scope="row">b</th><td>-</td><td class="t">-</td></tr>' in html
 
 
-def test_columns_that_are_to_stand_left_do_even_when_they_hold_numbers() -> None:
-    assert '<td class="t">2017</td>' in table(("a", "year"), [("x", "2017")], left=2)
-    assert "<td>2017</td>" in table(("a", "year"), [("x", "2017")], left=1)
+def test_columns_that_label_rows_stand_left_even_when_they_hold_numbers() -> None:
+    columns = (Column("a"), Column("year", COUNT))
+    assert '<td class="t">7</td>' in fragment([Table(columns, (("x", 7),), labels=2)])
+    assert "<td>7</td>" in fragment([Table(columns, (("x", 7),))])
 
 
 def test_an_uneven_table_is_a_mistake_of_ours() -> None:
     with pytest.raises(AssertionError, match="uneven"):
-        Table(("a", "b"), (("x",),))
+        Table((Column("a"), Column("b")), (("x",),))
 
 
 def test_a_table_without_rows_has_its_headings() -> None:
-    assert "<thead><tr>" in html(replace(EMPTY, sections=(Section("s", tables=(Table(("a", "b"), ()),)),)))
+    assert "<thead><tr>" in fragment([Table((Column("a"), Column("b")), ())])
 
 
 @pytest.mark.parametrize(
@@ -202,10 +200,10 @@ def test_a_link_takes_the_shorter_way_to_write_data() -> None:
 
 
 def test_a_long_table_of_data_says_how_much_more_there_is() -> None:
-    text = html(Page("t", (), (Section("s", figures=(Figure("sentence", FunctionPlot(stretched)),)),)))
+    text = page_html(Page("t", (Figure(Drawing("sentence", FunctionPlot(stretched))),)))
     assert "Data, 250 rows" in text
     assert "50 more rows in the CSV." in text
-    assert text.count("<tr>") == 1 + MOST_ROWS
+    assert text.count("<tr>") == 1 + LIMIT
     link = re.search(r'href="(data:text/csv[^"]*)"', text)
     assert link
     assert len(decoded(link[1]).splitlines()) == 251
@@ -215,40 +213,40 @@ def test_a_figure_without_data_is_a_figure_still() -> None:
     def bare(layout: Layout) -> Chart:
         return Chart("Bare", "Nothing.", layout.width, 20, "", ("a", "b"), ())
 
-    found = Outline(html(Page("t", (), (Section("s", figures=(Figure("bare", FunctionPlot(bare)),)),))))
-    assert found.faults == []
-    assert [tag for tag, _ in found.attributes].count("svg") == 2
+    outline = Outline(page_html(Page("t", (Figure(Drawing("bare", FunctionPlot(bare))),))))
+    assert outline.faults == []
+    assert [tag for tag, _ in outline.attributes].count("svg") == 2
 
 
-def test_figures_of_one_name_and_sections_of_one_heading_are_told_apart() -> None:
-    twice = Section("LAS", figures=(Figure("las", drawn()), Figure("las", drawn(title="Again"))))
-    found = Outline(html(Page("t", (), (twice, twice, Section("main"), Section("charts")))))
-    names = [attributes["download"] for _, attributes in found.attributes if "download" in attributes]
+def test_figures_of_one_name_and_sections_of_one_heading_get_different_names() -> None:
+    twice = Heading("LAS"), Figure(Drawing("las", drawn())), Figure(Drawing("las", drawn(title="Again")))
+    outline = Outline(page_html(Page("t", (*twice, *twice, Heading("main"), Heading("charts")))))
+    names = [attributes["download"] for _, attributes in outline.attributes if "download" in attributes]
     assert names == ["las.csv", "las-2.csv", "las-3.csv", "las-4.csv"]
-    ids = [attributes["id"] for _, attributes in found.attributes if "id" in attributes]
+    ids = [attributes["id"] for _, attributes in outline.attributes if "id" in attributes]
     assert len(set(ids)) == len(ids)
-    targets = [attributes["href"] for tag, attributes in found.attributes if tag == "a"]
+    targets = [attributes["href"] for tag, attributes in outline.attributes if tag == "a"]
     assert {target[1:] for target in targets if target and target[0] == "#"} <= set(ids)
 
 
 def test_a_page_of_one_section_has_no_contents() -> None:
-    assert "<nav" not in html(Page("t", (), (Section("One"),)))
-    assert "<nav" in html(Page("t", (), (Section("One"), Section("Two"))))
+    assert "<nav" not in page_html(Page("t", (Heading("One"),)))
+    assert "<nav" in page_html(Page("t", (Heading("One"), Heading("Two"))))
 
 
 def test_a_page_is_small_and_the_same_every_time() -> None:
-    assert len(html(EMPTY)) < 22_000
-    assert html(sample()) == html(sample())
+    assert len(page_html(EMPTY)) < 22_000
+    assert page_html(sample()) == page_html(sample())
 
 
 def test_a_file_is_written_whole_and_readable_by_others(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "page.html"
-    assert write_whole(path, "héllo\n") == path
+    assert write_file(path, "héllo\n") == path
     assert path.read_bytes() == "héllo\n".encode()
     plain = tmp_path / "plain"
     plain.touch()
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
-    write_whole(path, b"bytes")
+    write_file(path, b"bytes")
     assert path.read_bytes() == b"bytes"
     assert list(path.parent.iterdir()) == [path]
 
@@ -262,7 +260,7 @@ def test_what_was_there_stays_when_writing_fails(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(InputError, match=r"page\.html: cannot be written \(no space left on device\)"):
-        write_whole(path, "after")
+        write_file(path, "after")
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -271,30 +269,30 @@ def test_a_link_to_a_file_is_followed(tmp_path: Path) -> None:
     path, link = tmp_path / "page.html", tmp_path / "link.html"
     path.write_text("before")
     link.symlink_to(path)
-    write_whole(link, "after")
+    write_file(link, "after")
     assert link.is_symlink()
     assert path.read_text() == "after"
 
 
-@pytest.mark.parametrize("make", [check_place, partial(write_whole, content="x")])
-def test_a_place_that_is_no_file_is_refused(tmp_path: Path, make: partial[Path]) -> None:
+@pytest.mark.parametrize("make", [check_target, partial(write_file, content="x")])
+def test_a_target_that_is_not_a_file_is_refused(tmp_path: Path, make: partial[Path]) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(InputError, match="is a folder; expected the name of a file"):
         make(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="pipe: is no ordinary file; expected the name of one"):
+    with pytest.raises(InputError, match="pipe: is not an ordinary file; expected the name of one"):
         make(tmp_path / "pipe")
     with pytest.raises(InputError, match=r"page\.html: .*/file is not a folder; expected a file in a folder"):
         make(tmp_path / "file" / "page.html")
     assert (tmp_path / "file").read_text() == "here"
 
 
-def test_a_good_place_is_not_touched_by_looking(tmp_path: Path) -> None:
-    check_place(tmp_path / "new" / "page.html")
+def test_checking_a_good_target_writes_nothing(tmp_path: Path) -> None:
+    check_target(tmp_path / "new" / "page.html")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_data_shown_are_those_of_the_wide_drawing() -> None:
-    link = re.search(r'href="(data:text/csv[^"]*)"', html(sample()))
+    link = re.search(r'href="(data:text/csv[^"]*)"', page_html(sample()))
     assert link
     assert decoded(link[1]).decode() == drawn().draw(WIDE).csv()

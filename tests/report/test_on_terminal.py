@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from tests.pseudo_terminal import COMMAND, SETTINGS, on_terminal
 from tests.study.study_cases import corpus_text
-from tests.terminal.pseudo_terminal import COMMAND, SETTINGS, on_terminal
 
 FIGURE = re.compile(r"(?<![\w.])[-+]?\d+\.\d+(?:e-\d+)?(?: - [-+]?\d+\.\d+)?(?: %)?")
 FOLDER = "predictions-of-a-system-with-a-long-name"

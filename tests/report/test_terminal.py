@@ -5,10 +5,10 @@ import math
 import sys
 
 import pytest
+from deadheat.paper.sentences import percent
 from deadheat.terminal.tables import emphasis, prose, table, word_rows
 
 from deadheat.paper.paragraph import paragraph
-from deadheat.paper.sentences import percent
 from deadheat.report.rich_tables import Toned
 from deadheat.report.terminal import width
 

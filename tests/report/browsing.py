@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from deadheat.pages.html import html
-from deadheat.pages.section import Section, Table
 
 from deadheat.charts.chart import Chart, Figure, Layout
-from deadheat.charts.drawing import circle, line, text
+from deadheat.charts.drawing import circle, line
+from deadheat.charts.drawing import text as drawn_text
 from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.report.html import Page
+from deadheat.report.html import Page, page_html
+from deadheat.report.model import Cell, Column, Heading, Note, Paragraph, Signature, Table, Verdict, text
+from deadheat.report.model import Figure as FigureBlock
+from deadheat.results.format import COUNT, PERCENT, points_format, score_format
 from tests.charts.svg_reading import FunctionPlot
 
 if TYPE_CHECKING:
@@ -47,15 +49,15 @@ class Visit:
 
     def listen(self) -> None:
         """Note down what happens from now on."""
-        self.tab.on("request", self._asked)
-        self.tab.on("console", self._said)
+        self.tab.on("request", self._requested)
+        self.tab.on("console", self._logged)
         self.tab.on("pageerror", self._failed)
         self.tab.on("dialog", self._opened)
 
     def leave(self) -> None:
         """Give the tab back as it was."""
-        self.tab.remove_listener("request", self._asked)
-        self.tab.remove_listener("console", self._said)
+        self.tab.remove_listener("request", self._requested)
+        self.tab.remove_listener("console", self._logged)
         self.tab.remove_listener("pageerror", self._failed)
         self.tab.remove_listener("dialog", self._opened)
         self.tab.evaluate("() => { try { localStorage.clear(); } catch {} }")
@@ -65,10 +67,10 @@ class Visit:
         """Let what was asked for be painted: events of scrolling come a moment later."""
         self.tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
-    def _asked(self, request: Request) -> None:
+    def _requested(self, request: Request) -> None:
         self.requests.append(request.url)
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _logged(self, message: ConsoleMessage) -> None:
         self.complaints.append(message.text)
 
     def _failed(self, error: Error) -> None:
@@ -102,7 +104,7 @@ def visit(browser: Browser, _tabs: dict[str, Tab], tmp_path: Path) -> Iterator[V
         for earlier in visits:
             earlier.leave()
         path = tmp_path / "page.html"
-        path.write_text(html(page), encoding="utf-8")
+        path.write_text(page_html(page), encoding="utf-8")
         key = repr((before, sorted(options.items())))
         if key not in _tabs:
             context = browser.new_context(reduced_motion="reduce", **options)
@@ -123,8 +125,8 @@ def visit(browser: Browser, _tabs: dict[str, Tab], tmp_path: Path) -> Iterator[V
         last.leave()
 
 
-def column(here: Visit, table: int, place: int) -> list[str]:
-    cells = here.tab.locator("table").nth(table).locator(f"tbody tr > :nth-child({place + 1})")
+def column(here: Visit, table: int, index: int) -> list[str]:
+    cells = here.tab.locator("table").nth(table).locator(f"tbody tr > :nth-child({index + 1})")
     return cells.all_inner_texts()
 
 
@@ -148,22 +150,19 @@ SCORES = (
     IntervalRow("biaffine", 92.05, 91.55, 92.55),
     IntervalRow("bracketing", 87.93, 87, 88),
 )
-NAMES = tuple(each.name for each in SCORES)
+NAMES = tuple(row.name for row in SCORES)
 
 
 def drawn(names: tuple[str, ...] = NAMES, title: str = "LAS of each system") -> IntervalPlot:
     """Scores with intervals, a name each; more names than scores go through these again."""
-    rows = [
-        IntervalRow(name, each.value, each.low, each.high)
-        for name, each in zip(names, SCORES * len(names), strict=False)
-    ]
+    rows = [replace(row, name=name) for name, row in zip(names, SCORES * len(names), strict=False)]
     return IntervalPlot(tuple(rows), title=title, axis="LAS in percent")
 
 
 def stretched(layout: Layout) -> Chart:
     """A drawing that is wider than any screen it is drawn for, as a long sentence is."""
     width = 3 * layout.width
-    marks = line("axis", 0, 30, width, 30) + text(width, 20, "the end", anchor="end")
+    marks = line("axis", 0, 30, width, 30) + drawn_text(width, 20, "the end", anchor="end")
     marks += "".join(circle("mark", 10 + 20 * i, 30, 4, f"word {i}") for i in range(20))
     rows = tuple((f"word {i}", i / 3, None) for i in range(250))
     return Chart("A long sentence", "It goes on.", width, 60, marks, ("word", "depth", "remark"), rows)
@@ -171,22 +170,27 @@ def stretched(layout: Layout) -> Chart:
 
 def sample(names: tuple[str, ...] = NAMES) -> Page:
     """A page with one of everything."""
-    values = ("90.20", "1,092.05", "-")
-    cells = tuple((name, f"{8.5 + i:+.2f}", values[i % 3], "dead heat") for i, name in enumerate(names))
-    wide = Table(("system", *(f"measure {i}" for i in range(14))), tuple((name, *(["90.12"] * 14)) for name in names))
+    score, points = score_format(PERCENT), points_format(PERCENT)
+    values = (902, 1092, None)
+    rows = tuple((name, 0.085 + 0.01 * i, values[i % 3], "not shown") for i, name in enumerate(names))
+    columns = (Column("system"), Column("gain", points), Column("score", COUNT), Column("verdict"))
+    wide = (Column("system"), *(Column(f"measure {i}", score) for i in range(14)))
+    claims = Table((Column("claim"), Column("sentences")), ((names[0], Cell("shown", tone="good")),))
     return Page(
         f"Parsers compared: {names[0]}",
-        (f"{names[0]} and {names[1]} are a dead heat: 83.2 to 84.1.", "A second sentence."),
         (
-            Section(
-                "Scores",
-                (f"How good is {names[0]}?",),
-                (Figure("scores", drawn(names)),),
-                (Table(("system", "gain", "score", "verdict"), cells, caption="All scores."),),
-                ("Small print.",),
-            ),
-            Section(f"On {names[-1]}", (), (Figure("sentence", FunctionPlot(stretched)),), (wide,)),
-            Section("Scores", ("Under the same heading.",), tables=(Table(("a", "b"), (("x", "1"),), folded=True),)),
+            Verdict(text("{} is not shown to be better than {}: 83.2 to 84.1.", *names[:2]), claims, ("A remark.",)),
+            Heading("Scores"),
+            Paragraph(text("How good is {}?", names[0])),
+            FigureBlock(Figure("scores", drawn(names))),
+            Table(columns, rows, caption="All scores."),
+            Note("Small print."),
+            Heading(text("On {}", names[-1])),
+            FigureBlock(Figure("sentence", FunctionPlot(stretched))),
+            Table(wide, tuple((name, *([0.9012] * 14)) for name in names)),
+            Heading("Scores"),
+            Paragraph("Under the same heading."),
+            Table((Column("a"), Column("b", COUNT)), (("x", 1),), folded=True),
+            Signature("deadheat 1.0 | las.v1 | seed 0"),
         ),
-        ("deadheat 1.0 | las.v1 | seed 0",),
     )
