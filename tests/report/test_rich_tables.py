@@ -5,26 +5,37 @@ from __future__ import annotations
 import re
 
 import pytest
-from deadheat.terminal.drawn import GAP, NAME, Column, drawn_table
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from deadheat.report.rich_tables import Toned, fitted, shortened, wrapped
+from deadheat.report.rich_tables import GAP, NAME, Column, Toned, fitted, rich_table, shortened, wrapped
 from deadheat.screen import Screen
 
 HEADER = ["system", "LAS", "95 % interval", "errors saved", "verdict"]
 ROWS = [
     ["strong", "85.99", "83.20 - 89.01", "25.00 %", "strong wins"],
-    ["weak", "7.10", "5.00 - 9.20", "-", "a dead heat"],
+    ["weak", "7.10", "5.00 - 9.20", "-", "not proved"],
 ]
 
 names = st.text(st.characters(categories=["L", "Nd", "Pc", "Pd", "Zs"]), max_size=60).map(lambda text: text.strip())
 figures = st.sampled_from(["7.10", "100.00", "83.20 - 89.01", "+1.25", "2.4e-07", "25.00 %", "-", "1,234,567", ""])
 
 
-def drawn(columns: int, header: list[str] = HEADER, rows: list[list[str]] = ROWS, left: int = 1) -> list[str]:
-    return drawn_table(header, rows, left=left, screen=Screen(columns, color=False)).split("\n")
+def drawn(
+    columns: int,
+    header: list[str] = HEADER,
+    rows: list[list[str]] = ROWS,
+    labels: int = 1,
+    encoding: str = "utf-8",
+    *,
+    color: bool = False,
+) -> list[str]:
+    """The lines of a table in which a column with letters in its first cell is text."""
+    first = rows[0] if rows else header
+    textual = [i < labels or any(c.isalpha() for c in cell) for i, cell in enumerate(first)]
+    screen = Screen(columns, color=color, encoding=encoding)
+    return rich_table(header, rows, labels=labels, textual=textual, screen=screen).split("\n")
 
 
 def test_a_table_that_fits_is_one_table_under_a_rule() -> None:
@@ -32,7 +43,7 @@ def test_a_table_that_fits_is_one_table_under_a_rule() -> None:
         "system    LAS  95 % interval  errors saved  verdict",
         "───────────────────────────────────────────────────────",
         "strong  85.99  83.20 - 89.01       25.00 %  strong wins",
-        "weak     7.10    5.00 - 9.20             -  a dead heat",
+        "weak     7.10    5.00 - 9.20             -  not proved",
     ]
     assert drawn(80) == drawn(55) == wide
     assert drawn(54) != wide
@@ -45,8 +56,8 @@ def test_headings_go_over_several_lines_first_and_words_of_names_next() -> None:
         "────────────────────────────────────────────────",
         "strong  85.99  83.20 - 89.01  25.00 %  strong",
         "                                       wins",
-        "weak     7.10    5.00 - 9.20        -  a dead",
-        "                                       heat",
+        "weak     7.10    5.00 - 9.20        -  not",
+        "                                       proved",
     ]
 
 
@@ -60,7 +71,7 @@ def test_what_does_not_fit_is_folded_below_with_the_names_again() -> None:
         "system  errors saved  verdict",
         "─────────────────────────────────",
         "strong       25.00 %  strong wins",
-        "weak               -  a dead heat",
+        "weak               -  not proved",
     ]
 
 
@@ -85,13 +96,13 @@ LOOK = (["time", "user", "event", "remark"], [["2026-01-02 03:04", "me", "look",
 
 
 def test_columns_of_text_alone_are_not_folded_but_become_lists() -> None:
-    assert drawn(31, *LOOK, left=4) == [
+    assert drawn(31, *LOOK, labels=4) == [
         "time        user  event  remark",
         "───────────────────────────────",
         "2026-01-02  me    look   for a",
         "03:04                    table",
     ]
-    assert drawn(30, *LOOK, left=4) == [
+    assert drawn(30, *LOOK, labels=4) == [
         "time    2026-01-02 03:04",
         "user    me",
         "event   look",
@@ -102,8 +113,8 @@ def test_columns_of_text_alone_are_not_folded_but_become_lists() -> None:
 def test_where_no_column_fits_beside_the_names_rows_become_lists_too() -> None:
     header = ["file", "metric", "interval"]
     rows = [["mine.conllu", "LAS", "1,083.20 - 1,089.01"], ["theirs.conllu", "UAS", "983.20 - 1,089.01"]]
-    assert drawn(42, header, rows, left=2)[0] == "file           metric             interval"
-    assert drawn(30, header, rows, left=2) == [
+    assert drawn(42, header, rows, labels=2)[0] == "file           metric             interval"
+    assert drawn(30, header, rows, labels=2) == [
         "file      mine.conllu",
         "metric    LAS",
         "interval  1,083.20 - 1,089.01",
@@ -124,18 +135,21 @@ def test_a_table_without_rows_has_its_headings() -> None:
 
 def test_an_encoding_without_lines_gets_an_ascii_rule() -> None:
     for encoding, rule in (("ascii", "-"), ("latin-1", "-"), ("cp437", "─"), ("utf-8", "─")):
-        text = drawn_table(["a"], [["b"]], left=1, screen=Screen(40, color=False, encoding=encoding))
-        assert text.split("\n") == ["a", rule, "b"]
+        assert drawn(40, ["a"], [["b"]], encoding=encoding) == ["a", rule, "b"]
 
 
 def test_tones_are_shown_in_colour_and_change_no_text() -> None:
-    rows = [["A - B", Toned("A wins", "win")], ["B - C", Toned("a dead heat", "tie")], ["C", Toned("none", "alarm")]]
-    colored = drawn_table(["pair", "verdict"], rows, left=1, screen=Screen(40))
-    assert "\x1b[1;32mA wins\x1b[0m" in colored
-    assert "\x1b[2ma dead heat\x1b[0m" in colored
+    rows = [
+        ["A - B", Toned("A is better", "good")],
+        ["B - C", Toned("not proved", "muted")],
+        ["C", Toned("none", "bad")],
+    ]
+    colored = "\n".join(drawn(40, ["pair", "verdict"], rows, color=True))
+    assert "\x1b[1;32mA is better\x1b[0m" in colored
+    assert "\x1b[2mnot proved\x1b[0m" in colored
     assert "\x1b[1;31mnone\x1b[0m" in colored
     assert "\x1b[1mverdict\x1b[0m" in colored
-    plain = drawn_table(["pair", "verdict"], rows, left=1, screen=Screen(40, color=False))
+    plain = "\n".join(drawn(40, ["pair", "verdict"], rows))
     assert "\x1b" not in plain
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
 
@@ -145,7 +159,7 @@ def test_wide_characters_keep_the_columns_straight() -> None:
     assert {cell_len(line) for line in lines[2:]} == {cell_len("日本語  1")}
 
 
-def test_long_names_lose_their_middle_but_never_what_tells_them_apart() -> None:
+def test_long_names_lose_their_middle_but_never_what_distinguishes_them() -> None:
     alike = [[f"{'x' * 200}-{n}", "1.00"] for n in (1, 2)]
     text = "".join(drawn(40, ["name", "LAS"], alike))
     assert text.count("...") == 2
@@ -211,7 +225,8 @@ def test_figures_are_never_cut_and_no_line_is_too_long(
 ) -> None:
     header, body = given_table
     rows = [[name, *cells] for name, cells in body]
-    text = drawn_table(header, rows, left=1, screen=Screen(columns, color=False))
+    textual = [True, *[False] * (len(header) - 1)]
+    text = rich_table(header, rows, labels=1, textual=textual, screen=Screen(columns, color=False))
     assert all(cell_len(line) <= columns for line in text.split("\n"))
     for _, cells in body:
         assert all(cell in text for cell in cells)
