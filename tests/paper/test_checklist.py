@@ -1,123 +1,142 @@
-"""The checklist says what is known, and where it does not know says that."""
+"""The checklist says what is known, and names what is not."""
 
-from typing import Any
+import re
+from dataclasses import replace
+from typing import cast
 
 import pytest
 
-from deadheat.errors import InputError
 from deadheat.paper.checklist import UNKNOWN, Item, checklist
-from deadheat.paper.checklist_answers import Compute
-from tests.paper import documents
-from tests.paper.documents import HOSTILE, LOOK, Document, twenty_splits
-from tests.paper.test_tables import DOCUMENTS, renamed
+from deadheat.results.base import Result
+from deadheat.results.compare import Comparison
+from deadheat.results.data import Tally
+from deadheat.results.rank import Ranking
+from deadheat.results.study import FailedCell, Provenance, RunOverview, TestSet
+from tests.paper.cases import study, twenty_splits
+from tests.report.test_latex import HOSTILE, NAMES
+from tests.report.test_view_search import two_setups
+from tests.results.samples import all_samples, renamed
 
-MADE_WITH = {
-    "deadheat": "0.1.0", "python": "3.12.1", "numpy": "2.1.0", "platform": "Linux-6.1-x86_64", "processors": 8,
-    "host": "secret-machine", "user": "somebody", "revision": "abc123", "changed": True,
-}  # fmt: skip
+VERSIONS = {"deadheat": "0.1.0", "python": "3.12.1", "numpy": "2.1.0"}
+MACHINE = Provenance("secret-machine", "somebody", "Linux-6.1-x86_64", 8, VERSIONS, "abc123", changed=True)
+OVERVIEW = RunOverview(40, 39, 7200.0, 9000.0, 512.0, "", ())
 
 
-def items(*found: Document, **more: Any) -> dict[str, Item]:
-    return {item.topic: item for item in checklist(found, **more).items}
+def items(*results: Result) -> dict[str, Item]:
+    return {item.topic: item for item in checklist(results).items}
 
 
 def test_a_study_answers_what_it_knows() -> None:
-    failed = [{"system": "lookahead", "corpus": "velani", "status": "timed out", "error": "ran past 10 s"}]
-    tests = [{"name": "velani, random 0, test", "hash": "0123456789abcdef"}]
-    note = "dev was used in training lookahead, so that scores on it are too good to compare by"
-    found = items(
-        twenty_splits(missing=1, failed=failed, test_sets=tests, notes=[note]),
-        provenance=[MADE_WITH],
-        compute=Compute(runs=39, cpu_s=7200.0, wall_s=9000.0, peak_mb=512.0),
+    note = "test was used in training lookahead, so that scores on it are too good to compare by"
+    failed = FailedCell("", "lookahead", "velani", "random.v1", 0, 0, "timed out", "ran past 10 s")
+    test_set = TestSet("velani, random 0, test", "0123456789abcdef")
+    result = twenty_splits(
+        missing=1, failed=(failed,), test_sets=(test_set,), notes=(note,), provenance=(MACHINE,), runs=OVERVIEW
     )
-    assert found["Data"].known == (
-        "velani: 600 sentences, 9,544 words",
-        "test set velani, random 0, test: hash 0123456789ab",
-    )
-    assert found["Splits"].known == (
-        "velani: 20 random splits by document (80/10/10 by words, stratified by genre; seed 0) "
-        "(random.v1(unit='document', stratify='genre'))",
-    )
-    assert found["Systems"].known == (
-        "lookahead: lookahead.v1, all other settings as by default",
-        "loglinear: loglinear.v1(l2=0.5), all other settings as by default",
-    )
-    assert found["Seeds"].known == ("lookahead: seed 0", "loglinear: seed 0")
-    assert found["Runs"].known[0] == "40 runs planned, 1 without a result"
-    assert found["Selection"].known == (note,)
-    assert found["Metrics"].known == ("Accuracy (upos) (accuracy.v1)",)
-    assert found["Variation"].known == ("velani, test: mean, standard deviation, least and most over runs",)
-    assert found["Tests"].known == (
-        "McNemar's test (mid-p) on words, alpha 0.05, p-values corrected by Bonferroni's method for 20 splits",
-    )
-    assert found["Compute"].known == (
-        "39 runs: 2.0 hours of CPU time",
-        "2.5 hours if run one after the other",
-        "at most 512 MB of memory a run",
-        "Linux-6.1-x86_64, 8 processors",
-    )
-    assert found["Software"].known == ("deadheat 0.1.0, python 3.12.1, numpy 2.1.0",)
-    assert found["Code"].known == ("revision abc123, with changes that were not committed",)
-    assert found["Left out"].known == ("1 run without a result", "lookahead on velani: timed out (ran past 10 s)")
+    answers = {topic: item.known for topic, item in items(result).items()}
+    bonferroni = "p-values corrected by Bonferroni's method for 20 splits"
+    assert answers == {
+        "Data": ("velani: 600 sentences, 9,544 words", "test set velani, random 0, test: hash 0123456789ab"),
+        "Splits": (
+            "velani: 20 random splits by document (80/10/10 by words, stratified by genre; seed 0) "
+            "(random.v1(unit='document', stratify='genre'))",
+        ),
+        "Preprocessing": (),
+        "Systems": tuple(
+            f"{name}: {name}.v1, all other settings at their defaults" for name in ("lookahead", "loglinear")
+        ),
+        "Seeds": ("lookahead: seed 0", "loglinear: seed 0"),
+        "Runs": (
+            "40 runs planned, 1 without a result",
+            "velani, random(unit='document', stratify='genre'), test: runs of lookahead 20, loglinear 20",
+        ),
+        "Selection": (note,),
+        "Metrics": ("Accuracy (upos) (accuracy.v1)", f"signature: {result.signature}"),
+        "Variation": ("velani, test: mean, standard deviation, minimum and maximum over runs",),
+        "Tests": (
+            "the corrected resampled t-test of Nadeau and Bengio (2003) over splits, alpha 0.05, p-values of a single "
+            "pair",
+            f"on each split, McNemar's test (mid-p) on tokens, alpha 0.05, {bonferroni}",
+        ),
+        "Compute": (
+            "39 runs: 2 h 0 min of CPU time",
+            "2 h 30 min if run one after the other",
+            "at most 512 MB of memory per run",
+            "Linux-6.1-x86_64, 8 processors",
+        ),
+        "Software": ("deadheat 0.1.0, python 3.12.1, numpy 2.1.0",),
+        "Code": ("revision abc123, with uncommitted changes",),
+        "Test sets": (),
+        "Left out": ("1 run without a result", "lookahead on velani: timed out (ran past 10 s)"),
+    }
 
 
 def test_nobody_is_named() -> None:
-    told = checklist([twenty_splits()], provenance=[MADE_WITH]).markdown
-    assert "secret-machine" not in told
-    assert "somebody" not in told
+    markdown = checklist([twenty_splits(provenance=(MACHINE,))]).markdown
+    assert "secret-machine" not in markdown
+    assert "somebody" not in markdown
 
 
-def test_what_is_not_known_is_said_and_not_guessed() -> None:
-    found = items()
-    assert all(not item.known and item.unknown for item in found.values())
-    told = checklist([]).markdown
-    assert told.count(f"- *{UNKNOWN}*: ") == len(found) == 15
+def test_what_is_not_known_is_left_to_the_authors() -> None:
+    answers = items()
+    assert all(not item.known and item.unknown for item in answers.values())
+    assert checklist([]).markdown.count(f"- *{UNKNOWN}*: ") == len(answers) == 15
+    answers = items(twenty_splits(runs=OVERVIEW))
+    complete = ("Splits", "Systems", "Seeds", "Runs", "Metrics", "Tests", "Compute")
+    assert not any(answers[topic].unknown for topic in complete)
+    assert all(answers[topic].unknown for topic in ("Data", "Preprocessing", "Selection", "Test sets", "Code"))
 
 
-def test_an_answer_that_is_whole_leaves_nothing_to_fill_in() -> None:
-    found = items(twenty_splits(), compute=Compute(1, 2.0))
-    assert not any(
-        found[topic].unknown for topic in ("Splits", "Systems", "Seeds", "Runs", "Metrics", "Tests", "Compute")
+def test_how_given_predictions_were_made_is_not_known() -> None:
+    tally = Tally("velani-test", "e62ec0ccdf948bfec05b", 6, ("A", "B"), 2)
+    answers = items(replace(cast(Comparison, all_samples()["compare"]), evaluations=(tally,)))
+    assert answers["Systems"].known == ("predictions or scores of good, fair and poor",)
+    assert answers["Systems"].unknown == "how these were made, with all their settings"
+    assert answers["Preprocessing"].known == ("words of gold and predictions were aligned by text",)
+    assert answers["Tests"].known == (
+        "the exact permutation test on sentences, alpha 0.05, p-values corrected by Holm's method for 3 tests",
     )
-    assert all(found[topic].unknown for topic in ("Data", "Preprocessing", "Selection", "Test sets", "Software"))
+    assert "velani-test has been evaluated 6 times" in answers["Test sets"].known[0]
+    assert answers["Data"].known == ("test set velani-test: hash e62ec0ccdf94",)
 
 
-def test_predictions_from_elsewhere_are_not_known_systems() -> None:
-    found = items(documents.comparison({"A": 0.9, "B": 0.8}, {("A", "B"): 0.01}, tied=["A"], looks=[LOOK]))
-    assert found["Systems"].known == ("predictions or scores were given of A and B",)
-    assert found["Systems"].unknown == "how these were made, with all their settings"
-    assert found["Preprocessing"].known == ("words of gold and predictions were aligned by text",)
-    assert found["Tests"].known == ("the exact permutation test by sentence, alpha 0.05, p-values of a single test",)
-    assert found["Test sets"].known[0].startswith("By the ledger the test set velani-test was evaluated 6 times")
-    assert found["Data"].known == ("test set velani-test: hash e62ec0ccdf94",)
-
-
-def test_a_study_that_came_to_its_end_says_that_nothing_failed() -> None:
+def test_a_finished_study_says_that_nothing_failed_and_notes_are_said_once() -> None:
     assert items(twenty_splits())["Left out"].known == ("every run that was planned has a result",)
-    unknown = {key: value for key, value in twenty_splits().items() if key not in ("missing", "failed")}
-    assert items(unknown)["Left out"].known == ()
-
-
-def test_notes_are_handed_on_once() -> None:
-    found = items(documents.ranking(notes=["2 data sets left out"]), documents.ranking(notes=["2 data sets left out"]))
-    assert found["Left out"].known == ("2 data sets left out",)
+    ranking = replace(cast(Ranking, all_samples()["rank"]), notes=("2 data sets left out",))
+    assert items(ranking, ranking)["Left out"].known == ("2 data sets left out",)
 
 
 @pytest.mark.parametrize("hostile", [*HOSTILE, "**bold**", "[x](javascript:alert(1))", "# head", "`code`", "&lt;"])
-@pytest.mark.parametrize("kind", DOCUMENTS)
-def test_hostile_names_mean_nothing_to_markdown(kind: str, hostile: str) -> None:
-    used = ("A", "a_b", "graph", "Soft_max", "velani", "velani-test", "decoder", "LAS", "ner")
-    told = checklist([renamed(DOCUMENTS[kind], dict.fromkeys(used, hostile))]).markdown
-    assert "<script" not in told
-    lines = told.splitlines()
+def test_hostile_names_mean_nothing_to_markdown(hostile: str) -> None:
+    names = {name: f"{hostile}{i or ''}" for i, name in enumerate(NAMES)}
+    markdown = checklist([renamed(result, names) for result in all_samples().values()]).markdown
+    assert not re.search(r"(?<!\\)<", markdown)
+    assert "**" not in markdown.replace(r"\*\*", "")
+    lines = markdown.splitlines()
     assert sum(line.startswith("## ") for line in lines) == 15
     assert sum(line.startswith("# ") for line in lines) == 1
     for line in lines:
         assert line == "" or line.startswith(("# ", "## ", "- ", "*", "Answered"))
-    if hostile == "**bold**" and kind == "compare":
-        assert r"\*\*bold\*\*" in told
 
 
-def test_a_document_of_unknown_kind_is_refused() -> None:
-    with pytest.raises(InputError):
-        checklist([{"kind": "other"}])
+def test_a_search_says_how_settings_were_chosen() -> None:
+    answers = items(study(searches=(two_setups(notes=("a note of the search",)),)))
+    assert answers["Selection"].known == (
+        "tagger: 3 settings of epochs and order (grid), picked by Accuracy on dev; epochs picked by tune and dev",
+    )
+    assert answers["Splits"].known == tuple(
+        f"{name}: one random split by sentence (80/10/10 by sentences; seed 0) (random.v1)"
+        for name in ("north", "south")
+    )
+    assert answers["Systems"].known == tuple(
+        f"tagger, which won on some split: tagger.v1(epochs={n})" for n in (2, 3, 1)
+    )
+    assert answers["Seeds"].known == ("tagger, every setting of the search: seed 0",)
+    assert answers["Runs"].known == ("search of tagger: 12 networks for 3 settings",)
+    assert answers["Metrics"].known[0] == "Accuracy (accuracy.v1)"
+    assert answers["Tests"].known == (
+        "search: the paired bootstrap on sentences, alpha 0.05, p-values corrected by Bonferroni's method for 2 data "
+        "sets",
+    )
+    assert answers["Test sets"].known == ("search of tagger: 4 networks scored on test",)
+    assert answers["Left out"].known == ("a note of the search",)

@@ -59,14 +59,14 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def chart(layout: Layout, *said: str, wide: float = 1.0) -> Chart:
+def chart(layout: Layout, *texts: str, wide: float = 1.0) -> Chart:
     marks = circle("mark", 10, 10, 3, "a tip with ش in it")
-    marks += "".join(text(20, 20 + 15 * i, each) for i, each in enumerate(said or ("accuracy 91.2",)))
+    marks += "".join(text(20, 20 + 15 * i, content) for i, content in enumerate(texts or ("accuracy 91.2",)))
     return Chart("Dots", "One dot.", wide * layout.width, 60, marks, ("system", "score"), (("a", 1.5), ("b", None)))
 
 
-def figure(*said: str, name: str = "dots", wide: float = 1.0) -> Figure:
-    return Figure(name, FunctionPlot(lambda layout: chart(layout, *said, wide=wide)))
+def figure(*texts: str, name: str = "dots", wide: float = 1.0) -> Figure:
+    return Figure(name, FunctionPlot(lambda layout: chart(layout, *texts, wide=wide)))
 
 
 def embedded(svg: str) -> list[tuple[str, str, TTFont]]:
@@ -89,7 +89,7 @@ def test_files_have_the_names_of_their_figures_and_data_beside_them(tmp_path: Pa
 
 @pytest.mark.parametrize(("layout", "inches"), [(COLUMN, 3.3), (FULL, 6.3), (WIDE, 7.5)])
 def test_a_chart_is_exactly_as_wide_as_its_place_in_the_paper(layout: Layout, inches: float) -> None:
-    files = figure_files([figure()], layout=layout, ppi=200).files
+    files = figure_files([figure()], layout=layout, ppi=200)
     (box,) = re.findall(rb"/MediaBox\s*\[([^\]]*)\]", files["dots.pdf"])
     left, bottom, right, top = map(float, box.split())
     assert right - left == pytest.approx(72 * inches, abs=0.01)
@@ -103,12 +103,12 @@ def test_a_chart_is_exactly_as_wide_as_its_place_in_the_paper(layout: Layout, in
 
 
 def test_a_chart_wider_than_its_layout_keeps_the_size_of_its_text() -> None:
-    (box,) = re.findall(rb"/MediaBox\s*\[([^\]]*)\]", figure_files([figure(wide=2.0)]).files["dots.pdf"])
+    (box,) = re.findall(rb"/MediaBox\s*\[([^\]]*)\]", figure_files([figure(wide=2.0)])["dots.pdf"])
     assert float(box.split()[2]) == pytest.approx(2 * 3.3 * 72, abs=0.01)
 
 
 def test_pixels_of_png_are_300_an_inch_and_say_so() -> None:
-    data = figure_files([figure()], formats=["png"]).files["dots.png"]
+    data = figure_files([figure()], formats=["png"])["dots.png"]
     assert struct.unpack(">II", data[16:24])[0] == 990
     at = data.index(b"pHYs") + 4
     across, down, unit = struct.unpack(">IIB", data[at : at + 9])
@@ -116,7 +116,7 @@ def test_pixels_of_png_are_300_an_inch_and_say_so() -> None:
 
 
 def test_pdf_is_drawn_as_vectors_with_every_font_embedded() -> None:
-    pdf = figure_files([figure("accuracy", "91.2 ± 0.3")], formats=["pdf"]).files["dots.pdf"]
+    pdf = figure_files([figure("accuracy", "91.2 ± 0.3")], formats=["pdf"])["dots.pdf"]
     assert pdf.startswith(b"%PDF-")
     assert b"/Subtype /Image" not in pdf
     descriptors = re.findall(rb"/Type /FontDescriptor.*?>>", pdf, re.DOTALL)
@@ -126,7 +126,7 @@ def test_pdf_is_drawn_as_vectors_with_every_font_embedded() -> None:
 
 
 def test_svg_brings_along_the_characters_that_it_uses_and_no_others(machine: Path) -> None:
-    svg = figure_files([figure("accuracy", "ab & <c>")], formats=["svg"]).files["dots.svg"].decode()
+    svg = figure_files([figure("accuracy", "ab & <c>")], formats=["svg"])["dots.svg"].decode()
     ((family, weight, font),) = embedded(svg)
     assert (family, weight) == ("Liberation Sans", "normal")
     assert characters_of(font) == set("accuracyab&<c>")  # neither the tip's nor the title's
@@ -159,28 +159,23 @@ def test_a_font_for_another_script_is_found_by_its_file(machine: Path) -> None:
     assert "font-family:'Noto Sans SC'" in found.marks
 
 
-def test_characters_that_no_font_has_are_told_of(machine: Path) -> None:
+def test_characters_that_no_font_has_are_listed(machine: Path) -> None:
     files = figure_files([figure("汉字 tagger"), figure("更")])
-    assert files.notes == (
-        "no font on this machine has 字 汉; the reader's will be used",
-        "no font on this machine has 更; the reader's will be used",
-    )
-    assert "<!-- no font on this machine has 字 汉; the reader's will be used -->" in files.files["dots.svg"].decode()
-    ET.fromstring(files.files["dots.svg"])
+    for name, missing in (("dots", "字 汉"), ("dots-2", "更")):
+        svg = files[f"{name}.svg"].decode()
+        assert f"<!-- no font on this machine has {missing}; the reader's will be used -->" in svg
+        ET.fromstring(svg)
 
 
 def test_without_fonts_the_list_of_families_stays_and_a_note_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fonts, "FOLDERS", (str(tmp_path / "none"),))
-    drawn = figure_files([figure()], formats=["svg"])
-    svg = drawn.files["dots.svg"].decode()
+    svg = figure_files([figure()], formats=["svg"])["dots.svg"].decode()
     assert "@font-face" not in svg
     assert "font-family:'Liberation Sans', Arial" in svg
-    assert drawn.notes == (
-        "fonts are not embedded: none of Liberation Sans, Arial, DejaVu Sans, Noto Sans was found on this machine",
-    )
-    assert f"<!-- {drawn.notes[0]} -->" in svg
+    families = "Liberation Sans, Arial, DejaVu Sans, Noto Sans"
+    assert f"<!-- fonts are not embedded: none of {families} was found on this machine -->" in svg
 
 
 def test_a_font_that_may_not_be_embedded_is_not(machine: Path) -> None:
@@ -189,7 +184,7 @@ def test_a_font_that_may_not_be_embedded_is_not(machine: Path) -> None:
     make_font(machine / "LiberationSans-Regular.ttf", "Liberation Sans", LATIN, embedding=0x0002)
     make_font(machine / "Arial.ttf", "Arial", LATIN, embedding=0x0008)
     fonts._faces.cache_clear()
-    assert [face.family for face in fonts.found_faces()] == ["Arial", "DejaVu Sans"]
+    assert [face.family for face in fonts.installed_faces()] == ["Arial", "DejaVu Sans"]
     # What stands in for the first font goes by its name, so that it is used wherever the drawing is read.
     ((family, _, _),) = embedded(typeset(text(1, 1, "a")).rules)
     assert family == "Liberation Sans"
@@ -198,7 +193,7 @@ def test_a_font_that_may_not_be_embedded_is_not(machine: Path) -> None:
 def test_a_file_that_is_no_font_is_passed_over(machine: Path) -> None:
     (machine / "LiberationSans-Regular.ttf").write_bytes(b"not a font")
     fonts._faces.cache_clear()
-    assert [face.family for face in fonts.found_faces()] == ["DejaVu Sans"]
+    assert [face.family for face in fonts.installed_faces()] == ["DejaVu Sans"]
 
 
 def test_the_same_figure_gives_the_same_bytes() -> None:
@@ -247,13 +242,13 @@ def test_names_stay_in_the_folder_and_differ(tmp_path: Path) -> None:
     assert all(path.parent == tmp_path / "out" for path in written)
 
 
-def test_wrong_wishes_are_refused(tmp_path: Path) -> None:
+def test_wrong_options_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NameUnknown, match="format of figures 'pgn' is unknown; did you mean 'png'"):
         write_figures([figure()], tmp_path, formats=["pgn"])
-    with pytest.raises(InputError, match="0 pixels an inch; expected 1 to 10,000"):
+    with pytest.raises(InputError, match="0 pixels per inch; expected 1 to 10,000"):
         write_figures([figure()], tmp_path, ppi=0)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"file: cannot be made \("):
+    with pytest.raises(InputError, match=r"file: cannot be created \("):
         write_figures([figure()], tmp_path / "file", formats=["svg"])
 
 
@@ -261,5 +256,5 @@ def test_data_beside_a_figure_have_no_cell_that_a_spreadsheet_takes_for_a_formul
     def draw(layout: Layout) -> Chart:
         return Chart("Dots", "None.", layout.width, 30, "", ("name", "score"), (('=HYPERLINK("x")', -0.5),))
 
-    files = figure_files([Figure("dots", FunctionPlot(draw))], formats=["svg"]).files
+    files = figure_files([Figure("dots", FunctionPlot(draw))], formats=["svg"])
     assert files["dots.csv"].decode() == 'name,score\n"\'=HYPERLINK(""x"")",-0.5\n'

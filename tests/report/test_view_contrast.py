@@ -13,7 +13,7 @@ from deadheat.report.model import DAGGER, DOUBLE_DAGGER, Figure, Table, as_cell
 from deadheat.report.views import headline, view
 from deadheat.results.base import from_json
 from deadheat.results.runs import Contrast
-from tests.paper.checker import check
+from tests.report.latex_checker import check
 
 
 def write(path: Path, options: list[str], *, sizes: int = 9, repeats: int = 1) -> Path:

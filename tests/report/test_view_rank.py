@@ -16,7 +16,7 @@ from deadheat.report.model import Figure, Heading, Table, cell_text
 from deadheat.report.views import headline, view
 from deadheat.report.views.rank import subsets_text
 from deadheat.results.rank import Ranking
-from tests.paper.checker import check
+from tests.report.latex_checker import check
 
 TABLE = {
     "graph": {"en": 91.2, "de": 80.4, "fi": 70.3, "kk": 60.1, "cs": 85.0, "pl": 77.7, "it": 93.4, "ta": 66.0},

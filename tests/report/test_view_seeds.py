@@ -14,7 +14,7 @@ from deadheat.report.views import headline, view
 from deadheat.report.views.seeds import POINTS
 from deadheat.results.base import from_json
 from deadheat.results.runs import Seeds
-from tests.paper.checker import check
+from tests.report.latex_checker import check
 
 HOSTILE = ["<script>alert(1)</script>", "a_b & 50%", "|x|", "汉字"]
 

@@ -18,7 +18,7 @@ from deadheat.report.model import Figure, Heading, Table, cell_text
 from deadheat.report.views import headline, view
 from deadheat.report.views.size import SETS
 from deadheat.results.size import SizeStudy
-from tests.paper.checker import check
+from tests.report.latex_checker import check
 
 SETTINGS = SizeSettings((100, 500, 1000), strategies=("seq", "rand"), draws=20, aso_draws=2)
 
