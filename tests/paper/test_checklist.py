@@ -9,7 +9,7 @@ import pytest
 from deadheat.paper.checklist import UNKNOWN, Item, checklist
 from deadheat.results.base import Result
 from deadheat.results.compare import Comparison
-from deadheat.results.data import Tally
+from deadheat.results.ledger import Tally
 from deadheat.results.rank import Ranking
 from deadheat.results.study import FailedCell, Provenance, RunOverview, TestSet
 from tests.paper.cases import study, twenty_splits

@@ -10,7 +10,7 @@ from deadheat.paper.methods import split_words
 from deadheat.paper.paragraph import paragraph
 from deadheat.report.views import headline
 from deadheat.results.compare import Comparison
-from deadheat.results.data import LedgerReport, Tally
+from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.results.rank import Ranking
 from deadheat.results.runs import Contrast, Seeds
 from deadheat.results.score import Scores
