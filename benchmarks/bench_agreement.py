@@ -11,8 +11,7 @@ from itertools import compress
 import numpy as np
 
 from benchmarks.timing import cpu, table
-from deadheat.stats.agreement import alpha_by_group
-from deadheat.stats.rankings import kendall_rows, spearman_rows, weighted_kendall_rows
+from deadheat.stats.agreement import alpha_by_group, kendall_rows, spearman_rows, weighted_kendall_rows
 
 SENTENCES, SYSTEMS = 2000, 6
 RANKINGS, RANKED = 5000, 80

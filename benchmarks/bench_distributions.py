@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import cpu, table
-from deadheat.stats.aggregates import interquartile_means
+from deadheat.stats.aggregates import interquartile_mean
 from deadheat.stats.aso import aso_matrix
-from deadheat.stats.bayesian import bayesian_signed_rank
+from deadheat.stats.differences import bayesian_signed_rank
 
 PEERS = os.environ.get("DEADHEAT_PEERS", sys.executable)
 MODELS, SEEDS, BOOTSTRAPS = 33, 5, 1000
@@ -105,7 +105,7 @@ def main() -> None:
         (
             f"interquartile means, {SYSTEMS} x {DATA_SETS} x {RUNS}, {RESAMPLES} resamples",
             RLIABLE,
-            lambda: interquartile_means(scores_SDR, resamples=RESAMPLES, rng=rng),
+            lambda: [interquartile_mean(scores_DR, resamples=RESAMPLES, rng=rng) for scores_DR in scores_SDR],
         ),
         (
             f"Bayesian signed rank, {DATA_SETS} data sets, {SAMPLES} samples",

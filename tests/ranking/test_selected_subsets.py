@@ -16,7 +16,7 @@ from deadheat.ranking.selected_subsets import (
     rank_without_each,
     representative,
 )
-from deadheat.stats.rankings import kendall
+from deadheat.stats.agreement import kendall
 from tests.ranking.tables import all_subsets, plain_ranks, small_table
 
 

@@ -18,7 +18,7 @@ from deadheat.ranking.size_samples import CountedSet, SizeSettings, ranked_score
 from deadheat.ranking.sizes import ASO_RESAMPLES, SampledCurve, SampledSize, compare_aso, size_curves
 from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
 from deadheat.stats.aso import aso_matrix
-from deadheat.stats.rankings import weighted_kendall
+from deadheat.stats.agreement import weighted_kendall
 from tests.ranking.counts import counted_set, curve_of, made_up
 
 SWAPPED = 2 / 11  # three systems, the first two swapped: (4/3 + 5/6 - 3/2) / (4/3 + 5/6 + 3/2)

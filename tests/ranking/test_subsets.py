@@ -24,7 +24,7 @@ from deadheat.ranking.subsets import (
     stratified,
     weighted_quantile,
 )
-from deadheat.stats.rankings import kendall
+from deadheat.stats.agreement import kendall
 from tests.ranking.tables import all_subsets, every_rank, plain_ranks, small_table
 
 SHAPES = [(2, 3, 1), (3, 5, 2), (5, 7, 3), (6, 6, 6), (4, 8, 5), (9, 6, 4)]

@@ -5,9 +5,22 @@ import math
 import numpy as np
 import pytest
 
-from deadheat.stats.aso import ALPHAS, NULL_RATES, TAUS, aso, nearest_null_rates, null_rates
+from deadheat.stats.aso import ALPHAS, NULL_RATES, TAUS, aso, nearest_null_rates
+from deadheat.stats.intervals import normal_quantile
 
 SIMULATIONS = 100_000  # behind every entry
+
+
+def null_rates(
+    runs: int, *, simulations: int, rng: np.random.Generator, resamples: int = 1000
+) -> dict[float, tuple[float, ...]]:
+    """Rates by alpha; entry n of the table is null_rates(n, simulations=SIMULATIONS, rng=np.random.default_rng(n))."""
+    quantiles = np.array([normal_quantile(alpha) for alpha in ALPHAS])
+    hits = np.zeros((len(ALPHAS), len(TAUS)), dtype=np.int64)
+    for _ in range(simulations):
+        result = aso(*rng.standard_normal((2, runs)), resamples=resamples, rng=rng)
+        hits += (result.ratio - result.deviation * quantiles)[:, None] < TAUS
+    return {alpha: tuple((row / simulations).tolist()) for alpha, row in zip(ALPHAS, hits, strict=True)}
 
 
 def test_the_table_is_complete_and_in_order() -> None:

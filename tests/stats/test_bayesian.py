@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from deadheat.errors import InputError
 from deadheat.kernels.statistics import pair_mass
-from deadheat.stats import bayesian
-from deadheat.stats.bayesian import bayesian_signed_rank
+from deadheat.stats import differences
+from deadheat.stats.differences import bayesian_signed_rank
 
 A = [0.91, 0.85, 0.78, 0.93, 0.88, 0.81, 0.95, 0.70]
 B = [0.89, 0.86, 0.75, 0.93, 0.85, 0.805, 0.94, 0.72]
@@ -39,7 +39,7 @@ def test_the_chances_are_those_of_the_definition(pairs: list[tuple[int, int]], r
     weights = rng(seed).dirichlet([1.0] * len(a) + [0.6])
     z = np.append(np.subtract(b, a), 0.0)
     expected = plain(a, b, weights.tolist(), rope / 2)
-    left, right = (bayesian._mass_beyond(each, weights[None], rope / 2, 1e-12)[0] for each in (z, -z))
+    left, right = (differences._mass_beyond(each, weights[None], rope / 2, 1e-12)[0] for each in (z, -z))
     assert (left, right) == pytest.approx(expected, abs=1e-12)
 
 
@@ -115,7 +115,7 @@ def test_more_samples_keep_the_old_ones_and_blocks_change_nothing(monkeypatch: p
     many = bayesian_signed_rank(A, B, samples=1000, rng=rng()).theta_B3
     np.testing.assert_array_equal(bayesian_signed_rank(A, B, samples=100, rng=rng()).theta_B3, many[:100])
     for block in (1, 100, 4000):
-        monkeypatch.setattr(bayesian, "BLOCK", block)
+        monkeypatch.setattr(differences, "BLOCK", block)
         np.testing.assert_array_equal(bayesian_signed_rank(A, B, samples=1000, rng=rng()).theta_B3, many)
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 from deadheat.errors import InputError
 from deadheat.kernels.resampling import resampled_interquartile_means
 from deadheat.stats import aggregates
-from deadheat.stats.aggregates import interquartile_mean, interquartile_means, probability_of_improvement
+from deadheat.stats.aggregates import interquartile_mean, probability_of_improvement
 
 ROWS = st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=4), min_size=1, max_size=4)
 
@@ -75,14 +75,6 @@ def test_resamples_in_plain_python_are_the_same() -> None:
 def test_more_resamples_keep_the_old_ones() -> None:
     rows = [[1.0, 5.0, 2.5], [2.0, 9.0]]
     np.testing.assert_array_equal(resampled(rows, 10, key=3), resampled(rows, 100, key=3)[:10])
-
-
-def test_many_systems_are_each_as_alone() -> None:
-    scores_SDR = rng(1).normal(size=(3, 6, 4))
-    together = interquartile_means(scores_SDR, resamples=200, rng=rng())
-    assert together[0] == interquartile_mean(scores_SDR[0], resamples=200, rng=rng())
-    assert together[:2] == interquartile_means(scores_SDR[:2], resamples=200, rng=rng())
-    assert together[1].interval != together[2].interval
 
 
 def test_the_order_of_runs_and_data_sets_does_not_move_the_mean() -> None:
@@ -166,7 +158,7 @@ def test_results_print_as_one_line() -> None:
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        ([], {}, "system 1: no data sets"),
+        ([], {}, "interquartile_mean: no data sets"),
         ([[0.1, 0.2], []], {}, "data set 2: no scores"),
         ([[0.1, math.nan]], {}, "data set 1: score 2 is nan"),
         ([[0.1, 0.2]], {"level": 1}, "level 1"),
@@ -183,8 +175,6 @@ def test_wrong_scores_of_data_sets_are_refused(
 def test_systems_on_different_data_sets_are_refused() -> None:
     with pytest.raises(InputError, match="2 and 1 data sets"):
         probability_of_improvement([[1, 2], [3, 4]], [[1, 2]], rng=rng())
-    with pytest.raises(InputError, match="no systems"):
-        interquartile_means([], rng=rng())
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.statistics import tau_sums
-from deadheat.stats.rankings import (
+from deadheat.stats.agreement import (
     doubled_ranks,
     kendall,
     kendall_rows,

@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 from deadheat.errors import InputError, NameUnknown
 from deadheat.stats import ranks as ranks_module
 from deadheat.stats.corrections import holm
+from deadheat.stats.differences import signed_rank_rows
 from deadheat.stats.ranks import (
-    average_ranks,
     critical_difference,
     friedman,
     nemenyi,
@@ -21,7 +21,6 @@ from deadheat.stats.ranks import (
     studentized_range_tail,
     wilcoxon_holm,
 )
-from deadheat.stats.wilcoxon import signed_rank_rows
 
 # Demšar (2006), table 6: AUC of C4.5, with m, cf, and both tuned, on 14 data sets. His ranks tell 0.975 and 0.975 of
 # voting apart, which must have differed in a fourth digit.
@@ -40,8 +39,8 @@ tables = hnp.arrays(float, st.tuples(st.integers(2, 5), st.integers(2, 6)), elem
 
 
 def test_the_published_table_gives_the_published_ranks_and_distances() -> None:
-    assert average_ranks(DEMSAR).round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
     found = nemenyi(DEMSAR, names=NAMES)
+    assert found.average_ranks_S.round(3).tolist() == [3.143, 2.0, 2.893, 1.964]
     assert found.critical_difference == pytest.approx(1.25, abs=0.005)
     assert nemenyi(DEMSAR, alpha=0.1).critical_difference == pytest.approx(1.12, abs=0.005)
     # "The difference between the best and the worst is already smaller than that": no pair differs at 0.05.
@@ -137,23 +136,23 @@ def test_a_diagram_holds_ranks_distance_and_cliques() -> None:
     table = rng.normal(size=(4, 30)) + np.array([[0.0], [0.1], [3.0], [3.1]])
     diagram = critical_difference(table, names=["a", "b", "c", "d"])
     assert {frozenset(clique) for clique in diagram.cliques} == {frozenset("ab"), frozenset("cd")}
-    assert diagram.cd == nemenyi(table).critical_difference
-    assert diagram.average_ranks_S.tolist() == average_ranks(table).tolist()
+    assert diagram.pairs.critical_difference == nemenyi(table).critical_difference
+    assert diagram.pairs.average_ranks_S.tolist() == friedman(table).average_ranks_S.tolist()
     assert str(diagram).startswith("average ranks: ")
     other = critical_difference(table, names=["a", "b", "c", "d"], method="wilcoxon-holm")
     assert other.cliques == diagram.cliques
-    assert other.cd is None
+    assert other.pairs.critical_difference is None
 
 
 @given(tables, st.sampled_from([0.05, 0.3, 0.7]))
 def test_by_nemenyi_a_clique_is_a_stretch_of_ranks_within_the_distance(table: np.ndarray, alpha: float) -> None:
     names = [str(i) for i in range(len(table))]
     diagram = critical_difference(table, names=names, alpha=alpha)
-    assert diagram.cd is not None
-    ranks = diagram.average_ranks_S
+    ranks, distance = diagram.pairs.average_ranks_S, diagram.pairs.critical_difference
+    assert distance is not None
     ordered = sorted(range(len(table)), key=lambda i: ranks[i])
     stretches = [ordered[i:j] for i, j in combinations(range(len(ordered) + 1), 2) if j - i > 1]
-    within = [{names[i] for i in s} for s in stretches if ranks[s[-1]] - ranks[s[0]] < diagram.cd - 1e-9]
+    within = [{names[i] for i in s} for s in stretches if ranks[s[-1]] - ranks[s[0]] < distance - 1e-9]
     maximal = [s for s in within if not any(s < other for other in within)]
     assert sorted(map(sorted, diagram.cliques)) == sorted(map(sorted, maximal))
 
@@ -209,7 +208,7 @@ def test_a_missing_score_is_named_or_its_data_set_dropped() -> None:
         with pytest.raises(InputError, match=message):
             function(HOLED, names=NAMES, datasets=sets)
     with pytest.raises(InputError, match=r"system 4 on data set 8: missing"):
-        average_ranks(HOLED)
+        friedman(HOLED)
     whole = np.delete(DEMSAR, 7, axis=1)
     for compare in (nemenyi, wilcoxon_holm):
         found = compare(HOLED, missing="drop")

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.stats.resampled import corrected_resampled_t
+from deadheat.stats.differences import corrected_resampled_t
 
 
 def test_five_differences_by_hand() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.statistics import signed_rank_tails
-from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank, signed_rank_rows
+from deadheat.stats.differences import paired_differences, sign_test, signed_rank, signed_rank_rows
 
 small = st.lists(st.integers(-4, 4).map(float), max_size=9)
 

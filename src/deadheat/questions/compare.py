@@ -301,9 +301,9 @@ def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
     return AverageRanks(
         ranks.pairs.method,
         ranks.pairs.names,
-        tuple(ranks.average_ranks_S.tolist()),
+        tuple(ranks.pairs.average_ranks_S.tolist()),
         ranks.cliques,
-        ranks.cd,
+        ranks.pairs.critical_difference,
         ranks.friedman.p,
         alpha,
         ranks.pairs.data_sets,

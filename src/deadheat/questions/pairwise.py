@@ -15,6 +15,7 @@ from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct, tied_with_best
+from deadheat.stats.differences import paired_differences, sign_test, signed_rank
 from deadheat.stats.intervals import Value, difference
 from deadheat.stats.paired import (
     FEW,
@@ -26,7 +27,6 @@ from deadheat.stats.paired import (
     randomization,
     scores_of,
 )
-from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank
 
 FINEST = 1 << 22  # differences that add up to more are not enumerated unless asked for: it would take seconds
 ALL_PAIRS, LEADER_PAIRS = 3, 8  # systems up to which all pairs are claims, and claims about the best of more

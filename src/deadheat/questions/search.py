@@ -24,9 +24,9 @@ from deadheat.results.search import (
     Winner,
 )
 from deadheat.results.verdict import Claim, Evidence, Verdict, state_of
+from deadheat.stats.agreement import spearman
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import resampled_sums
-from deadheat.stats.rankings import spearman
 from deadheat.study.plan.cells import Cell
 from deadheat.study.search.search import DEV, TEST, CorpusSplit, Pick, Search, SearchOutcome, Values, mean_score
 from deadheat.study.search.space import Settings

@@ -29,9 +29,9 @@ from deadheat.ranking.size_samples import SIZES, SizeSettings
 from deadheat.ranking.sizes import AsoDraws, SampledSet, SampledSize, size_curves
 from deadheat.results.format import Scale
 from deadheat.results.size import AsoAgreement, SetSizes, SizeCurve, SizePoint, SizeStudy, SystemScore
+from deadheat.stats.agreement import weighted_kendall_rows
 from deadheat.stats.checks import Values
 from deadheat.stats.intervals import wilson
-from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 

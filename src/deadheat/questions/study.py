@@ -33,8 +33,8 @@ from deadheat.results.study import (
 )
 from deadheat.results.verdict import Claim, Evidence, Verdict, reverse
 from deadheat.stats.corrections import correct
+from deadheat.stats.differences import corrected_resampled_t
 from deadheat.stats.intervals import wilson
-from deadheat.stats.resampled import corrected_resampled_t
 from deadheat.study.engine.running import missing_cells
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InputError, NameUnknown
 from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct
+from deadheat.stats.differences import paired_differences, sign_test, signed_rank_rows
 from deadheat.stats.distributions import DistributionTest, brown_forsythe
-from deadheat.stats.wilcoxon import paired_differences, sign_test, signed_rank_rows
 from deadheat.text import pluralize
 
 Codes = NDArray[np.int64]
@@ -179,8 +179,8 @@ def _pairs(scores_CO: Values, means_CO: Values, options: Sequence[str], correcti
         OptionPair(
             options[a],
             options[b],
-            a_better=signs[k].positive,
-            b_better=signs[k].negative,
+            a_better=int(signs[k].positive),
+            b_better=int(signs[k].negative),
             median_difference=float(np.median(paired_differences(scores_CO[:, a], scores_CO[:, b]))),
             sign_p=sign_p[k],
             sign_p_corrected=float(by_sign),

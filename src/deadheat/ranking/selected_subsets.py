@@ -13,8 +13,8 @@ from deadheat.errors import InputError, nearest
 from deadheat.ranking.exact import TIME_LIMIT, positive_rows
 from deadheat.ranking.integers import Indices, Integers, IntegerScores, integer_scores, ranks_of
 from deadheat.ranking.subsets import every_subset, free
+from deadheat.stats.agreement import kendall
 from deadheat.stats.checks import Values
-from deadheat.stats.rankings import kendall
 from deadheat.text import pluralize
 
 MOST_LISTED = 2_000_000  # up to this many subsets are all tried

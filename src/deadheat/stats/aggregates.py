@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,31 +69,22 @@ def interquartile_mean(
     >>> print(interquartile_mean(scores, rng=np.random.default_rng(0)))
     interquartile mean 0.8683 [0.8600, 0.8767] (95 % bootstrap), 12 runs on 4 data sets
     """
-    return interquartile_means([scores_DR], rng=rng, level=level, resamples=resamples)[0]
-
-
-def interquartile_means(
-    scores_SDR: Sequence[ScoreLists] | NDArray[Any],
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = 2000,
-) -> tuple[InterquartileMean, ...]:
-    """Return the interquartile means of several systems; see `interquartile_mean`.
-
-    Notes
-    -----
-    Systems are resampled independently. Resample b of a system depends on one number from `rng` and on b only.
-    """
-    _check_settings("interquartile_means", level, resamples)
-    if not len(scores_SDR):
-        raise InputError("interquartile_means: no systems; expected at least one")
-    scores = [
-        check_score_lists(f"interquartile_means, system {i + 1}", rows_DR, "data set")
-        for i, rows_DR in enumerate(scores_SDR)
-    ]
-    keys_S = rng.integers(0, 2**64, size=len(scores), dtype=np.uint64)
-    return tuple(_interquartile_mean(rows_DR, keys_S[i : i + 1], level, resamples) for i, rows_DR in enumerate(scores))
+    check_level(level)
+    check_number("interquartile_mean", "resamples", resamples, least=1)
+    rows_DR = check_score_lists("interquartile_mean", scores_DR, "data set")
+    scores = np.concatenate(rows_DR)
+    order = np.argsort(scores, kind="stable")
+    cut, ordered = len(scores) // 4, scores[order]
+    value = float(ordered[cut : len(ordered) - cut].mean())
+    key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
+    if min(map(len, rows_DR)) < 2:
+        return InterquartileMean(value, _no_interval(level), len(rows_DR), len(scores), resamples, ONE_RUN)
+    positions = np.empty(len(order), dtype=np.int64)
+    positions[order] = np.arange(len(order))
+    starts = np.cumsum([0, *map(len, rows_DR)], dtype=np.int64)
+    means_B = np.empty(resamples)
+    resampled_interquartile_means(key, ordered, positions, starts, np.empty_like(positions), means_B)
+    return InterquartileMean(value, percentiles(means_B, level=level), len(rows_DR), len(scores), resamples)
 
 
 def probability_of_improvement(
@@ -121,7 +110,8 @@ def probability_of_improvement(
     P(A > B) = 0.8333 [0.4444, 1.0000] (95 % bootstrap), one data set
     """
     where = "probability_of_improvement"
-    _check_settings(where, level, resamples)
+    check_level(level)
+    check_number(where, "resamples", resamples, least=1)
     a, b = (_rows(f"{where}, {which} system", rows) for which, rows in (("first", a_DR), ("second", b_DR)))
     if len(a) != len(b):
         raise InputError(f"{where}: {len(a)} and {len(b)} data sets; expected the same for both")
@@ -148,23 +138,6 @@ def doubled_wins(a: Values, b: Values) -> int:
     return int(below.sum() + upto.sum())
 
 
-def _interquartile_mean(
-    rows_DR: list[Values], key: NDArray[np.uint64], level: float, resamples: int
-) -> InterquartileMean:
-    scores = np.concatenate(rows_DR)
-    order = np.argsort(scores, kind="stable")
-    cut, ordered = len(scores) // 4, scores[order]
-    value = float(ordered[cut : len(ordered) - cut].mean())
-    if min(map(len, rows_DR)) < 2:
-        return InterquartileMean(value, _no_interval(level), len(rows_DR), len(scores), resamples, ONE_RUN)
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = np.arange(len(order))
-    starts = np.cumsum([0, *map(len, rows_DR)], dtype=np.int64)
-    means_B = np.empty(resamples)
-    resampled_interquartile_means(key, ordered, places, starts, np.empty_like(places), means_B)
-    return InterquartileMean(value, percentiles(means_B, level=level), len(rows_DR), len(scores), resamples)
-
-
 def _resampled_win_shares(a: Values, b: Values, keys: NDArray[np.uint64], resamples: int) -> Values:
     """Return the `win_share` of each resample, by cumulative sums of the weights of B's scores."""
     ordered = np.sort(b)
@@ -186,11 +159,6 @@ def _rows(where: str, rows: ScoreLists) -> list[Values]:
     """Return rows of scores; a single row of numbers is one data set."""
     single = len(rows) > 0 and all(np.ndim(row) == 0 for row in rows)
     return check_score_lists(where, [np.asarray(rows)] if single else rows, "data set")
-
-
-def _check_settings(where: str, level: float, resamples: int) -> None:
-    check_level(level)
-    check_number(where, "resamples", resamples, least=1)
 
 
 def _no_interval(level: float) -> Interval:

@@ -12,15 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
 from deadheat.kernels.resampling import draw_weights, violation_sums
-from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_number, check_score_lists, check_scores
+from deadheat.stats.checks import BLOCK, ScoreLists, Values, check_number, check_score_lists, check_two_systems
 from deadheat.stats.intervals import normal_quantile
 
 TAUS = (0.2, 0.5)
 ALPHAS = (0.05, 0.01, 0.001, 0.0001)
 
 # Runs of either system -> alpha -> how often the bound lies below 0.2 and below 0.5 where both systems have the same
-# normal distribution, {n: null_rates(n, simulations=100_000, rng=np.random.default_rng(n)) for n in NULL_RATES}. The
-# standard error of a rate is at most 0.0013.
+# normal distribution, by 100,000 simulations (tests/stats/test_aso_rates.py). The standard error is at most 0.0013.
 NULL_RATES: Mapping[int, Mapping[float, tuple[float, ...]]] = {
     3: {0.05: (0.09092, 0.21628), 0.01: (0.07333, 0.14507), 0.001: (0.06659, 0.11111), 0.0001: (0.06255, 0.09736)},
     5: {0.05: (0.05530, 0.19720), 0.01: (0.03871, 0.11555), 0.001: (0.03017, 0.07804), 0.0001: (0.02611, 0.06228)},
@@ -183,7 +182,7 @@ def aso(
     >>> print(aso([0.912, 0.915, 0.909, 0.918], [0.907, 0.911, 0.905, 0.910], rng=np.random.default_rng(0)))
     eps = 0.000, eps_min = 0.082 at 95 %, 4 and 4 runs (equal systems, 5 runs, alpha 0.05: eps_min < 0.2 in 5.5 %, ...)
     """
-    scores = [check_scores("aso, first system", a), check_scores("aso, second system", b)]
+    scores = check_two_systems("aso", a, b)
     return aso_matrix(scores, rng=rng, alpha=alpha, comparisons=comparisons, resamples=resamples).pair(0, 1)
 
 
@@ -226,7 +225,10 @@ def aso_matrix(
         raise InputError("aso_matrix: one system; expected at least two to compare")
     if comparisons is None:
         comparisons = systems * (systems - 1) // 2
-    _check_settings(alpha, comparisons, resamples)
+    if not 0 < alpha < 1:
+        raise InputError(f"aso: alpha {alpha}; expected between 0 and 1, such as 0.05")
+    check_number("aso", "comparisons", comparisons, least=1)
+    check_number("aso", "resamples", resamples, least=2)
     ratio_P, deviation_P = _ratios(scores, resamples=resamples, rng=rng)
     ratio_SS = _square(systems, ratio_P, 1 - ratio_P)
     deviation_SS = _square(systems, deviation_P, deviation_P)
@@ -235,40 +237,16 @@ def aso_matrix(
     return AsoMatrix(ratio_SS, bound_SS, deviation_SS, runs, alpha, comparisons, resamples)
 
 
-def violation_ratio(a: ArrayLike, b: ArrayLike) -> float:
-    """Return the violation ratio ε of two samples: 0 if A is better at all quantiles, 1 if B is; see `aso`."""
-    scores = [check_scores("violation_ratio, first system", a), check_scores("violation_ratio, second system", b)]
-    return float(_observed(*_flat(scores))[0])
-
-
-def null_rates(
-    runs: int, *, simulations: int, rng: np.random.Generator, resamples: int = 1000
-) -> dict[float, tuple[float, ...]]:
-    """Simulate the false positive rates of `aso` in one direction: alpha -> a rate for each of TAUS.
-
-    Both samples are standard normal; the ratio does not depend on location and scale.
-    """
-    check_number("null_rates", "runs", runs, least=2)
-    check_number("null_rates", "simulations", simulations, least=1)
-    quantiles = np.array([normal_quantile(alpha) for alpha in ALPHAS])
-    hits = np.zeros((len(ALPHAS), len(TAUS)), dtype=np.int64)
-    for _ in range(simulations):
-        ratio_P, deviation_P = _ratios(list(rng.standard_normal((2, runs))), resamples=resamples, rng=rng)
-        hits += (ratio_P - deviation_P * quantiles)[:, None] < TAUS
-    return {alpha: tuple((row / simulations).tolist()) for alpha, row in zip(ALPHAS, hits, strict=True)}
-
-
-def _check_settings(alpha: float, comparisons: int, resamples: int) -> None:
-    if not 0 < alpha < 1:
-        raise InputError(f"aso: alpha {alpha}; expected between 0 and 1, such as 0.05")
-    check_number("aso", "comparisons", comparisons, least=1)
-    check_number("aso", "resamples", resamples, least=2)
-
-
 def _ratios(scores: Sequence[Values], *, resamples: int, rng: np.random.Generator) -> tuple[Values, Values]:
     """Return the violation ratio of every pair and its bootstrap standard deviation, NaN with one run."""
-    flat, starts = _flat(scores)
-    ratio_P = _observed(flat, starts)
+    flat = np.concatenate([np.sort(values) for values in scores])
+    # The ratio does not depend on scale; a power of two is exact and keeps the squares in range.
+    flat = np.ldexp(flat, -np.frexp(np.abs(flat).max())[1])
+    starts = np.cumsum([0, *map(len, scores)], dtype=np.int64)
+    first_P, second_P = np.triu_indices(len(scores), 1)
+    ratio_P, zeros_P = np.zeros(len(first_P)), np.zeros(len(first_P))
+    # The observed ratios are those of one resample in which every score is drawn once.
+    violation_sums(flat, starts, np.ones_like(flat), 1, zeros_P, ratio_P, np.zeros_like(zeros_P))
     keys_S = rng.integers(0, 2**64, size=len(scores), dtype=np.uint64)
     sums_P, squares_P = np.zeros_like(ratio_P), np.zeros_like(ratio_P)
     rows = max(1, min(resamples, BLOCK // len(flat)))
@@ -281,25 +259,8 @@ def _ratios(scores: Sequence[Values], *, resamples: int, rng: np.random.Generato
         violation_sums(flat, starts, weights, size, ratio_P, sums_P, squares_P)
     deviation_P = np.sqrt(np.maximum(0.0, squares_P - sums_P**2 / resamples) / (resamples - 1))
     runs_S = np.diff(starts)
-    first_P, second_P = np.triu_indices(len(scores), 1)
     deviation_P[(runs_S[first_P] < 2) | (runs_S[second_P] < 2)] = math.nan
     return ratio_P, deviation_P
-
-
-def _flat(scores: Sequence[Values]) -> tuple[Values, NDArray[np.int64]]:
-    """Return all scores in one array, sorted within systems and scaled, and the start of each system."""
-    flat = np.concatenate([np.sort(values) for values in scores])
-    starts = np.cumsum([0, *map(len, scores)], dtype=np.int64)
-    # The ratio does not depend on scale; a power of two is exact and keeps the squares in range.
-    return np.ldexp(flat, -np.frexp(np.abs(flat).max())[1]), starts
-
-
-def _observed(flat: Values, starts: NDArray[np.int64]) -> Values:
-    """Return the violation ratio of every pair: one resample in which every score is drawn once."""
-    pairs = (len(starts) - 1) * (len(starts) - 2) // 2
-    ratio_P = np.zeros(pairs)
-    violation_sums(flat, starts, np.ones_like(flat), 1, np.zeros(pairs), ratio_P, np.zeros(pairs))
-    return ratio_P
 
 
 def _square(systems: int, above_P: Values, below_P: Values) -> Values:

@@ -41,6 +41,19 @@ def check_score_lists(where: str, scores: ScoreLists, item: str) -> list[Values]
     return [check_scores(f"{where}, {item} {i + 1}", row) for i, row in enumerate(scores)]
 
 
+def check_two_systems(where: str, first: ArrayLike, second: ArrayLike) -> tuple[Values, Values]:
+    """Check the scores of two systems."""
+    return check_scores(f"{where}, first system", first), check_scores(f"{where}, second system", second)
+
+
+def check_finite(what: str, values: Values) -> None:
+    """Raise if an array has an infinite or missing number; the message has its position."""
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        position = ", ".join(str(i + 1) for i in wrong[0])
+        raise InputError(f"{what} {position}: {values[tuple(wrong[0])]}; expected a finite number")
+
+
 def check_number(where: str, name: str, value: object, *, least: int) -> None:
     """Raise unless a setting is an integer of some size."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

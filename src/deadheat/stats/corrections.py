@@ -23,9 +23,7 @@ class TiedWithBest:
     alpha: float
 
     def __str__(self) -> str:
-        if not self.tied:
-            return f"{', '.join(self.best)} best, tied with none (alpha {self.alpha:g})"
-        return f"{', '.join(self.best)} best, tied with {', '.join(self.tied)} (alpha {self.alpha:g})"
+        return f"{', '.join(self.best)} best, tied with {', '.join(self.tied) or 'none'} (alpha {self.alpha:g})"
 
 
 def none(p_values: ArrayLike) -> Values:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from deadheat.errors import InputError
 from deadheat.kernels.statistics import crossing_probability
 from deadheat.stats.aggregates import doubled_wins, win_share
-from deadheat.stats.checks import Values, check_scores
-from deadheat.stats.rankings import doubled_ranks
+from deadheat.stats.agreement import doubled_ranks
+from deadheat.stats.checks import Values, check_scores, check_two_systems
 
 EXACT, ASYMPTOTIC = "exact", "asymptotic"
 MAX_CELLS = 10**7  # of a lattice; they take 0.05 s
@@ -102,7 +102,7 @@ def kolmogorov_smirnov(a: ArrayLike, b: ArrayLike) -> DistributionTest:
     >>> print(kolmogorov_smirnov([0.91, 0.92, 0.93, 0.95], [0.88, 0.89, 0.90, 0.92]))
     Kolmogorov-Smirnov: D = 0.75, p = 0.1429 (exact)
     """
-    first, second = _two("kolmogorov_smirnov", a, b)
+    first, second = check_two_systems("kolmogorov_smirnov", a, b)
     n, m = len(first), len(second)
     pooled = np.sort(np.concatenate([first, second]))
     below = [np.searchsorted(np.sort(sample), pooled, side="right") for sample in (first, second)]
@@ -169,7 +169,7 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> DistributionTest:
     >>> print(mann_whitney([0.91, 0.92, 0.93, 0.95, 0.96], [0.88, 0.89, 0.90, 0.94, 0.87]))
     Mann-Whitney: U = 22, p = 0.05556 (exact)
     """
-    first, second = _two("mann_whitney", a, b)
+    first, second = check_two_systems("mann_whitney", a, b)
     n, m = len(first), len(second)
     u = doubled_wins(first, second) / 2
     farther = max(u, n * m - u)
@@ -201,7 +201,7 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike) -> EffectSize:
     >>> print(cliffs_delta([0.91, 0.92, 0.93], [0.90, 0.92, 0.89]))
     Cliff's delta = +0.6667
     """
-    return EffectSize("Cliff's delta", 2 * win_share(*_two("cliffs_delta", a, b)) - 1)
+    return EffectSize("Cliff's delta", 2 * win_share(*check_two_systems("cliffs_delta", a, b)) - 1)
 
 
 def cohens_d(a: ArrayLike, b: ArrayLike) -> EffectSize:
@@ -217,7 +217,7 @@ def cohens_d(a: ArrayLike, b: ArrayLike) -> EffectSize:
     >>> print(cohens_d([0.91, 0.92, 0.93], [0.90, 0.92, 0.91]))
     Cohen's d = +1.0000
     """
-    first, second = _two("cohens_d", a, b)
+    first, second = check_two_systems("cohens_d", a, b)
     if all((sample == sample[0]).all() for sample in (first, second)):
         return EffectSize("Cohen's d", math.nan, "the scores of neither system vary")
     squares = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in (first, second))
@@ -260,10 +260,6 @@ def spearman(dev: ArrayLike, test: ArrayLike) -> DistributionTest:
     t = -abs(rho) * math.sqrt((n - 2) / (1 - rho * rho)) if abs(rho) < 1 else -math.inf
     p = max(2 * float(stdtr(n - 2, t)), 2 / math.factorial(n))
     return DistributionTest("Spearman", "rho", rho, p, ASYMPTOTIC)
-
-
-def _two(where: str, a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
-    return check_scores(f"{where}, first system", a), check_scores(f"{where}, second system", b)
 
 
 def _rank_sum_counts(n: int, m: int) -> NDArray[np.int64]:

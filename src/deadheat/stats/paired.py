@@ -12,7 +12,15 @@ from deadheat.kernels.resampling import swap_sums, tabulate
 from deadheat.stats.checks import Values
 from deadheat.stats.intervals import Counts, Value, resampled_sums
 
+# Tests of two systems on counts of the same units.
+TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
 MCNEMAR_METHODS = ("exact", "midp", "asymptotic", "corrected")
+CORRECT, GOLD, PREDICTED = range(3)
+BLOCK = 1 << 16  # resamples at a time, to save memory
+MAX_LATTICE = 1 << 26  # half a gigabyte
+FEW = 16  # units whose swaps can be enumerated
+DIRECT_LIMIT = 1 << 29  # multiplications; larger convolutions use the fast Fourier transform
+TOLERANCE = 1e-12  # relative; smaller differences between scores are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +82,6 @@ def _mcnemar_p(b: int, c: int, method: str) -> float:
     return 1 - observed / 2 if b == c else 2 * below - observed
 
 
-CORRECT, GOLD, PREDICTED = range(3)
-BLOCK = 1 << 16  # resamples at a time, to save memory
-MAX_LATTICE = 1 << 26  # half a gigabyte
-FEW = 16  # units whose swaps can be enumerated
-DIRECT_LIMIT = 1 << 29  # multiplications; larger convolutions use the fast Fourier transform
-# Tests of two systems on counts of the same units.
-TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
-TOLERANCE = 1e-12  # relative; smaller differences between scores are rounding errors
-
-
 @dataclass(frozen=True, slots=True)
 class PairedTest:
     """The p-value of the difference between two systems."""
@@ -130,10 +128,11 @@ def scores_of(first_NF: Counts, second_NF: Counts, value: Value) -> Values:
     return np.array([float(value(counts.sum(axis=0).astype(float))) for counts in (first_NF, second_NF)])
 
 
-def observed_difference(first_NF: Counts, second_NF: Counts, value: Value) -> float:
-    """Return the first system's score minus the second's."""
-    first, second = scores_of(first_NF, second_NF, value).tolist()
-    return float(first - second)
+def _sampled_test(test: str, scores: Values, hits: int, units: int, resamples: int) -> PairedTest:
+    """Return the result of a test by resampling, given how many resampled differences reach the observed one."""
+    difference = float(scores[0] - scores[1])
+    p = math.nan if math.isnan(difference) else (1 + hits) / (1 + resamples)
+    return PairedTest(test, difference, p, units, resamples)
 
 
 def paired_bootstrap(
@@ -158,11 +157,9 @@ def paired_bootstrap(
     fields = first_NF.shape[1]
     sums_BF = resampled_sums(np.concatenate([first_NF, second_NF], axis=1), resamples=resamples, rng=rng)
     scores = scores_of(first_NF, second_NF, value)
-    difference = float(scores[0] - scores[1])
     resampled = value(sums_BF[:, :fields]) - value(sums_BF[:, fields:])
-    hits = reaches(resampled - difference, scores)
-    p = math.nan if math.isnan(difference) else (1 + hits) / (1 + resamples)
-    return PairedTest("bootstrap", difference, p, len(first_NF), resamples)
+    hits = reaches(resampled - float(scores[0] - scores[1]), scores)
+    return _sampled_test("bootstrap", scores, hits, len(first_NF), resamples)
 
 
 def randomization(
@@ -185,31 +182,24 @@ def randomization(
     check_pair(first_NF, second_NF)
     first_NF, second_NF = first_NF.astype(np.int64), second_NF.astype(np.int64)
     scores = scores_of(first_NF, second_NF, value)
-    difference = float(scores[0] - scores[1])
     first, second = first_NF.sum(axis=0), second_NF.sum(axis=0)
     gap_NF = (second_NF - first_NF)[np.any(first_NF != second_NF, axis=1)]
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
     used = np.any(gap_NF != 0, axis=0)  # fields in which the systems differ
-    tables, groups = _swap_tables(gap_NF[:, used])
+    units, fields = len(gap_NF), int(used.sum())
+    tables = np.empty((units + 7) // 8 * 256 * fields, np.int64)
+    groups = tabulate(np.ascontiguousarray(gap_NF[:, used]).reshape(-1), units, fields, tables)
     hits = 0
     for start in range(0, resamples, BLOCK):
         size = min(BLOCK, resamples - start)
         moved = np.zeros((size, len(first)))
         if groups:
-            sums = np.empty(size * int(used.sum()), np.int64)
-            swap_sums(key, start, size, groups, int(used.sum()), tables, sums)
+            sums = np.empty(size * fields, np.int64)
+            swap_sums(key, start, size, groups, fields, tables, sums)
             moved[:, used] = sums.reshape(size, -1)
         swapped = value(first + moved) - value(second - moved)
         hits += reaches(swapped, scores)
-    p = math.nan if math.isnan(difference) else (1 + hits) / (1 + resamples)
-    return PairedTest("randomization", difference, p, len(first_NF), resamples)
-
-
-def _swap_tables(gap_NF: Counts) -> tuple[np.ndarray, int]:
-    units, fields = gap_NF.shape
-    tables = np.empty((units + 7) // 8 * 256 * fields, np.int64)
-    groups = tabulate(np.ascontiguousarray(gap_NF, np.int64).reshape(-1), units, fields, tables)
-    return tables, groups
+    return _sampled_test("randomization", scores, hits, len(first_NF), resamples)
 
 
 def permutation_exact(first_NF: Counts, second_NF: Counts) -> PairedTest:
@@ -247,22 +237,17 @@ def lattice_p(gaps: np.ndarray) -> float:
     distance = abs(int(gaps.sum()))
     if distance == 0:
         return 1.0
-    if reach > MAX_LATTICE and times.sum() <= FEW:
-        return _enumerated_p(gaps[gaps != 0], distance)
     if reach > MAX_LATTICE:
-        raise InputError(f"permutation-exact: differences add up to {reach:,}; expected at most {MAX_LATTICE:,}")
+        if times.sum() > FEW:
+            raise InputError(f"permutation-exact: differences add up to {reach:,}; expected at most {MAX_LATTICE:,}")
+        sums = np.zeros(1, np.int64)
+        for gap in gaps[gaps != 0].tolist():
+            sums = np.concatenate([sums + gap, sums - gap])
+        return float(np.mean(np.abs(sums) >= distance))
     # P(T >= (reach + distance) / 2), T the sum of |g| over units with a plus; both tails are equal.
     wanted = (reach + distance) // 2
     chances, lowest = _lattice(sizes.tolist(), times.tolist())
     return min(1.0, 2 * float(np.sort(chances[max(0, wanted - lowest) :]).sum()))
-
-
-def _enumerated_p(gaps: np.ndarray, distance: int) -> float:
-    """Compute `lattice_p` by enumeration."""
-    sums = np.zeros(1, np.int64)
-    for gap in gaps.tolist():
-        sums = np.concatenate([sums + gap, sums - gap])
-    return float(np.mean(np.abs(sums) >= distance))
 
 
 def _lattice(sizes: list[int], times: list[int]) -> tuple[Values, int]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.errors import InputError
 from deadheat.stats.intervals import Counts, Value, normal_cdf, normal_quantile
-from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, mcnemar, observed_difference
+from deadheat.stats.paired import CORRECT, check_pair, is_additive, lattice_p, mcnemar, scores_of
 
 BLOCK = 1 << 20  # units drawn at a time
 POINTS = 25  # of a curve
@@ -20,7 +20,7 @@ Curve: TypeAlias = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class PowerAnalysis:
-    """PowerAnalysis to find a difference, the smallest detectable difference, and the size needed."""
+    """The power to find a difference, the smallest detectable difference, and the size needed."""
 
     difference: float
     units: int
@@ -75,8 +75,7 @@ def mcnemar_power(
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     needed = math.inf
     if gap:
-        needed = ((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2
-    needed = math.ceil(needed) if gap else needed
+        needed = math.ceil(((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2)
     result = PowerAnalysis(gap, items, alpha, power, math.nan, smallest, needed, target)
     return _with_curves(result, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
 
@@ -173,7 +172,8 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     size = len(first_NF) if units is None else units
     if size < 2:
         raise InputError(f"{size} units; expected at least two")
-    difference = observed_difference(first_NF, second_NF, value)
+    first, second = scores_of(first_NF, second_NF, value).tolist()
+    difference = float(first - second)
     influence = _influence(first_NF, value) - _influence(second_NF, value)
     deviation = float(np.sqrt((influence**2).mean()))
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
@@ -190,7 +190,8 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     needed = max(2, math.ceil(((reach + wanted) * deviation / difference) ** 2)) if difference else math.inf
     if is_additive(first_NF, second_NF):
         gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT].astype(np.int64)
-        simulated = _simulate_exact(gaps, size, alpha, simulations, rng)
+        draws = (gaps[rng.integers(0, len(gaps), size)] for _ in range(simulations))
+        simulated = sum(lattice_p(drawn) <= alpha for drawn in draws) / simulations
     else:
         simulated = _simulate_t_test(difference, influence, size, alpha, simulations, rng)
     power, smallest = power_of(size, abs(difference)), (reach + wanted) * deviation / math.sqrt(size)
@@ -202,11 +203,6 @@ def _influence(counts_NF: Counts, value: Value) -> np.ndarray:
     total = counts_NF.sum(axis=0).astype(np.float64)
     left_out = value(total - counts_NF)
     return np.asarray((len(counts_NF) - 1) * (left_out.mean() - left_out))
-
-
-def _simulate_exact(gaps: np.ndarray, size: int, alpha: float, simulations: int, rng: np.random.Generator) -> float:
-    significant = sum(lattice_p(gaps[rng.integers(0, len(gaps), size)]) <= alpha for _ in range(simulations))
-    return significant / simulations
 
 
 def _simulate_t_test(

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError, NameUnknown
+from deadheat.stats.agreement import doubled_ranks
 from deadheat.stats.checks import Values, check_alpha, distinct_names
 from deadheat.stats.corrections import holm
-from deadheat.stats.rankings import doubled_ranks
-from deadheat.stats.wilcoxon import paired_differences, signed_rank_rows
+from deadheat.stats.differences import paired_differences, signed_rank_rows
 
 MISSING = ("refuse", "drop")
-METHODS = ("nemenyi", "wilcoxon-holm")
 MAX_CLIQUES = 1000
 STEP = 1 / 8  # of the quadrature; relative errors are below 1e-14 up to 300 systems, 1e-11 for 2000
 
@@ -81,41 +80,11 @@ class CriticalDifference:
     friedman: Friedman
     cliques: tuple[tuple[str, ...], ...]
 
-    @property
-    def average_ranks_S(self) -> Values:
-        return self.pairs.average_ranks_S
-
-    @property
-    def cd(self) -> float | None:
-        return self.pairs.critical_difference
-
     def __str__(self) -> str:
         ranked = sorted(zip(self.pairs.average_ranks_S.tolist(), self.pairs.names, strict=True), key=lambda r: r[0])
         listed = ", ".join(f"{name} {rank:.2f}" for rank, name in ranked)
         level = "; ".join(" = ".join(clique) for clique in self.cliques) or "none"
         return f"average ranks: {listed}; no significant difference: {level} ({self.pairs})"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    scores_SD: Values
-    names: tuple[str, ...]
-    dropped: int
-
-    @property
-    def ranks_DS(self) -> NDArray[np.int64]:
-        """Twice the ranks of the systems on each data set."""
-        return doubled_ranks(-self.scores_SD.T)
-
-    @property
-    def average_ranks_S(self) -> Values:
-        ranks: Values = self.ranks_DS.mean(axis=0) / 2
-        return ranks
-
-
-def average_ranks(scores_SD: ArrayLike) -> Values:
-    """Return the mean rank of each system over the data sets."""
-    return _table(scores_SD, None, None, "refuse").average_ranks_S
 
 
 def friedman(
@@ -141,7 +110,27 @@ def friedman(
     >>> print(friedman(table))
     Iman-Davenport F(2, 6) = 13.000, p = 0.006592; Friedman chi-square(2) = 6.500, p = 0.03877; 4 data sets
     """
-    return _friedman(_table(scores_SD, names, datasets, missing))
+    from scipy.special import chdtrc, fdtrc
+
+    scores, _, dropped = _check_table(scores_SD, names, datasets, missing)
+    ranks_DS = doubled_ranks(-scores.T)
+    data_sets, systems = ranks_DS.shape
+    if data_sets < 2:
+        raise InputError(f"friedman: {data_sets} data sets with all scores; expected at least 2")
+    # Four times the usual sums of squares, which are integers, so that comparisons are exact.
+    centred = ranks_DS - (systems + 1)
+    between, total = int((centred.sum(axis=0) ** 2).sum()), int((centred**2).sum())
+    chi_square = (systems - 1) * between / total if total else 0.0
+    rest = data_sets * total - between
+    if rest or not total:
+        f = (data_sets - 1) * between / rest if rest else 0.0
+        p = float(fdtrc(systems - 1, (systems - 1) * (data_sets - 1), f))
+    else:
+        f = math.inf
+        alike = math.prod(math.factorial(n) for n in np.unique(ranks_DS[0], return_counts=True)[1].tolist())
+        p = math.exp((data_sets - 1) * -math.log(math.factorial(systems) // alike))
+    p_chi_square = float(chdtrc(systems - 1, chi_square))
+    return Friedman(chi_square, p_chi_square, f, p, average_ranks(scores), data_sets, dropped)
 
 
 def nemenyi(
@@ -166,7 +155,14 @@ def nemenyi(
     >>> print(nemenyi(table))
     nemenyi: 1 of 3 pairs differ at 0.05, critical difference 1.657; 4 data sets
     """
-    return _nemenyi(_table(scores_SD, names, datasets, missing), alpha)
+    scores, systems, dropped = _check_table(scores_SD, names, datasets, missing)
+    check_alpha(alpha)
+    ranks, (count, data_sets) = average_ranks(scores), scores.shape
+    unit = math.sqrt(count * (count + 1) / (12 * data_sets))
+    first, second = np.triu_indices(count, 1)
+    p_SS = _symmetric(studentized_range_tail(np.abs(ranks[first] - ranks[second]) / unit, count), count)
+    distance = unit * studentized_range_quantile(alpha, count)
+    return Pairwise("nemenyi", systems, ranks, p_SS, distance, alpha, data_sets, dropped)
 
 
 def wilcoxon_holm(
@@ -190,7 +186,13 @@ def wilcoxon_holm(
     >>> print(wilcoxon_holm(table))
     wilcoxon-holm: 0 of 3 pairs differ at 0.05; 4 data sets
     """
-    return _wilcoxon_holm(_table(scores_SD, names, datasets, missing), alpha)
+    scores, systems, dropped = _check_table(scores_SD, names, datasets, missing)
+    check_alpha(alpha)
+    first, second = np.triu_indices(len(scores), 1)
+    tests = signed_rank_rows(paired_differences(scores[first], scores[second]))
+    p_SS = _symmetric(holm([test.p for test in tests]), len(scores))
+    ranks, data_sets = average_ranks(scores), scores.shape[1]
+    return Pairwise("wilcoxon-holm", systems, ranks, p_SS, None, alpha, data_sets, dropped)
 
 
 def critical_difference(
@@ -215,13 +217,14 @@ def critical_difference(
     >>> critical_difference(table, names=["a", "b", "c"]).cliques
     (('a', 'b'), ('b', 'c'))
     """
-    if method not in METHODS:
-        raise NameUnknown("comparison of pairs", method, METHODS)
-    table = _table(scores_SD, names, datasets, missing)
-    pairs = (_nemenyi if method == "nemenyi" else _wilcoxon_holm)(table, alpha)
+    methods = {"nemenyi": nemenyi, "wilcoxon-holm": wilcoxon_holm}
+    if method not in methods:
+        raise NameUnknown("comparison of pairs", method, methods)
+    pairs = methods[method](scores_SD, names=names, datasets=datasets, alpha=alpha, missing=missing)
     cliques = _cliques(pairs.p_values_SS > alpha, np.argsort(pairs.average_ranks_S, kind="stable"))
     named = tuple(tuple(pairs.names[system] for system in clique) for clique in cliques)
-    return CriticalDifference(pairs, _friedman(table), named)
+    test = friedman(scores_SD, names=names, datasets=datasets, missing=missing)
+    return CriticalDifference(pairs, test, named)
 
 
 def studentized_range_tail(quantiles: ArrayLike, groups: int) -> Values:
@@ -257,48 +260,10 @@ def studentized_range_quantile(alpha: float, groups: int) -> float:
             high = middle
 
 
-def _friedman(table: _Table) -> Friedman:
-    from scipy.special import chdtrc, fdtrc
-
-    ranks_DS = table.ranks_DS
-    data_sets, systems = ranks_DS.shape
-    if data_sets < 2:
-        raise InputError(f"friedman: {data_sets} data sets with all scores; expected at least 2")
-    # Four times the usual sums of squares, which are integers, so that comparisons are exact.
-    centred = ranks_DS - (systems + 1)
-    between, total = int((centred.sum(axis=0) ** 2).sum()), int((centred**2).sum())
-    chi_square = (systems - 1) * between / total if total else 0.0
-    rest = data_sets * total - between
-    if rest or not total:
-        f = (data_sets - 1) * between / rest if rest else 0.0
-        p = float(fdtrc(systems - 1, (systems - 1) * (data_sets - 1), f))
-    else:
-        f = math.inf
-        alike = math.prod(math.factorial(n) for n in np.unique(ranks_DS[0], return_counts=True)[1].tolist())
-        p = math.exp((data_sets - 1) * -math.log(math.factorial(systems) // alike))
-    p_chi_square = float(chdtrc(systems - 1, chi_square))
-    return Friedman(chi_square, p_chi_square, f, p, table.average_ranks_S, data_sets, table.dropped)
-
-
-def _nemenyi(table: _Table, alpha: float) -> Pairwise:
-    check_alpha(alpha)
-    ranks = table.average_ranks_S
-    systems, data_sets = table.scores_SD.shape
-    unit = math.sqrt(systems * (systems + 1) / (12 * data_sets))
-    first, second = np.triu_indices(systems, 1)
-    p_SS = _symmetric(studentized_range_tail(np.abs(ranks[first] - ranks[second]) / unit, systems), systems)
-    distance = unit * studentized_range_quantile(alpha, systems)
-    return Pairwise("nemenyi", table.names, ranks, p_SS, distance, alpha, data_sets, table.dropped)
-
-
-def _wilcoxon_holm(table: _Table, alpha: float) -> Pairwise:
-    check_alpha(alpha)
-    scores = table.scores_SD
-    systems, data_sets = scores.shape
-    first, second = np.triu_indices(systems, 1)
-    tests = signed_rank_rows(paired_differences(scores[first], scores[second]))
-    p_SS = _symmetric(holm([test.p for test in tests]), systems)
-    return Pairwise("wilcoxon-holm", table.names, table.average_ranks_S, p_SS, None, alpha, data_sets, table.dropped)
+def average_ranks(scores_SD: Values) -> Values:
+    """Return the mean rank of each system over the data sets."""
+    ranks: Values = doubled_ranks(-scores_SD.T).mean(axis=0) / 2
+    return ranks
 
 
 def _symmetric(p_values: Values, systems: int) -> Values:
@@ -331,8 +296,10 @@ def _cliques(alike_SS: np.ndarray, order: np.ndarray) -> list[tuple[int, ...]]:
     return [tuple(order[clique].tolist()) for clique in sorted(cliques)]
 
 
-def _table(scores_SD: ArrayLike, names: Sequence[str] | None, datasets: Sequence[str] | None, missing: str) -> _Table:
-    """Check a table of scores."""
+def _check_table(
+    scores_SD: ArrayLike, names: Sequence[str] | None, datasets: Sequence[str] | None, missing: str
+) -> tuple[Values, tuple[str, ...], int]:
+    """Return the scores of the data sets with all systems, the names of the systems, and the number of other sets."""
     scores = np.asarray(scores_SD, dtype=np.float64)
     if missing not in MISSING:
         raise NameUnknown("missing", missing, MISSING)
@@ -351,7 +318,7 @@ def _table(scores_SD: ArrayLike, names: Sequence[str] | None, datasets: Sequence
     kept = scores[:, ~np.isnan(scores).any(axis=0)]
     if not kept.shape[1]:
         raise InputError("scores: no data set has scores of all systems; expected at least one")
-    return _Table(kept, systems, scores.shape[1] - kept.shape[1])
+    return kept, systems, scores.shape[1] - kept.shape[1]
 
 
 def _sizes(result: Friedman | Pairwise) -> str:

@@ -34,7 +34,7 @@ from deadheat.report.model import (
 from deadheat.report.views.study_families import Family, families, family_blocks, over
 from deadheat.results.format import COUNT, interval_format, number_format, points_format, score_format
 from deadheat.results.study import StudyBlock, StudyResult, SystemScores
-from deadheat.stats.rankings import kendall_rows
+from deadheat.stats.agreement import kendall_rows
 from deadheat.text import slug
 
 DEV, TEST = "dev", "test"
