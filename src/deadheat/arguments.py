@@ -58,7 +58,7 @@ def add_arguments(
         else:
             options |= {"choices": argument.choices} if argument.choices else {"metavar": argument.metavar or "VALUE"}
             options["type"] = argument.parse or _parser(kind)
-            options |= {"action": "append", "default": []} if argument.repeat else {}
+            options |= {"action": "append", "default": None if default is None else []} if argument.repeat else {}
             options |= {"nargs": "+"} if argument.several else {}
             options |= {} if argument.repeat or argument.several else {"action": _Once}
         parser.add_argument(*flags, **options)

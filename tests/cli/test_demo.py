@@ -3,12 +3,13 @@ from __future__ import annotations
 import json
 import os
 import webbrowser
+from functools import wraps
 from pathlib import Path
 
 import pytest
 
 from deadheat.cli import pages as command
-from deadheat.questions.demo import Demo
+from deadheat.questions.demo import Demo, demo
 from deadheat.report.sources import is_page
 from deadheat.study.engine.worker import WorkerError
 from tests.cli.running import Commands
@@ -47,7 +48,7 @@ def test_quiet_says_nothing_and_json_names_the_page(
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    monkeypatch.setattr(command, "demo", lambda *_, **__: demonstrated)  # it ran often enough
+    monkeypatch.setattr(command, "demo", wraps(demo)(lambda *_, **__: demonstrated))  # it ran often enough
     done = commands("demo", "--out", demonstrated.folder, *QUICK, "--quiet", "--json", "--open")
     assert (done.code, done.err) == (0, "")
     summary = json.loads(done.out)
@@ -90,6 +91,7 @@ def test_a_mistake_is_one_line_and_nothing_is_made(
 def test_workers_that_fail_are_reported_without_a_traceback(
     commands: Commands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    @wraps(demo)
     def fails(*_: object, **__: object) -> None:
         raise WorkerError("no process could be started\n")
 

@@ -147,7 +147,7 @@ def test_a_sealed_test_set_can_be_scored_without_its_labels(
     outcome = commands("ledger", "seal", held_out, "--budget", 9)
     copy = held_out.with_name("en-ud-test.unlabelled.conllu")
     assert outcome.out.splitlines()[1] == f"copy without labels, to hand out: {copy}"
-    assert outcome.err == f"note: {held_out} still lies where it was, labels and all; put it away yourself\n"
+    assert outcome.err == f"note: {held_out} still exists with its labels; delete it or move it away yourself\n"
     held_out.unlink()
     found = commands("score", copy, guess, "-m", "las")
     assert found.out == expected

@@ -46,7 +46,7 @@ def test_a_person_sees_a_table_the_answer_and_the_line_to_quote(commands: Comman
         [strategy, size] for strategy in ("seq", "rand", "rand-seq") for size in ("50", "300", "all")
     ]
     assert lines[start + 3].split()[2:] == ["120", "1", "1.000", "-", "100%", "0%", "0.000"]
-    assert lines[-1].startswith("deadheat 0.1.0 | las.v1 | align text | 1 test set, 5 runs | seeds average | ")
+    assert lines[-1].startswith("deadheat 0.1.0 | las.v1 | align text | 1 test set, 5 runs | runs average | ")
     assert outcome.err.startswith("note: a sample is part of the whole test set, so tau approaches 1")
 
 

@@ -87,7 +87,7 @@ def test_the_ranking_on_everything_is_the_mean_over_runs(text: str, runs: dict[s
     }
     assert scores(block) == pytest.approx(expected, abs=1e-11)
     assert [row.system for row in block.systems] == ["good", "fair", "poor"]
-    separate = size(gold, corpora, settings=SizeSettings((50,), draws=2, seeds="separate"))
+    separate = size(gold, corpora, settings=SizeSettings((50,), draws=2, runs="separate"))
     assert set(scores(separate.sets[0])) == {"good run 1", "good run 2", "fair run 1", "fair run 2", "poor"}
     # Almost stochastic order is of the systems with runs either way.
     aso = separate.sets[0].curves[0].points[0].aso
@@ -356,7 +356,7 @@ def test_level_systems_have_no_ranking_and_that_is_told(text: str, runs: dict[st
 
 def test_the_signature_has_all_that_numbers_depend_on(text: str, runs: dict[str, list[str]]) -> None:
     found = size(deadheat.read(text=text), read_all(runs), settings=FAST)
-    assert "las.v1 | align text | 1 test set, 5 runs | seeds average | weighted tau against all" in found.signature
+    assert "las.v1 | align text | 1 test set, 5 runs | runs average | weighted tau against all" in found.signature
 
 
 def test_real_parsers_on_a_real_treebank(shared_data: Path) -> None:

@@ -30,7 +30,7 @@ from tests.ranking.counts import counted_set, curve_of, made_up
         ({"threshold": 1.01}, "threshold 1.01; expected"),
         ({"threshold": math.nan}, "threshold nan; expected"),
         ({"confidence": 1.0}, "confidence 1.0; expected between 0 and 1"),
-        ({"seeds": "mean"}, "seeds 'mean' is unknown; expected one of average, separate"),
+        ({"runs": "mean"}, "runs 'mean' is unknown; expected one of average, separate"),
         ({"against": "al"}, "against 'al' is unknown; did you mean 'all'?"),
     ],
 )
@@ -74,4 +74,4 @@ def test_one_system_cannot_be_ranked_but_its_runs_can() -> None:
     words = made_up(runs=(3,), units=30)
     with pytest.raises(InputError, match="1 system; expected at least two to rank"):
         curve_of(words, SizeSettings((20,), strategies=("rand",)))
-    assert len(curve_of(words, SizeSettings((20,), strategies=("rand",), seeds="separate")).points) == 2
+    assert len(curve_of(words, SizeSettings((20,), strategies=("rand",), runs="separate")).points) == 2

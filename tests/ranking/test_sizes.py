@@ -63,7 +63,7 @@ def slow_tau(words: CountedSet, way: str, size: int, draw: int, settings: SizeSe
                 sum(int(words.counts_RNF[run, unit, field]) for unit in units) for field in range(3)
             )
             score = 2 * correct / (gold + predicted) if gold + predicted else 0.0
-            key = system if settings.seeds == "average" else f"{system} {run}"
+            key = system if settings.runs == "average" else f"{system} {run}"
             by_system.setdefault(key, []).append(score)
         sides.append([round(math.fsum(scores) / len(scores), 12) for scores in by_system.values()])
     return float(stats.weightedtau(sides[0], sides[1]).statistic)
@@ -71,10 +71,10 @@ def slow_tau(words: CountedSet, way: str, size: int, draw: int, settings: SizeSe
 
 @pytest.mark.parametrize("way", ["seq", "rand", "rand-seq"])
 @pytest.mark.parametrize("against", ["all", "rest"])
-@pytest.mark.parametrize("seeds", ["average", "separate"])
-def test_equal_to_loops_and_scipy(way: str, against: str, seeds: str) -> None:
+@pytest.mark.parametrize("runs", ["average", "separate"])
+def test_equal_to_loops_and_scipy(way: str, against: str, runs: str) -> None:
     words = made_up(runs=(2, 1, 3, 1, 2), units=60)
-    settings = SizeSettings((7, 50, 150), strategies=(way,), draws=6, against=against, seeds=seeds, seed=5, aso_draws=0)
+    settings = SizeSettings((7, 50, 150), strategies=(way,), draws=6, against=against, runs=runs, seed=5, aso_draws=0)
     points = curve_of(words, settings).points
     assert len(points) == (3 if against == "rest" else 4)
     for point in points:

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from deadheat.arguments import whole_number
-from deadheat.cli.options import Parser, add_json, add_reading, print_json, reading, say, show
+from deadheat.arguments import values_of, whole_number
+from deadheat.cli.options import JSON, Parser, print_json, reading, say, show
 from deadheat.corpus import read, to_bytes, write
 from deadheat.corpus.info import info
 from deadheat.errors import InputError
@@ -19,7 +19,7 @@ from deadheat.report.model import Column, Table
 from deadheat.report.terminal import print_blocks
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
-from deadheat.testbed import LANGUAGES, write_testbed
+from deadheat.testbed import write_testbed
 
 SPLIT_EXAMPLES = """\
 examples:
@@ -27,76 +27,72 @@ examples:
   deadheat split treebank/ --strategy random --unit document --stratify genre --times 20 --out splits
   deadheat split treebank/ --strategy ud-tune --out with-tune
   deadheat split treebank/ --strategy rand --words 20000 --nested "dev=1000,5000,10000 words" --out sizes
-  deadheat split --check splits          are the files as they were written, and what leaks
-  deadheat split --check treebank/       what leaks between the treebank's own parts"""
+  deadheat split --check splits          are the files unchanged, and what leaks between the parts?
+  deadheat split --check treebank/       what leaks between the parts of a treebank?"""
 
 SETTINGS = {
-    "sizes": "of the parts: 80/10/10, or train=rest,dev=10%%,test=10000 words",
-    "unit": "what is not cut: sentence, document or block",
-    "stratify": "what every part has in proportion: genre, file, a comment or a column",
-    "block": "sentences a block",
-    "folds": "how many folds",
-    "dev_fold": "whether the next fold is dev",
-    "sample": "sentences of train where all else is test: 0, or 20 to 50",
-    "by": "how test is unlike train: length or words",
-    "end": "by length, test has the long or the short sentences",
-    "ngram": "by words, runs of so many words are compared",
+    "sizes": "sizes of the parts: 80/10/10, or train=rest,dev=10%%,test=10000 words",
+    "unit": "what is never divided: sentence, document or block",
+    "stratify": "keep the proportions of these in every part: genre, file, a comment or a column",
+    "block": "sentences per block",
+    "folds": "number of folds",
+    "dev_fold": "use the next fold as dev",
+    "sample": "sentences of train if all others are test: 0 (off), or 20 to 50",
+    "by": "how test differs from train: length or words",
+    "end": "if it differs by length: test has the long or the short sentences",
+    "ngram": "if it differs by words: length of the n-grams that are compared",
     "train": "words of train",
-    "words": "words of the evaluation part; 0: all that is left",
+    "words": "words of the evaluation part (0: all that are left)",
     "part": "name of the evaluation part: dev, test or tune",
     "tune": "sentences of tune",
     "dev": "sentences of dev",
     "test": "sentences of test",
-    "last": "sentences of train that become dev where there is none",
+    "last": "sentences at the end of train that become dev if there is none",
 }
 
 
-def _settings() -> dict[str, list[tuple[str, Any]]]:
-    """Every setting of any strategy, with the strategies that have it and their defaults."""
-    found: dict[str, list[tuple[str, Any]]] = {}
+def _settings() -> dict[str, dict[str, Any]]:
+    """The settings of all strategies: the default of each strategy that has it."""
+    defaults: dict[str, dict[str, Any]] = {}
     for name in STRATEGIES:
         for setting, parameter in inspect.signature(STRATEGIES[name]).parameters.items():
-            found.setdefault(setting, []).append((name.partition(".v")[0], parameter.default))
-    return found
+            defaults.setdefault(setting, {})[name.partition(".v")[0]] = parameter.default
+    return defaults
 
 
-def _listed() -> str:
-    """The strategies, each with what it is for."""
-    names = [name.partition(".v")[0] for name in STRATEGIES]
-    width = max(map(len, names))
-    told = [(inspect.getdoc(STRATEGIES[name]) or "").partition("\n")[0] for name in STRATEGIES]
-    return "strategies:\n" + "\n".join(f"  {name:<{width}}  {line}" for name, line in zip(names, told, strict=True))
+def _strategies() -> str:
+    """The strategies, each with the first line of its documentation."""
+    lines = {name.partition(".v")[0]: (inspect.getdoc(STRATEGIES[name]) or "").split("\n")[0] for name in STRATEGIES}
+    width = max(map(len, lines))
+    return "strategies:\n" + "\n".join(f"  {name:<{width}}  {line}" for name, line in lines.items())
 
 
 def info_parser() -> argparse.ArgumentParser:
-    parser = Parser("info", "What is in a corpus, and what is missing. Several files are one corpus.")
+    parser = Parser("info", "What is in a corpus, and what is missing? Several files form one corpus.")
     parser.add_argument("files", metavar="FILE", nargs="+", help="files or folders; - is standard input")
-    add_json(parser)
-    add_reading(parser)
-    return parser
+    return parser.add_options(json=JSON, reading=True)
 
 
 def run_info(arguments: argparse.Namespace) -> int:
-    found = info(read(arguments.files, **reading(arguments)))
+    summary = info(read(arguments.files, **reading(arguments)))
     if arguments.json:
-        print_json(found.to_dict())
+        print_json(summary.to_dict())
     else:
-        print(found)
+        print(summary)
     return 0
 
 
 def metrics_parser() -> argparse.ArgumentParser:
-    parser = Parser("metrics", "Which metrics there are, what each counts, and its settings.")
-    add_json(parser)
-    return parser
+    return Parser("metrics", "All metrics, with what they count and their settings.").add_options(json=JSON)
 
 
 def run_metrics(arguments: argparse.Namespace) -> int:
     metrics: list[dict[str, Any]] = []
     for name in METRICS:
-        maker = METRICS[name]
-        settings = {key: parameter.default for key, parameter in inspect.signature(maker).parameters.items()}
-        metrics.append({"name": name, "counts": (maker.__doc__ or "").strip().splitlines()[0], "settings": settings})
+        parameters = inspect.signature(METRICS[name]).parameters
+        settings = {key: parameter.default for key, parameter in parameters.items()}
+        counts = (METRICS[name].__doc__ or "").strip().splitlines()[0]
+        metrics.append({"name": name, "counts": counts, "settings": settings})
     if arguments.json:
         print_json({"metrics": metrics})
         return 0
@@ -111,14 +107,13 @@ def run_metrics(arguments: argparse.Namespace) -> int:
 def convert_parser() -> argparse.ArgumentParser:
     parser = Parser(
         "convert",
-        "Read a corpus strictly and write it again, byte for byte: checked, joined, compressed (by the name's ending:\n"
-        ".gz, .xz, .zst) or, with --mend, with the newline its end lacked.",
+        "Read a corpus strictly and write it unchanged: checked, several files joined, and compressed if OUT ends in\n"
+        ".gz, .xz or .zst. With --mend, a missing empty line at the end is added.",
     )
     parser.add_argument("files", metavar="IN", nargs="+", help="files or folders; - is standard input")
     parser.add_argument("out", metavar="OUT", help="the file to write; - is standard output")
-    parser.add_argument("--mend", action="store_true", help="end the file as its format wants it")
-    add_reading(parser)
-    return parser
+    parser.add_argument("--mend", action="store_true", help="add the empty line that is missing at the end")
+    return parser.add_options(reading=True)
 
 
 def run_convert(arguments: argparse.Namespace) -> int:
@@ -136,77 +131,51 @@ def run_convert(arguments: argparse.Namespace) -> int:
 def testbed_parser() -> argparse.ArgumentParser:
     parser = Parser(
         "testbed",
-        "Make treebanks of invented languages, and predictions of simulated systems whose true accuracy is known\n"
-        "(truth.json). The same settings give the same bytes everywhere.",
+        "Generate treebanks of invented languages, and predictions of simulated systems whose true accuracy is known\n"
+        "(truth.json). The same settings give the same bytes on every machine.",
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="a new or empty folder to write to")
-    parser.add_argument("--sentences", type=int, default=3000, metavar="N", help="sentences a treebank (default: 3000)")
-    parser.add_argument("--language", action="append", choices=tuple(LANGUAGES), help="one language; may be repeated")
-    parser.add_argument("--seed", type=whole_number, default=0, help="seed of the texts (default: 0)")
     parser.add_argument(
-        "--seeds", type=int, default=3, metavar="N", help="predictions a system, seeds 0 to N-1 (default: 3)"
+        "--seeds", type=int, default=3, metavar="N", help="predictions per system, seeds 0 to N-1 (default: 3)"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
-    return parser
+    return parser.add_options(write_testbed)
 
 
 def run_testbed(arguments: argparse.Namespace) -> int:
-    files = write_testbed(
-        Path(arguments.out),
-        sentences=arguments.sentences,
-        seed=arguments.seed,
-        languages=arguments.language,
-        seeds=range(arguments.seeds),
-        overwrite=arguments.overwrite,
-    )
+    options = values_of(write_testbed, arguments)
+    files = write_testbed(Path(arguments.out), **options, seeds=range(arguments.seeds))
     print(f"{len(files)} files in {arguments.out}")
     return 0
 
 
 def split_parser() -> argparse.ArgumentParser:
-    question = "Make honest splits of a corpus, or check what leaks in some."
-    parser = Parser("split", question, epilog=f"{_listed()}\n\n{SPLIT_EXAMPLES}")
+    question = "Split a corpus, or check what leaks between the parts of splits."
+    parser = Parser("split", question, epilog=f"{_strategies()}\n\n{SPLIT_EXAMPLES}")
     parser.add_argument(
         "corpus", metavar="CORPUS", nargs="*", help="files or folders of one corpus; - is standard input"
     )
-    parser.add_argument("--strategy", metavar="NAME", help="how to split, as random or \"random(unit='document')\"")
-    parser.add_argument("--times", type=whole_number, default=1, metavar="N", help="how many splits (default: 1)")
-    parser.add_argument(
-        "--seed", type=whole_number, default=0, help="split i depends on the seed and i alone (default: 0)"
-    )
-    parser.add_argument("--out", metavar="DIR", help="a new or empty folder to write to; without it nothing is written")
-    parser.add_argument(
-        "--documents",
-        default="auto",
-        metavar="RULE",
-        help="how documents are found: newdoc, sent_id, sent_id:REGEX, none, or auto (default)",
-    )
-    parser.add_argument(
-        "--nested",
-        action="append",
-        default=[],
-        metavar="SIZES",
-        help="smaller sets inside a part, as 'test=100,500 words'",
-    )
+    parser.add_argument("--strategy", metavar="NAME", help="how to split: random, or \"random(unit='document')\", ...")
+    parser.add_argument("--out", metavar="DIR", help="a new or empty folder to write to (default: write nothing)")
     parser.add_argument("--check", metavar="DIR", help="verify a folder of splits and report what leaks")
-    add_json(parser)
+    parser.add_options(split, json=JSON)
     group = parser.add_argument_group("settings of the strategies")
-    for setting, uses in _settings().items():
-        flag, default = f"--{setting.replace('_', '-')}", uses[0][1]
-        defaults = "; ".join(f"{name}: {value!r}" for name, value in uses)
-        told = f"{SETTINGS[setting]} ({defaults})"
+    for setting, defaults in _settings().items():
+        flag, default = f"--{setting.replace('_', '-')}", next(iter(defaults.values()))
+        strategies: dict[str, list[str]] = {}
+        for name, value in defaults.items():
+            strategies.setdefault(repr(value), []).append(name)
+        shown = "; ".join(f"{value} for {', '.join(names)}" for value, names in strategies.items())
+        options: dict[str, Any] = {"dest": setting, "help": f"{SETTINGS[setting]} (default: {shown})"}
         if isinstance(default, bool):
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, dest=setting, default=None, help=told)
+            options |= {"action": argparse.BooleanOptionalAction, "default": None}
         else:
-            number = isinstance(default, int)
-            kind = whole_number if number else str
-            group.add_argument(flag, dest=setting, type=kind, metavar="N" if number else "NAME", help=told)
-    add_reading(parser)
-    return parser
+            options |= {"type": whole_number, "metavar": "N"} if isinstance(default, int) else {"metavar": "TEXT"}
+        group.add_argument(flag, **options)
+    return parser.add_options(reading=True)
 
 
 def _check_alone(arguments: argparse.Namespace) -> None:
-    """Refuse what says how to split where nothing is split."""
+    """Refuse options of splitting beside --check."""
     defaults = split_parser().parse_args([])
     for name in ("corpus", "strategy", "times", "seed", "out", "documents", "nested", *_settings()):
         if getattr(arguments, name) != getattr(defaults, name):
@@ -222,16 +191,8 @@ def run_split(arguments: argparse.Namespace) -> int:
         missing = "CORPUS" if not arguments.corpus else "--strategy"
         raise InputError(f"deadheat split: no {missing}; expected CORPUS... --strategy NAME, or --check DIR")
     settings = {name: getattr(arguments, name) for name in _settings() if getattr(arguments, name) is not None}
-    splits = split(
-        arguments.corpus,
-        arguments.strategy,
-        times=arguments.times,
-        seed=arguments.seed,
-        documents=arguments.documents,
-        nested=arguments.nested,
-        settings=settings,
-        **reading(arguments),
-    )
+    options = values_of(split, arguments) | reading(arguments)
+    splits = split(arguments.corpus, arguments.strategy, settings=settings, **options)
     if arguments.out:
         write_splits(splits, arguments.out)
     code = show(split_report(splits), as_json=arguments.json)

@@ -43,8 +43,7 @@ COMMANDS = {
 }
 # Where the commands are: `NAME_parser` makes the parser, `run_NAME` runs the command.
 MODULES = {
-    "scoring": ("score", "compare", "power", "size"),
-    "tables": ("rank", "seeds", "contrast"),
+    "questions": ("score", "compare", "power", "size", "rank", "seeds", "contrast"),
     "studies": ("init", "run", "export"),
     "pages": ("report", "demo"),
     "corpora": ("info", "metrics", "convert", "testbed", "split"),

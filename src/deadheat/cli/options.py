@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Self
 
+from deadheat.arguments import add_arguments
 from deadheat.corpus.reading import FORMATS, LENIENT_MODES
 from deadheat.errors import InputError
 from deadheat.kernels import native
@@ -14,10 +15,11 @@ from deadheat.results.base import Result
 from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 
+JSON = "print the result as JSON"
 _LENIENT_HELP = {
     "multiple-roots": "accept sentences with several roots",
-    "missing-heads": "accept _ for the heads of a sentence",
-    "final-newline": "accept a file that lacks its last empty line",
+    "missing-heads": "accept sentences with _ instead of heads",
+    "final-newline": "accept files without an empty line at the end",
 }
 
 
@@ -36,28 +38,42 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{self.prog}: {message}; see {self.prog} --help")
 
+    def add_options(
+        self, *functions: Callable[..., Any], json: str = "", ledger: bool = False, reading: bool = False
+    ) -> Self:
+        """Add the declared arguments of functions, `--json`, and the options of the ledger and of reading corpora."""
+        for function in functions:
+            add_arguments(self, function)
+        if json:
+            self.add_argument("--json", action="store_true", help=json)
+        if ledger:
+            group = self.add_argument_group(
+                "ledger", "evaluations are recorded if a file is named test or guarded ('deadheat ledger guard')"
+            )
+            add_ledger_file(group)
+            group.add_argument("--purpose", default="", metavar="TEXT", help="what this evaluation is for")
+            group.add_argument(
+                "--over-budget", metavar="REASON", help="evaluate although the budget is used up, and record why"
+            )
+        if reading:
+            self._add_reading()
+        return self
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Every command that prints a result can print it as JSON."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """How corpora are read."""
-    group = parser.add_argument_group("reading")
-    group.add_argument(
-        "--format", choices=("auto", *FORMATS), default="auto", help="format of all files (default: by content)"
-    )
-    group.add_argument("--columns", metavar="NAMES", help="names of the columns of column files, as form,xpos,chunk")
-    group.add_argument(
-        "--separator", metavar="CHAR", help="column separator (tab, space, ...), or what separates word and tag"
-    )
-    for mode in LENIENT_MODES:
-        group.add_argument(f"--{mode}", action="append_const", dest="lenient", const=mode, help=_LENIENT_HELP[mode])
+    def _add_reading(self) -> None:
+        group = self.add_argument_group("reading")
+        group.add_argument(
+            "--format", choices=("auto", *FORMATS), default="auto", help="format of all files (default: detected)"
+        )
+        group.add_argument("--columns", metavar="NAMES", help="column names of column files, such as form,xpos,chunk")
+        group.add_argument(
+            "--separator", metavar="CHAR", help="column separator (tab, space, ...), or separator of word and tag"
+        )
+        for mode in LENIENT_MODES:
+            group.add_argument(f"--{mode}", action="append_const", dest="lenient", const=mode, help=_LENIENT_HELP[mode])
 
 
 def reading(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of `deadheat.read` that the options stand for."""
+    """The arguments of `deadheat.read`."""
     announce_compiling()
     return {
         "format": arguments.format,
@@ -67,25 +83,15 @@ def reading(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def add_ledger(parser: argparse.ArgumentParser) -> None:
-    """Where evaluations of test sets are recorded."""
-    group = parser.add_argument_group(
-        "ledger", "evaluations of a file named test, or guarded by 'deadheat ledger guard', are recorded"
-    )
-    add_ledger_file(group)
-    group.add_argument("--purpose", default="", metavar="TEXT", help="what this evaluation is for")
-    group.add_argument("--over-budget", metavar="REASON", help="evaluate although the budget is spent, and record why")
-
-
 def add_ledger_file(parser: argparse._ActionsContainer) -> None:
     """The option that `deadheat ledger` and `deadheat report` have, too."""
     parser.add_argument(
-        "--ledger", default="", metavar="FILE", help="the ledger (default: $DEADHEAT_LEDGER, else the user's own)"
+        "--ledger", default="", metavar="FILE", help="the ledger (default: $DEADHEAT_LEDGER, or else that of the user)"
     )
 
 
 def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:
-    """What is recorded with an evaluation of a test set."""
+    """How to record evaluations of test sets."""
     over_budget = arguments.over_budget
     if over_budget is not None and not over_budget.strip():
         raise InputError("--over-budget without a reason; expected why the test set is evaluated once more")
@@ -113,9 +119,20 @@ def one_file_each(command: str, arguments: Sequence[str]) -> dict[str, str]:
 
 
 def announce_compiling() -> None:
-    """Tell a person why a first run takes longer."""
+    """Tell a person at a terminal why the first run takes longer."""
     if sys.stderr.isatty():
         native.announce = lambda message: print(message, file=sys.stderr)
+
+
+def report_worker_errors(command: str, run: Callable[[], int]) -> int:
+    """Report workers that fail for a reason that is not in the study."""
+    from deadheat.study.engine.worker import WorkerError
+
+    try:
+        return run()
+    except WorkerError as error:
+        print(f"deadheat {command}: {str(error).strip()}", file=sys.stderr)
+        return 1
 
 
 def show(result: Result, *, as_json: bool) -> int:
@@ -131,14 +148,14 @@ def show(result: Result, *, as_json: bool) -> int:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """One object that is no result of a question, on standard output."""
+    """Print an object that is not the result of a question."""
     import json
 
     print(json.dumps(document, ensure_ascii=False, indent=1))
 
 
 def say(notes: Sequence[str]) -> None:
-    """Remarks for a person, away from the results and after them."""
+    """Print notes on standard error, after the results."""
     sys.stdout.flush()
     for note in notes:
-        sys.stderr.write(f"note: {visible(note)}\n")  # in one piece: others may write to the same place
+        sys.stderr.write(f"note: {visible(note)}\n")  # one call, since other processes may write there too

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
+from deadheat.arguments import Argument, whole_number
 from deadheat.corpus import read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
@@ -68,10 +70,10 @@ class Demo:
 def demo(
     folder: Path,
     *,
-    sentences: int = LARGE,
-    times: int = 10,
-    seeds: int = 5,
-    seed: int = 0,
+    sentences: Annotated[int, Argument("sentences of the main corpus", metavar="N", parse=whole_number)] = LARGE,
+    times: Annotated[int, Argument("random splits", metavar="N", parse=whole_number)] = 10,
+    seeds: Annotated[int, Argument("seeds per tagger", metavar="N", parse=whole_number)] = 5,
+    seed: Annotated[int, Argument("seed of the corpora", metavar="N", parse=whole_number)] = 0,
     quiet: bool = True,
     on_message: Callable[[str], None] = lambda _: None,
 ) -> Demo:

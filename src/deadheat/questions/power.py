@@ -18,7 +18,7 @@ from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, sim
 from deadheat.study.ledger.ledger import LedgerEntry
 
 Size: TypeAlias = Annotated[
-    int | None, Argument("units of the test set (default: as many as there are)", flag="--size", metavar="N")
+    int | None, Argument("units of a test set of another size", aliases=("--size",), metavar="N")
 ]
 
 

@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
+from deadheat.arguments import Argument
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
@@ -30,6 +32,14 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import pending_cells, run_search, searches_of, tested_cells
 from deadheat.study.store.store import Store
 
+Overrides: TypeAlias = Annotated[
+    Sequence[str],
+    Argument("override a value of the study file (repeatable)", flag="--set", metavar="KEY=VALUE", repeat=True),
+]
+StorePath: TypeAlias = Annotated[
+    str | os.PathLike[str] | None,
+    Argument("file for the results (default: STUDY.sqlite beside the study file)", metavar="FILE", parse=Path),
+]
 MakeExecutor = Callable[[Plan, Path], Executor[Cell, CellResult]]  # from a plan and the path of its store
 
 
@@ -49,9 +59,9 @@ class StudyRun:
 def run(
     study: str | os.PathLike[str],
     *,
-    overrides: Sequence[str] = (),
-    store: str | os.PathLike[str] | None = None,
-    retry_failed: bool = False,
+    overrides: Overrides = (),
+    store: StorePath = None,
+    retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     notify: Callable[[str], None] | None = None,

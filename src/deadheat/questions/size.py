@@ -225,7 +225,7 @@ def _runs(runs: CorpusSource | Sequence[CorpusSource]) -> list[CorpusSource]:
 
 def _check_systems(predictions: Sequence[Prediction], settings: SizeSettings, where: str = "") -> None:
     """Check the number of systems before any file is read."""
-    ranked = len(predictions if settings.seeds == "separate" else {prediction.system for prediction in predictions})
+    ranked = len(predictions if settings.runs == "separate" else {prediction.system for prediction in predictions})
     if ranked < 2:
         problem = f"{pluralize(ranked, 'system')}; expected at least two to rank"
         raise InputError(f"{where}: {problem}" if where else problem)

@@ -24,7 +24,7 @@ from deadheat.stats.checks import Values, check_number
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
 STRATEGIES = SAMPLING_METHODS
 AGAINST = ("all", "rest")
-SEEDS = ("average", "separate")
+RUNS = ("average", "separate")
 EXPECTED_SIZES = "increasing numbers of words, such as 100,200,500, and optionally all at the end"
 BLOCK = 1 << 22  # weights per block, which limits memory
 DECIMALS = 12  # mean scores that agree to this many decimals are ties; the order of addition changes the sixteenth
@@ -38,7 +38,10 @@ class SizeSettings:
     whole: bool = True  # include the whole test set as the last size, except against the rest
     strategies: tuple[str, ...] = STRATEGIES
     draws: Annotated[int, Argument("random samples of each size", metavar="N", parse=whole_number)] = 100
-    seeds: Annotated[str, Argument("how runs of a system are ranked", choices=SEEDS)] = "average"
+    runs: Annotated[
+        str,
+        Argument("rank systems by the mean of their runs, or every run", aliases=("--seeds",), choices=RUNS),
+    ] = "average"
     against: Annotated[
         str, Argument("compare with the ranking on all data, or on what is not in the sample", choices=AGAINST)
     ] = "all"
@@ -46,7 +49,7 @@ class SizeSettings:
     confidence: Annotated[float, Argument("share of draws that must reach it", metavar="SHARE")] = 0.95
     seed: Annotated[int, Argument("seed of the draws", metavar="N", parse=whole_number)] = 0
     aso_draws: Annotated[
-        int, Argument("draws per size for which significance over runs is compared", metavar="N", parse=whole_number)
+        int, Argument("draws per size on which significance over runs is compared", metavar="N", parse=whole_number)
     ] = 20
 
     def __post_init__(self) -> None:
@@ -59,7 +62,7 @@ class SizeSettings:
         if not self.strategies or len(set(self.strategies)) < len(self.strategies):
             names = ",".join(self.strategies)
             raise InputError(f"sampling strategies {names!r}; expected some of {', '.join(STRATEGIES)}, each once")
-        for name, value, choices in (("seeds", self.seeds, SEEDS), ("against", self.against, AGAINST)):
+        for name, value, choices in (("runs", self.runs, RUNS), ("against", self.against, AGAINST)):
             if value not in choices:
                 raise NameUnknown(name, value, choices)
         check_number("size", "draws", self.draws, least=1)
@@ -126,7 +129,7 @@ class CountedSet:
         return [*sizes, self.words] if settings.against == "all" and beyond else sizes
 
 
-def ranked_names(systems: Sequence[str], seeds: str) -> tuple[str, ...]:
+def ranked_names(systems: Sequence[str], runs: str) -> tuple[str, ...]:
     """The names of what is ranked: each system once, or each of its runs as `name run 1`, ...
 
     Examples
@@ -134,17 +137,18 @@ def ranked_names(systems: Sequence[str], seeds: str) -> tuple[str, ...]:
     >>> ranked_names(["a", "a", "b"], "average"), ranked_names(["a", "a", "b"], "separate")
     (('a', 'b'), ('a run 1', 'a run 2', 'b'))
     """
-    if seeds == "average":
+    if runs == "average":
         return tuple(dict.fromkeys(systems))
-    runs = [systems[:at].count(name) + 1 for at, name in enumerate(systems)]
+    numbers = [systems[:at].count(name) + 1 for at, name in enumerate(systems)]
     return tuple(
-        f"{name} run {run}" if systems.count(name) > 1 else name for name, run in zip(systems, runs, strict=True)
+        f"{name} run {number}" if systems.count(name) > 1 else name
+        for name, number in zip(systems, numbers, strict=True)
     )
 
 
-def ranked_scores(scores_xR: Values, systems: Sequence[str], seeds: str) -> Values:
+def ranked_scores(scores_xR: Values, systems: Sequence[str], runs: str) -> Values:
     """Scores of what is ranked, along the last axis: means over the runs of a system, or those of the runs."""
-    if seeds == "separate":
+    if runs == "separate":
         return scores_xR
     names = np.array(systems)
     means = [np.sort(scores_xR[..., names == name], axis=-1).mean(axis=-1) for name in dict.fromkeys(systems)]

@@ -115,7 +115,7 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[lis
     [(20, 0.64), (200, 0.99), (400, 1.0)]
     """
     for counted in sets:
-        ranked = len(ranked_names(counted.systems, settings.seeds))
+        ranked = len(ranked_names(counted.systems, settings.runs))
         if ranked < 2:
             problem = f"{pluralize(ranked, 'system')}; expected at least two to rank"
             raise InputError(f"{counted.name}: {problem}" if counted.name else problem)
@@ -123,8 +123,8 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[lis
     for counted in sets:
         own = [sampled_scores(counted, strategy, settings) for strategy in settings.strategies]
         curves = tuple(size_curve(sampled, counted.systems, settings) for sampled in own)
-        scores = ranked_scores(counted.metric.value(counted.counts_RNF.sum(axis=1)), counted.systems, settings.seeds)
-        names = ranked_names(counted.systems, settings.seeds)
+        scores = ranked_scores(counted.metric.value(counted.counts_RNF.sum(axis=1)), counted.systems, settings.runs)
+        names = ranked_names(counted.systems, settings.runs)
         units = len(counted.lengths_N)
         results.append(SampledSet(counted.name, counted.words, units, counted.unit, names, scores, curves))
         samples.append(own)
@@ -141,8 +141,8 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[lis
 
 def size_curve(sampled: SampledScores, systems: Sequence[str], settings: SizeSettings) -> SampledCurve:
     """Tau of every sample, and the agreement of significance by almost stochastic order if systems have runs."""
-    scores_MBS = ranked_scores(sampled.scores_MBR, systems, settings.seeds)
-    against_MBS = ranked_scores(sampled.against_MBR, systems, settings.seeds)
+    scores_MBS = ranked_scores(sampled.scores_MBR, systems, settings.runs)
+    against_MBS = ranked_scores(sampled.against_MBR, systems, settings.runs)
     points = []
     for at, (words, whole) in enumerate(zip(sampled.sizes, sampled.wholes, strict=True)):
         opposite = min(at, len(against_MBS) - 1)

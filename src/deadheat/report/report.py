@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated, TypeAlias
 
+from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.errors import InputError
+from deadheat.questions.score_selection import SourceReport
 from deadheat.report.html import Page, page_html
 from deadheat.report.model import Block, Heading, Note, Paragraph, Signature, Verdict, Words, text
 from deadheat.report.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences
@@ -24,8 +26,10 @@ from deadheat.study.ledger.ledger import Ledger
 from deadheat.text import join_names
 from deadheat.version import __version__
 
-if TYPE_CHECKING:
-    from deadheat.questions.score_selection import SourceReport
+ReportedMetric: TypeAlias = Annotated[
+    str,
+    Argument("the metric to report of tables with several (default: the first)", short="-m", metavar="NAME"),
+]
 
 CHAPTERS = {
     "study": "Scores and differences",
@@ -80,11 +84,11 @@ class _Piece:
 
 def report(
     *sources: str | os.PathLike[str] | Result | SourceReport,
-    title: str = "",
+    title: Annotated[str, Argument("title of the page (default: the names of the sources)", metavar="TEXT")] = "",
     ledger: Ledger | None = None,
-    metric: str = "",
+    metric: ReportedMetric = "",
     sentences: bool = True,
-    anonymous: bool = False,
+    anonymous: Annotated[bool, Argument("leave out machines, users and folders, for a blind review")] = False,
 ) -> Report:
     r"""One page about stores of studies, tables of scores and results, with the verdict first.
 

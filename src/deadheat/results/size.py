@@ -126,7 +126,7 @@ class SizeStudy(Result):
             self.metric_name,
             self.align and f"align {self.align}",
             f"{pluralize(len(self.sets), 'test set')}, {pluralize(self.runs, 'run')}",
-            f"seeds {settings.seeds}",
+            f"runs {settings.runs}",
             f"weighted tau against {settings.against}",
             f"{settings.draws} draws of {' '.join(settings.strategies)}",
             f"tau >= {settings.threshold:g} in {100 * settings.confidence:g}%",

@@ -8,16 +8,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
+from deadheat.arguments import Argument, whole_number
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import PARTS, Documents, sort_by_part
 from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError, NameUnknown, SplitError
 from deadheat.splits.strategy import STRATEGIES, Draw, Material, Size, Strategy
+
+DocumentRule: TypeAlias = Annotated[
+    str, Argument("how to find documents: newdoc, sent_id, sent_id:REGEX, none or auto", metavar="RULE")
+]
+NestedSizes: TypeAlias = Annotated[
+    Sequence[str],
+    Argument("subsets of a part, such as 'test=100,500 words' (repeatable)", metavar="SIZES", repeat=True),
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,10 +212,10 @@ def split(
     corpus: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Corpus,
     strategy: str = "random",
     *,
-    times: int = 1,
-    seed: int = 0,
-    documents: str = "auto",
-    nested: Sequence[str] = (),
+    times: Annotated[int, Argument("number of splits", metavar="N", parse=whole_number)] = 1,
+    seed: Annotated[int, Argument("seed; split i depends on it and on i only", metavar="N", parse=whole_number)] = 0,
+    documents: DocumentRule = "auto",
+    nested: NestedSizes = (),
     settings: Mapping[str, object] | None = None,
     **reading: Any,
 ) -> Splits:

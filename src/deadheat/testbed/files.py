@@ -7,7 +7,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
+from deadheat.arguments import Argument, whole_number
 from deadheat.errors import InputError, reason
 from deadheat.testbed.corpus import generate, treebank
 from deadheat.testbed.language import LANGUAGES, Language, language_named
@@ -32,6 +34,10 @@ DEFAULT_SYSTEMS = (
 """`middle` and `twin` are equally good; `raw` finds its own tokens and sentences."""
 
 DEFAULT_SEEDS = (0, 1, 2)
+LanguageNames: TypeAlias = Annotated[
+    Sequence[str | Language] | None,
+    Argument("a language (repeatable; default: all)", flag="--language", choices=tuple(LANGUAGES), repeat=True),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +71,12 @@ def built_in(*, sentences: int = 3000, seed: int = 0) -> BuiltIn:
 def write_testbed(
     folder: Path,
     *,
-    sentences: int = 3000,
-    seed: int = 0,
-    languages: Sequence[str | Language] | None = None,
+    sentences: Annotated[int, Argument("sentences per treebank", metavar="N")] = 3000,
+    seed: Annotated[int, Argument("seed of the texts", metavar="N", parse=whole_number)] = 0,
+    languages: LanguageNames = None,
     systems: Sequence[SimulatedSystem] = DEFAULT_SYSTEMS,
     seeds: Sequence[int] = DEFAULT_SEEDS,
-    overwrite: bool = False,
+    overwrite: Annotated[bool, Argument("replace existing files")] = False,
 ) -> list[Path]:
     """Write treebanks, predictions for their test parts, and the true accuracies.
 

@@ -7,19 +7,20 @@ N that a person has set.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pwd
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadheat.corpus.corpus import Corpus, Part, text_hash
 from deadheat.errors import InputError, reason
-from deadheat.results.ledger import Tally
+from deadheat.results.ledger import LedgerLine, Tally
 from deadheat.text import pluralize
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 SEALED = "sealed"  # folder of sealed labels beside a ledger
 SHORT = 12  # characters of a hash in tables
+EVALUATION = "look"  # the event in the file
 _TEST_NAME = re.compile(r"(?:^|[-_.])test(?:[-_.]|$)", re.IGNORECASE)
 
 
@@ -99,23 +101,34 @@ class Ledger:
 
     def read(self) -> bytes:
         """All lines, as they are in the file."""
-        try:
+        with self._input_errors("read"):
             return self.chain.read()
-        except OSError as error:
-            raise InputError(f"{self.path}: the ledger cannot be read ({reason(error)})") from error
 
-    def events(self, mention: str = "") -> list[dict[str, Any]]:
-        """All lines as dictionaries, or those that mention a hash."""
-        from deadheat.study.ledger.hash_chain import parse_events
+    def events(self, test_set: str = "") -> list[dict[str, Any]]:
+        """All lines as dictionaries, or those about the test set with this hash."""
+        return [event for event in self._parse(self.read(), test_set) if test_set in ("", event.get("test_set"))]
 
-        return list(parse_events(self.read(), mention))
+    def lines(self, test_set: str) -> tuple[LedgerLine, ...]:
+        """All lines about the test set with this hash."""
+        return tuple(map(_line, self.events(test_set)))
 
     def verify(self) -> Verification:
-        """Check that every line is as it was written and in its place."""
-        try:
+        """Check that every line is unchanged and follows the line before."""
+        with self._input_errors("read"):
             return self.chain.verify()
+
+    @contextlib.contextmanager
+    def _input_errors(self, verb: str) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
-            raise InputError(f"{self.path}: the ledger cannot be read ({reason(error)})") from error
+            raise InputError(f"{self.path}: the ledger cannot be {verb} ({reason(error)})") from error
+
+    @staticmethod
+    def _parse(data: bytes, mention: str = "") -> Iterator[dict[str, Any]]:
+        from deadheat.study.ledger.hash_chain import parse_events
+
+        return parse_events(data, mention)
 
     def tallies(self) -> tuple[Tally, ...]:
         """Every test set that was evaluated on or guarded, in the order of their first lines."""
@@ -141,10 +154,8 @@ class Ledger:
         if fields.get("budget", 0) < 0:
             raise InputError(f"a budget of {fields['budget']} evaluations; expected 0 or more")
         line = {"event": event, **_stamp(), "test_set": test_set.hash, "name": test_set.name, **fields}
-        try:
+        with self._input_errors("written"):
             return self.chain.append(lambda _: [line], repair=_repair())
-        except OSError as error:
-            raise InputError(f"{self.path}: the ledger cannot be written ({reason(error)})") from error
 
     def test_sets_in(self, corpus: Corpus) -> tuple[LedgerTestSet, ...]:
         """The files of a corpus that are test sets: by their names, or because the ledger has their text."""
@@ -180,15 +191,14 @@ class Ledger:
         """
         events: dict[str, list[dict[str, Any]]] = {}
 
-        from deadheat.study.ledger.hash_chain import parse_events
-
         def new_lines(data: bytes) -> list[dict[str, Any]]:
             lines: list[dict[str, Any]] = []
             for test_set in {test_set.hash: test_set for test_set in test_sets}.values():
-                own = events[test_set.hash] = list(parse_events(data, test_set.hash))
-                beyond = self._is_beyond_budget(test_set, _tally(test_set.hash, own), len(evaluations), over_budget)
+                before = list(self._parse(data, test_set.hash))
+                beyond = self._is_beyond_budget(test_set, _tally(test_set.hash, before), len(evaluations), over_budget)
                 why = over_budget if beyond else ""
-                own += (new := [_evaluation_line(test_set, evaluation, purpose, why) for evaluation in evaluations])
+                new = [_evaluation_line(test_set, evaluation, purpose, why) for evaluation in evaluations]
+                events[test_set.hash] = before + new
                 lines += new
             return lines
 
@@ -237,7 +247,7 @@ def is_test_name(path: str) -> bool:
 
 def _evaluation_line(test_set: LedgerTestSet, evaluation: Evaluation, purpose: str, over_budget: str) -> dict[str, Any]:
     line = {
-        "event": "look",
+        "event": EVALUATION,
         **_stamp(),
         "test_set": test_set.hash,
         "name": test_set.name,
@@ -266,10 +276,25 @@ def _user() -> str:
         return f"uid {os.geteuid()}"
 
 
+def _line(event: Mapping[str, Any]) -> LedgerLine:
+    kind, budget = str(event.get("event", "")), event.get("budget")
+    return LedgerLine(
+        time=str(event.get("time", "")),
+        user=str(event.get("user", "")),
+        event="evaluation" if kind == EVALUATION else kind,
+        system=str(event.get("system", "")),
+        prediction=str(event.get("prediction", "")),
+        metrics=tuple(map(str, event.get("metrics") or ())),
+        purpose=str(event.get("purpose") or ""),
+        budget=budget if isinstance(budget, int) else None,
+        over_budget=str(event.get("over_budget") or ""),
+    )
+
+
 def _tally(test_set: str, events: Iterable[Mapping[str, Any]]) -> Tally:
     """Count the lines of one test set."""
     lines = [event for event in events if event.get("test_set") == test_set]
-    evaluations = [event for event in lines if event.get("event") == "look"]
+    evaluations = [event for event in lines if event.get("event") == EVALUATION]
     guards = [event for event in lines if event.get("event") in ("guard", "seal")]
     budgets = [event["budget"] for event in guards if isinstance(event.get("budget"), int)]
     times = [str(event.get("time", "")) for event in evaluations]

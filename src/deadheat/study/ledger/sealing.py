@@ -37,15 +37,6 @@ class SealedTestSet:
     copy: Path
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as the command prints them under `--json`."""
-        return {
-            "name": self.test_set.name,
-            "test_set": self.test_set.hash,
-            "labels": str(self.labels),
-            "copy": str(self.copy),
-        }
-
 
 def seal(
     ledger: Ledger, corpus: Corpus, copy: str | os.PathLike[str] = "", *, budget: int | None = None
@@ -175,8 +166,7 @@ def _text_comments(comments: Comments) -> Comments:
 
 
 def _seal_line(ledger: Ledger, test_set: str) -> Mapping[str, Any] | None:
-    events = (event for event in ledger.events(test_set) if event.get("test_set") == test_set)
-    return next((event for event in events if event.get("event") == "seal"), None)
+    return next((event for event in ledger.events(test_set) if event.get("event") == "seal"), None)
 
 
 def _sealed_file(ledger: Ledger, test_set: str) -> Path:

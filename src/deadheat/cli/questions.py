@@ -1,0 +1,246 @@
+"""Commands that answer a question about predictions (score, compare, power, size) or tables (rank, seeds, contrast)."""
+
+from __future__ import annotations
+
+import argparse
+
+from deadheat.arguments import values_of
+from deadheat.cli.options import (
+    JSON,
+    Parser,
+    announce_compiling,
+    ledger_entry,
+    named_files,
+    one_file_each,
+    reading,
+    show,
+)
+from deadheat.errors import InputError
+from deadheat.results.base import Result
+
+GOLD = "the gold file; all files of a folder; - for standard input"
+TABLE = "(CSV, TSV, JSONL or Parquet; - for standard input)"
+SCORE_EXAMPLES = """\
+examples:
+  deadheat score gold.conllu mine.conllu theirs.conllu
+  deadheat score gold.conllu mine.conllu --metric las --by genre
+  deadheat score gold.txt mine.txt --columns form,xpos,chunk -m chunks
+  deadheat score gold.conllu mine.conllu --train train.conllu -m "unknown(column='upos')"
+'deadheat metrics' lists all metrics."""
+COMPARE_EXAMPLES = """\
+examples:
+  deadheat compare gold.conllu A=a.conllu B=b.conllu C=c.conllu
+  deadheat compare gold.conllu A=a.conllu B=b.conllu --metric upos --unit token --train train.conllu
+  deadheat compare gold.conllu A=a.conllu B=b.conllu --test bootstrap --unit document
+  deadheat compare --scores scores.csv          a table of scores by system and data set"""
+POWER_EXAMPLES = """\
+examples:
+  deadheat power gold.conllu A=a.conllu B=b.conllu --units 5000
+  deadheat power --accuracies 0.970 0.968 --agreement 0.98 --units 25000"""
+SIZE_EXAMPLES = """\
+examples:
+  deadheat size gold.conllu A=a.conllu B=b.conllu C=c.conllu
+  deadheat size gold.conllu A=a.run1.conllu A=a.run2.conllu B=b.run1.conllu B=b.run2.conllu    two runs per system
+  deadheat size gold.conllu A=a.conllu B=b.conllu --against rest --threshold 0.8
+  deadheat size gold.conllu A=a.conllu B=b.conllu --save counts.npz && deadheat size counts.npz --draws 1000
+  deadheat size --sets sets.csv          several test sets: columns set, gold, system, prediction"""
+RANK_EXAMPLES = """\
+examples:
+  deadheat rank scores.csv --metric las                       a million random subsets of 10 data sets
+  deadheat rank scores.csv --metric las --exact               also over all subsets
+  deadheat rank scores.csv --metric las --subsets papers.csv  named subsets (columns subset, treebank)
+  deadheat rank scores.csv --metric las --attributes treebanks.csv --one-per family
+  deadheat rank scores.csv --metric las --attributes treebanks.csv --anomalies Stanford
+  deadheat rank scores.csv --metrics las,blex                 which metric gives a more stable ranking
+A table has the columns metric, treebank (or dataset), system and score, or one row per data set and one column per
+system."""
+SEEDS_EXAMPLES = """\
+examples:
+  deadheat seeds runs.csv --system system --score test --dev dev
+  deadheat seeds runs.csv --system system --score test --difference 0.002
+  deadheat seeds runs.tsv --score Test_F1 --dev Dev_F1 --by Dataset"""
+CONTRAST_EXAMPLES = """\
+examples:
+  deadheat contrast runs.tsv --factor Decoder --score Test_F1 --by Dataset
+  deadheat contrast runs.tsv --factor Embeddings --score Test_F1 --by Dataset --where Setting=SingleTask
+  deadheat contrast runs.tsv --factor Decoder --score Test_F1 --second LSTM-Layers
+  deadheat contrast runs.tsv --score Test_F1 --importance"""
+
+
+def score_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.score import score
+
+    parser = Parser("score", "How good is each prediction, with confidence intervals?", epilog=SCORE_EXAMPLES)
+    parser.add_argument("gold", metavar="GOLD", help=GOLD)
+    parser.add_argument("predictions", metavar="PRED", nargs="+", help="predictions for the same text")
+    return parser.add_options(score, json=JSON, ledger=True, reading=True)
+
+
+def run_score(arguments: argparse.Namespace) -> int:
+    from deadheat.questions.score import score
+
+    options = values_of(score, arguments) | reading(arguments)
+    result = score(arguments.gold, arguments.predictions, ledger_entry=ledger_entry(arguments), **options)
+    return show(result, as_json=arguments.json)
+
+
+def compare_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.compare import compare, compare_scores
+
+    parser = Parser("compare", "Which differences between systems are real?", epilog=COMPARE_EXAMPLES)
+    parser.add_argument("gold", metavar="GOLD", nargs="?", help=GOLD)
+    parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help="a system's name and its prediction")
+    parser.add_argument("--scores", metavar="TABLE", help="a table of scores instead of files; pairs are data sets")
+    return parser.add_options(compare, compare_scores, json=JSON, ledger=True, reading=True)
+
+
+def run_compare(arguments: argparse.Namespace) -> int:
+    return show(_comparison(arguments), as_json=arguments.json)
+
+
+def _comparison(arguments: argparse.Namespace) -> Result:
+    from deadheat.questions.compare import compare, compare_scores
+
+    if arguments.scores:
+        if arguments.gold:
+            raise InputError(f"deadheat compare: {arguments.gold} beside --scores; expected files or a table, not both")
+        if arguments.train or arguments.unit != "sentence" or arguments.align != "text":
+            raise InputError("deadheat compare: --train, --unit and --align are for files; expected none with --scores")
+        return compare_scores(arguments.scores, **values_of(compare_scores, arguments))
+    if not arguments.gold:
+        raise InputError("deadheat compare: no files; expected GOLD NAME=PRED NAME=PRED ..., or --scores TABLE")
+    options = values_of(compare, arguments) | reading(arguments)
+    systems = one_file_each("compare", arguments.systems)
+    return compare(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
+
+
+def power_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.power import power
+
+    parser = Parser("power", "Could this test set have shown the difference?", epilog=POWER_EXAMPLES)
+    parser.add_argument("gold", metavar="GOLD", nargs="?", help=GOLD)
+    parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help="two systems' names and predictions")
+    parser.add_argument("--accuracies", type=float, nargs=2, metavar="P", help="assumed accuracies, instead of files")
+    parser.add_argument(
+        "--agreement", type=float, metavar="SHARE", help="share of items on which both are right or both are wrong"
+    )
+    return parser.add_options(power, json=JSON, ledger=True, reading=True)
+
+
+def run_power(arguments: argparse.Namespace) -> int:
+    from deadheat.questions.power import assumed_power, power
+
+    if arguments.accuracies:
+        if arguments.gold or arguments.units is None or arguments.agreement is None:
+            raise InputError("deadheat power: --accuracies needs --units and --agreement, and no files")
+        options = {name: getattr(arguments, name) for name in ("agreement", "alpha", "target", "seed")}
+        return show(assumed_power(arguments.units, *arguments.accuracies, **options), as_json=arguments.json)
+    if not arguments.gold:
+        raise InputError("deadheat power: no files; expected GOLD NAME=PRED NAME=PRED, or --accuracies")
+    options = values_of(power, arguments) | reading(arguments)
+    systems = one_file_each("power", arguments.systems)
+    result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
+    return show(result, as_json=arguments.json)
+
+
+def size_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.size import size
+    from deadheat.ranking.size_samples import SIZES, STRATEGIES, SizeSettings
+
+    parser = Parser("size", "How much test data is enough to rank systems?", epilog=SIZE_EXAMPLES)
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or counts that were saved (.npz)"
+    )
+    parser.add_argument("--sets", metavar="FILE", help="a table of test sets: set, gold, system, prediction")
+    sizes, strategies = f"{','.join(map(str, SIZES))},all", ",".join(STRATEGIES)
+    parser.add_argument("--sizes", default=sizes, metavar="WORDS", help=f"sizes in words (default: {sizes})")
+    parser.add_argument(
+        "--strategies", "--ways", default=strategies, metavar="NAMES", help=f"how to sample (default: {strategies})"
+    )
+    parser.add_argument("--save", default="", metavar="FILE", help="save the counts for later (.npz)")
+    return parser.add_options(size, SizeSettings, json=JSON, ledger=True, reading=True)
+
+
+def run_size(arguments: argparse.Namespace) -> int:
+    return show(_size(arguments), as_json=arguments.json)
+
+
+def _size(arguments: argparse.Namespace) -> Result:
+    from deadheat.questions.size import size, size_of_counts, size_of_sets
+    from deadheat.questions.size_counts import SUFFIX
+    from deadheat.ranking.size_samples import SizeSettings, parse_sizes
+
+    sizes, whole = parse_sizes(arguments.sizes)
+    strategies = tuple(name.strip() for name in arguments.strategies.split(",") if name.strip())
+    settings = SizeSettings(sizes, whole, strategies, **values_of(SizeSettings, arguments))
+    files: list[str] = arguments.files
+    saved = [file for file in files if file.endswith(SUFFIX) and "=" not in file]
+    if (arguments.sets or saved) and arguments.save:
+        raise InputError("deadheat size: --save is for GOLD NAME=PRED ...; expected it without --sets and saved counts")
+    options = values_of(size, arguments) | {"settings": settings, "ledger_entry": ledger_entry(arguments)}
+    if arguments.sets:
+        if files:
+            raise InputError(f"deadheat size: {files[0]} beside --sets; expected files or a table of them, not both")
+        return size_of_sets(arguments.sets, **options, **reading(arguments))
+    if saved:
+        other = next((file for file in files if file not in saved), None)
+        if other is not None:
+            raise InputError(f"deadheat size: {other} beside saved counts; expected one or the other")
+        return size_of_counts(saved, metric=arguments.metric, settings=settings, ledger_entry=ledger_entry(arguments))
+    if len(files) < 2:
+        problem = f"{files[0]} alone" if files else "no files"
+        expected = f"expected GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), or --sets FILE"
+        raise InputError(f"deadheat size: {problem}; {expected}")
+    return size(files[0], named_files("size", files[1:]), save=arguments.save, **options, **reading(arguments))
+
+
+def rank_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.rank import rank
+
+    parser = Parser("rank", "Would another choice of data sets change the ranking?", epilog=RANK_EXAMPLES)
+    parser.add_argument("scores", metavar="SCORES", help=f"a table of scores {TABLE}")
+    return parser.add_options(rank, json=JSON)
+
+
+def run_rank(arguments: argparse.Namespace) -> int:
+    from deadheat.questions.rank import rank
+
+    if arguments.anomalies and not arguments.attributes:
+        raise InputError("deadheat rank: --anomalies without attributes of data sets; expected --attributes FILE")
+    if arguments.scores == "-" and arguments.metrics is not None:
+        raise InputError("deadheat rank: --metrics reads the table twice; expected a file and not standard input")
+    announce_compiling()
+    return show(rank(arguments.scores, **values_of(rank, arguments)), as_json=arguments.json)
+
+
+def seeds_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.seeds import seeds
+
+    parser = Parser("seeds", "Is it the method or the seed?", epilog=SEEDS_EXAMPLES)
+    parser.add_argument("runs", metavar="RUNS", help=f"a table of runs {TABLE}")
+    return parser.add_options(seeds, json=JSON)
+
+
+def run_seeds(arguments: argparse.Namespace) -> int:
+    from deadheat.questions.seeds import seeds
+
+    announce_compiling()
+    return show(seeds(arguments.runs, **values_of(seeds, arguments)), as_json=arguments.json)
+
+
+def contrast_parser() -> argparse.ArgumentParser:
+    from deadheat.questions.contrast import contrast
+
+    question = "Which option wins when all other settings are equal?"
+    parser = Parser("contrast", question, epilog=CONTRAST_EXAMPLES)
+    parser.add_argument("runs", metavar="RUNS", help=f"a table of runs {TABLE}")
+    return parser.add_options(contrast, json=JSON)
+
+
+def run_contrast(arguments: argparse.Namespace) -> int:
+    from deadheat.questions.contrast import contrast
+
+    if not arguments.factor and not arguments.importance:
+        raise InputError("deadheat contrast: no factor; expected --factor COLUMN, or --importance")
+    announce_compiling()
+    return show(contrast(arguments.runs, **values_of(contrast, arguments)), as_json=arguments.json)
