@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from deadheat.corpus import Corpus, Vocabulary, formats, read, to_bytes, vocabulary, writing
 from deadheat.errors import InputError
-from deadheat.kernels import columns, conllu, interning
+from deadheat.kernels import scanning, strings
 from tests.corpus import strategies
 from tests.corpus.examples import extra, row, sentence
 
 USES = [
-    (conllu, "scan", conllu.scan),
-    (columns, "scan_columns", columns.scan_columns),
-    (columns, "scan_tagged", columns.scan_tagged),
-    (formats, "gather", interning.gather),
-    (vocabulary, "match", interning.match),
-    (writing, "write_rows", columns.write_rows),
-    (writing, "write_tagged", columns.write_tagged),
+    (scanning, "scan", scanning.scan),
+    (scanning, "scan_columns", scanning.scan_columns),
+    (scanning, "scan_tagged", scanning.scan_tagged),
+    (formats, "gather", strings.gather),
+    (vocabulary, "match", strings.match),
+    (writing, "write_rows", strings.write_rows),
+    (writing, "write_tagged", strings.write_tagged),
 ]
 LENIENT = ("multiple-roots", "missing-heads", "final-newline")
 

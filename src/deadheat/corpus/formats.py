@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout, Part
-from deadheat.corpus.parse_errors import (
-    COLUMN_MESSAGES,
-    CONLLU_MESSAGES,
-    MAX_LISTED,
-    Messages,
-    describe_faults,
-    tagged_messages,
-)
 from deadheat.corpus.vocabulary import PADDING as BLOB_PADDING
-from deadheat.corpus.vocabulary import Bytes, Codes, Column, Indices, Vocabulary
+from deadheat.corpus.vocabulary import Bytes, Codes, Column, Vocabulary
 from deadheat.errors import CorpusError, Fault, InputError
-from deadheat.kernels import columns as kernels
-from deadheat.kernels import conllu as k
-from deadheat.kernels.interning import FIRST_MASK, gather
+from deadheat.kernels import scanning as k
+from deadheat.kernels.strings import FIRST_MASK, gather
 from deadheat.text import pluralize
 
 PADDING = 16  # kernels read ahead; a missing final newline is put there too
@@ -31,6 +21,91 @@ BOM = b"\xef\xbb\xbf"
 LENIENT = {"multiple-roots": k.MULTIPLE_ROOTS, "missing-heads": k.MISSING_HEADS}
 SEPARATORS = {"tab": "\t", "space": " "}
 USUAL_NAMES = {2: ("form", "tag"), 3: ("form", "xpos", "chunk"), 4: ("form", "xpos", "chunk", "ner")}
+MAX_LISTED = 20  # errors listed per file
+EXCERPT = 40  # characters of a line quoted in a message
+
+Messages: TypeAlias = dict[int, str]  # by kind of error; `_describe` has the values that a message may quote
+
+WHITE_SPACE = "a line of white space; expected an empty line after a sentence"
+CONLLU_MESSAGES: Messages = {
+    k.COLUMNS: "{tabbed}; expected 10 in {text}",
+    k.WORD_ID: "word id {id}; expected a plain number from 1 on",
+    k.WORD_ORDER: "word id {id} out of order; expected {more}",
+    k.HEAD_SYNTAX: "HEAD {head} of word {id}; expected 0 or the number of a word",
+    k.EXTRA_HEAD: "HEAD {head} of {id}, which is no word; expected '_'",
+    k.HEAD_RANGE: "word {detail} has head {high}; the sentence has {words}",
+    k.CYCLE: "word {detail} (head {more}) is on a cycle; expected a tree",
+    k.ROOTS: "word {detail} is a second root of {more}; expected one root per sentence (--multiple-roots accepts more)",
+    k.SOME_HEADS: "{words} without a head; expected heads for all words of the sentence or for none",
+    k.EMPTY_FORM: "empty FORM of {id}; expected a word",
+    k.EMPTY_SENTENCE: "a sentence with {content}; expected at least one word",
+    k.COMMENT_INSIDE: "a comment inside a sentence, {text}; expected comments before its first word",
+    k.RANGE_ID: "multiword token id {id}; expected two numbers as 3-4",
+    k.RANGE_ORDER: "multiword token {id} out of order or overlapping; expected one from {more} on",
+    k.RANGE_UNFINISHED: "a multiword token reaches to word {detail}; the sentence has {words}",
+    k.EMPTY_NODE_ID: "empty node id {id}; expected {high}.{next}",
+    k.LONE_RETURN: "a carriage return inside the line {text}; expected none",
+}
+COLUMN_MESSAGES: Messages = {
+    k.COLUMNS: "{columns}; expected {more} in {text}",
+    k.EMPTY_FORM: "an empty word in {text}; expected a word in column 1",
+    k.EMPTY_SENTENCE: "a sentence without words; expected one empty line between sentences",
+    k.LONE_RETURN: CONLLU_MESSAGES[k.LONE_RETURN],
+}
+TAGGED_MESSAGES: Messages = {
+    k.EMPTY_SENTENCE: "an empty line; expected a sentence on every line",
+    k.LONE_RETURN: CONLLU_MESSAGES[k.LONE_RETURN],
+    k.NO_TAG: "token {detail}, {text}; expected the form word{mark}TAG",
+}
+
+
+def _describe(data: Bytes, kind: int, start: int, detail: int, more: int, messages: Messages, mark: str) -> str:
+    """Return the message for an error in the line from `start` on, of which the scanner left two numbers."""
+    line = data[start : min(_next(data, start, b"\n"), start + EXCERPT + 1)].tobytes()
+    if messages is CONLLU_MESSAGES and kind == k.COLUMNS and len(line) <= EXCERPT and not line.strip():
+        return WHITE_SPACE
+    token = (more, _next(data, more, b" \n")) if kind == k.NO_TAG else (start, None)
+    return messages[kind].format(
+        id=_field(data, start, 0),
+        head=_field(data, start, 6),
+        text=_excerpt(data, *token),
+        content="only empty nodes" if detail else "no words (two empty lines in a row, or comments alone)",
+        columns=pluralize(detail, "column"),
+        tabbed=pluralize(detail, "tab-separated column"),
+        words=pluralize(more % 10**9, "word"),
+        detail=detail,
+        more=more,
+        high=more // 10**9,
+        next=more % 10**9 + 1,
+        mark=mark,
+    )
+
+
+def _excerpt(data: Bytes, start: int, end: int | None = None) -> str:
+    """Quote the beginning of a line."""
+    stop = start
+    while stop < len(data) and data[stop] not in (10, 13) and stop - start <= 4 * EXCERPT and stop != end:
+        stop += 1
+    text = data[start:stop].tobytes().decode("utf-8", "replace")
+    return repr(text if len(text) <= EXCERPT else text[:EXCERPT] + "...")
+
+
+def _field(data: Bytes, start: int, index: int) -> str:
+    """Quote one tab-separated field of a line."""
+    for _ in range(index):
+        start = _next(data, start, b"\t\n") + 1
+    return _excerpt(data, start, _next(data, start, b"\t\n\r"))
+
+
+def _next(data: Bytes, start: int, stops: bytes) -> int:
+    """Return the position of the next of some bytes; vectorized, because a line may be a gigabyte long."""
+    wanted = np.zeros(256, bool)
+    wanted[list(stops)] = True
+    for block in range(start, len(data), 1 << 16):
+        hits = wanted[data[block : block + (1 << 16)]]
+        if hits.any():
+            return block + int(np.argmax(hits))
+    return len(data)
 
 
 def check_text(path: str, buffer: Bytes) -> Bytes:
@@ -80,147 +155,118 @@ def count_lines(data: Bytes) -> int:
     return sum(int(np.count_nonzero(data[start : start + block] == 10)) for start in range(0, len(data), block))
 
 
-@dataclass(slots=True)
-class ScanBuffers:
-    """Arrays that a scanner fills, large enough for a file of so many lines."""
+class Scan:
+    """The arrays that a scanner fills, large enough for a file of so many rows, and the corpus that they make."""
 
-    rows: int
-    width: int
-    codes: Codes = field(init=False)
-    tables: tuple[Codes, int, Indices, Indices, Indices, Codes, NDArray[np.uint32]] = field(init=False)
-    sizes: Indices = field(init=False)
-    starts: Indices = field(init=False)
-    lengths: Codes = field(init=False)
-    ends: Indices = field(init=False)
-    comments: Indices = field(init=False)
-    newdoc: Bytes = field(init=False)
-    faults: Indices = field(init=False)
-    out: Indices = field(init=False)
-
-    def __post_init__(self) -> None:
-        rows, width = self.rows, self.width
-        slots = FIRST_MASK + 1
-        while slots < rows + rows // 4 + 2:
-            slots *= 2
+    def __init__(self, data: Bytes, rows: int, width: int) -> None:
+        slots = 1 << max(FIRST_MASK.bit_length(), (rows + rows // 4 + 1).bit_length())
+        self.data, self.rows = data, rows
         self.codes = np.empty(width * rows, np.int32)
         self.sizes = np.ones(width, np.int64)
         self.starts = np.empty(width * rows, np.int64)
         self.lengths = np.empty(width * rows, np.int32)
-        hashes = np.empty(width * rows, np.uint32)
+        table, hashes = np.zeros(width * slots, np.int32), np.empty(width * rows, np.uint32)
         masks = np.full(width, FIRST_MASK, np.int64)
-        table = np.zeros(width * slots, np.int32)
         self.tables = (table, slots, masks, self.sizes, self.starts, self.lengths, hashes)
-        self.ends = np.empty(rows, np.int64)
-        self.comments = np.empty(2 * rows, np.int64)
-        self.newdoc = np.empty(rows, np.uint8)
+        self.sentences = (np.empty(rows, np.int64), np.empty(2 * rows, np.int64), np.empty(rows, np.uint8))
         self.faults = np.zeros(MAX_LISTED * k.FAULT_SIZE, np.int64)
         self.out = np.zeros(k.OUT_SIZE, np.int64)
+        self.heads: Codes | None = None
+        self.extras: Extras | None = None
 
-    def raise_faults(self, path: str, data: Bytes, messages: Messages, *more: Fault) -> None:
-        """Raise the errors that the scan found, and those of the caller, if there are any."""
-        faults = describe_faults(path, data, self.faults, messages)
+    def corpus(self, path: str, names: Sequence[str], layout: Layout, messages: Messages, *faults: Fault) -> Corpus:
+        """Return the corpus, or raise the errors that the scan found and those of the caller."""
+        self._raise_faults(path, messages, layout.separator, faults)
+        count, words = int(self.out[k.SENTENCES]), int(self.out[k.WORDS])
+        ends, comments, newdoc = self.sentences
+        offsets = np.zeros(count + 1, np.int64)
+        offsets[1:] = ends[:count]
+        spans = comments[: 2 * count].reshape(-1, 2)
+        comment_offsets = np.zeros(count + 1, np.int64)
+        np.cumsum(spans[:, 1] - spans[:, 0], out=comment_offsets[1:])
+        blob = b"".join([self.data.data[a:b] for a, b in spans.tolist() if b > a])
+        tail = self.data[int(self.out[k.TAIL]) :].tobytes()
+        nothing = np.empty((0, len(names)), np.int32)
+        return Corpus(
+            name=path,
+            columns={name: self._column(i, words) for i, name in enumerate(names)},
+            offsets=offsets,
+            heads=self.heads,
+            extras=self.extras or Extras(offsets[:0], nothing[:, 0], nothing, np.zeros(count, np.int64)),
+            comments=Comments(np.frombuffer(blob, np.uint8), comment_offsets, tail),
+            newdoc=newdoc[:count].astype(bool),
+            layout=layout,
+            parts=(Part(path, 0),),
+        )
+
+    def _raise_faults(self, path: str, messages: Messages, mark: str, more: Sequence[Fault]) -> None:
+        rows = self.faults.reshape(-1, k.FAULT_SIZE).tolist()
+        faults = [Fault(path, row[1], _describe(self.data, row[0], *row[2:], messages, mark)) for row in rows if row[0]]
         unlisted = int(self.out[k.FAULTS]) - len(faults)
         if 0 < self.out[k.CRLF] < self.out[k.LINES]:
+            newlines = np.flatnonzero(self.data == 10)
+            crlf = self.data[np.maximum(newlines - 1, 0)] == 13
             message = "line ends in LF and CR LF are mixed; expected one of them throughout"
-            faults.append(Fault(path, _odd_line(data), message))
+            faults.append(Fault(path, int(np.argmax(crlf != crlf[0])) + 1, message))
         faults += more
         if faults:
             raise CorpusError(faults[:MAX_LISTED], unlisted=unlisted + len(faults[MAX_LISTED:]))
 
-    def columns(self, data: Bytes, names: Sequence[str], words: int) -> dict[str, Column]:
-        """Return every column with its vocabulary, cut to the number of words."""
-        columns = {}
-        for i, name in enumerate(names):
-            base, size = i * self.rows, int(self.sizes[i])
-            starts, lengths = self.starts[base : base + size], self.lengths[base : base + size]
-            lengths[0] = 1
-            blob = np.empty(int(lengths.sum(dtype=np.int64)) + BLOB_PADDING, np.uint8)
-            blob[-BLOB_PADDING:] = 0
-            offsets = np.empty(size + 1, np.int64)
-            gather(data, starts, lengths, size, blob, offsets)
-            columns[name] = Column(self.codes[base : base + words], Vocabulary(blob, offsets))
-        return columns
+    def _column(self, i: int, words: int) -> Column:
+        """Return a column with its vocabulary, cut to the number of words."""
+        base, size = i * self.rows, int(self.sizes[i])
+        starts, lengths = self.starts[base : base + size], self.lengths[base : base + size]
+        lengths[0] = 1
+        blob = np.empty(int(lengths.sum(dtype=np.int64)) + BLOB_PADDING, np.uint8)
+        blob[-BLOB_PADDING:] = 0
+        offsets = np.empty(size + 1, np.int64)
+        gather(self.data, starts, lengths, size, blob, offsets)
+        return Column(self.codes[base : base + words], Vocabulary(blob, offsets))
 
-    def sentence_offsets(self) -> Indices:
-        offsets = np.zeros(int(self.out[k.SENTENCES]) + 1, np.int64)
-        offsets[1:] = self.ends[: len(offsets) - 1]
-        return offsets
+    def with_empty_line(self) -> Bytes:
+        """Return the data with the empty line that the last sentence lacks."""
+        newline = b"\r\n" if self.out[k.CRLF] else b"\n"
+        return np.concatenate([self.data, np.frombuffer(newline + bytes(PADDING), np.uint8)])[:-PADDING]
 
-    def sentence_comments(self, data: Bytes) -> Comments:
-        """Return the lines before each sentence."""
-        sentences = int(self.out[k.SENTENCES])
-        spans = self.comments[: 2 * sentences].reshape(-1, 2)
-        offsets = np.zeros(sentences + 1, np.int64)
-        np.cumsum(spans[:, 1] - spans[:, 0], out=offsets[1:])
-        raw = data.data
-        blob = b"".join([raw[a:b] for a, b in spans.tolist() if b > a])
-        return Comments(np.frombuffer(blob, np.uint8), offsets, data[int(self.out[k.TAIL]) :].tobytes())
-
-
-def _odd_line(data: Bytes) -> int:
-    """Return the first line whose end differs from that of the first line."""
-    newlines = np.flatnonzero(data == 10)
-    crlf = data[np.maximum(newlines - 1, 0)] == 13
-    return int(np.argmax(crlf != crlf[0])) + 1
-
-
-def _close_sentence(data: Bytes, *, crlf: bool) -> tuple[Bytes, bytes]:
-    """Append the empty line that the last sentence lacks; also return its bytes."""
-    newline = b"\r\n" if crlf else b"\n"
-    whole = np.concatenate([data, np.frombuffer(newline + bytes(PADDING), np.uint8)])
-    return whole[: len(whole) - PADDING], newline
+    def layout(self, format: str, separator: str, size: int) -> Layout:
+        """Return the layout of a file of `size` bytes, to which a newline or an empty line may have been added."""
+        return Layout(format, bool(self.out[k.CRLF]), separator, self.data[size:].tobytes())
 
 
 def read_conllu(path: str, buffer: Bytes, *, lenient: frozenset[str], format: str = "conllu") -> Corpus:
     """Parse the bytes of a CoNLL-U or CoNLL-X file; `buffer` ends with padding."""
-    size = len(buffer) - PADDING
-    data = check_text(path, buffer)
     bits = sum(bit for name, bit in LENIENT.items() if name in lenient)
-    buffers, heads, extras = _scan_conllu(data, bits)
-    missing = data[size:].tobytes()
+    scan = _scan_conllu(check_text(path, buffer), bits)
     end_faults = []
-    if buffers.out[k.UNFINISHED]:
+    if scan.out[k.UNFINISHED]:
         if "final-newline" not in lenient:
             message = "no empty line at the end of the file; expected one after the last sentence"
-            end_faults.append(Fault(path, int(buffers.out[k.LINES]), message))
-        data, newline = _close_sentence(data, crlf=bool(buffers.out[k.CRLF]))
-        missing += newline
-        buffers, heads, extras = _scan_conllu(data, bits)
-    buffers.raise_faults(path, data, CONLLU_MESSAGES, *end_faults)
-    words, crlf = int(buffers.out[k.WORDS]), bool(buffers.out[k.CRLF])
-    has_heads = words == 0 or heads[:words].max() >= 0
-    return Corpus(
-        name=path,
-        columns=buffers.columns(data, k.STRING_COLUMNS, words),
-        offsets=buffers.sentence_offsets(),
-        heads=heads[:words] if has_heads else None,
-        extras=extras,
-        comments=buffers.sentence_comments(data),
-        newdoc=buffers.newdoc[: int(buffers.out[k.SENTENCES])].astype(bool),
-        layout=Layout(format, crlf=crlf, missing_end=missing),
-        parts=(Part(path, 0),),
-    )
+            end_faults.append(Fault(path, int(scan.out[k.LINES]), message))
+        scan = _scan_conllu(scan.with_empty_line(), bits)
+    layout = scan.layout(format, "\t", len(buffer) - PADDING)
+    return scan.corpus(path, k.STRING_COLUMNS, layout, CONLLU_MESSAGES, *end_faults)
 
 
-def _scan_conllu(data: Bytes, lenient: int) -> tuple[ScanBuffers, np.ndarray, Extras]:
+def _scan_conllu(data: Bytes, lenient: int) -> Scan:
     rows = count_lines(data) + 1
     width = len(k.STRING_COLUMNS)
-    buffers = ScanBuffers(rows, width)
+    scan = Scan(data, rows, width)
     heads, marks = np.empty(rows, np.int32), np.empty(rows + 2, np.int32)
     at, span, ends = np.empty(rows, np.int64), np.empty(rows, np.int32), np.empty(rows, np.int64)
-    k.scan(data, lenient, buffers.codes, heads, rows, *buffers.tables, at, span, ends, buffers.ends, buffers.comments,
-           buffers.newdoc, marks, buffers.faults, buffers.out)  # fmt: skip
-    count = int(buffers.out[k.EXTRAS])
-    codes = buffers.codes.reshape(width, rows)[:, rows - count :][:, ::-1].T.copy()
-    extras = Extras(at[:count].copy(), span[:count].copy(), codes, ends[: int(buffers.out[k.SENTENCES])].copy())
-    return buffers, heads, extras
+    k.scan(data, lenient, scan.codes, heads, rows, *scan.tables, at, span, ends, *scan.sentences, marks, scan.faults,
+           scan.out)  # fmt: skip
+    words, count = int(scan.out[k.WORDS]), int(scan.out[k.EXTRAS])
+    codes = scan.codes.reshape(width, rows)[:, rows - count :][:, ::-1].T.copy()
+    scan.extras = Extras(at[:count].copy(), span[:count].copy(), codes, ends[: int(scan.out[k.SENTENCES])].copy())
+    if words == 0 or heads[:words].max() >= 0:
+        scan.heads = heads[:words]
+    return scan
 
 
 def read_columns(
     path: str, buffer: Bytes, *, names: Sequence[str] | None = None, separator: str | None = None
 ) -> Corpus:
     """Parse a file with one word per line and an empty line after each sentence."""
-    size = len(buffer) - PADDING
     data = check_text(path, buffer)
     first, number = _first_line(data)
     separator = separator or ("\t" if "\t" in first else " ")
@@ -228,42 +274,19 @@ def read_columns(
     if names is None:
         names = USUAL_NAMES.get(width) or ("form", *(f"column{i}" for i in range(2, width + 1)))
     elif len(names) != width:
-        raise CorpusError(
-            [Fault(path, number, f"{pluralize(width, 'column')}; expected {len(names)}: {', '.join(names)}")]
-        )
-    buffers = _scan_columns(data, separator, width)
-    missing = data[size:].tobytes()
-    if buffers.out[k.UNFINISHED] and not buffers.out[k.FAULTS]:
-        data, newline = _close_sentence(data, crlf=bool(buffers.out[k.CRLF]))
-        missing += newline
-        buffers = _scan_columns(data, separator, width)
-    buffers.raise_faults(path, data, COLUMN_MESSAGES)
-    return _make_corpus(path, data, buffers, names, Layout("columns", bool(buffers.out[k.CRLF]), separator, missing))
+        message = f"{pluralize(width, 'column')}; expected {len(names)}: {', '.join(names)}"
+        raise CorpusError([Fault(path, number, message)])
+    scan = _scan_columns(data, separator, width)
+    if scan.out[k.UNFINISHED] and not scan.out[k.FAULTS]:
+        scan = _scan_columns(scan.with_empty_line(), separator, width)
+    return scan.corpus(path, names, scan.layout("columns", separator, len(buffer) - PADDING), COLUMN_MESSAGES)
 
 
-def read_tagged(path: str, buffer: Bytes, *, mark: str = "_") -> Corpus:
-    """Parse text with one sentence per line, in which every token is a word, a separator and a tag."""
-    if len(mark.encode()) != 1 or mark.isspace():
-        raise InputError(f"tag separator {mark!r}; expected one character such as '_' or '/'")
-    size = len(buffer) - PADDING
-    data = check_text(path, buffer)
-    rows = int(np.count_nonzero((data == 32) | (data == 10))) + 1
-    buffers = ScanBuffers(rows, 2)
-    kernels.scan_tagged(data, ord(mark), buffers.codes, rows, *buffers.tables, buffers.ends, buffers.comments,
-                        buffers.newdoc, buffers.faults, buffers.out)  # fmt: skip
-    buffers.raise_faults(path, data, tagged_messages(mark))
-    missing = data[size:].tobytes()
-    return _make_corpus(
-        path, data, buffers, ("form", "tag"), Layout("tagged", bool(buffers.out[k.CRLF]), mark, missing)
-    )
-
-
-def _scan_columns(data: Bytes, separator: str, width: int) -> ScanBuffers:
-    rows = count_lines(data) + 1
-    buffers = ScanBuffers(rows, width)
-    kernels.scan_columns(data, ord(separator), width, buffers.codes, rows, *buffers.tables, buffers.ends,
-                         buffers.comments, buffers.newdoc, buffers.faults, buffers.out)  # fmt: skip
-    return buffers
+def _scan_columns(data: Bytes, separator: str, width: int) -> Scan:
+    scan = Scan(data, count_lines(data) + 1, width)
+    k.scan_columns(data, ord(separator), width, scan.codes, scan.rows, *scan.tables, *scan.sentences, scan.faults,
+                   scan.out)  # fmt: skip
+    return scan
 
 
 def _first_line(data: Bytes) -> tuple[str, int]:
@@ -275,19 +298,12 @@ def _first_line(data: Bytes) -> tuple[str, int]:
     return "", 0
 
 
-def _make_corpus(path: str, data: Bytes, buffers: ScanBuffers, names: Sequence[str], layout: Layout) -> Corpus:
-    sentences = int(buffers.out[k.SENTENCES])
-    no_extras = Extras(
-        np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, len(names)), np.int32), np.zeros(sentences, np.int64)
-    )
-    return Corpus(
-        name=path,
-        columns=buffers.columns(data, names, int(buffers.out[k.WORDS])),
-        offsets=buffers.sentence_offsets(),
-        heads=None,
-        extras=no_extras,
-        comments=buffers.sentence_comments(data),
-        newdoc=buffers.newdoc[:sentences].astype(bool),
-        layout=layout,
-        parts=(Part(path, 0),),
-    )
+def read_tagged(path: str, buffer: Bytes, *, mark: str = "_") -> Corpus:
+    """Parse text with one sentence per line, in which every token is a word, a separator and a tag."""
+    if len(mark.encode()) != 1 or mark.isspace():
+        raise InputError(f"tag separator {mark!r}; expected one character such as '_' or '/'")
+    data = check_text(path, buffer)
+    scan = Scan(data, int(np.count_nonzero((data == 32) | (data == 10))) + 1, 2)
+    k.scan_tagged(data, ord(mark), scan.codes, scan.rows, *scan.tables, *scan.sentences, scan.faults, scan.out)
+    layout = scan.layout("tagged", mark, len(buffer) - PADDING)
+    return scan.corpus(path, ("form", "tag"), layout, TAGGED_MESSAGES)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.kernels.interning import match
+from deadheat.kernels.strings import match
 
 Codes: TypeAlias = NDArray[np.int32]
 Bytes: TypeAlias = NDArray[np.uint8]

@@ -15,7 +15,7 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import BLOCK, take
 from deadheat.corpus.vocabulary import Bytes, Indices
 from deadheat.errors import InputError, reason
-from deadheat.kernels.columns import write_rows, write_tagged
+from deadheat.kernels.strings import write_rows, write_tagged
 
 
 def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:

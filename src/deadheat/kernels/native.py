@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import cache, update_wrapper
 from pathlib import Path
 from types import FunctionType
-from typing import Any, Generic, ParamSpec
+from typing import Any, Generic, ParamSpec, cast
 
 import numpy as np
 
@@ -30,14 +30,15 @@ ERROR_PATH = (
 )  # fmt: skip
 
 _CONSTANT = (int, float, tuple, np.generic, np.ndarray)
-_HELPER_MARK = "__deadheat_helper__"
+_helpers: set[Any] = set()
 _registry: list[Kernel[...]] = []
+_engines: list[Any] = []  # an engine owns the memory of its code, so engines are never released
 announce: Callable[[str], None] | None = None  # the command line may say that a first run compiles
 
 
 def helper(function: Callable[P, Any]) -> Callable[P, Any]:
     """Mark a function that kernels may call; it stays plain Python for everybody else."""
-    setattr(function, _HELPER_MARK, True)
+    _helpers.add(function)
     return function
 
 
@@ -45,7 +46,7 @@ def helper(function: Callable[P, Any]) -> Callable[P, Any]:
 def load64(data: Any, at: int) -> Any:
     """Eight bytes from `at` on as one little-endian number; the array must reach seven bytes past the last one used.
 
-    The only thing kernels need that numba has no word for: `_jitted` puts an unaligned load in its place.
+    Numba has no such operation: `_jitted` replaces this function by an unaligned load.
     """
     return np.uint64(int.from_bytes(data[at : at + 8].tobytes(), "little"))
 
@@ -92,56 +93,52 @@ class Kernel(Generic[P]):
         return native(*flat)
 
     def load(self) -> Callable[..., int]:
-        """Find or make the machine code; done once a process."""
+        """Load the machine code from the cache, or compile it; done once per process."""
         name = f"{self.__name__}-{self._identity()}"
         path = cache_folder() / f"{name}.o"
-        code = _kept(path)
+        code = _read_cached(path)
         if code is None:
             code = self._compile()
-            _keep(path, code)
-        address = _link(code, name)
-        native: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *self._c_types())(address)
-        self._native = native
-        return native
-
-    def _c_types(self) -> list[Any]:
-        per_argument = ((ctypes.c_int64,) if d is None else (ctypes.c_void_p, ctypes.c_int64) for d in self._dtypes)
-        return [c_type for group in per_argument for c_type in group]
+            _write_cached(path, code)
+        c_types: list[Any] = []
+        for dtype in self._dtypes:
+            c_types += (ctypes.c_int64,) if dtype is None else (ctypes.c_void_p, ctypes.c_int64)
+        self._native = native = ctypes.CFUNCTYPE(ctypes.c_int64, *c_types)(_link(code, name))
+        return cast(Callable[..., int], native)
 
     def _identity(self) -> str:
         """Hash of all that decides the machine code: sources, types, compiler, processor."""
-        functions = _with_helpers(self.python)
+        functions = [cast(FunctionType, self.python)]
+        for function in functions:
+            functions += [called for called in _helpers_of(function).values() if called not in functions]
         ingredients = sorted({part for function in functions for part in _ingredients(function)})
         parts = [self.__name__.encode(), repr(self.types).encode(), *ingredients, _machine()]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def _compile(self) -> bytes:
         import numba
-        from numba import carray, cfunc, njit
+        from numba import carray, cfunc
         from numba.core import types as numba_types
 
         if announce is not None:
             announce(f"compiling {self.__name__} (first run on this machine only)")
-        inner = _jitted(self.python, njit)
-        names = [f"a{i}" for i in range(len(self.types))]
         parameters, arguments, c_types = [], [], []
-        for name, dtype in zip(names, self._dtypes, strict=True):
+        for i, dtype in enumerate(self._dtypes):
             if dtype is None:
-                parameters.append(name)
-                arguments.append(name)
+                parameters.append(f"a{i}")
+                arguments.append(f"a{i}")
                 c_types.append(numba_types.int64)
             else:
-                parameters += [name, f"{name}_size"]
-                arguments.append(f"carray({name}, {name}_size)")
+                parameters += [f"a{i}", f"size{i}"]
+                arguments.append(f"carray(a{i}, size{i})")
                 c_types += [numba_types.CPointer(numba.from_dtype(dtype)), numba_types.int64]
         source = f"def entry({', '.join(parameters)}):\n    return inner({', '.join(arguments)})\n"
-        namespace: dict[str, Any] = {"inner": inner, "carray": carray}
+        namespace: dict[str, Any] = {"inner": _jitted(cast(FunctionType, self.python)), "carray": carray}
         exec(source, namespace)  # the only way to give numba a function of as many arguments as the kernel has
-        signature = numba_types.int64(*c_types)
-        compiled = cfunc(signature, nopython=True, error_model="numpy")(namespace["entry"])
+        compiled = cfunc(numba_types.int64(*c_types), nopython=True, error_model="numpy")(namespace["entry"])
         _check_calls(self.__name__, compiled._library.get_llvm_str())
-        code: bytes = compiled._library._get_compiled_object()
         symbol: str = compiled.native_name
+        code: bytes = compiled._library._get_compiled_object()
         return symbol.encode() + b"\0" + code
 
 
@@ -149,8 +146,8 @@ def _check_calls(name: str, assembly: str) -> None:
     """A kernel calls nothing but what `_target` names: no allocation, no mathematics library, no Python."""
     declared = re.findall(r"^declare .*?@\"?([\w.$]+)\"?\(", assembly, re.MULTILINE)
     allowed = LIBRARY_CALLS + ERROR_PATH
-    strange = [name for name in declared if not name.startswith(("llvm.", "Py")) and name not in allowed]
-    assert not strange, f"kernel {name} calls {', '.join(strange)}"
+    unknown = [call for call in declared if not call.startswith(("llvm.", "Py")) and call not in allowed]
+    assert not unknown, f"kernel {name} calls {', '.join(unknown)}"
 
 
 def precompile() -> int:
@@ -191,18 +188,10 @@ def _target() -> Any:
     # The linker finds nothing by itself and would call address 0: name what compiled loops call (LLVM turns some
     # into calls of these), and let the error paths that numba wraps around every function end in abort.
     library = ctypes.CDLL(None)
-    for name in LIBRARY_CALLS:
-        llvm.add_symbol(name, _address(getattr(library, name)))
-    for name in ERROR_PATH:
-        llvm.add_symbol(name, _address(library.abort))
+    for name in LIBRARY_CALLS + ERROR_PATH:
+        function = getattr(library, name if name in LIBRARY_CALLS else "abort")
+        llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
     return llvm.Target.from_default_triple()
-
-
-def _address(function: Any) -> int:
-    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
-
-
-_engines: list[Any] = []  # an engine owns the memory its code lies in: never let go of one
 
 
 def _link(code: bytes, module_name: str) -> int:
@@ -220,18 +209,17 @@ def _link(code: bytes, module_name: str) -> int:
     return address
 
 
-def _kept(path: Path) -> bytes | None:
-    """Machine code from the cache, if it is there and whole; the linker would kill the process otherwise."""
+def _read_cached(path: Path) -> bytes | None:
+    """Machine code from the cache, if it is there and complete; the linker would kill the process otherwise."""
     try:
         stored = path.read_bytes()
     except OSError:
         return None
-    digest, code = stored[:32], stored[32:]
-    return code if hashlib.sha256(code).digest() == digest else None
+    return stored[32:] if hashlib.sha256(stored[32:]).digest() == stored[:32] else None
 
 
-def _keep(path: Path, code: bytes) -> None:
-    """Write to the cache if we may; a read-only home only means compiling again."""
+def _write_cached(path: Path, code: bytes) -> None:
+    """Write to the cache if possible; a read-only home only means compiling again."""
     scratch = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -242,9 +230,8 @@ def _keep(path: Path, code: bytes) -> None:
             scratch.unlink(missing_ok=True)
 
 
-def _ingredients(function: Callable[..., Any]) -> tuple[bytes, bytes]:
+def _ingredients(function: FunctionType) -> tuple[bytes, bytes]:
     """What goes into machine code: the text of a function's module, and constants, which others may define."""
-    assert isinstance(function, FunctionType)
     code = function.__code__
     file = getattr(sys.modules.get(function.__module__), "__file__", None)
     text = Path(file).read_bytes() if file else code.co_code + repr(code.co_consts).encode()
@@ -253,30 +240,22 @@ def _ingredients(function: Callable[..., Any]) -> tuple[bytes, bytes]:
     return text, repr(plain).encode()
 
 
-def _helpers_of(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    assert isinstance(function, FunctionType)
-    if function is load64:
-        return {}
+def _helpers_of(function: FunctionType) -> dict[str, FunctionType]:
+    """The helpers that a function calls, by the names it has for them."""
     names = ((name, function.__globals__.get(name)) for name in function.__code__.co_names)
-    return {name: value for name, value in names if callable(value) and hasattr(value, _HELPER_MARK)}
+    return {name: value for name, value in names if isinstance(value, FunctionType) and value in _helpers}
 
 
-def _with_helpers(function: Callable[..., Any]) -> list[Callable[..., Any]]:
-    reached = [function]
-    for caller in reached:
-        reached += [called for called in _helpers_of(caller).values() if called not in reached]
-    return reached
-
-
-def _jitted(function: Callable[..., Any], njit: Any) -> Any:
+def _jitted(function: FunctionType) -> Any:
     """The function compiled by numba, with the helpers it calls compiled too."""
-    assert isinstance(function, FunctionType)
+    import numba
+
     if function is load64:
         return _unaligned_load()
-    compiled = {name: _jitted(called, njit) for name, called in _helpers_of(function).items()}
+    compiled = {name: _jitted(called) for name, called in _helpers_of(function).items()}
     copy = FunctionType(function.__code__, {**function.__globals__, **compiled}, function.__name__)
     # Without inlining, every call of a helper passes each array as seven words on the stack.
-    return njit(error_model="numpy", forceinline=True)(copy)
+    return numba.njit(error_model="numpy", forceinline=True)(copy)
 
 
 @cache
@@ -286,7 +265,7 @@ def _unaligned_load() -> Any:
     from numba.extending import intrinsic
 
     @intrinsic
-    def load(typing_context: Any, data: Any, at: Any) -> Any:
+    def load(_: Any, data: Any, at: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
             position = builder.gep(array.data, [arguments[1]])

@@ -11,7 +11,7 @@ from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
 from deadheat.corpus.reading import LENIENT_MODES, read
 from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
 from deadheat.errors import AlignmentError, InputError, NameUnknown
-from deadheat.kernels.conllu import STRING_COLUMNS
+from deadheat.kernels.scanning import STRING_COLUMNS
 from deadheat.text import pluralize
 
 FORMATS = ("auto", "conllu", "columns", "tagged")

@@ -1,45 +1,50 @@
-"""One pass over the bytes of a CoNLL-U file: codes, heads, sentence ends, and every fault with its line."""
+"""One pass over the bytes of a corpus file: codes, heads, sentence ends, and every fault with its line.
+
+CoNLL-U and CoNLL-X, column files (one word per line), and tagged text (one sentence per line).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from deadheat.kernels.interning import NEWLINE, RETURN, SPACE, TAB, UNDERSCORE, find_end, intern
 from deadheat.kernels.native import helper, kernel
+from deadheat.kernels.strings import (
+    NEWLINE,
+    RETURN,
+    SPACE,
+    TAB,
+    UNDERSCORE,
+    count_columns,
+    find_byte,
+    find_end,
+    has_lone_return,
+    intern,
+    only_blanks,
+    only_spaces,
+    read_number,
+    starts_with,
+)
 
 STRING_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "deprel", "deps", "misc")
 
-# What can be wrong with a line; `deadheat.corpus.parse_errors` has the words for each.
+# What can be wrong with a line; `deadheat.corpus.formats` has a message for each.
 (
-    COLUMNS,
-    WORD_ID,
-    WORD_ORDER,
-    HEAD_SYNTAX,
-    HEAD_RANGE,
-    CYCLE,
-    ROOTS,
-    EMPTY_FORM,
-    EMPTY_SENTENCE,
-    COMMENT_INSIDE,
-    RANGE_ID,
-    RANGE_ORDER,
-    RANGE_UNFINISHED,
-    EMPTY_NODE_ID,
-    LONE_RETURN,
-    SOME_HEADS,
-    EXTRA_HEAD,
-) = range(1, 18)
+    COLUMNS, WORD_ID, WORD_ORDER, HEAD_SYNTAX, HEAD_RANGE, CYCLE, ROOTS, EMPTY_FORM, EMPTY_SENTENCE, COMMENT_INSIDE,
+    RANGE_ID, RANGE_ORDER, RANGE_UNFINISHED, EMPTY_NODE_ID, LONE_RETURN, SOME_HEADS, EXTRA_HEAD, NO_TAG,
+) = range(1, 19)  # fmt: skip
 
-# Slots of the `out` array: what was found, then where in a sentence the scan is.
+# Slots of the `out` array: totals, then where in a sentence the scan is.
 WORDS, EXTRAS, SENTENCES, FAULTS, CRLF, LINES, TAIL, UNFINISHED = range(8)
-FIRST_WORD, FIRST_EXTRA, FIRST_LINE, EXPECTED, RANGE_END, NODES, SPOILED, OPEN = range(8, 16)
-OUT_SIZE = 16
+FIRST_WORD, FIRST_EXTRA, FIRST_LINE, EXPECTED, RANGE_END, SPOILED, OPEN = range(8, 15)
+OUT_SIZE = 15
 # A fault is five numbers: its kind, its line, where that line starts in the file, and two details.
 FAULT_SIZE = 5
 # Bits of the `lenient` argument.
 MULTIPLE_ROOTS, MISSING_HEADS = 1, 2
 
-ZERO, NINE, HASH, MINUS, DOT = 48, 57, 35, 45, 46
+HASH, MINUS, DOT = 35, 45, 46
+DOCSTART = np.frombuffer(b"-DOCSTART-", np.uint8)
+NEWDOC = np.frombuffer(b"newdoc", np.uint8)
 
 
 @helper
@@ -49,67 +54,15 @@ def report(kind, line, start, detail, more, faults, out):
     out[FAULTS] += 1
     out[SPOILED] = 1
     if at < len(faults):
-        faults[at] = kind
-        faults[at + 1] = line
-        faults[at + 2] = start
-        faults[at + 3] = detail
-        faults[at + 4] = more
+        faults[at], faults[at + 1], faults[at + 2] = kind, line, start
+        faults[at + 3], faults[at + 4] = detail, more
     return 0
-
-
-@helper
-def only_spaces(data, start, end):
-    """Whether a form has nothing but characters of Unicode category Zs (true of the empty form too)."""
-    i = start
-    while i < end:
-        a = np.int64(data[i])
-        if a == SPACE:
-            i += 1
-        elif a == 0xC2 and i + 1 < end and data[i + 1] == 0xA0:
-            i += 2
-        elif i + 2 < end and (a == 0xE1 or a == 0xE2 or a == 0xE3):
-            point = ((a & 15) << 12) | ((np.int64(data[i + 1]) & 63) << 6) | (np.int64(data[i + 2]) & 63)
-            en_to_hair = point >= 0x2000 and point <= 0x200A
-            if not (en_to_hair or point == 0x202F or point == 0x205F or point == 0x3000 or point == 0x1680):
-                return False
-            i += 3
-        else:
-            return False
-    return True
-
-
-@helper
-def count_columns(data, at):
-    columns = 1
-    while data[at] != NEWLINE:
-        columns += data[at] == TAB
-        at += 1
-    return columns
-
-
-@helper
-def only_blanks(data, at):
-    """Whether a line is empty, but for spaces and tabs: somebody's end of a sentence."""
-    while data[at] == SPACE or data[at] == TAB:
-        at += 1
-    return data[at] == NEWLINE or (data[at] == RETURN and data[at + 1] == NEWLINE)
-
-
-@helper
-def has_lone_return(data, at):
-    """Whether a line has a carriage return that does not belong to its end."""
-    while data[at] != NEWLINE:
-        if data[at] == RETURN and data[at + 1] != NEWLINE:
-            return True
-        at += 1
-    return False
 
 
 @helper
 def skip_line(data, at, out):
     """Where the next line starts; lines that end in CR LF are counted."""
-    while data[at] != NEWLINE:
-        at += 1
+    at = find_byte(data, at, NEWLINE)
     out[CRLF] += at > 0 and data[at - 1] == RETURN
     return at + 1
 
@@ -119,24 +72,22 @@ def is_newdoc(data, at):
     """Whether the comment whose `#` stands before `at` reads `newdoc` or `newdoc id = ...`."""
     while data[at] == SPACE:
         at += 1
-    for letter in (110, 101, 119, 100, 111, 99):
-        if data[at] != letter:
-            return False
-        at += 1
-    return data[at] <= SPACE or data[at] == 61
+    return starts_with(data, at, NEWDOC) and (data[at + 6] <= SPACE or data[at + 6] == 61)
 
 
 @helper
-def read_number(data, at):
-    """Digits from `at` on: where they end, and their value, or -1 if there are none, too many, or a leading 0."""
-    value = np.int64(0)
-    start = at
-    while data[at] >= ZERO and data[at] <= NINE and at - start < 10:
-        value = value * 10 + (np.int64(data[at]) - ZERO)
-        at += 1
-    if at == start or at - start > 9 or (data[start] == ZERO and at - start > 1):
-        return at, np.int64(-1)
-    return at, value
+def close_sentence(before, before_end, starts_document, sentences, out):
+    """End a sentence; `before` to `before_end` is what stood between it and the one before."""
+    ends, comments, newdoc = sentences
+    sentence = out[SENTENCES]
+    ends[sentence] = out[WORDS]
+    comments[2 * sentence] = before
+    comments[2 * sentence + 1] = before_end
+    newdoc[sentence] = starts_document
+    out[SENTENCES] = sentence + 1
+    out[SPOILED] = 0
+    out[OPEN] = 0
+    return 0
 
 
 @helper
@@ -166,12 +117,10 @@ def read_id(data, at, extra_at, extra_span, out):
         return at, np.int64(0), last - number + 1
     if data[at] == DOT and at > start:
         at, minor = read_number(data, at + 1)
-        extras = out[EXTRAS]
         previous = np.int64(0)
-        if extras > out[FIRST_EXTRA]:
-            for i in range(out[FIRST_EXTRA], extras):
-                if extra_at[i] == out[WORDS] and extra_span[i] < 0:
-                    previous = -np.int64(extra_span[i])
+        for i in range(out[FIRST_EXTRA], out[EXTRAS]):
+            if extra_at[i] == out[WORDS] and extra_span[i] < 0:
+                previous = -np.int64(extra_span[i])
         if minor < 1 or data[at] != TAB or number != expected - 1 or minor <= previous:
             return at, np.int64(EMPTY_NODE_ID), (expected - 1) * 1000000000 + previous
         return at, np.int64(0), -minor
@@ -197,16 +146,13 @@ def read_head(data, at, span, lenient):
 
 @helper
 def check_tree(first, words, heads, marks, position):
-    """Return 0 if heads make a tree over words first..words-1, else the fault; `place` gets the word and a detail."""
+    """Return 0 if the heads of words first..words-1 make a tree, else the fault; `position` gets word and detail."""
     size = words - first
-    roots = 0
-    second = first
-    missing = 0
+    roots, second, missing = 0, first, 0
     for i in range(first, words):
         head = heads[i]
         if head > size:
-            position[0] = i
-            position[1] = head
+            position[0], position[1] = i, head
             return HEAD_RANGE
         if head == 0:
             roots += 1
@@ -215,8 +161,7 @@ def check_tree(first, words, heads, marks, position):
         missing += head < 0
         marks[i] = -1
     if missing:
-        position[0] = first
-        position[1] = missing
+        position[0], position[1] = first, missing
         return SOME_HEADS if missing < size else 0
     for i in range(first, words):
         at = i
@@ -226,12 +171,10 @@ def check_tree(first, words, heads, marks, position):
                 break
             at = first + heads[at] - 1
         if marks[at] == i and heads[at] != 0:
-            position[0] = at
-            position[1] = heads[at]
+            position[0], position[1] = at, heads[at]
             return CYCLE
     if roots > 1:
-        position[0] = second
-        position[1] = roots
+        position[0], position[1] = second, roots
         return ROOTS
     return 0
 
@@ -261,8 +204,7 @@ def end_sentence(at, lenient, heads, marks, extra_at, faults, out):
 
 
 @helper
-def read_fields(data, at, row, span, rows, lenient, codes, heads, table, capacity, masks, sizes, starts,
-                lengths, hashes):  # fmt: skip
+def read_fields(data, at, row, span, rows, lenient, codes, heads, tables):
     """Columns 2 to 10 of a line from `at` on: where they end, and a fault or 0."""
     column = 0
     fault = np.int64(0)
@@ -277,8 +219,7 @@ def read_fields(data, at, row, span, rows, lenient, codes, heads, table, capacit
             at = find_end(data, at)
             if field == 1 and only_spaces(data, begin, at):
                 fault = np.int64(EMPTY_FORM)
-            code = intern(data, begin, at, column, table, capacity, masks, sizes, starts, lengths, hashes, rows)
-            codes[column * rows + row] = code
+            codes[column * rows + row] = intern(data, begin, at, column, tables)
             column += 1
         if field < 9:
             if data[at] != TAB:
@@ -286,51 +227,40 @@ def read_fields(data, at, row, span, rows, lenient, codes, heads, table, capacit
             at += 1
     if data[at] == RETURN:
         at += 1
-    if data[at] == TAB:
-        return at, np.int64(COLUMNS)
-    if data[at] != NEWLINE:
-        return at, np.int64(LONE_RETURN)
-    return at, fault
+    return at, fault if data[at] == NEWLINE else np.int64(COLUMNS)
 
 
 @kernel("u1 int i4 i4 int i4 int i8 i8 i8 i4 u4 i8 i4 i8 i8 i8 u1 i4 i8 i8")
 def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, starts, lengths, hashes,
          extra_at, extra_span, extra_ends, ends, comments, newdoc, marks, faults, out):  # fmt: skip
-    """Fill the columns from a file whose last byte is a newline.
+    """Fill the columns from a CoNLL-U file whose last byte is a newline.
 
     Words take rows 0, 1, ... of `codes` and `heads`; multiword tokens and empty nodes ("extras") take the last
     row, the one before it, and so on, so that the words lie together. `extra_at` is the word an extra stands
     before.
     """
-    at = np.int64(0)
-    comment_start = np.int64(-1)
-    comment_end = np.int64(0)
+    tables = (table, capacity, masks, sizes, starts, lengths, hashes, rows)
+    at, comment_start, comment_end = np.int64(0), np.int64(-1), np.int64(0)
     doc = np.uint8(0)
     out[EXPECTED] = 1
     while at < len(data):
         out[LINES] += 1
         start = at
-        blanks = data[at] <= SPACE and only_blanks(data, at)
-        if blanks and data[at] != NEWLINE and data[at] != RETURN:
-            report(COLUMNS, out[LINES], start, count_columns(data, start), 0, faults, out)
-        if blanks:
+        if data[at] <= SPACE and only_blanks(data, at):
+            if data[at] != NEWLINE and data[at] != RETURN:
+                report(COLUMNS, out[LINES], start, count_columns(data, start), 0, faults, out)
             if not out[SPOILED]:
                 end_sentence(at, lenient, heads, marks, extra_at, faults, out)
             at = skip_line(data, at, out)
-            sentence = out[SENTENCES]
-            ends[sentence] = out[WORDS]
-            extra_ends[sentence] = out[EXTRAS]
-            comments[2 * sentence] = comment_start if comment_start >= 0 else start
-            comments[2 * sentence + 1] = comment_end if comment_start >= 0 else start
-            newdoc[sentence] = doc
-            out[SENTENCES] = sentence + 1
+            extra_ends[out[SENTENCES]] = out[EXTRAS]
+            if comment_start < 0:
+                comment_start, comment_end = start, start
+            close_sentence(comment_start, comment_end, doc, (ends, comments, newdoc), out)
             out[FIRST_WORD] = out[WORDS]
             out[FIRST_EXTRA] = out[EXTRAS]
             out[EXPECTED] = 1
             out[RANGE_END] = 0
-            out[SPOILED] = 0
-            out[OPEN] = 0
-            comment_start = -1
+            comment_start = np.int64(-1)
             doc = np.uint8(0)
             continue
         if data[at] == HASH:
@@ -347,10 +277,9 @@ def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, start
             out[OPEN] = 1
             out[FIRST_LINE] = out[LINES]
         at, fault, span = read_id(data, at, extra_at, extra_span, out)
-        row = out[WORDS] if span == 0 else rows - 1 - out[EXTRAS]
         if fault == 0:
-            at, fault = read_fields(data, at + 1, row, span, rows, lenient, codes, heads, table, capacity, masks,
-                                    sizes, starts, lengths, hashes)  # fmt: skip
+            row = out[WORDS] if span == 0 else rows - 1 - out[EXTRAS]
+            at, fault = read_fields(data, at + 1, row, span, rows, lenient, codes, heads, tables)
             if span == 0:
                 out[WORDS] += 1
             else:
@@ -370,4 +299,99 @@ def scan(data, lenient, codes, heads, rows, table, capacity, masks, sizes, start
             at += 1
     out[TAIL] = comment_start if comment_start >= 0 and not out[OPEN] else len(data)
     out[UNFINISHED] = out[OPEN]
+    return 0
+
+
+@kernel("u1 int int i4 int i4 int i8 i8 i8 i4 u4 i8 i8 u1 i8 i8")
+def scan_columns(data, separator, width, codes, rows, table, capacity, masks, sizes, starts, lengths, hashes,
+                 ends, comments, newdoc, faults, out):  # fmt: skip
+    """Fill `width` columns from a file whose last byte is a newline; a `-DOCSTART-` line opens a document."""
+    tables = (table, capacity, masks, sizes, starts, lengths, hashes, rows)
+    at, before, before_end = np.int64(0), np.int64(0), np.int64(0)
+    started = np.uint8(0)
+    while at < len(data):
+        out[LINES] += 1
+        start = at
+        if data[at] == NEWLINE or (data[at] == RETURN and data[at + 1] == NEWLINE):
+            at = skip_line(data, at, out)
+            if out[OPEN]:
+                close_sentence(before, before_end, started, (ends, comments, newdoc), out)
+                before, before_end = at, at
+                started = np.uint8(0)
+            elif started and before_end == start:
+                before_end = at
+            else:
+                report(EMPTY_SENTENCE, out[LINES], start, 0, 0, faults, out)
+                out[SPOILED] = 0
+            continue
+        if not out[OPEN] and starts_with(data, at, DOCSTART):
+            before = before if started else start
+            at = skip_line(data, at, out)
+            before_end = at
+            started = np.uint8(1)
+            continue
+        out[OPEN] = 1
+        fault = np.int64(0)
+        column = np.int64(0)
+        while True:
+            begin = at
+            at = find_byte(data, at, separator)
+            end = at - (data[at] == NEWLINE and at > begin and data[at - 1] == RETURN)
+            if column == 0 and only_spaces(data, begin, end):
+                fault = np.int64(EMPTY_FORM)
+            if column < width:
+                codes[column * rows + out[WORDS]] = intern(data, begin, end, column, tables)
+            column += 1
+            if data[at] == NEWLINE:
+                break
+            at += 1
+        if has_lone_return(data, start):
+            fault = np.int64(LONE_RETURN)
+        if column != width:
+            fault = np.int64(COLUMNS)
+        if fault != 0:
+            report(fault, out[LINES], start, column, width, faults, out)
+        out[WORDS] += 1
+        at = skip_line(data, start, out)
+    out[TAIL] = before if not out[OPEN] else len(data)
+    out[UNFINISHED] = out[OPEN]
+    return 0
+
+
+@kernel("u1 int i4 int i4 int i8 i8 i8 i4 u4 i8 i8 u1 i8 i8")
+def scan_tagged(data, mark, codes, rows, table, capacity, masks, sizes, starts, lengths, hashes,
+                ends, comments, newdoc, faults, out):  # fmt: skip
+    """Fill the two columns of `word_TAG word_TAG` lines; the last `mark` of a token separates word and tag."""
+    tables = (table, capacity, masks, sizes, starts, lengths, hashes, rows)
+    at = np.int64(0)
+    while at < len(data):
+        out[LINES] += 1
+        start = at
+        line_end = find_byte(data, at, NEWLINE)
+        stop = line_end - (line_end > at and data[line_end - 1] == RETURN)
+        if stop == at:
+            report(EMPTY_SENTENCE, out[LINES], start, 0, 0, faults, out)
+        if has_lone_return(data, at):
+            report(LONE_RETURN, out[LINES], start, 0, 0, faults, out)
+        token = np.int64(0)
+        while at < stop:
+            token += 1
+            end = at
+            while end < stop and data[end] != SPACE:
+                end += 1
+            split = end - 1
+            while split > at and data[split] != mark:
+                split -= 1
+            if split <= at or split == end - 1 or only_spaces(data, at, split):
+                report(NO_TAG, out[LINES], start, token, at, faults, out)
+            else:
+                codes[out[WORDS]] = intern(data, at, split, 0, tables)
+                codes[rows + out[WORDS]] = intern(data, split + 1, end, 1, tables)
+                out[WORDS] += 1
+            if end == stop - 1 and end > at:
+                report(NO_TAG, out[LINES], start, token + 1, end, faults, out)
+            at = end + 1
+        close_sentence(start, start, np.uint8(0), (ends, comments, newdoc), out)
+        at = skip_line(data, start, out)
+    out[TAIL] = len(data)
     return 0
