@@ -210,7 +210,7 @@ def test_any_initial_capacity_gives_the_same_labels(monkeypatch: pytest.MonkeyPa
 def plain_python() -> Iterator[None]:
     """Every kernel of the tagger replaced by the Python function it was made of."""
     with pytest.MonkeyPatch.context() as patch, np.errstate(over="ignore"):
-        for name in ("best_states", "count_trigrams", "count_words", "file_keys", "grow_suffixes", "guess_labels"):
+        for name in ("best_states", "file_keys", "grow_suffixes", "guess_labels"):
             assert getattr(hmm, name) is getattr(kernels, name)
             patch.setattr(hmm, name, getattr(kernels, name).python)
         yield

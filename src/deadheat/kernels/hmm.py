@@ -1,4 +1,4 @@
-"""The loops of a trigram tagger: counting, suffixes of words, and the best sequence of states.
+"""The loops of a trigram tagger: suffixes of words, and the best sequence of states.
 
 States are numbers below `boundary`, which stands for what is before the first word and after the last one: as a
 context it is the former, as an outcome the latter. A trigram of states is one number, in base `boundary + 1`.
@@ -26,30 +26,6 @@ def find_slot(key, keys, mask):
     return slot
 
 
-@kernel("i4 i8 int i8 i8")
-def count_trigrams(states, offsets, boundary, keys, counts):
-    """Count the trigrams of sentences, each with two boundaries before it and one behind; how many kinds there are.
-
-    `keys` is filled with -1, `counts` with 0; both are a power of two long, longer than there are trigrams.
-    """
-    base = boundary + 1
-    mask = len(keys) - 1
-    kinds = np.int64(0)
-    for sentence in range(len(offsets) - 1):
-        context = np.int64(boundary) * base + boundary
-        for position in range(offsets[sentence], offsets[sentence + 1] + 1):
-            outcome = np.int64(boundary)
-            if position < offsets[sentence + 1]:
-                outcome = np.int64(states[position])
-            key = context * base + outcome
-            slot = find_slot(key, keys, mask)
-            kinds += keys[slot] == NOTHING
-            keys[slot] = key
-            counts[slot] += 1
-            context = key % (base * base)
-    return kinds
-
-
 @kernel("i8 i8 i8")
 def file_keys(numbers, keys, slots):
     """Put numbers into a hash table that is filled with -1, and tell where each is."""
@@ -75,35 +51,6 @@ def count_in_chain(owner, item, count, firsts, links, counts, following, size):
     following[size] = firsts[owner]
     firsts[owner] = size
     return size + 1
-
-
-@kernel("i4 i4 i4 i4 i4 i4 i8 i4 i4")
-def count_words(forms, labels, firsts, links, link_counts, following, starts, states, counts):
-    """Count the states of every form; how many pairs of the two there are.
-
-    Form f has the pairs `starts[f]` to `starts[f + 1]`, in the order of its states. `firsts` is filled with -1; it
-    and the three arrays after it are workspace.
-    """
-    size = np.int64(0)
-    for word in range(len(forms)):
-        size = count_in_chain(forms[word], labels[word], 1, firsts, links, link_counts, following, size)
-    at = np.int64(0)
-    for form in range(len(firsts)):
-        begin = at
-        starts[form] = at
-        link = firsts[form]
-        while link != NOTHING:
-            position = at
-            while position > begin and states[position - 1] > links[link]:
-                states[position] = states[position - 1]
-                counts[position] = counts[position - 1]
-                position -= 1
-            states[position] = links[link]
-            counts[position] = link_counts[link]
-            at += 1
-            link = following[link]
-    starts[len(firsts)] = at
-    return at
 
 
 @helper

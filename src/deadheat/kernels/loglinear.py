@@ -72,63 +72,64 @@ def add_to_weights(bounds, places, values, sums):
 
 
 @helper
-def add_row(row, starts, weight_tags, weights, scores, to):
+def add_row(row, model, scores, to):
     """Add the weights of a row to the scores of their tags."""
+    starts, weight_tags, weights = model
     for position in range(starts[row], starts[row + 1]):
         scores[to + weight_tags[position]] += weights[position]
 
 
 @helper
-def tag_at(word, begin, end, j, tags, lists, list_starts, choices):
+def tag_at(word, sentence, j, tags, allowed):
     """The j-th tag that a word may take; tag number `tags` stands before and after a sentence."""
-    if word < begin or word >= end:
+    lists, list_starts, choices = allowed
+    if word < sentence[0] or word >= sentence[1]:
         return np.int64(tags)
     return np.int64(choices[list_starts[lists[word]] + j])
 
 
 @helper
-def n_tags_at(word, begin, end, lists, list_starts):
-    if word < begin or word >= end:
+def n_tags_at(word, sentence, allowed):
+    lists, list_starts, _ = allowed
+    if word < sentence[0] or word >= sentence[1]:
         return np.int64(1)
     return list_starts[lists[word] + 1] - list_starts[lists[word]]
 
 
 @helper
-def score_beside(word, begin, end, offset, first, form_first, forms, tags, lists, list_starts, choices, starts,
-                 weight_tags, weights, scores):  # fmt: skip
+def score_beside(word, sentence, offset, first, form_first, forms, tags, allowed, model, scores):
     """Fill `scores` with what each tag of a neighbour gives to the tags of a word, a stretch of `tags` each."""
-    for a in range(n_tags_at(word + offset, begin, end, lists, list_starts)):
-        beside = tag_at(word + offset, begin, end, a, tags, lists, list_starts, choices)
-        for tag in range(tags):
-            scores[a * tags + tag] = 0.0
-        add_row(first + beside, starts, weight_tags, weights, scores, a * tags)
+    for a in range(n_tags_at(word + offset, sentence, allowed)):
+        beside = tag_at(word + offset, sentence, a, tags, allowed)
+        scores[a * tags : (a + 1) * tags] = 0.0
+        add_row(first + beside, model, scores, a * tags)
         if forms[word] >= 0:
-            row = form_first + forms[word] * (tags + 1) + beside
-            add_row(row, starts, weight_tags, weights, scores, a * tags)
+            add_row(form_first + forms[word] * (tags + 1) + beside, model, scores, a * tags)
 
 
 @helper
-def fill_chances(word, begin, end, both_first, tags, lists, list_starts, choices, starts, weight_tags, weights,
-                 word_scores, left, right, scores, powers, chances):  # fmt: skip
+def fill_chances(word, sentence, both_first, tags, allowed, model, powers, workspace, chances):
     """Fill `chances` with the chance of each tag of a word, given the tags on both its sides.
 
     That of its c-th tag, of n, between the a-th of the word before and the d-th, of m, of the word after is
     `chances[(a * n + c) * m + d]`.
     """
-    before = n_tags_at(word - 1, begin, end, lists, list_starts)
-    count = n_tags_at(word, begin, end, lists, list_starts)
-    after = n_tags_at(word + 1, begin, end, lists, list_starts)
+    lists, list_starts, choices = allowed
+    word_scores, left, right, scores = workspace
+    before = n_tags_at(word - 1, sentence, allowed)
+    count = n_tags_at(word, sentence, allowed)
+    after = n_tags_at(word + 1, sentence, allowed)
     first = list_starts[lists[word]]
     for a in range(before):
-        tag_before = tag_at(word - 1, begin, end, a, tags, lists, list_starts, choices)
+        tag_before = tag_at(word - 1, sentence, a, tags, allowed)
         for d in range(after):
             if count == 1:
                 chances[a * after + d] = 1.0
                 continue
-            tag_after = tag_at(word + 1, begin, end, d, tags, lists, list_starts, choices)
+            tag_after = tag_at(word + 1, sentence, d, tags, allowed)
             for tag in range(tags):
                 scores[tag] = word_scores[tag] + left[a * tags + tag] + right[d * tags + tag]
-            add_row(both_first + tag_before * (tags + 1) + tag_after, starts, weight_tags, weights, scores, 0)
+            add_row(both_first + tag_before * (tags + 1) + tag_after, model, scores, 0)
             top = scores[choices[first]]
             for c in range(1, count):
                 top = max(top, scores[choices[first + c]])
@@ -142,11 +143,11 @@ def fill_chances(word, begin, end, both_first, tags, lists, list_starts, choices
 
 
 @helper
-def advance(begin, end, word, tags, lists, list_starts, chances, best, here, there, back):
+def advance(sentence, word, tags, allowed, chances, best, here, there, back):
     """From the best products up to the word before to those up to this word, for its tags and those of the next."""
-    before = n_tags_at(word - 1, begin, end, lists, list_starts)
-    count = n_tags_at(word, begin, end, lists, list_starts)
-    after = n_tags_at(word + 1, begin, end, lists, list_starts)
+    before = n_tags_at(word - 1, sentence, allowed)
+    count = n_tags_at(word, sentence, allowed)
+    after = n_tags_at(word + 1, sentence, allowed)
     largest = 0.0
     for c in range(count):
         for d in range(after):
@@ -158,7 +159,7 @@ def advance(begin, end, word, tags, lists, list_starts, chances, best, here, the
                     top = value
                     arg = a
             best[here + c * tags + d] = top
-            back[((word - begin) * tags + c) * tags + d] = arg
+            back[((word - sentence[0]) * tags + c) * tags + d] = arg
             largest = max(largest, top)
     for c in range(count):
         for d in range(after):
@@ -175,35 +176,32 @@ def tag_by_products(
     After the rows of words come rows for: the tag before, the tag after, both, the tag before and the word, the tag
     after and the word.
     """
+    allowed, model = (lists, list_starts, choices), (starts, weight_tags, weights)
     sides = tags + 1
     last_first = len(starts) - 1 - 2 * n_forms * sides
     before_first = last_first - sides * sides - 2 * sides
-    for sentence in range(len(offsets) - 1):
-        begin, end = offsets[sentence], offsets[sentence + 1]
+    for number in range(len(offsets) - 1):
+        begin, end = offsets[number], offsets[number + 1]
+        sentence = (begin, end)
         here, there = np.int64(0), tags * tags
-        for j in range(tags):
-            best[there + j] = 1.0
+        best[there : there + tags] = 1.0
         for word in range(begin, end):
-            if n_tags_at(word, begin, end, lists, list_starts) > 1:
-                for tag in range(tags):
-                    word_scores[tag] = 0.0
+            if n_tags_at(word, sentence, allowed) > 1:
+                word_scores[:tags] = 0.0
                 for k in range(word * width, (word + 1) * width):
-                    add_row(rows[k], starts, weight_tags, weights, word_scores, 0)
-                score_beside(word, begin, end, -1, before_first, last_first, forms, tags, lists, list_starts, choices,
-                             starts, weight_tags, weights, left)  # fmt: skip
-                score_beside(word, begin, end, 1, before_first + sides, last_first + n_forms * sides, forms, tags,
-                             lists, list_starts, choices, starts, weight_tags, weights, right)  # fmt: skip
-            fill_chances(word, begin, end, before_first + 2 * sides, tags, lists, list_starts, choices, starts,
-                         weight_tags, weights, word_scores, left, right, scores, powers, chances)  # fmt: skip
-            advance(begin, end, word, tags, lists, list_starts, chances, best, here, there, back)
+                    add_row(rows[k], model, word_scores, 0)
+                score_beside(word, sentence, -1, before_first, last_first, forms, tags, allowed, model, left)
+                score_beside(word, sentence, 1, before_first + sides, last_first + n_forms * sides, forms, tags,
+                             allowed, model, right)  # fmt: skip
+            fill_chances(word, sentence, before_first + 2 * sides, tags, allowed, model, powers,
+                         (word_scores, left, right, scores), chances)  # fmt: skip
+            advance(sentence, word, tags, allowed, chances, best, here, there, back)
             here, there = there, here
         arg, after = np.int64(0), np.int64(0)  # the last word's tag, and what stands after it
-        for c in range(1, n_tags_at(end - 1, begin, end, lists, list_starts)):
+        for c in range(1, n_tags_at(end - 1, sentence, allowed)):
             if best[there + c * tags] > best[there + arg * tags]:
                 arg = np.int64(c)
         for word in range(end - 1, begin - 1, -1):
             predicted[word] = choices[list_starts[lists[word]] + arg]
-            before = np.int64(back[((word - begin) * tags + arg) * tags + after])
-            after = arg
-            arg = before
+            arg, after = np.int64(back[((word - begin) * tags + arg) * tags + after]), arg
     return 0

@@ -38,10 +38,11 @@ def score_tags(rows, at, width, slots, weights, tags, choices, first, count, sco
 
 
 @helper
-def best_by_pairs(
-    begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves, scores, best, back, out
-):
+def best_by_pairs(begin, end, words, model, workspace):
     """Put the best sequence of tags for the words from `begin` to `end` into `out`, from 0 on."""
+    rows, width, lists, starts, choices, tags = words
+    slots, weights, moves = model
+    scores, best, back, out = workspace
     here, there = np.int64(0), tags  # halves of `best`: scores up to this word, and up to the last
     before_first, before_count = np.int64(0), np.int64(1)
     for i in range(end - begin):
@@ -70,16 +71,16 @@ def best_by_pairs(
         if best[there + j] > best[there + arg]:
             arg = j
     for i in range(end - begin - 1, -1, -1):
-        first = starts[lists[begin + i]]
-        out[i] = choices[first + arg]
+        out[i] = choices[starts[lists[begin + i]] + arg]
         arg = np.int64(back[i * tags + arg])
 
 
 @helper
-def best_by_triples(
-    begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves, scores, best, back, out
-):
+def best_by_triples(begin, end, words, model, workspace):
     """The same with the weights of tag triples; a state is the tags of two words."""
+    rows, width, lists, starts, choices, tags = words
+    slots, weights, moves = model
+    scores, best, back, out = workspace
     here, there = np.int64(0), tags * tags
     triples = (tags + 1) * tags
     b_first, b_count = np.int64(0), np.int64(1)  # the word before, and the one before that
@@ -117,9 +118,7 @@ def best_by_triples(
                 left, right = k, j
     for i in range(end - begin - 1, -1, -1):
         out[i] = choices[starts[lists[begin + i]] + right]
-        arg = np.int64(back[(i * tags + left) * tags + right])
-        right = left
-        left = arg
+        left, right = np.int64(back[(i * tags + left) * tags + right]), left
 
 
 @helper
@@ -164,21 +163,18 @@ def update_moves(begin, end, gold, out, tags, order, moves, move_totals, clock):
             shift(triples + (wrong_b * tags + wrong) * (tags + 1) + wrong_a, -1.0, clock, moves, move_totals)
 
 
-@kernel("i8 i4 int i4 i8 i4 int int i4 f4 f4 f4 f4 i2 i4 i4")
+@kernel("i8 i4 int i4 i8 i4 int int i4 f4 f4 f4 f4 i2 i4")
 def tag_sentences(
-    offsets, rows, width, lists, starts, choices, tags, order, slots, weights, moves, scores, best, back, out, predicted
+    offsets, rows, width, lists, starts, choices, tags, order, slots, weights, moves, scores, best, back, predicted
 ):
     """Fill `predicted` with the best tags of every word."""
+    words, model, workspace = (rows, width, lists, starts, choices, tags), (slots, weights, moves), (scores, best, back)
     for sentence in range(len(offsets) - 1):
         begin, end = offsets[sentence], offsets[sentence + 1]
         if order == 3:
-            best_by_triples(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
-                            scores, best, back, out)  # fmt: skip
+            best_by_triples(begin, end, words, model, (*workspace, predicted[begin:end]))
         else:
-            best_by_pairs(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
-                          scores, best, back, out)  # fmt: skip
-        for i in range(end - begin):
-            predicted[begin + i] = out[i]
+            best_by_pairs(begin, end, words, model, (*workspace, predicted[begin:end]))
     return 0
 
 
@@ -192,14 +188,13 @@ def learn_sentences(
     The average of a weight over all visits is `weight - total / visits`: a change at a visit that c visits went before
     is in all but the first c of the weights that are averaged.
     """
+    words, workspace = (rows, width, lists, starts, choices, tags), (scores, best, back, out)
     for sentence in sentences:
         begin, end = offsets[sentence], offsets[sentence + 1]
         if order == 3:
-            best_by_triples(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
-                            scores, best, back, out)  # fmt: skip
+            best_by_triples(begin, end, words, (slots, weights, moves), workspace)
         else:
-            best_by_pairs(begin, end, rows, width, lists, starts, choices, tags, slots, weights, moves,
-                          scores, best, back, out)  # fmt: skip
+            best_by_pairs(begin, end, words, (slots, weights, moves), workspace)
         missed = np.int64(0)
         for i in range(end - begin):
             word = begin + i

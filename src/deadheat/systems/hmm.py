@@ -11,7 +11,7 @@ from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
 from deadheat.errors import InputError
-from deadheat.kernels.hmm import best_states, count_trigrams, count_words, file_keys, grow_suffixes, guess_labels
+from deadheat.kernels.hmm import best_states, file_keys, grow_suffixes, guess_labels
 from deadheat.systems.baselines import sorted_labels
 from deadheat.systems.system import SYSTEMS, System, training_labels
 
@@ -140,12 +140,12 @@ class Sequences:
     def count(cls, states: Codes, offsets: Indices, boundary: int) -> Sequences:
         """Count the trigrams of a corpus and interpolate."""
         base = boundary + 1
-        keys = empty_table(min(len(states) + len(offsets), base**3))
-        counts = np.zeros(len(keys), np.int64)
-        count_trigrams(states, offsets, boundary, keys, counts)
-        slots = np.flatnonzero(counts)
-        slots = slots[np.argsort(keys[slots])]  # in the order of states, whatever the order of sentences
-        seen, count = keys[slots], counts[slots]
+        outcomes = np.insert(states.astype(np.int64), offsets[1:], boundary)
+        padded = np.concatenate([[boundary, boundary], outcomes])
+        padded_starts = offsets[:-1] + np.arange(len(offsets) - 1)
+        contexts = padded[:-2] * base + padded[1:-1]
+        contexts[padded_starts] = boundary * base + boundary
+        seen, count = np.unique(contexts * base + outcomes, return_counts=True)
         contexts, pairs, outcomes = seen // base, seen % base**2, seen % base
         of_context = np.bincount(contexts, count, base**2)
         of_pair = np.bincount(pairs, count, base**2)
@@ -161,6 +161,7 @@ class Sequences:
                            where=of_middle[:, None] > 0)  # fmt: skip
         shorter = (weights[0] * (of_outcome / total) + weights[1] * shares).ravel()
         table = empty_table(len(seen))  # a small one, which stays in the processor's cache
+        slots = np.empty(len(seen), np.int64)
         file_keys(seen, table, slots)
         trigrams = np.zeros(len(table))
         trigrams[slots] = log_probabilities(shorter[pairs] + weights[2] * (count / of_context[contexts]))
@@ -196,15 +197,12 @@ class Words:
 
     @classmethod
     def count(cls, forms: Column, states: States) -> Words:
-        size, words = len(forms.vocabulary), len(forms)
-        starts = np.empty(size + 1, np.int64)
-        links, link_counts, following, seen_states, counts = (np.empty(words, np.int32) for _ in range(5))
-        pairs = count_words(forms.codes, states.of_word, np.full(size, -1, np.int32), links, link_counts, following,
-                            starts, seen_states, counts)  # fmt: skip
-        seen_states, counts = seen_states[:pairs].copy(), counts[:pairs].copy()
-        return cls(
-            forms.vocabulary, starts, seen_states, counts, log_probabilities(counts / states.frequencies[seen_states])
-        )
+        number = len(states.frequencies)
+        pairs, counts = np.unique(forms.codes.astype(np.int64) * number + states.of_word, return_counts=True)
+        starts = np.searchsorted(pairs, np.arange(len(forms.vocabulary) + 1) * number)
+        seen_states = (pairs % number).astype(np.int32)
+        chances = log_probabilities(counts / states.frequencies[seen_states])
+        return cls(forms.vocabulary, starts, seen_states, counts.astype(np.int32), chances)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

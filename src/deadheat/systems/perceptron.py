@@ -65,7 +65,7 @@ class Viterbi:
         predicted = np.zeros(len(text.lists), np.int32)
         tag_sentences(text.offsets, text.rows, encoder.index.width, text.lists, encoder.dictionary.starts,
                       encoder.dictionary.tags, len(encoder.tags), self.order, weights.slots, weights.features,
-                      weights.moves, *self._workspace(encoder, text), predicted)  # fmt: skip
+                      weights.moves, *self._workspace(encoder, text)[:3], predicted)  # fmt: skip
         return predicted
 
     def _workspace(self, encoder: Encoder, text: EncodedCorpus) -> tuple[Weights, Weights, NDArray[np.int16], Codes]:
