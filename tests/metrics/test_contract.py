@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deadheat.corpus import Corpus
 from deadheat.metrics import METRICS, Metric, Pair, align
-from deadheat.metrics.attachment import LABELS, PUNCTUATION
+from deadheat.metrics.accuracy import LABELS, PUNCTUATION
 from deadheat.metrics.metric import FIELDS, accuracy, f1
 from tests.metrics.oracle import parsed
 from tests.metrics.random_pairs import random_pair

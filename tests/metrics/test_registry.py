@@ -8,7 +8,7 @@ import pytest
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric
-from deadheat.metrics.attachment import LABELS, PUNCTUATION
+from deadheat.metrics.accuracy import LABELS, PUNCTUATION
 from deadheat.metrics.chunking import SCHEMES
 from deadheat.metrics.metric import FIELDS, f1
 from deadheat.metrics.universal import OFFICIAL

@@ -59,7 +59,7 @@ TAGGED_MESSAGES: Messages = {
 }
 
 
-def _describe(data: Bytes, kind: int, start: int, detail: int, more: int, messages: Messages, mark: str) -> str:
+def _describe(data: Bytes, messages: Messages, mark: str, kind: int, start: int, detail: int, more: int) -> str:
     """Return the message for an error in the line from `start` on, of which the scanner left two numbers."""
     line = data[start : min(_next(data, start, b"\n"), start + EXCERPT + 1)].tobytes()
     if messages is CONLLU_MESSAGES and kind == k.COLUMNS and len(line) <= EXCERPT and not line.strip():
@@ -201,7 +201,11 @@ class Scan:
 
     def _raise_faults(self, path: str, messages: Messages, mark: str, more: Sequence[Fault]) -> None:
         rows = self.faults.reshape(-1, k.FAULT_SIZE).tolist()
-        faults = [Fault(path, row[1], _describe(self.data, row[0], *row[2:], messages, mark)) for row in rows if row[0]]
+        faults = [
+            Fault(path, line, _describe(self.data, messages, mark, kind, *details))
+            for kind, line, *details in rows
+            if kind
+        ]
         unlisted = int(self.out[k.FAULTS]) - len(faults)
         if 0 < self.out[k.CRLF] < self.out[k.LINES]:
             newlines = np.flatnonzero(self.data == 10)

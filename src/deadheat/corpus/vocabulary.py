@@ -89,6 +89,10 @@ class Column:
         """Return the string of every word; meant for small corpora."""
         return [self.vocabulary.strings[code] for code in self.codes.tolist()]
 
+    def which(self, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Return for every word whether its string meets a condition, which is asked once per distinct string."""
+        return np.asarray(self.vocabulary.which(holds)[self.codes])
+
     def frequencies(self) -> Indices:
         """How often each string of the vocabulary occurs."""
         return np.bincount(self.codes, minlength=len(self.vocabulary)).astype(np.int64)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import CorpusError, Fault, NameUnknown
+from deadheat.metrics.accuracy import on_gold_words
 from deadheat.metrics.metric import METRICS, Counts, Metric, f1
 from deadheat.metrics.pair import Flags, Pair
 
@@ -140,7 +141,6 @@ def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "")
         raise NameUnknown("chunks.v1: scheme", scheme, list(SCHEMES))
 
     def counts(pair: Pair) -> Counts:
-        pair.require_same_words("chunks.v1")
         numbers: dict[str, int] = {"": 0}
         sides = [chunks_of(corpus, column, scheme, numbers) for corpus in (pair.gold, pair.predicted)]
         if label:
@@ -156,4 +156,5 @@ def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "")
         return np.stack(columns, axis=1)
 
     rules = "" if scheme == "conlleval" else f", {scheme}"
-    return Metric("chunks.v1", label or f"Chunk F1 ({column}{rules})", counts, f1, compares=column)
+    checked = on_gold_words("chunks.v1", counts)
+    return Metric("chunks.v1", label or f"Chunk F1 ({column}{rules})", checked, f1, compares=column)

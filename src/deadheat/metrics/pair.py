@@ -53,22 +53,35 @@ class Surface:
         return min(int(np.searchsorted(self.ends, position, side="right")), self.corpus.words - 1)
 
 
-def surface(corpus: Corpus) -> Surface:
-    """Find the text of a corpus, and the positions in it."""
-    form, extras = corpus.column("form"), corpus.extras
-    stripped = [without_spaces(string) for string in form.vocabulary.strings]
-    lengths = np.array([len(string) for string in stripped], np.int64)
+def multiword_spans(corpus: Corpus) -> tuple[Indices, Indices, Codes]:
+    """Return the first word of every multiword token, its number of words, and the code of its form."""
+    extras = corpus.extras
     multiword = extras.span > 0
-    at, span = extras.at[multiword], extras.span[multiword].astype(np.int64)
-    first = np.ones(corpus.words, bool)
+    forms = extras.codes[multiword, list(corpus.columns).index("form")]
+    return extras.at[multiword], extras.span[multiword].astype(np.int64), forms
+
+
+def multiword_tokens(corpus: Corpus) -> tuple[NDArray[np.bool_], Indices]:
+    """Flag the words that begin a token; also return the words of multiword tokens."""
+    at, span, _ = multiword_spans(corpus)
     inside = np.repeat(at, span) + np.arange(span.sum()) - np.repeat(np.cumsum(span) - span, span)
-    in_multiword = np.zeros(corpus.words, bool)
-    in_multiword[inside] = True
+    first = np.ones(corpus.words, bool)
     first[inside] = False
     first[at] = True
+    return first, inside
+
+
+def surface(corpus: Corpus) -> Surface:
+    """Find the text of a corpus, and the positions in it."""
+    form = corpus.column("form")
+    stripped = [without_spaces(string) for string in form.vocabulary.strings]
+    lengths = np.array([len(string) for string in stripped], np.int64)
+    at, span, token_forms = multiword_spans(corpus)
+    first, inside = multiword_tokens(corpus)
+    in_multiword = np.zeros(corpus.words, bool)
+    in_multiword[inside] = True
     codes = form.codes.copy()
-    if len(at):
-        codes[at] = extras.codes[multiword, list(corpus.columns).index("form")]
+    codes[at] = token_forms
     word_lengths = np.where(first, lengths[codes], 0)
     ends = np.cumsum(word_lengths)
     starts = ends - word_lengths
@@ -194,19 +207,16 @@ class Pair:
         return flags
 
     def equal(self, column: str, key: Callable[[str], object] | None = None) -> Flags:
-        """Return for aligned words whether a column, or a key of it, is equal."""
-        if key is not None:
-            gold, predicted = self.keys(column, key)
-            return np.asarray(self.at_gold(gold) == self.at_predicted(predicted))
-        gold_column, predicted_column = self.gold.column(column), self.predicted.column(column)
-        renumbered = gold_column.vocabulary.codes_of(predicted_column.vocabulary)[predicted_column.codes]
-        return np.asarray(self.at_gold(gold_column.codes) == self.at_predicted(renumbered))
-
-    def keys(self, column: str, key: Callable[[str], object]) -> tuple[Codes, Codes]:
-        """Return the keys of a column of both corpora as numbers, equal keys by the same number."""
-        gold, predicted = self.gold.column(column), self.predicted.column(column)
-        of_gold, of_predicted = shared_keys(gold.vocabulary, predicted.vocabulary, key)
-        return of_gold[gold.codes], of_predicted[predicted.codes]
+        """Return for aligned words whether a column, or a key of it, is equal; computed once."""
+        if (column, key) not in self._memory:
+            gold, predicted = self.gold.column(column), self.predicted.column(column)
+            if key is None:
+                codes, others = gold.codes, gold.vocabulary.codes_of(predicted.vocabulary)
+            else:
+                keys, others = shared_keys(gold.vocabulary, predicted.vocabulary, key)
+                codes = keys[gold.codes]
+            self._memory[column, key] = np.asarray(self.at_gold(codes) == self.at_predicted(others[predicted.codes]))
+        return cast(Flags, self._memory[column, key])
 
     @cached_property
     def heads_equal(self) -> Flags:
@@ -217,13 +227,6 @@ class Pair:
         predicted_head = self.predicted.head_words[self.predicted_words]
         both_roots = (gold_head < 0) & (predicted_head < 0)
         return np.asarray(both_roots | ((gold_head >= 0) & (self.gold_of_predicted[predicted_head] == gold_head)))
-
-    def require_same_words(self, metric: str) -> None:
-        """Raise unless both corpora have the same words."""
-        if not self.same_words:
-            raise InputError(
-                f"{self.predicted.name}: other words than {self.gold.name}; {metric} expected the gold words"
-            )
 
 
 def align(
@@ -266,15 +269,10 @@ def _same_tokens(gold: Corpus, predicted: Corpus) -> bool:
     renumber = forms.vocabulary.codes_of(others.vocabulary)
     if not np.array_equal(forms.codes, renumber[others.codes]):
         return False
-    sides = []
-    for corpus in (gold, predicted):
-        multiword = corpus.extras.span > 0
-        codes = corpus.extras.codes[multiword, list(corpus.columns).index("form")]
-        sides.append((corpus.extras.at[multiword], corpus.extras.span[multiword], codes))
-    (at, span, form), (other_at, other_span, other_form) = sides
-    return (
-        np.array_equal(at, other_at) and np.array_equal(span, other_span) and np.array_equal(form, renumber[other_form])
-    )
+    (at, span, token_forms), (other_at, other_span, other_forms) = multiword_spans(gold), multiword_spans(predicted)
+    if not (np.array_equal(at, other_at) and np.array_equal(span, other_span)):
+        return False
+    return np.array_equal(token_forms, renumber[other_forms])
 
 
 def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:

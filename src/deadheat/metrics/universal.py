@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +11,8 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import CorpusError, Fault, InputError
-from deadheat.metrics.metric import FIELDS, METRICS, Counts, Metric, f1
-from deadheat.metrics.pair import Flags, Pair, Surface
+from deadheat.metrics.metric import FIELDS, METRICS, Counts, Metric, f1, register
+from deadheat.metrics.pair import Flags, Pair, Surface, multiword_tokens
 
 CONTENT = frozenset(
     "nsubj obj iobj csubj ccomp xcomp obl vocative expl dislocated advcl advmod discourse nmod appos nummod acl amod "
@@ -43,66 +41,50 @@ def universal_features(feats: str) -> str:
     return "|".join(sorted(kept))
 
 
-@dataclass(frozen=True, eq=False)
-class Words:
-    """Which aligned words are right in which respect, and which words are content words."""
+def attached(pair: Pair) -> Flags:
+    """Flag aligned words with the right head and main relation."""
+    return pair.heads_equal & pair.equal("deprel", main_label)
 
-    pair: Pair
 
-    @cached_property
-    def upos(self) -> Flags:
-        return self.pair.equal("upos")
+def tagged(pair: Pair) -> Flags:
+    """Flag aligned words with the right universal tag and features."""
+    return pair.equal("upos") & pair.equal("feats", universal_features)
 
-    @cached_property
-    def xpos(self) -> Flags:
-        return self.pair.equal("xpos")
 
-    @cached_property
-    def feats(self) -> Flags:
-        return self.pair.equal("feats", universal_features)
+def lemmatized(pair: Pair) -> Flags:
+    """Flag aligned words with the right lemma; any lemma is right where gold has none."""
+    lemmas = pair.gold.column("lemma")
+    return np.asarray(pair.equal("lemma") | (pair.at_gold(lemmas.codes) == lemmas.vocabulary.find("_")))
 
-    @cached_property
-    def lemma(self) -> Flags:
-        """Right if equal, or if gold has no lemma."""
-        codes, vocabulary = self.pair.gold.column("lemma").codes, self.pair.gold.column("lemma").vocabulary
-        return np.asarray(self.pair.equal("lemma") | (self.pair.at_gold(codes) == vocabulary.find("_")))
 
-    @cached_property
-    def label(self) -> Flags:
-        return self.pair.equal("deprel", main_label)
+def relation_in(pair: Pair, labels: frozenset[str]) -> tuple[Flags, Flags]:
+    """Flag gold and predicted words with one of these main relations."""
+    sides = pair.gold, pair.predicted
+    gold, predicted = (side.column("deprel").which(lambda label: main_label(label) in labels) for side in sides)
+    return gold, predicted
 
-    @cached_property
-    def attached(self) -> Flags:
-        return self.pair.heads_equal & self.label
 
-    def relation_in(self, labels: frozenset[str]) -> tuple[Flags, Flags]:
-        """Flag gold and predicted words with one of these main relations."""
-        columns = self.pair.gold.column("deprel"), self.pair.predicted.column("deprel")
-        gold, predicted = (c.vocabulary.which(lambda r: main_label(r) in labels)[c.codes] for c in columns)
-        return gold, predicted
+def content_words(pair: Pair) -> tuple[Flags, Flags]:
+    """Flag gold and predicted content words."""
+    return relation_in(pair, CONTENT)
 
-    @cached_property
-    def content(self) -> tuple[Flags, Flags]:
-        return self.relation_in(CONTENT)
 
-    @cached_property
-    def children_right(self) -> Flags:
-        """For aligned words, whether both have the same function words with the same relation, tag and features.
+def children_right(pair: Pair) -> Flags:
+    """Flag aligned words that have the same function words with the same relation, tag and features.
 
-        A function word that differs makes both its gold parent and its predicted parent wrong.
-        """
-        pair = self.pair
-        right = self.attached & self.upos & self.feats
-        wrong_parents = []
-        sides = ((pair.gold, pair.gold_words), (pair.predicted, pair.predicted_words))
-        for (corpus, aligned), functional in zip(sides, self.relation_in(FUNCTIONAL), strict=True):
-            wrong = functional.copy()
-            wrong[aligned] &= ~right
-            parents = corpus.head_words[wrong]
-            bad = np.zeros(corpus.words, bool)
-            bad[parents[parents >= 0]] = True
-            wrong_parents.append(bad[aligned])
-        return ~(wrong_parents[0] | wrong_parents[1])
+    A function word that differs makes both its gold parent and its predicted parent wrong.
+    """
+    right = attached(pair) & tagged(pair)
+    parents_right = np.ones(len(right), bool)
+    sides = ((pair.gold, pair.gold_words), (pair.predicted, pair.predicted_words))
+    for (corpus, aligned), functional in zip(sides, relation_in(pair, FUNCTIONAL), strict=True):
+        wrong = functional.copy()
+        wrong[aligned] &= ~right
+        parents = corpus.head_words[wrong]
+        bad = np.zeros(corpus.words, bool)
+        bad[parents[parents >= 0]] = True
+        parents_right &= ~bad[aligned]
+    return parents_right
 
 
 def word_totals(pair: Pair) -> Counts:
@@ -127,30 +109,27 @@ def aligned_counts(pair: Pair, right: Flags, within: tuple[Flags, Flags] | None 
     return np.stack([correct, total, units.of_predicted(predicted), aligned], axis=1)
 
 
-def _word_metric(name: str, label: str, compares: str, description: str, right: Callable[[Words], Flags]) -> None:
-    def maker() -> Metric:
-        def counts(pair: Pair) -> Counts:
-            words = pair.once(Words)
-            return aligned_counts(pair, right(words), words.content if name in CONTENT_METRICS else None)
+def _word_metric(name: str, label: str, compares: str, description: str, right: Callable[[Pair], Flags]) -> None:
+    def counts(pair: Pair) -> Counts:
+        return aligned_counts(pair, right(pair), pair.once(content_words) if name in CONTENT_METRICS else None)
 
-        return Metric(f"{name}.v1", label, counts, f1, ALIGNED_FIELDS, compares)
-
-    maker.__doc__ = description
-    METRICS.add(f"{name}.v1")(maker)
+    register(description, Metric(f"{name}.v1", label, counts, f1, ALIGNED_FIELDS, compares))
 
 
 # fmt: off
 for _metric in (
-    ("upos", "UPOS", "upos", "Universal tag.", lambda w: w.upos),
-    ("xpos", "XPOS", "xpos", "Language-specific tag.", lambda w: w.xpos),
-    ("ufeats", "UFeats", "feats", "The 21 universal features.", lambda w: w.feats),
-    ("alltags", "AllTags", "upos", "UPOS, XPOS and universal features.", lambda w: w.upos & w.xpos & w.feats),
-    ("lemmas", "Lemmas", "lemma", "Lemma; any lemma is right where gold has none.", lambda w: w.lemma),
-    ("uas", "UAS", "head", "Head.", lambda w: w.pair.heads_equal),
-    ("clas", "CLAS", "tree", "Head and relation of content words.", lambda w: w.attached),
+    ("upos", "UPOS", "upos", "Universal tag.", lambda pair: pair.equal("upos")),
+    ("xpos", "XPOS", "xpos", "Language-specific tag.", lambda pair: pair.equal("xpos")),
+    ("ufeats", "UFeats", "feats", "The 21 universal features.", lambda pair: pair.equal("feats", universal_features)),
+    ("alltags", "AllTags", "upos", "UPOS, XPOS and universal features.",
+     lambda pair: tagged(pair) & pair.equal("xpos")),
+    ("lemmas", "Lemmas", "lemma", "Lemma; any lemma is right where gold has none.", lemmatized),
+    ("uas", "UAS", "head", "Head.", lambda pair: pair.heads_equal),
+    ("clas", "CLAS", "tree", "Head and relation of content words.", attached),
     ("mlas", "MLAS", "tree", "Head, relation, tag, features and function words of content words.",
-     lambda w: w.attached & w.upos & w.feats & w.children_right),
-    ("blex", "BLEX", "tree", "Head, relation and lemma of content words.", lambda w: w.attached & w.lemma),
+     lambda pair: attached(pair) & tagged(pair) & children_right(pair)),
+    ("blex", "BLEX", "tree", "Head, relation and lemma of content words.",
+     lambda pair: attached(pair) & lemmatized(pair)),
 ):
     _word_metric(*_metric)
 # fmt: on
@@ -161,9 +140,7 @@ def las(*, subtypes: bool = False) -> Metric:
     """Head and relation, including punctuation; relations without subtypes unless `subtypes=True`."""
 
     def counts(pair: Pair) -> Counts:
-        words = pair.once(Words)
-        label = pair.equal("deprel") if subtypes else words.label
-        return aligned_counts(pair, pair.heads_equal & label)
+        return aligned_counts(pair, pair.heads_equal & pair.equal("deprel", None if subtypes else main_label))
 
     label = "LAS (full labels)" if subtypes else "LAS"
     return Metric("las.v1", label, counts, f1, ALIGNED_FIELDS, "tree")
@@ -172,9 +149,11 @@ def las(*, subtypes: bool = False) -> Metric:
 @METRICS.add("words.v1")
 def words() -> Metric:
     """Words that are aligned."""
-    return Metric(
-        "words.v1", "Words", lambda pair: aligned_counts(pair, np.ones(len(pair.gold_words), bool))[:, :3], f1
-    )
+
+    def counts(pair: Pair) -> Counts:
+        return aligned_counts(pair, np.ones(len(pair.gold_words), bool))[:, :3]
+
+    return Metric("words.v1", "Words", counts, f1)
 
 
 @METRICS.add("tokens.v1")
@@ -182,13 +161,10 @@ def tokens() -> Metric:
     """Tokens with the same span: multiword tokens, and words outside of them."""
 
     def counts(pair: Pair) -> Counts:
-        units = pair.units
         if pair.surfaces is None:
-            return np.stack([_tokens_in_units(pair)] * 3, axis=1)
-        gold, predicted = pair.surfaces
-        spans = [_spans(side.token_starts, side.token_ends) for side in (gold, predicted)]
-        limits = [side.starts[first] for side, first in ((gold, units.gold), (predicted, units.predicted))]
-        return _span_counts(spans, [side.token_starts for side in (gold, predicted)], limits)
+            first, _ = multiword_tokens(pair.gold)
+            return np.stack([pair.units.of_gold(first)] * 3, axis=1)
+        return _span_counts(pair, pair.surfaces, [(side.token_starts, side.token_ends) for side in pair.surfaces])
 
     return Metric("tokens.v1", "Tokens", counts, f1)
 
@@ -198,47 +174,26 @@ def sentences() -> Metric:
     """Sentences with the same span."""
 
     def counts(pair: Pair) -> Counts:
-        units = pair.units
-        if units.name == "token":
+        if pair.units.name == "token":
             raise InputError("sentences.v1: units are tokens; expected sentences or documents as units")
         if pair.surfaces is None:
-            every = np.diff(units.gold_sentences, append=pair.gold.sentences)
-            return np.stack([every] * 3, axis=1)
-        sides: tuple[Surface, Surface] = pair.surfaces
-        spans = [_spans(side.sentence_starts, side.sentence_ends) for side in sides]
-        limits = [side.starts[first] for side, first in zip(sides, (units.gold, units.predicted), strict=True)]
-        return _span_counts(spans, [side.sentence_starts for side in sides], limits)
+            return np.stack([np.diff(pair.units.gold_sentences, append=pair.gold.sentences)] * 3, axis=1)
+        return _span_counts(pair, pair.surfaces, [(side.sentence_starts, side.sentence_ends) for side in pair.surfaces])
 
     return Metric("sentences.v1", "Sentences", counts, f1)
 
 
-def _tokens_in_units(pair: Pair) -> NDArray[np.int64]:
-    """Count tokens per unit; a multiword token belongs to the unit of its first word."""
-    starts = np.ones(pair.gold.words, np.int64)
-    extras = pair.gold.extras
-    multiword = extras.span > 0
-    at, rest = extras.at[multiword] + 1, extras.span[multiword] - 1
-    starts[np.repeat(at, rest) + np.arange(rest.sum()) - np.repeat(np.cumsum(rest) - rest, rest)] = 0
-    return pair.units.of_gold(starts)
-
-
-def _spans(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Encode start and end as one number."""
-    return (starts << 32) | ends
-
-
-def _span_counts(
-    spans: list[NDArray[np.int64]], starts: list[NDArray[np.int64]], limits: list[NDArray[np.int64]]
-) -> Counts:
-    gold_units, predicted_units = (
-        np.searchsorted(limit, start, side="right") - 1 for limit, start in zip(limits, starts, strict=True)
+def _span_counts(pair: Pair, sides: tuple[Surface, Surface], bounds: Sequence[tuple[Indices, Indices]]) -> Counts:
+    """Count spans per unit, from the starts and ends of gold and predicted ones."""
+    firsts = pair.units.gold, pair.units.predicted
+    gold, predicted = (
+        np.searchsorted(side.starts[first], starts, side="right") - 1
+        for side, first, (starts, _) in zip(sides, firsts, bounds, strict=True)
     )
+    spans = [(starts << 32) | ends for starts, ends in bounds]  # start and end as one number
     same = np.isin(spans[0], spans[1])
-    size = len(limits[0])
-    correct, gold, predicted = (
-        np.bincount(which, minlength=size) for which in (gold_units[same], gold_units, predicted_units)
-    )
-    return np.stack([correct, gold, predicted], axis=1).astype(np.int64)
+    columns = [np.bincount(units, minlength=len(pair.units)) for units in (gold[same], gold, predicted)]
+    return np.stack(columns, axis=1).astype(np.int64)
 
 
 # The official evaluator counts every pair of equal edges, so an edge that a system writes three times is right three
