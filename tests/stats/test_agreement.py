@@ -121,14 +121,12 @@ def test_the_groups_disagreed_on_most_come_first() -> None:
     # By hand, with 4 labels a pair of words: 2 of each, both words differ: 1 - 1 / (8/12); 3 and 1, one differs:
     # 1 - (1/2) / (6/12); 2, 1 and 1, one differs: 1 - (1/2) / (10/12).
     offsets = [0, 3, 5, 7, 9, 11]
-    alphas = alpha_by_group(labels, offsets).alpha_G
-    assert alphas == pytest.approx([1, -0.5, 0, -0.5, 0.4])
-    found = lowest_agreement(labels, offsets)
-    assert [each.group for each in found] == [1, 3, 2, 4]
-    assert [each.disagreeing for each in found] == [2, 2, 1, 1]
-    assert lowest_agreement(labels, offsets, count=1) == found[:1]
-    assert str(found[2]) == "group 2: alpha 0.0000, 1 of 2 items disagreed on"
-    assert (found[0].group, found[0].compared, found[0].disagreeing) == (1, 2, 2)
+    groups = alpha_by_group(labels, offsets)
+    assert groups.alpha_G == pytest.approx([1, -0.5, 0, -0.5, 0.4])
+    assert (groups.compared_G.tolist(), groups.disagreeing_G.tolist()) == ([3, 2, 2, 2, 2], [0, 2, 1, 2, 1])
+    lowest = lowest_agreement(labels, offsets)
+    assert lowest == [(group, groups.alpha_G[group]) for group in (1, 3, 2, 4)]
+    assert lowest_agreement(labels, offsets, count=1) == lowest[:1]
 
 
 def test_of_groups_with_the_same_alpha_the_one_with_more_disagreement_comes_first() -> None:
@@ -136,7 +134,7 @@ def test_of_groups_with_the_same_alpha_the_one_with_more_disagreement_comes_firs
     labels = [[0, 2, 3], [1, 4, 5]]
     found = alpha_by_group(labels, [0, 1, 3])
     assert found.alpha_G.tolist() == [0, 0]
-    assert [each.group for each in lowest_agreement(labels, [0, 1, 3])] == [1, 0]
+    assert [group for group, _ in lowest_agreement(labels, [0, 1, 3])] == [1, 0]
 
 
 @given(grouped(), st.integers(1, 4))
@@ -145,7 +143,7 @@ def test_the_lowest_are_those_of_sorting_all(given_: tuple[np.ndarray, list[int]
     found = alpha_by_group(labels, offsets)
     rows = zip(found.alpha_G.round(12).tolist(), (-found.disagreeing_G).tolist(), range(len(offsets)), strict=False)
     expected = sorted(row for row in rows if row[1])[:count]
-    assert [each.group for each in lowest_agreement(labels, offsets, count=count)] == [row[2] for row in expected]
+    assert [group for group, _ in lowest_agreement(labels, offsets, count=count)] == [row[2] for row in expected]
 
 
 def test_an_oracle_is_right_where_any_system_is() -> None:

@@ -52,19 +52,6 @@ class GroupAgreement:
     disagreeing_G: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupAlpha:
-    """The agreement on one group of items; groups are numbered from 0."""
-
-    group: int
-    alpha: float
-    compared: int
-    disagreeing: int
-
-    def __str__(self) -> str:
-        return f"group {self.group}: alpha {self.alpha:.4f}, {self.disagreeing} of {self.compared} items disagreed on"
-
-
 def alpha(labels_SN: ArrayLike) -> Agreement:
     """Return Krippendorff's alpha of nominal labels.
 
@@ -98,17 +85,15 @@ def alpha_by_group(labels_SN: ArrayLike, offsets: ArrayLike) -> GroupAgreement:
     return GroupAgreement(alphas, counts[:, 2].copy(), counts[:, 3].copy())
 
 
-def lowest_agreement(labels_SN: ArrayLike, offsets: ArrayLike, *, count: int = 5) -> tuple[GroupAlpha, ...]:
-    """Return the groups with disagreement, by increasing alpha, then by decreasing number of disagreeing items."""
+def lowest_agreement(labels_SN: ArrayLike, offsets: ArrayLike, *, count: int = 5) -> list[tuple[int, float]]:
+    """Return the groups with disagreement and their alpha, the lowest first, then those with most disagreeing items."""
     if count < 1:
         raise InputError(f"lowest_agreement: count {count}; expected at least 1")
     groups = alpha_by_group(labels_SN, offsets)
     # Equal fractions may differ in the last bits, which would hide the second criterion.
     order = np.lexsort([-groups.disagreeing_G, np.round(groups.alpha_G, 12)])
     order = order[groups.disagreeing_G[order] > 0][:count]
-    columns = (groups.alpha_G, groups.compared_G, groups.disagreeing_G)
-    rows = zip(order.tolist(), *(column[order].tolist() for column in columns), strict=True)
-    return tuple(GroupAlpha(*row) for row in rows)
+    return list(zip(order.tolist(), groups.alpha_G[order].tolist(), strict=True))
 
 
 def oracle(correct_SN: ArrayLike) -> NDArray[np.bool_]:

@@ -35,19 +35,20 @@ class Interval:
         return f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:.10g} % {self.method})"
 
 
-def normal_quantile(probability: float) -> float:
-    """Return the standard normal quantile by bisection, exact to the last bits."""
-    if probability > 0.5:  # the lower tail is more precise
-        return -normal_quantile(1 - probability)
-    low, high = -40.0, 40.0
+def bisect(is_below: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the number at which a condition turns false, exact to the last bits."""
     while True:
         middle = (low + high) / 2
         if middle in (low, high):
             return middle
-        if normal_cdf(middle) < probability:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+
+
+def normal_quantile(probability: float) -> float:
+    """Return the standard normal quantile."""
+    if probability > 0.5:  # the lower tail is more precise
+        return -normal_quantile(1 - probability)
+    return bisect(lambda z: normal_cdf(z) < probability, -40.0, 40.0)
 
 
 def normal_cdf(z: float) -> float:

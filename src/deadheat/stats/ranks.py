@@ -19,6 +19,7 @@ from deadheat.stats.agreement import doubled_ranks
 from deadheat.stats.checks import Values, check_alpha, distinct_names
 from deadheat.stats.corrections import holm
 from deadheat.stats.differences import paired_differences, signed_rank_rows
+from deadheat.stats.intervals import bisect
 
 MISSING = ("refuse", "drop")
 MAX_CLIQUES = 1000
@@ -248,16 +249,8 @@ def studentized_range_tail(quantiles: ArrayLike, groups: int) -> Values:
 
 @cache
 def studentized_range_quantile(alpha: float, groups: int) -> float:
-    """Return the upper alpha quantile of the range of standard normal variables, by bisection."""
-    low, high = 0.0, 80.0
-    while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        if studentized_range_tail(middle, groups) > alpha:
-            low = middle
-        else:
-            high = middle
+    """Return the upper alpha quantile of the range of standard normal variables."""
+    return bisect(lambda q: bool(studentized_range_tail(q, groups) > alpha), 0.0, 80.0)
 
 
 def average_ranks(scores_SD: Values) -> Values:

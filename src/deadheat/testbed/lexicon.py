@@ -141,66 +141,56 @@ def _new_endings(language: Language, rng: Rng) -> Iterator[str]:
             yield ending
 
 
-class FunctionWords(NamedTuple):
-    """A closed class: its size and common features."""
+class WordClass(NamedTuple):
+    """A closed class and its size, or an open class, its share of the lexicon, and the class that lends it words."""
 
-    size: int
+    size: float
     upos: str
     paradigm: str = ""
     inherent: Features = ()
-
-
-class ContentWords(NamedTuple):
-    """An open class: its share of the lexicon, and the class with which it shares some words."""
-
-    share: float
-    upos: str
-    paradigm: str
     lender: str = ""
 
 
-FUNCTION_WORDS: Mapping[str, FunctionWords] = {
-    "adposition": FunctionWords(14, "ADP"),
-    "definite": FunctionWords(1, "DET", "adjective", ("Definite=Def", "PronType=Art")),
-    "indefinite": FunctionWords(1, "DET", "adjective", ("Definite=Ind", "PronType=Art")),
-    "demonstrative": FunctionWords(2, "DET", "adjective", ("PronType=Dem",)),
-    "quantifier": FunctionWords(5, "DET", "adjective", ("PronType=Ind",)),
-    "possessive": FunctionWords(3, "DET", "adjective", ("Poss=Yes", "PronType=Prs")),
-    "first person": FunctionWords(1, "PRON", "pronoun", ("Person=1", "PronType=Prs")),
-    "second person": FunctionWords(1, "PRON", "pronoun", ("Person=2", "PronType=Prs")),
-    "third person": FunctionWords(1, "PRON", "pronoun", ("Person=3", "PronType=Prs")),
-    "relative": FunctionWords(1, "PRON", "pronoun", ("PronType=Rel",)),
-    "indefinite pronoun": FunctionWords(4, "PRON", "pronoun", ("PronType=Ind",)),
-    "coordinator": FunctionWords(3, "CCONJ"),
-    "subordinator": FunctionWords(8, "SCONJ"),
-    "complementizer": FunctionWords(2, "SCONJ"),
-    "infinitive": FunctionWords(1, "PART"),
-    "negation": FunctionWords(1, "PART", "", ("Polarity=Neg",)),
-    "copula": FunctionWords(1, "AUX", "verb"),
-    "perfect": FunctionWords(1, "AUX", "verb"),
-    "modal": FunctionWords(4, "AUX", "verb"),
-    "passive": FunctionWords(1, "AUX", "verb"),
-    "degree": FunctionWords(5, "ADV"),
-    "question": FunctionWords(4, "ADV", "", ("PronType=Int",)),
-    "interjection": FunctionWords(8, "INTJ"),
-    "numeral": FunctionWords(12, "NUM", "", ("NumType=Card",)),
+FUNCTION_WORDS: Mapping[str, WordClass] = {
+    "adposition": WordClass(14, "ADP"),
+    "definite": WordClass(1, "DET", "adjective", ("Definite=Def", "PronType=Art")),
+    "indefinite": WordClass(1, "DET", "adjective", ("Definite=Ind", "PronType=Art")),
+    "demonstrative": WordClass(2, "DET", "adjective", ("PronType=Dem",)),
+    "quantifier": WordClass(5, "DET", "adjective", ("PronType=Ind",)),
+    "possessive": WordClass(3, "DET", "adjective", ("Poss=Yes", "PronType=Prs")),
+    "first person": WordClass(1, "PRON", "pronoun", ("Person=1", "PronType=Prs")),
+    "second person": WordClass(1, "PRON", "pronoun", ("Person=2", "PronType=Prs")),
+    "third person": WordClass(1, "PRON", "pronoun", ("Person=3", "PronType=Prs")),
+    "relative": WordClass(1, "PRON", "pronoun", ("PronType=Rel",)),
+    "indefinite pronoun": WordClass(4, "PRON", "pronoun", ("PronType=Ind",)),
+    "coordinator": WordClass(3, "CCONJ"),
+    "subordinator": WordClass(8, "SCONJ"),
+    "complementizer": WordClass(2, "SCONJ"),
+    "infinitive": WordClass(1, "PART"),
+    "negation": WordClass(1, "PART", "", ("Polarity=Neg",)),
+    "copula": WordClass(1, "AUX", "verb"),
+    "perfect": WordClass(1, "AUX", "verb"),
+    "modal": WordClass(4, "AUX", "verb"),
+    "passive": WordClass(1, "AUX", "verb"),
+    "degree": WordClass(5, "ADV"),
+    "question": WordClass(4, "ADV", "", ("PronType=Int",)),
+    "interjection": WordClass(8, "INTJ"),
+    "numeral": WordClass(12, "NUM", "", ("NumType=Card",)),
 }
 
-CONTENT_WORDS: Mapping[str, ContentWords] = {
-    "noun": ContentWords(0.38, "NOUN", "noun"),
-    "name": ContentWords(0.25, "PROPN", "noun", lender="noun"),
-    "time": ContentWords(0.005, "NOUN", "noun"),
-    "transitive": ContentWords(0.08, "VERB", "verb", lender="noun"),
-    "intransitive": ContentWords(0.06, "VERB", "verb", lender="noun"),
-    "ditransitive": ContentWords(0.01, "VERB", "verb", lender="noun"),
-    "saying": ContentWords(0.01, "VERB", "verb", lender="noun"),
-    "wanting": ContentWords(0.01, "VERB", "verb", lender="noun"),
-    "adjective": ContentWords(0.15, "ADJ", "adjective", lender="noun"),
-    "adverb": ContentWords(0.045, "ADV", "", lender="adjective"),
-    "foreign": ContentWords(0.01, "X", ""),
+CONTENT_WORDS: Mapping[str, WordClass] = {
+    "noun": WordClass(0.38, "NOUN", "noun"),
+    "name": WordClass(0.25, "PROPN", "noun", lender="noun"),
+    "time": WordClass(0.005, "NOUN", "noun"),
+    "transitive": WordClass(0.08, "VERB", "verb", lender="noun"),
+    "intransitive": WordClass(0.06, "VERB", "verb", lender="noun"),
+    "ditransitive": WordClass(0.01, "VERB", "verb", lender="noun"),
+    "saying": WordClass(0.01, "VERB", "verb", lender="noun"),
+    "wanting": WordClass(0.01, "VERB", "verb", lender="noun"),
+    "adjective": WordClass(0.15, "ADJ", "adjective", ("Degree=Pos",), lender="noun"),
+    "adverb": WordClass(0.045, "ADV", "", lender="adjective"),
+    "foreign": WordClass(0.01, "X", "", ("Foreign=Yes",)),
 }
-
-INHERENT: Mapping[str, Features] = {"ADJ": ("Degree=Pos",), "X": ("Foreign=Yes",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,27 +210,27 @@ def lexicon(language: Language) -> Lexicon:
     words: dict[str, Weighted[Lexeme]] = {}
     topical: dict[str, list[Weighted[Lexeme]]] = {}
     lent: list[str] = []
-    for name, few in FUNCTION_WORDS.items():
-        stems[name] = coiner.stems(few.size, lent, syllables=1)
+    for name, closed in FUNCTION_WORDS.items():
+        stems[name] = coiner.stems(int(closed.size), lent, syllables=1)
         lent += stems[name]
-        lexemes = [Lexeme(stem, few.upos, few.paradigm, few.inherent) for stem in stems[name]]
+        lexemes = [Lexeme(stem, closed.upos, closed.paradigm, closed.inherent) for stem in stems[name]]
         words[name] = zipfian(lexemes, exponent=1.3, shift=0.3)
-    for name, many in CONTENT_WORDS.items():
-        count = max(20, round(many.share * language.lexicon))
-        stems[name] = coiner.stems(count, stems.get(many.lender, []), syllables=2)
-        lexemes = [_content(language, rng, many, stem) for stem in stems[name]]
+    for name, open_class in CONTENT_WORDS.items():
+        count = max(20, round(open_class.size * language.lexicon))
+        stems[name] = coiner.stems(count, stems.get(open_class.lender, []), syllables=2)
+        lexemes = [_content_lexeme(language, rng, open_class, stem) for stem in stems[name]]
         words[name] = zipfian(lexemes, exponent=language.zipf)
         topics = min(language.topics, count)
         topical[name] = [zipfian(lexemes[topic::topics], exponent=language.zipf) for topic in range(topics)]
     return Lexicon(words, topical)
 
 
-def _content(language: Language, rng: Rng, kind: ContentWords, stem: str) -> Lexeme:
-    if kind.paradigm == "noun":
-        gender = rng.choose(language.genders) if language.genders else ""
-        lemma = stem.capitalize() if kind.upos == "PROPN" and language.capitals else stem
-        return Lexeme(lemma, kind.upos, f"noun {gender}".rstrip(), gender=gender)
-    return Lexeme(stem, kind.upos, kind.paradigm, INHERENT.get(kind.upos, ()))
+def _content_lexeme(language: Language, rng: Rng, kind: WordClass, stem: str) -> Lexeme:
+    if kind.paradigm != "noun":
+        return Lexeme(stem, kind.upos, kind.paradigm, kind.inherent)
+    gender = rng.choose(language.genders) if language.genders else ""
+    lemma = stem.capitalize() if kind.upos == "PROPN" and language.capitals else stem
+    return Lexeme(lemma, kind.upos, f"noun {gender}".rstrip(), gender=gender)
 
 
 class Coiner:

@@ -18,11 +18,8 @@ from deadheat.testbed.rng import Rng
 FALSE_MULTIWORDS = 0.3
 
 
-class Piece(NamedTuple):
-    """A new word, and the positions of the old words in it; none for the second half of an old word."""
-
-    form: str
-    old: tuple[int, ...]
+Piece = tuple[str, tuple[int, ...]]
+"""A new word, and the positions of the old words in it; none for the second half of an old word."""
 
 
 class NewToken(NamedTuple):
@@ -35,33 +32,29 @@ class NewToken(NamedTuple):
 
 def keep_token(sentence: Sentence, token: Token, start: int) -> NewToken:
     """Keep a token; its words begin at position `start`."""
-    positions = range(start, start + token.words)
-    pieces = tuple(Piece(sentence.words[i].form, (i,)) for i in positions)
+    pieces = tuple((sentence.words[i].form, (i,)) for i in range(start, start + token.words))
     return NewToken(token.surface, token.space_after, pieces)
 
 
 def join_tokens(first: Token, second: Token, start: int) -> NewToken:
     """Join two tokens to one word, with the space between them if there was one."""
     surface = f"{first.surface} {second.surface}" if first.space_after else first.surface + second.surface
-    return NewToken(surface, second.space_after, (Piece(surface, _positions(start, first.words + second.words)),))
+    positions = tuple(range(start, start + first.words + second.words))
+    return NewToken(surface, second.space_after, ((surface, positions),))
 
 
 def cut_token(token: Token, start: int, rng: Rng, *, multiwords: bool) -> list[NewToken]:
     """Cut a token in two, or turn a multiword token into a word, or a word into a multiword token."""
-    surface, places = token.surface, _positions(start, token.words)
+    surface, positions = token.surface, tuple(range(start, start + token.words))
     if token.words > 1 and (len(surface) == 1 or rng.happens(0.5)):
-        return [NewToken(surface, token.space_after, (Piece(surface, places),))]
+        return [NewToken(surface, token.space_after, ((surface, positions),))]
     cut = surface.find(" ") if " " in surface else 1 + rng.below(len(surface) - 1)
     left, right = surface[:cut], surface[cut:].lstrip()
-    first, second = Piece(left, places[:1]), Piece(right, places[1:])
+    first, second = (left, positions[:1]), (right, positions[1:])
     if token.words == 1 and multiwords and rng.happens(FALSE_MULTIWORDS):
         return [NewToken(surface, token.space_after, (first, second))]
     spaced = left + right != surface
     return [NewToken(left, spaced, (first,)), NewToken(right, token.space_after, (second,))]
-
-
-def _positions(start: int, count: int) -> tuple[int, ...]:
-    return tuple(range(start, start + count))
 
 
 def rebuild(sentence: Sentence, tokens: Sequence[NewToken]) -> Sentence:
@@ -73,7 +66,7 @@ def rebuild(sentence: Sentence, tokens: Sequence[NewToken]) -> Sentence:
     old = sentence.words
     depth = [distance or 0 for distance in depths([word.head for word in old])]
     pieces = [piece for token in tokens for piece in token.pieces]
-    home = {position: number for number, piece in enumerate(pieces, start=1) for position in piece.old}
+    home = {position: number for number, (_, old_words) in enumerate(pieces, start=1) for position in old_words}
     words = []
     for number, (form, positions) in enumerate(pieces, start=1):
         if not positions:
@@ -112,26 +105,20 @@ def _retokenize(sentence: Sentence, errors: float, rng: Rng, *, multiwords: bool
     starts = [0, *accumulate(token.words for token in tokens)]
     i = 0
     while i < len(tokens):
-        token, start = tokens[i], starts[i]
-        follows = i + 1 < len(tokens)
-        takes_next = False
-        if not lost[i]:
-            new_tokens.append(keep_token(sentence, token, start))
-        elif follows and lost[i + 1] and not token.space_after:
-            takes_next = True
-        elif token.words > 1 or len(token.surface) > 1:
+        token, start, follows = tokens[i], starts[i], i + 1 < len(tokens)
+        joins = lost[i] and follows and lost[i + 1] and not token.space_after
+        cuts = lost[i] and not joins and (token.words > 1 or len(token.surface) > 1)
+        takes_neighbour = lost[i] and not joins and not cuts and rng.happens(0.5)
+        if cuts:
             new_tokens += cut_token(token, start, rng, multiwords=multiwords)
-        elif not rng.happens(0.5):
-            new_tokens.append(keep_token(sentence, token, start))
-        elif i and not lost[i - 1]:
+        elif takes_neighbour and i and not lost[i - 1]:
             new_tokens[-1] = join_tokens(tokens[i - 1], token, starts[i - 1])
-        elif follows and not lost[i + 1]:
-            takes_next = True
+        elif joins or (takes_neighbour and follows and not lost[i + 1]):
+            new_tokens.append(join_tokens(token, tokens[i + 1], start))
+            i += 1
         else:
             new_tokens.append(keep_token(sentence, token, start))
-        if takes_next:
-            new_tokens.append(join_tokens(token, tokens[i + 1], start))
-        i += 1 + takes_next
+        i += 1
     return rebuild(sentence, new_tokens)
 
 
@@ -141,22 +128,17 @@ def _change_sentences(sentences: Sequence[Sentence], errors: float, rng: Rng) ->
     result: list[Sentence] = []
     i = 0
     while i < len(sentences):
-        sentence = sentences[i]
-        follows = i + 1 < len(sentences)
-        takes_next = False
-        if not lost[i]:
-            result.append(sentence)
-        elif follows and lost[i + 1]:
-            takes_next = True
-        elif len(sentence.tokens) > 1:
+        sentence, follows = sentences[i], i + 1 < len(sentences)
+        joins = lost[i] and follows and lost[i + 1]
+        cuts = lost[i] and not joins and len(sentence.tokens) > 1
+        if cuts:
             result += _cut(sentence, 1 + rng.below(len(sentence.tokens) - 1))
-        elif follows and rng.happens(0.5):
-            takes_next = True
+        elif joins or (lost[i] and follows and rng.happens(0.5)):
+            result += _merge(sentence, sentences[i + 1], rng)
+            i += 1
         else:
             result.append(sentence)
-        if takes_next:
-            result += _merge(sentence, sentences[i + 1], rng)
-        i += 1 + takes_next
+        i += 1
     return result
 
 
