@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks.timing import DATA, cpu, table
 from deadheat.questions.contrast import contrast
 from deadheat.ranking.contrasts import configuration_keys, paired_scores
-from deadheat.tables.runs import Runs, read_runs
+from deadheat.tables.table import Runs, read_runs
 
 RESULTS = {"ID", "Epochs", "OptimalEpoch", "Dev_F1", "Test_F1", "Max_Test_F1"}
 
@@ -15,7 +15,7 @@ def pair(runs: Runs) -> int:
     settings = [runs.codes(name)[0] for name in runs.frame.columns if name not in RESULTS | {"Embeddings"}]
     options, names = runs.codes("Embeddings")
     keys = configuration_keys(settings, len(runs))
-    return len(paired_scores(keys, options, runs.numbers("Test_F1"), options=len(names))[0])
+    return len(paired_scores(keys, options, runs.scores("Test_F1"), options=len(names))[0])
 
 
 def main() -> None:

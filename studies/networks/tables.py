@@ -19,7 +19,7 @@ from deadheat.questions.contrast import contrast
 from deadheat.questions.seeds import seeds
 from deadheat.ranking.contrasts import OptionComparison
 from deadheat.results.runs import SeedBlock
-from deadheat.tables.runs import Runs, read_runs
+from deadheat.tables.table import Runs, read_runs
 from studies.networks.collect import EXTREMES, RUNS
 from studies.networks.draw import CLASSIFIERS, FOLDER, TASKS
 

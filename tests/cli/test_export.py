@@ -14,7 +14,7 @@ import pytest
 from deadheat.study.plan.cells import FAILED, PartScores
 from deadheat.study.store import tables as exporting
 from deadheat.study.store.store import Store, open_store
-from deadheat.tables.runs import read_runs
+from deadheat.tables.table import read_runs
 from tests.cli.running import Commands
 from tests.study.store_outcomes import cell, counts, outcome
 

@@ -27,7 +27,7 @@ from deadheat.report.demo import demo_report
 from deadheat.report.report import CHAPTERS
 from deadheat.report.sources import is_page
 from deadheat.study.store.store import Store
-from deadheat.tables.runs import Runs
+from deadheat.tables.table import Runs
 from tests.pages.section_checks import column, section, texts
 from tests.questions.report_cases import CORPORA, LABEL, Made, Ran, comparison, grid, made_store
 from tests.questions.report_cases import demonstrated as demonstrated

@@ -12,7 +12,7 @@ from deadheat.questions.contrast import contrast
 from deadheat.results.format import Scale
 from deadheat.results.runs import Contrast
 from deadheat.results.verdict import State
-from deadheat.tables.runs import Runs, read_runs
+from deadheat.tables.table import Runs, read_runs
 
 # Two tasks, two sizes, two options; one configuration of `ner` lacks CRF, one has two seeds.
 RUNS = """\

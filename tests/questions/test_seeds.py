@@ -9,7 +9,7 @@ from deadheat.errors import InputError
 from deadheat.questions.seeds import seeds
 from deadheat.results.format import Scale
 from deadheat.results.verdict import State
-from deadheat.tables.runs import read_runs
+from deadheat.tables.table import read_runs
 
 RUNS = """\
 task,system,size,seed,dev,test

@@ -14,10 +14,9 @@ import polars as pl
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.questions.score_selection import ScoreSelection, SourceReport
 from deadheat.questions.size import size
-from deadheat.questions.store_report import store_report
-from deadheat.questions.stored_study import StoredStudy, read_study
+from deadheat.questions.store_report import StoredStudy, read_study, store_report
+from deadheat.questions.table_report import ScoreSelection, SourceReport
 from deadheat.results.base import from_json
 from deadheat.results.compare import Comparison
 from deadheat.results.data import LedgerReport

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deadheat.questions.run import StudyRun, run_plan
-from deadheat.questions.stored_study import StoredStudy, read_study
+from deadheat.questions.store_report import StoredStudy, read_study
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import searches_of
 from deadheat.study.store.store import Store

@@ -14,9 +14,8 @@ import pytest
 from deadheat.errors import InputError
 from deadheat.questions.compare import compare_scores
 from deadheat.questions.rank import rank
-from deadheat.questions.score_selection import SourceReport
 from deadheat.questions.seeds import seeds
-from deadheat.questions.table_report import table_report
+from deadheat.questions.table_report import SourceReport, table_report
 from deadheat.results.rank import Ranking
 from deadheat.results.runs import Seeds
 from deadheat.results.score import ScoreTable

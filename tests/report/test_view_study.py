@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from deadheat.questions.run import run_plan
-from deadheat.questions.stored_study import read_study
+from deadheat.questions.store_report import read_study
 from deadheat.questions.study import study_verdict
 from deadheat.report.html import Page, page_html
 from deadheat.report.model import DAGGER, DOUBLE_DAGGER, Verdict

@@ -14,7 +14,7 @@ from deadheat.questions.power import assumed_power
 from deadheat.questions.run import run_plan
 from deadheat.questions.size import size
 from deadheat.questions.splits import split_report
-from deadheat.questions.stored_study import read_study
+from deadheat.questions.store_report import read_study
 from deadheat.questions.table_report import table_report
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result, from_document, to_document

@@ -12,7 +12,7 @@ from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
-from deadheat.tables.runs import read_runs
+from deadheat.tables.table import read_runs
 from studies.networks import collect, draw, tables
 from studies.networks.cut import cut
 from studies.networks.draw import CLASSIFIERS, FOLDER, TASKS, Settings, Size, Task, configurations

@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
-from deadheat.tables.runs import read_runs
-from deadheat.tables.table import Table, read_table
+from deadheat.tables.table import Table, read_runs, read_table
 
 CSV = b"name,size\nen,1\nde,2\n"
 
@@ -92,7 +91,7 @@ def test_parquet_has_rows_instead_of_lines(tmp_path: Path) -> None:
     found = read_table(path)
     assert found.frame["a"].to_list() == ["x", None]
     assert found.frame["c"].to_list() == ["[1, 2]", None]
-    assert found.place(1) == f"{path}: row 2"
+    assert found.location(1) == f"{path}: row 2"
     with pytest.raises(InputError, match=r"t\.parquet: row 2: b 'nan'; expected a number"):
         found.numbers("b")
 
@@ -164,9 +163,9 @@ def test_columns_of_runs_have_types(tmp_path: Path) -> None:
     codes, values = runs.codes("rate")
     assert (codes.tolist(), values) == ([0, 1, 2], ("0.001", "", "2"))
     with pytest.raises(InputError, match=r"runs\.csv:3: late 'x'; expected a number"):
-        runs.numbers("late")
+        runs.scores("late")
     with pytest.raises(InputError, match=r"runs\.csv:3: rate is empty; expected a number"):
-        runs.numbers("rate")
+        runs.scores("rate")
 
 
 def test_runs_are_chosen_by_what_they_have(tmp_path: Path) -> None:
@@ -188,7 +187,7 @@ def test_fifty_thousand_runs_are_read(shared_data: Path) -> None:
     runs = read_runs(shared_data / "scores" / "reimers2017_runs.tsv.gz")
     assert len(runs) == 51_422
     assert runs.lines[-1] == 51_423
-    assert runs.numbers("Test_F1").mean() == pytest.approx(0.83, abs=0.05)
+    assert runs.scores("Test_F1").mean() == pytest.approx(0.83, abs=0.05)
 
 
 @pytest.mark.parametrize("command", ["score", "compare"])

@@ -20,7 +20,7 @@ from deadheat.results.runs import Contrast, ContrastBlock
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
-from deadheat.tables.runs import Path, Runs, read_runs
+from deadheat.tables.table import Path, Runs, read_runs
 
 # Words in names of columns that identify a run, or, for columns of numbers, are results of it.
 IDENTITIES = frozenset("id uuid hash seed run host date time timestamp duration seconds minutes".split())
@@ -111,7 +111,7 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     if second and second not in paired:
         expected = f"one of the settings ({', '.join(paired)})" if paired else "a table with other settings"
         raise InputError(f"{table.path}: second factor {second}; expected {expected}")
-    scores = table.numbers(score)
+    scores = table.scores(score)
     levels_N, levels = table.codes(by) if by else (np.zeros(len(table), np.int64), ("",))
     design = _Design(table, factor, tuple(paired), second, scores, levels_N, levels)
     required = {table.column(name) for name in settings}

@@ -33,8 +33,7 @@ from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
-from deadheat.tables.runs import Path, Runs, read_runs
-from deadheat.tables.table import SYSTEMS
+from deadheat.tables.table import SYSTEMS, Path, Runs, read_runs
 from deadheat.text import pluralize
 
 MAX_SYSTEMS = 100  # 4,950 pairs
@@ -97,15 +96,15 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         raise InputError(f"{resamples} resamples; expected at least 2")
     table = (runs if isinstance(runs, Runs) else read_runs(runs)).where(where)
     score, dev, by = (table.column(name) if name else "" for name in (score, dev, by))
-    guess = "" if system else table.guess(SYSTEMS, what="systems", option="--system")
+    guess = "" if system else table.find("", SYSTEMS, what="systems", option="--system")
     system = table.column(system) if system else "" if guess in (score, dev, by) else guess
     table.distinct(score=score, dev=dev, system=system, by=by)
     configured, _ = setting_columns(table, {score, dev, by, system}, ignore, settings)
     levels_N, levels = table.codes(by) if by else (np.zeros(len(table), np.int64), ("",))
     systems_N, systems = table.codes(system) if system else (np.zeros(len(table), np.int64), (ALL_RUNS,))
     arrays = _Arrays(
-        table.numbers(score),
-        table.numbers(dev) if dev else None,
+        table.scores(score),
+        table.scores(dev) if dev else None,
         systems_N,
         systems,
         configuration_keys([systems_N, *(table.codes(name)[0] for name in configured)], len(table)),

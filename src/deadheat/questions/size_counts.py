@@ -157,7 +157,7 @@ def listed_sets(path: AnyPath) -> dict[str, list[Prediction]]:
     for row, cells in enumerate(zip(*columns, strict=True)):
         empty = next((name for name, cell in zip(COLUMNS, cells, strict=True) if not cell), None)
         if empty is not None:
-            raise InputError(f"{table.place(row)}: no {empty}; expected {', '.join(COLUMNS)} in every row")
+            raise InputError(f"{table.location(row)}: no {empty}; expected {', '.join(COLUMNS)} in every row")
         name, gold, system, prediction = cells
         sets.setdefault(name, []).append(Prediction(system, str(folder / gold), str(folder / prediction)))
     return sets

@@ -1,4 +1,4 @@
-"""What a store says without its corpora: the result of the study, and what else its scores show.
+"""What a store says without its corpora: the result of its study, and what else its scores show.
 
 The tests between systems were made when the study came to its end, and are in the store. From the scores follow the
 distributions over seeds, the ranking over corpora, and how much test data would have been enough.
@@ -7,28 +7,35 @@ distributions over seeds, the ranking over corpora, and how much test data would
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD
-from deadheat.questions.score_selection import PARTS, ScoreSelection, SourceReport
 from deadheat.questions.size import study_sizes
 from deadheat.questions.size_counts import TestSet
-from deadheat.questions.stored_study import StoredStudy, read_study
+from deadheat.questions.study import scale_of, sort_systems, system_scores
+from deadheat.questions.table_report import PARTS, ScoreSelection, SourceReport
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings
-from deadheat.results.ledger import LedgerReport
-from deadheat.results.study import StudyResult
+from deadheat.results.data import LedgerReport
+from deadheat.results.search import SearchResult
+from deadheat.results.study import FailedCell, Provenance, RunOverview, StudyBlock, StudyResult, SystemRuns
 from deadheat.study.ledger.ledger import Ledger
+from deadheat.study.plan.cells import DONE, Cell
 from deadheat.study.store.store import Store
+from deadheat.text import pluralize
 
-# Beyond these there is more to compute than a page is worth pending_cells for; deadheat size has no such limits.
+# Beyond these a page is not worth the wait; deadheat size has no such limits.
 SIZE_CORPORA, SIZE_RUNS, ORDERED_SYSTEMS, SIZE_SYSTEMS = 6, 5, 8, 3
+NO_LIMIT = "deadheat size has no such limit"
+PACKAGES = ("deadheat", "python", "numpy", "scipy", "numba")
 
 
 def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> SourceReport:
@@ -83,24 +90,23 @@ def _sizes(selection: ScoreSelection, store: Store) -> SourceReport:
     first = selection.first_splits()
     few = first.filter(pl.int_range(pl.len()).over("corpus", "system") < SIZE_RUNS)
     notes = []
-    no_limit = "deadheat size has no such limit"
     if few.height < first.height:
-        notes.append(f"how much test data is enough is computed from {SIZE_RUNS} runs per system; {no_limit}")
+        notes.append(f"how much test data is enough is computed from {SIZE_RUNS} runs per system; {NO_LIMIT}")
     corpora = few.partition_by("corpus", maintain_order=True)
     counted = (_counts(selection, store, rows) for rows in corpora)
-    sets = list(islice((each for each in counted if each is not None), SIZE_CORPORA))
+    sets = list(islice((item for item in counted if item is not None), SIZE_CORPORA))
     if not sets:
         return SourceReport()
     if len(corpora) > SIZE_CORPORA:
         limit = f"how much test data is enough is computed for the first {SIZE_CORPORA} of {len(corpora):,} corpora"
-        notes.append(f"{limit}; {no_limit}")
+        notes.append(f"{limit}; {NO_LIMIT}")
     settings = SizeSettings()
-    if any(len(each.systems) > len(set(each.systems)) > ORDERED_SYSTEMS for each in sets):  # by far the slowest part
+    if any(len(item.systems) > len(set(item.systems)) > ORDERED_SYSTEMS for item in sets):  # by far the slowest part
         settings = replace(settings, aso_draws=0)
         notes.append(
             f"almost stochastic order by size of the test set is left out: more than {ORDERED_SYSTEMS} systems"
         )
-    return SourceReport(results=(study_sizes([TestSet(each) for each in sets], settings),), notes=tuple(notes))
+    return SourceReport(results=(study_sizes([TestSet(item) for item in sets], settings),), notes=tuple(notes))
 
 
 def _counts(selection: ScoreSelection, store: Store, rows: pl.DataFrame) -> CountedSet | None:
@@ -128,3 +134,151 @@ def _evaluations(ledger: Ledger, study: StudyResult) -> SourceReport:
     except InputError as error:
         return SourceReport(notes=(f"the number of evaluations of the test sets is unknown: {error}",))
     return SourceReport(results=(LedgerReport(entries),)) if entries else SourceReport()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredStudy:
+    """The result of a study, and the rows of its store that are its own, with systems under their labels."""
+
+    result: StudyResult
+    scores: pl.DataFrame = field(repr=False)  # of its systems
+    runs: pl.DataFrame = field(repr=False)  # of its systems, and of its searches under their `run_label`
+    notes: tuple[str, ...] = ()  # what is left out
+
+
+def read_study(store: Store) -> StoredStudy:
+    """Read the result of a study, and add what its cells took and were run with.
+
+    If the study was never run to its end, the result has the scores that there are, without tests.
+
+    Raises
+    ------
+    InputError
+        If the result is from a version of Deadheat that this one cannot read.
+    """
+    result, scores, runs = store.result(), store.scores(), store.runs()
+    notes: list[str] = []
+    if result is not None:  # there may be runs of other studies
+        in_plan = pl.col("key").is_in(list(result.keys))
+        searches = _search_rows(runs.filter(~in_plan), result.searches)
+        others = runs.filter(~in_plan).height - searches.height
+        scores, runs = scores.filter(in_plan), runs.filter(in_plan)
+        if others:
+            cells = f"the store has {pluralize(others, 'more cell')}, of another study or run since the end of this one"
+            notes.append(f"{cells}; they are not part of this report")
+    else:
+        keys = _unfinished_search(runs, store.study())
+        of_search = pl.col("key").is_in(keys)
+        searches = runs.filter(of_search)
+        scores, runs = scores.filter(~of_search), runs.filter(~of_search)
+        result = _unfinished(store.path.stem, scores, runs)
+        if keys:
+            networks = f"a search has {pluralize(len(keys), 'network')} so far, whose scores are not shown"
+            notes.append(f"{networks}: settings are picked when all of them are there")
+    labels = {system.name: system.label for system in result.systems}
+    runs, scores = (frame.with_columns(pl.col("system").replace(labels)) for frame in (runs, scores))
+    runs = pl.concat([runs, searches])
+    records = [store.provenance(key) for key in runs["key"]] if notes else store.provenances()
+    provenance = [_provenance(record) for at, record in enumerate(records) if record not in records[:at]]
+    result = replace(result, runs=run_overview(runs), provenance=tuple(provenance))
+    return StoredStudy(result, scores, runs, tuple(notes))
+
+
+def run_overview(runs: pl.DataFrame) -> RunOverview | None:
+    """What the cells of a store took; None if there are none."""
+    if not runs.height:
+        return None
+    done = pl.col("status") == DONE
+    rows = runs.group_by("system", maintain_order=True).agg(
+        done.sum().alias("done"),
+        (~done).sum().alias("failed"),
+        pl.col("cpu_s").filter(done).mean(),
+        pl.col("peak_mb").filter(done).max(),
+    )
+    systems = tuple(
+        SystemRuns(name, finished, failed, _number(cpu), _number(peak))
+        for name, finished, failed, cpu, peak in rows.iter_rows()
+    )
+    totals = (float(runs[name].sum()) for name in ("cpu_s", "wall_s"))
+    peak, started = _number(runs["peak_mb"].max()), runs["started"].min()
+    first = "" if started is None else str(started)[:16]
+    return RunOverview(runs.height, runs.filter(done).height, *totals, peak, first, systems)
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _provenance(record: Mapping[str, Any]) -> Provenance:
+    return Provenance(
+        str(record.get("host", "")),
+        str(record.get("user", "")),
+        str(record.get("platform", "")),
+        int(record.get("processors") or 0),
+        {name: str(record[name]) for name in PACKAGES if record.get(name)},
+        str(record.get("revision", "")),
+        bool(record.get("changed")),
+    )
+
+
+def _search_rows(runs: pl.DataFrame, searches: Sequence[SearchResult]) -> pl.DataFrame:
+    """The runs of searches, each once, under the names of these."""
+    names: dict[str, str] = {}
+    for search in reversed(searches):
+        names |= dict.fromkeys(search.keys, search.run_label)
+    rows = runs.filter(pl.col("key").is_in(list(names)))
+    return rows.with_columns(pl.col("key").replace_strict(names, return_dtype=pl.String).alias("system"))
+
+
+def _unfinished_search(runs: pl.DataFrame, text: str) -> list[str]:
+    """Keys of the networks of a search in a study that was never run to its end; `text` is the study file."""
+    try:
+        study = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return []
+    if not study.get("search"):
+        return []
+    tune = str(study.get("tune") or "auto")
+    setup = "" if tune == "auto" else Cell("", "", "", 0, 0, "", 0, tune=tune).setup
+    rows = runs.filter(pl.col("setup") != setup) if study.get("systems") else runs
+    return [str(key) for key in rows["key"]]
+
+
+def _unfinished(name: str, scores: pl.DataFrame, runs: pl.DataFrame) -> StudyResult:
+    """A study that was not run to its end: scores without tests, and cells that failed."""
+    blocks = _blocks(scores, runs)
+    failures = runs.filter(pl.col("status") != DONE).select(*FailedCell.__slots__)
+    failed = tuple(FailedCell(*row) for row in failures.iter_rows())
+    metrics = {metric: _label(metric) for block in blocks for metric in block.metrics}
+    return StudyResult(
+        name, blocks, metrics, scale=scale_of(blocks), failed=failed, finished=False, keys=tuple(runs["key"])
+    )
+
+
+def _label(metric: str) -> str:
+    try:
+        return METRICS.make(metric).label
+    except InputError:  # a metric of somebody else's
+        return metric.partition(".v")[0]
+
+
+def _blocks(scores: pl.DataFrame, runs: pl.DataFrame) -> tuple[StudyBlock, ...]:
+    seeded = scores.filter(pl.col("value").is_not_nan()).join(
+        runs.select("key", "split_seed"), on="key", how="left", maintain_order="left"
+    )
+    blocks = []
+    for group, rows in _groups(seeded, "corpus", "split", "split_seed", "part"):
+        numbers = tuple(sorted(rows["number"].unique().to_list()))
+        systems = sort_systems(
+            [
+                system_scores(system, metric, list(values.select("number", "value").iter_rows()), numbers)
+                for (metric, system), values in _groups(rows, "metric", "system")
+            ]
+        )
+        metrics = tuple(dict.fromkeys(row.metric for row in systems))
+        blocks.append(StudyBlock(*group, numbers, metrics, tuple(systems)))
+    return tuple(blocks)
+
+
+def _groups(frame: pl.DataFrame, *columns: str) -> Iterable[tuple[tuple[Any, ...], pl.DataFrame]]:
+    return frame.partition_by(*columns, as_dict=True, maintain_order=True).items()

@@ -1,32 +1,177 @@
-"""A table of scores that somebody else made: runs of systems on data sets, and what can be said of them."""
+"""Reports on scores: how much seeds and the choice of data sets matter, in a table or among the scores of a store.
+
+A report answers questions about one part, one metric and one splitting strategy for each corpus. What would be too much
+for a page is left out, and a note says so.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from deadheat.errors import InputError, NameUnknown
-from deadheat.questions.score_selection import ScoreSelection, SourceReport
+from deadheat.errors import InputError
+from deadheat.questions.compare import compare_scores
+from deadheat.questions.rank import rank
+from deadheat.questions.seeds import seeds
+from deadheat.results.base import Result
 from deadheat.results.format import Scale
 from deadheat.results.score import ScoreTable, SystemMeans
-from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Table, read_table
-from deadheat.text import join_names
+from deadheat.tables.scores import find_metric, stack_systems
+from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Runs, Table, read_table
+from deadheat.text import join_names, pluralize
 
 ALPHA = 0.05
-TEST, ONLY = "test", "all"
-SEEDS = ("seed", "run", "key", "split_seed")  # columns that may differ between runs of one system on one data set
-SIZES = ("sentences", "words")
+PARTS = ("test", "dev", "tune")  # the first that there is is shown
+TEST, ALL = PARTS[0], "all"
+STANDARD = "standard."
+FEW_CORPORA = 3
+# Beyond these a page would be long and slow to make: two systems on one corpus take 0.03 s over seeds, two systems over
+# corpora 6 ms, and a heat map of ranks grows with the square of the systems. The commands have no such limits.
+SEED_CORPORA, SEED_SYSTEMS, RANKED_SYSTEMS = 6, 8, 40
+SAMPLES = 100_000  # subsets of corpora
+PAIRS_ALONE = "p-values are corrected for their pairs alone"
+# Columns that may differ between runs of one system on one data set, or say how large the test set is.
+RUN_COLUMNS = ("seed", "run", "key", "split_seed", "sentences", "words")
 UNNAMED = "score"  # what a score is called whose table does not say
 EXPECTED = (
     f"expected columns of systems ({', '.join(SYSTEMS[:3])}, ...) and of scores ({', '.join(SCORES)}, or the one that "
     "--metric names), or data sets in the first column and a column of scores for each system"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """What a store or a table says: results, the main one first, and notes on what was left out."""
+
+    name: str = ""
+    results: tuple[Result, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __add__(self, other: SourceReport) -> SourceReport:
+        return SourceReport(self.name or other.name, self.results + other.results, self.notes + other.notes)
+
+
+def _note(note: str) -> SourceReport:
+    return SourceReport(notes=(note,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreSelection:
+    """Scores on one part by one metric: columns system, corpus, number (of the split), seed, value, and perhaps key.
+
+    `noun` is what corpora are called in notes, and `column` in results; empty where there is only one.
+    """
+
+    path: str
+    part: str
+    metric: str
+    label: str  # of the metric
+    scores: pl.DataFrame
+    noun: str = "corpora"
+    column: str = "corpus"
+
+    @classmethod
+    def of(cls, path: str, scores: pl.DataFrame, *, metric: str = "", label: str = "") -> ScoreSelection | None:
+        """Test before dev, the first metric unless one is named, the standard split before others; None without any.
+
+        Scores have the columns of `Store.scores()`; where there is also `split_seed`, splits of one seed are taken.
+        """
+        parts = scores["part"].unique().to_list()
+        part = next((name for name in (*PARTS, *sorted(parts)) if name in parts), None)
+        if part is None:
+            return None
+        rows = scores.filter(pl.col("part") == part)
+        metric = metric or rows["metric"][0]
+        rows = rows.filter((pl.col("metric") == metric) & pl.col("value").is_not_nan())
+        other = (~pl.col("split").str.starts_with(STANDARD)).alias("other")
+        strategy = [other, "split", *(["split_seed"] if "split_seed" in rows.columns else [])]
+        first_strategy = pl.struct(strategy).rank("dense").over("corpus") == 1
+        return cls(path, part, metric, label or metric, rows.filter(first_strategy))
+
+    def first_splits(self) -> pl.DataFrame:
+        """The scores on the first split of every corpus, which differ by system and seed alone."""
+        return self.scores.filter(pl.col("number") == pl.col("number").min().over("corpus"))
+
+    def over_seeds(self, alpha: float) -> SourceReport:
+        """Distributions over seeds on the first split of each corpus, of the systems that have several runs there."""
+        first = self.first_splits().with_columns(pl.len().over("corpus", "system").alias("runs"))
+        repeated = first.filter(pl.col("runs") > 1)
+        corpora = repeated["corpus"].unique(maintain_order=True).to_list()
+        if not corpora:
+            return SourceReport()
+        no_limit = "deadheat seeds has no such limit"
+        if len(corpora) > SEED_CORPORA:
+            limit = f"distributions over seeds are shown for at most {SEED_CORPORA} {self.noun}"
+            return _note(f"{limit}, and there are {len(corpora):,}; {no_limit}")
+        notes = []
+        means = repeated.group_by("system").agg(pl.col("value").mean()).sort(["value", "system"], descending=True)
+        names = means["system"].to_list()
+        if len(names) > SEED_SYSTEMS:
+            limit = f"over seeds, the {SEED_SYSTEMS} systems with the highest means of {len(names):,} are compared"
+            notes.append(f"{limit}; {PAIRS_ALONE}; {no_limit}")
+            repeated = repeated.filter(pl.col("system").is_in(names[:SEED_SYSTEMS]))
+        single = [name for name in first["system"].unique(maintain_order=True).to_list() if name not in names]
+        if single:
+            notes.append(f"no distributions over seeds of {join_names(single, limit=4)}: one run each")
+        by = [pl.col("corpus").alias(self.column)] if self.column else []
+        table = repeated.select("system", *by, score="value")
+        runs = Runs(self.path, table, np.zeros(0, np.int64))
+        result = seeds(runs, score="score", system="system", by=self.column, alpha=alpha, metric=self.label)
+        strategies = [name for name in repeated["split"].unique(maintain_order=True).to_list() if name]
+        if strategies:
+            scope = f"runs are those on the first split of each corpus ({join_names(strategies, limit=4)})"
+            result = replace(result, notes=(*result.notes, scope))
+        return SourceReport(results=(replace(result, part=self.part),), notes=tuple(notes))
+
+    def over_corpora(self, alpha: float) -> SourceReport:
+        """The ranking over corpora, where there are some, and tests over them, where there are more."""
+        table = self.means()
+        rows = list(table.values())
+        if len(rows) < 2:
+            return SourceReport()
+        common = set(rows[0]).intersection(*rows[1:])
+        if len(common) < FEW_CORPORA:
+            every = {name for row in rows for name in row}
+            if len(every) < FEW_CORPORA:
+                return SourceReport()
+            reason = f"of {len(every):,} {self.noun}, {len(common):,} have a score of every system"
+            return _note(f"no ranking over {self.noun}: {reason}; expected at least {FEW_CORPORA}")
+        averages = {name: float(np.mean([row[corpus] for corpus in sorted(common)])) for name, row in table.items()}
+        best = sorted(averages, key=lambda name: (-averages[name], name))[:RANKED_SYSTEMS]
+        notes = []
+        if len(best) < len(table):
+            limit = f"the {RANKED_SYSTEMS} systems with the highest means of {len(table):,} are ranked and compared"
+            notes.append(f"over {self.noun}, {limit}; {PAIRS_ALONE}; deadheat rank and compare have no such limit")
+        kept = {name: row for name, row in table.items() if name in best}
+        ranking = rank(kept, metric=self.label, samples=SAMPLES, missing="drop")
+        return SourceReport(results=(ranking,), notes=tuple(notes)) + self._tests(kept, len(common), alpha)
+
+    def _tests(self, table: dict[str, dict[str, float]], common: int, alpha: float) -> SourceReport:
+        """Tests over corpora, if there are enough of them for any difference to be significant."""
+        pairs = math.comb(len(table), 2)
+        if 2.0 ** (1 - common) * pairs > alpha:  # the smallest corrected p-value of the exact test
+            differences = pluralize(pairs, "difference")
+            reason = f"{common:,} are too few for any of {differences} to be significant at {alpha:g}"
+            return _note(f"no test over {self.noun}: {reason}")
+        try:
+            return SourceReport(results=(compare_scores(table, metric=self.label, missing="drop", alpha=alpha),))
+        except InputError as error:  # scores of a size that cannot be tested can still be ranked
+            return _note(f"no test over {self.noun}: {error}")
+
+    def means(self) -> dict[str, dict[str, float]]:
+        """The mean score of every system on every corpus, over seeds and over the splits on which all systems ran."""
+        systems = pl.col("system").n_unique()
+        everywhere = systems.over("corpus", "number") == systems.over("corpus")
+        means = self.scores.filter(everywhere).group_by("system", "corpus").agg(pl.col("value").mean())
+        table: dict[str, dict[str, float]] = {}
+        for system, corpus, value in means.sort("system", "corpus").iter_rows():
+            table.setdefault(system, {})[corpus] = value
+        return table
 
 
 def table_report(path: str | os.PathLike[str], *, metric: str = "") -> SourceReport:
@@ -47,24 +192,32 @@ def table_report(path: str | os.PathLike[str], *, metric: str = "") -> SourceRep
         If it is not a table of scores, or a score is not a number, with its line.
     """
     table = read_table(path)
-    system, score = table.guess(SYSTEMS, what="systems"), table.guess(SCORES, what="scores")
+    system, score = table.find("", SYSTEMS, what="systems"), table.find("", SCORES, what="scores")
     if system and not score and metric.lower() in [name.lower() for name in table.frame.columns]:
         score = table.column(metric)
     frame, column, ignored = _long(table, system, score) if system and score else _wide(table)
     metrics = frame["metric"].unique(maintain_order=True).to_list()
     if not metrics:
         raise InputError(f"{table.path}: no score in any row; expected some")
-    wanted = _metric(table, metric, metrics)
+    wanted = find_metric(table, metric, metrics)
     selection = ScoreSelection.of(table.path, frame, metric=wanted)
     assert selection is not None  # there are rows
-    parts = frame["part"].unique(maintain_order=True).to_list()
-    notes = [*_ignored(ignored), *_others("by", wanted, metrics), *_others("on", selection.part, parts)]
     if not selection.scores.height:
         raise InputError(f"{table.path}: no score by {wanted} on {selection.part}; expected some")
+    notes = []
+    if ignored:
+        noun = "column" if len(ignored) == 1 else "columns"
+        meaning = "rows that agree in system, data set and metric count as runs of one system"
+        notes.append(f"{noun} {join_names(ignored, limit=6)} ignored: {meaning}")
+    parts = frame["part"].unique(maintain_order=True).to_list()
+    for preposition, chosen, names in (("by", wanted, metrics), ("on", selection.part, parts)):
+        others = [name for name in names if name != chosen]
+        if others:
+            notes.append(f"scores are {preposition} {chosen}; the table also has {join_names(others, limit=6)}")
     by = f"{column} (data set)" if column in ("system", "score") else column
-    named = replace(selection, noun="data sets", column=by)
-    report = SourceReport(Path(path).stem, (_summary(named),), tuple(notes))
-    return report + named.over_seeds(ALPHA) + named.over_corpora(ALPHA)
+    selection = replace(selection, noun="data sets", column=by)
+    report = SourceReport(Path(path).stem, (_summary(selection),), tuple(notes))
+    return report + selection.over_seeds(ALPHA) + selection.over_corpora(ALPHA)
 
 
 def _summary(selection: ScoreSelection) -> ScoreTable:
@@ -72,108 +225,59 @@ def _summary(selection: ScoreSelection) -> ScoreTable:
     means = selection.scores.group_by("system", "corpus", maintain_order=True).agg(pl.col("value").mean(), pl.len())
     datasets = means["corpus"].unique(maintain_order=True).to_list()
     cells = {(system, corpus): (value, runs) for system, corpus, value, runs in means.iter_rows()}
-    systems = tuple(
-        SystemMeans(
-            system,
-            tuple(cells.get((system, name), (math.nan, 0))[0] for name in datasets),
-            tuple(cells.get((system, name), (math.nan, 0))[1] for name in datasets),
-        )
-        for system in means["system"].unique(maintain_order=True).to_list()
-    )
-    values = selection.scores["value"]
-    scale = Scale.of([float(values.min()), float(values.max())])  # type: ignore[arg-type]
-    table = ScoreTable(selection.metric, selection.column, tuple(datasets), systems, scale)
+    systems = []
+    for system in means["system"].unique(maintain_order=True).to_list():
+        values, runs = zip(*(cells.get((system, name), (math.nan, 0)) for name in datasets), strict=True)
+        systems.append(SystemMeans(system, values, runs))
+    scale = Scale.of(selection.scores["value"].to_list())
+    table = ScoreTable(selection.metric, selection.column, tuple(datasets), tuple(systems), scale)
     averages = {row.system: table.average(row) for row in systems}
-    ranked = sorted(
-        systems, key=lambda row: -averages[row.system] if averages[row.system] == averages[row.system] else math.inf
-    )
+    ranked = sorted(systems, key=lambda row: (math.isnan(averages[row.system]), -averages[row.system]))
     return replace(table, systems=tuple(ranked))
 
 
 def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, list[str]]:
     """One row per score; the column of data sets; columns that are ignored."""
-    dataset = table.guess(DATASETS, what="data sets")
-    metric = table.guess(METRICS, what="metrics")
-    part, split, number = (table.guess((name,), what=f"{name}s") for name in ("part", "split", "number"))
+    dataset, metric, part, split, number = (
+        table.find("", names, what=what)
+        for names, what in (
+            (DATASETS, "data sets"),
+            (METRICS, "metrics"),
+            (("part",), "parts"),
+            (("split",), "splits"),
+            (("number",), "numbers"),
+        )
+    )
     split, number = (split, number) if split and number else ("", "")
-    used = {system, score, dataset, metric, part, split, number}
-    ignored = [name for name in table.frame.columns if name not in used and name.lower() not in (*SEEDS, *SIZES)]
+
+    def texts(column: str, default: str) -> pl.Series:
+        return table.texts(column).fill_null(default) if column else table.constant(default)
+
     columns = {
-        "system": _names(table, system, "system"),
-        "corpus": _names(table, dataset, "data set") if dataset else _same(table, ONLY),
-        "metric": table.texts(metric).fill_null(UNNAMED) if metric else _same(table, _measure(score)),
-        "part": table.texts(part).fill_null(TEST) if part else _same(table, TEST),
-        "split": table.texts(split).fill_null("") if split else _same(table, ""),
+        "system": table.names(system, "system"),
+        "corpus": table.names(dataset, "data set") if dataset else table.constant(ALL),
+        "metric": texts(metric, UNNAMED if metric or score.lower() in SCORES else score),
+        "part": texts(part, TEST),
+        "split": texts(split, ""),
         "number": table.numbers(number).fill_null(0) if number else pl.repeat(0.0, table.frame.height, eager=True),
         "value": table.numbers(score, what="score"),
     }
-    frame = pl.DataFrame({name: series.alias(name) for name, series in columns.items()})
-    return frame.filter(pl.col("value").is_not_null()), dataset, ignored
-
-
-def _measure(score: str) -> str:
-    return UNNAMED if score.lower() in SCORES else score
+    used = {system, score, dataset, metric, part, split, number}
+    ignored = [name for name in table.frame.columns if name not in used and name.lower() not in RUN_COLUMNS]
+    return pl.DataFrame(columns).drop_nulls("value"), dataset, ignored
 
 
 def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str]]:
-    metric = table.guess(METRICS, what="metrics")
-    columns = [name for name in table.frame.columns if name != metric]
-    dataset, systems = columns[0], columns[1:]
+    metric = table.find("", METRICS, what="metrics")
+    dataset, *systems = (name for name in table.frame.columns if name != metric)
     if dataset.lower() in SYSTEMS:
         raise InputError(f"{table.path}: systems in rows (first column {dataset!r}), no column of scores; {EXPECTED}")
     if not systems:
         raise InputError(f"{table.path}: one column, {dataset}; {EXPECTED}")
-    if not any(_is_numeric(table.frame[name]) for name in systems):
+    if not any(table.frame[name].cast(pl.Float64, strict=False).is_not_null().any() for name in systems):
         raise InputError(f"{table.path}: no column of scores; {EXPECTED}")
-    values = [table.numbers(name, what=f"score of {name}") for name in systems]
-    names = _names(table, dataset, "data set")
-    metrics = table.texts(metric).fill_null(UNNAMED) if metric else _same(table, UNNAMED)
-    frame = pl.DataFrame(
-        {
-            "system": pl.Series(np.repeat(np.array(systems, object), table.frame.height), dtype=pl.String),
-            "corpus": pl.concat([names.alias("corpus")] * len(systems)),
-            "metric": pl.concat([metrics.alias("metric")] * len(systems)),
-            "value": pl.concat([series.alias("value") for series in values]),
-        }
-    ).with_columns(part=pl.lit(TEST), split=pl.lit(""), number=pl.lit(0.0))
-    return frame.filter(pl.col("value").is_not_null()), dataset, []
-
-
-def _is_numeric(series: pl.Series) -> bool:
-    """Whether some cell is a number; a column without any is not a column of scores."""
-    return bool(series.cast(pl.Float64, strict=False).is_not_null().any())
-
-
-def _same(table: Table, value: str) -> pl.Series:
-    return pl.Series([value]).new_from_index(0, table.frame.height)
-
-
-def _names(table: Table, column: str, kind: str) -> pl.Series:
-    """A column in which every row needs a name."""
-    texts = table.texts(column)
-    if texts.null_count():
-        row = int(texts.is_null().arg_true()[0])
-        raise InputError(f"{table.place(row)}: no {kind}; expected a name in column {column}")
-    return texts
-
-
-def _metric(table: Table, metric: str, known: Sequence[str]) -> str:
-    if not metric:
-        return known[0]
-    for name in (metric, *(name for name in known if name.lower() == metric.lower())):
-        if name in known:
-            return name
-    raise NameUnknown(f"{table.path}: metric", metric, known)
-
-
-def _others(preposition: str, chosen: str, names: Sequence[str]) -> list[str]:
-    others = [name for name in names if name != chosen]
-    return [f"scores are {preposition} {chosen}; the table also has {join_names(others, limit=6)}"] if others else []
-
-
-def _ignored(columns: Sequence[str]) -> list[str]:
-    if not columns:
-        return []
-    noun = "column" if len(columns) == 1 else "columns"
-    meaning = "rows that agree in system, data set and metric count as runs of one system"
-    return [f"{noun} {join_names(columns, limit=6)} ignored: {meaning}"]
+    scores = {name: table.numbers(name, what=f"score of {name}") for name in systems}
+    metrics = table.texts(metric).fill_null(UNNAMED) if metric else table.constant(UNNAMED)
+    rows = pl.DataFrame({"corpus": table.names(dataset, "data set"), "metric": metrics})
+    rows = rows.with_columns(part=pl.lit(TEST), split=pl.lit(""), number=pl.lit(0.0))
+    return stack_systems(rows, scores).rename({"score": "value"}).drop_nulls("value"), dataset, []

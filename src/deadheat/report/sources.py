@@ -14,7 +14,7 @@ from deadheat.study.ledger.ledger import Ledger
 from deadheat.tables.table import table_bytes
 
 if TYPE_CHECKING:
-    from deadheat.questions.score_selection import SourceReport
+    from deadheat.questions.table_report import SourceReport
 
 SQLITE = b"SQLite format 3\x00"
 START = 1 << 16  # bytes that tell what a file is

@@ -1,10 +1,11 @@
-"""Tables in CSV, TSV, JSONL or Parquet: columns of text or numbers, with line numbers."""
+"""Tables in CSV, TSV, JSONL or Parquet with line numbers, and tables of runs with typed columns."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 import os
 import pathlib
 import sys
@@ -18,36 +19,17 @@ from numpy.typing import NDArray
 from deadheat.compression import BrokenError, decompress
 from deadheat.errors import InputError, NameUnknown, reason
 
+Path = str | os.PathLike[str]
+Numbers = NDArray[np.float64]
+Lines = NDArray[np.int64]
 # Names by which columns are recognised, in any case.
 SYSTEMS = ("system", "model", "parser", "tagger", "team", "method", "classifier")
 DATASETS = ("dataset", "data set", "data_set", "treebank", "corpus", "task")
 SCORES = ("score", "value")
 METRICS = ("metric", "measure")
 SUBSETS = ("subset", "sample", "selection", "paper", "study")
-
-
-STDIN = "-"
-
-
-def table_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Read all bytes of a file or of standard input, decompressed."""
-    name = os.fspath(path)
-    try:
-        raw = sys.stdin.buffer.read() if name == STDIN else pathlib.Path(name).read_bytes()
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
-    try:
-        content = decompress(raw)
-    except BrokenError as error:
-        raise InputError(f"{name}: {error}") from error
-    return raw if content is None else content
-
-
-Path = str | os.PathLike[str]
-Numbers = NDArray[np.float64]
-Lines = NDArray[np.int64]
-NEWLINE, QUOTE, RETURN = (ord(each) for each in '\n"\r')
-PARQUET = b"PAR1"
+STDIN, PARQUET = "-", b"PAR1"
+NEWLINE, QUOTE, RETURN = map(ord, '\n"\r')
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +43,7 @@ class Table:
     frame: pl.DataFrame
     lines: Lines
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Return the location of a row: `scores.csv:17`, or `scores.parquet: row 17`."""
         return f"{self.path}:{self.lines[row]}" if len(self.lines) else f"{self.path}: row {row + 1}"
 
@@ -73,8 +55,10 @@ class Table:
             raise NameUnknown(f"{self.path}: column", name, columns)
         return matches[0]
 
-    def guess(self, names: Iterable[str], *, what: str, option: str = "") -> str:
-        """Return the only column with one of these names, or the empty string; raise if there are several."""
+    def find(self, name: str, names: Iterable[str], *, what: str, option: str = "") -> str:
+        """Return the column that is asked for, else the only one of these names or ""; raise if there are several."""
+        if name:
+            return self.column(name)
         matches = [column for column in self.frame.columns if column.lower() in names]
         if len(matches) > 1:
             problem = f"columns {' and '.join(matches[:2])} could both be {what}"
@@ -87,16 +71,149 @@ class Table:
         series = self.frame[name]
         return series if series.dtype == pl.String else series.cast(pl.String)
 
+    def names(self, name: str, kind: str) -> pl.Series:
+        """Return a column as text in which no cell may be empty."""
+        texts = self.texts(name)
+        if texts.null_count():
+            row = int(texts.is_null().arg_true()[0])
+            raise InputError(f"{self.location(row)}: no {kind}; expected a name in column {name}")
+        return texts
+
+    def constant(self, text: str) -> pl.Series:
+        """Return a column that has this text in every row."""
+        return pl.Series([text]).new_from_index(0, self.frame.height)
+
     def numbers(self, name: str, *, what: str = "") -> pl.Series:
         """Return a column as finite numbers, with null for empty cells; raise for any other cell."""
         series = self.frame[name]
         numbers = series.cast(pl.Float64, strict=False)
         wrong = (series.is_not_null() & ~numbers.is_finite().fill_null(value=False)).arg_true()
         if len(wrong):
-            cell = series[int(wrong[0])]
-            label = f"{what or name} {str(cell)!r}"
-            raise InputError(f"{self.place(int(wrong[0]))}: {label}; expected a number")
+            row = int(wrong[0])
+            raise InputError(f"{self.location(row)}: {what or name} {str(series[row])!r}; expected a number")
         return numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs(Table):
+    """A table with one row per run. Columns are Float64 where every cell is a finite number or empty, else text."""
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def distinct(self, **roles: str) -> None:
+        """Raise if a column has two roles."""
+        taken: dict[str, str] = {}
+        for role, name in roles.items():
+            if name and name in taken:
+                raise InputError(
+                    f"{self.path}: column {name} is both {taken[name]} and {role}; expected different ones"
+                )
+            taken[name] = role
+
+    def scores(self, name: str) -> Numbers:
+        """Return a column in which every cell must be a number."""
+        column = self.column(name)
+        series = self.numbers(column)
+        empty = series.is_null().arg_true()
+        if len(empty):
+            raise InputError(f"{self.location(int(empty[0]))}: {column} is empty; expected a number")
+        return series.to_numpy()
+
+    def is_number(self, name: str) -> bool:
+        """Return whether a column has numbers."""
+        return self.frame[self.column(name)].dtype == pl.Float64
+
+    def codes(self, name: str, *, by_size: bool = False) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Return the number of each run's value, and the values in order of first appearance.
+
+        With `by_size`, numbers are sorted by size. An empty cell is the value "".
+        """
+        series = self.frame[self.column(name)]
+        if series.dtype == pl.Float64:
+            values, firsts, inverse = np.unique(
+                series.fill_null(np.nan).to_numpy(), return_index=True, return_inverse=True
+            )
+            order = np.arange(len(values)) if by_size else np.argsort(firsts)
+            texts = tuple("" if math.isnan(value) else _short(value) for value in values[order].tolist())
+            return np.argsort(order)[inverse], texts
+        distinct = series.fill_null("").unique(maintain_order=True)
+        return codes_of(series.fill_null(""), distinct), tuple(distinct.to_list())
+
+    def where(self, conditions: Iterable[str]) -> Runs:
+        """Return the runs that meet all conditions COLUMN=VALUE; several values of one column are alternatives."""
+        wanted: dict[str, list[str]] = {}
+        for condition in conditions:
+            name, equals, value = condition.partition("=")
+            if not equals:
+                raise InputError(f"{self.path}: condition {condition!r}; expected COLUMN=VALUE")
+            wanted.setdefault(self.column(name.strip()), []).append(value.strip())
+        kept = np.ones(len(self), bool)
+        for name, values in wanted.items():
+            codes, distinct = self.codes(name)
+            kept &= np.isin(codes, [_index_of(f"{self.path}: {name}", value, distinct) for value in values])
+        if not kept.any():
+            combined = " and ".join(f"{name}={'|'.join(values)}" for name, values in wanted.items())
+            raise InputError(f"{self.path}: no run has {combined}; expected conditions that some runs meet")
+        return Runs(self.path, self.frame.filter(kept), self.lines[kept] if len(self.lines) else self.lines)
+
+
+def read_runs(path: Path) -> Runs:
+    """Read runs from a table in CSV, TSV, JSONL or Parquet, plain or compressed."""
+    table = read_table(path)
+    typed = [_typed(series) for series in table.frame]
+    return Runs(table.path, pl.DataFrame(typed), table.lines)
+
+
+def _typed(series: pl.Series) -> pl.Series:
+    if series.dtype != pl.String:
+        return series.cast(pl.String) if series.dtype == pl.Boolean else series.cast(pl.Float64)
+    first = series.drop_nulls().head(1).cast(pl.Float64, strict=False)
+    if not first.is_finite().any():  # most columns of text are recognised by their first cell
+        return series
+    numbers = series.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == series.null_count() and numbers.drop_nulls().is_finite().all() else series
+
+
+def codes_of(series: pl.Series, distinct: pl.Series) -> NDArray[np.int64]:
+    """Return the position of each text among distinct ones."""
+    return series.cast(pl.Enum(distinct)).to_physical().to_numpy().astype(np.int64)
+
+
+def _short(value: float) -> str:
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def _index_of(where: str, value: str, values: Sequence[str]) -> int:
+    """Return the index of a value; numbers may be written in any form."""
+    for form in (value, _number_form(value)):
+        if form in values:
+            return values.index(form)
+    lowered = [name.lower() for name in values]
+    if lowered.count(value.lower()) == 1:
+        return lowered.index(value.lower())
+    raise NameUnknown(where, value, values)
+
+
+def _number_form(value: str) -> str:
+    try:
+        return _short(float(value))
+    except ValueError:
+        return value
+
+
+def table_bytes(path: Path) -> bytes:
+    """Read all bytes of a file or of standard input, decompressed."""
+    name = os.fspath(path)
+    try:
+        raw = sys.stdin.buffer.read() if name == STDIN else pathlib.Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
+    try:
+        content = decompress(raw)
+    except BrokenError as error:
+        raise InputError(f"{name}: {error}") from error
+    return raw if content is None else content
 
 
 def read_table(path: Path) -> Table:
