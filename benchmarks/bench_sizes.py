@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.timing import cpu, table
 from deadheat.metrics import METRICS
-from deadheat.ranking.size_samples import CountedSet, SizeSettings, sample_weights
-from deadheat.ranking.sizes import size_curves
+from deadheat.ranking.size_samples import CountedSet, SizeSettings, sample_weights, sampled_scores
+from deadheat.ranking.sizes import sample_taus, size_curves
 
 SYSTEMS, RUNS, SENTENCES, DRAWS = 33, 5, 2000, 100
 FEW = 3  # draws that are done one by one, and reckoned up
@@ -44,8 +44,8 @@ def main() -> None:
     random = SizeSettings(draws=DRAWS, seeds="separate", aso_draws=0, strategies=("rand",))
     ours = cpu(lambda: size_curves([given], random), repeats=3)
     slow = cpu(lambda: one_by_one(given, random, FEW), repeats=1) * DRAWS / FEW
-    (found,), _ = size_curves([given], random)
-    taus = np.array([point.tau_B[:FEW] for point in found.curves[0].points]).T.reshape(-1)
+    by_size = sample_taus(sampled_scores(given, "rand", random), given.systems, random)
+    taus = np.array([tau_B[:FEW] for tau_B in by_size]).T.reshape(-1)
     assert np.allclose(taus, one_by_one(given, random, FEW), rtol=0, atol=1e-9)
     every = cpu(lambda: size_curves([given], plain), repeats=3)
     full = cpu(lambda: size_curves([given], SizeSettings(draws=DRAWS, seeds="separate")), repeats=1)

@@ -165,7 +165,7 @@ def test_a_file_named_test_is_written_to_the_ledger(commands: Commands, made: Pa
         (["GOLD", "a=A"], "1 system; expected at least two to rank"),
         (["GOLD", "a=A", "a=B"], "1 system; expected at least two to rank"),
         (["GOLD", "A", "B"], "expected NAME=FILE"),
-        (["GOLD", "a=A", "b=GOLD"], "this is the gold file; expected a prediction"),
+        (["GOLD", "a=A", "b=GOLD"], "the gold file itself; expected a prediction"),
         (["GOLD", "a=A", "b=B", "--sizes", "200,100"], "sizes '200,100'; expected increasing numbers of words"),
         (["GOLD", "a=A", "b=B", "--sizes", "100,many"], "sizes '100,many'; expected increasing numbers of words"),
         (["GOLD", "a=A", "b=B", "--threshold", "1.5"], "threshold 1.5; expected a tau above -1 and at most 1"),

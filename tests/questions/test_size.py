@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +14,12 @@ import pytest
 import deadheat
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
-from deadheat.questions.compare import compared_counts
-from deadheat.questions.size import size, size_of_counts, size_of_sets
-from deadheat.questions.size_counts import Prediction, count_test_set, load_counts
+from deadheat.metrics.metric import Counts
+from deadheat.questions.compare import align_systems
+from deadheat.questions.size import Prediction, count_test_set, load_counts, size, size_of_counts, size_of_sets
 from deadheat.ranking.size_samples import SizeSettings
+from deadheat.ranking.sizes import SetSizes
 from deadheat.results.base import to_document
-from deadheat.results.size import SetSizes
 from deadheat.stats.intervals import normal_cdf
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
 from deadheat.testbed import SimulatedSystem, generate, simulate
@@ -61,6 +63,11 @@ def scores(block: SetSizes) -> dict[str, float]:
     return {row.system: row.score for row in block.systems}
 
 
+def las_counts(gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Counts]:
+    aligned = align_systems(gold, systems, "las", "sentence", "text", {}, None)
+    return aligned.common_counts([aligned.metric.counts(pair) for pair in aligned.pairs])[0]
+
+
 def read_all(runs: dict[str, list[str]]) -> dict[str, list[Corpus]]:
     return {name: [deadheat.read(text=each) for each in texts] for name, texts in runs.items()}
 
@@ -68,12 +75,11 @@ def read_all(runs: dict[str, list[str]]) -> dict[str, list[Corpus]]:
 def test_counts_are_those_of_a_comparison_and_lengths_those_of_gold(text: str, runs: dict[str, list[str]]) -> None:
     gold, corpora = deadheat.read(text=text), read_all(runs)
     given = [Prediction(name, gold, each) for name, several in corpora.items() for each in several]
-    made = count_test_set("", given, metric="", align_by="text", ledger_entry=None, reading={}).counted
+    made = count_test_set("", given, "", "text", None, {}).counted
     assert made.systems == ("good", "good", "fair", "fair", "poor")
     assert (made.metric.name, made.unit, made.words) == ("las.v1", "sentence", gold.words)
     assert np.array_equal(made.lengths_N, np.diff(gold.offsets))
-    single = {str(at): each.predicted for at, each in enumerate(given)}
-    _, expected, _ = compared_counts(gold, single, metric="las", unit="sentence", reading={})
+    expected = las_counts(gold, {str(at): run for at, run in enumerate(itertools.chain(*corpora.values()))})
     assert np.array_equal(made.counts_RNF, np.stack(list(expected.values())))
 
 
@@ -123,7 +129,7 @@ def test_two_systems_of_known_truth_are_told_apart_as_often_as_theory_says(
     }
     settings = SizeSettings(sizes, whole=False, strategies=("rand",), draws=500, threshold=1)
     found = size(gold, both, settings=settings)
-    _, counts, _ = compared_counts(gold, both, metric="las", unit="sentence", reading={})
+    counts = las_counts(gold, both)
     gaps = (counts["a"] - counts["b"])[:, 0]
     (curve,) = found.sets[0].curves
     theory = []
@@ -369,9 +375,7 @@ def test_real_parsers_on_a_real_treebank(shared_data: Path) -> None:
         for name in parsers
         for run in (1, 2, 3)
     ]
-    made = count_test_set(
-        "wo", rows, metric="las", align_by="position", ledger_entry=None, reading={"lenient": lenient}
-    ).counted
+    made = count_test_set("wo", rows, "las", "position", None, {"lenient": lenient}).counted
     assert (len(made.lengths_N), made.words) == (470, 10403)
     scores = made.metric.value(made.counts_RNF.sum(axis=1))
     for row, value in zip(rows, scores, strict=True):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics import METRICS
-from deadheat.ranking.size_samples import CountedSet, SizeSettings
-from deadheat.ranking.sizes import SampledCurve, size_curves
+from deadheat.ranking.size_samples import CountedSet, SizeSettings, sampled_scores
+from deadheat.ranking.sizes import SizeCurve, sample_taus, size_curves
 
 
 def counted_set(
@@ -31,8 +31,14 @@ def made_up(*, runs: tuple[int, ...], units: int, seed: int = 0, name: str = "ma
     return CountedSet(name, names, lengths, counts, METRICS.make("las"))
 
 
-def curve_of(given: CountedSet, settings: SizeSettings) -> SampledCurve:
-    (found,), overall = size_curves([given], settings)
+def curve_of(counted: CountedSet, settings: SizeSettings) -> SizeCurve:
+    (sizes,), overall = size_curves([counted], settings)
     assert overall is None
-    assert len(found.curves) == 1
-    return found.curves[0]
+    (curve,) = sizes.curves
+    return curve
+
+
+def taus_of(counted: CountedSet, settings: SizeSettings) -> list[NDArray[np.float64]]:
+    """Tau of every draw, for each size of the only strategy."""
+    (strategy,) = settings.strategies
+    return sample_taus(sampled_scores(counted, strategy, settings), counted.systems, settings)

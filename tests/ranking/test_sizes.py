@@ -12,20 +12,30 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.metrics import METRICS
-from deadheat.questions.size import _point
 from deadheat.ranking import size_samples
-from deadheat.ranking.size_samples import CountedSet, SizeSettings, ranked_scores, sample_weights
-from deadheat.ranking.sizes import ASO_RESAMPLES, SampledCurve, SampledSize, compare_aso, size_curves
+from deadheat.ranking.size_samples import (
+    CountedSet,
+    SizeSettings,
+    mean_scores,
+    ranked_scores,
+    sample_weights,
+    sampled_scores,
+)
+from deadheat.ranking.sizes import (
+    ASO_RESAMPLES,
+    SizePoint,
+    compare_aso,
+    sample_taus,
+    size_curves,
+    size_point,
+    sufficient_size,
+)
 from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
 from deadheat.stats.aso import aso_matrix
-from deadheat.stats.agreement import weighted_kendall
-from tests.ranking.counts import counted_set, curve_of, made_up
+from deadheat.stats.rankings import weighted_kendall
+from tests.ranking.counts import counted_set, curve_of, made_up, taus_of
 
 SWAPPED = 2 / 11  # three systems, the first two swapped: (4/3 + 5/6 - 3/2) / (4/3 + 5/6 + 3/2)
-
-
-def mean(point: SampledSize) -> float:
-    return float(point.tau_B.mean())
 
 
 def test_the_last_sentences_by_hand() -> None:
@@ -37,7 +47,7 @@ def test_the_last_sentences_by_hand() -> None:
     assert [point.units for point in curve.points] == [1, 1, 2, 2, 3]
     # Five words: b, a, c. Eight words: a and b have 6 each, c has 2.
     level = weighted_kendall([6, 6, 2], [8, 7, 3])
-    assert [mean(point) for point in curve.points] == pytest.approx([SWAPPED, SWAPPED, level, level, 1.0])
+    assert [point.tau for point in curve.points] == pytest.approx([SWAPPED, SWAPPED, level, level, 1.0])
     assert SWAPPED < level < 1
 
 
@@ -47,7 +57,7 @@ def test_the_first_sentence_is_the_rest_of_the_others_by_hand() -> None:
     words = counted_set(correct, np.array([2, 3, 5]), ("a", "b", "c"))
     curve = curve_of(words, SizeSettings(sizes=(5, 6), strategies=("seq",), against="rest"))
     assert [point.words for point in curve.points] == [5]
-    assert mean(curve.points[0]) == pytest.approx(weighted_kendall([3, 5, 1], [5, 2, 2]))
+    assert curve.points[0].tau == pytest.approx(weighted_kendall([3, 5, 1], [5, 2, 2]))
 
 
 def slow_tau(words: CountedSet, way: str, size: int, draw: int, settings: SizeSettings) -> float:
@@ -77,9 +87,9 @@ def test_equal_to_loops_and_scipy(way: str, against: str, runs: str) -> None:
     settings = SizeSettings((7, 50, 150), strategies=(way,), draws=6, against=against, runs=runs, seed=5, aso_draws=0)
     points = curve_of(words, settings).points
     assert len(points) == (3 if against == "rest" else 4)
-    for point in points:
-        expected = [slow_tau(words, way, point.words, draw, settings) for draw in range(len(point.tau_B))]
-        np.testing.assert_allclose(point.tau_B, expected, rtol=0, atol=1e-12)
+    for point, tau_B in zip(points, taus_of(words, settings), strict=True):
+        expected = [slow_tau(words, way, point.words, draw, settings) for draw in range(point.draws)]
+        np.testing.assert_allclose(tau_B, expected, rtol=0, atol=1e-12)
 
 
 def test_samples_are_whole_sentences_that_reach_the_size_and_no_more_than_needed() -> None:
@@ -109,36 +119,35 @@ def test_random_samples_grow_and_runs_of_sentences_have_no_gap() -> None:
 
 def test_the_last_sentences_are_one_sample_however_many_draws_are_asked_for() -> None:
     curve = curve_of(made_up(runs=(1, 1, 1), units=60), SizeSettings((20, 100), strategies=("seq",), draws=50))
-    assert [len(point.tau_B) for point in curve.points] == [1, 1, 1]
+    assert [point.draws for point in curve.points] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("way", ["rand", "rand-seq"])
 def test_more_draws_and_more_sizes_keep_the_old_ones(way: str) -> None:
     words = made_up(runs=(1, 1, 1, 1), units=60)
-    few = curve_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=3))
-    many = curve_of(words, SizeSettings((20, 50, 100, 200), strategies=(way,), draws=40, seed=3))
-    other = curve_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=4))
-    known = {point.words: point.tau_B for point in many.points}
-    assert all(np.array_equal(point.tau_B, known[point.words][:10]) for point in few.points)
-    assert not np.array_equal(few.points[0].tau_B, other.points[0].tau_B)
+    few = taus_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=3))
+    many = taus_of(words, SizeSettings((20, 50, 100, 200), strategies=(way,), draws=40, seed=3))
+    other = taus_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=4))
+    for tau_B, more_B in zip(few, (many[0], many[3], many[4]), strict=True):
+        assert np.array_equal(tau_B, more_B[:10])
+    assert not np.array_equal(few[0], other[0])
 
 
 def test_memory_is_cut_into_blocks_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     words, settings = made_up(runs=(1, 2, 1), units=50), SizeSettings((20, 100), strategies=("rand",), draws=23)
-    at_once = curve_of(words, settings)
+    at_once, taus = curve_of(words, settings), taus_of(words, settings)
     monkeypatch.setattr(size_samples, "BLOCK", 3 * 50 * 5)  # five draws of three sizes
-    in_blocks = curve_of(words, settings)
-    for one, other in zip(at_once.points, in_blocks.points, strict=True):
-        assert np.array_equal(one.tau_B, other.tau_B)
-        assert one.units == other.units
+    assert curve_of(words, settings) == at_once
+    assert all(map(np.array_equal, taus_of(words, settings), taus))
 
 
 def test_sizes_beyond_what_is_there_are_shown_as_all() -> None:
     words = made_up(runs=(1, 1, 1), units=30)
     for sizes, whole in (((20, words.words, 10**6), False), ((20,), True), ((20, 10**6), True)):
-        points = curve_of(words, SizeSettings(sizes, whole, strategies=("rand",), draws=5)).points
+        settings = SizeSettings(sizes, whole, strategies=("rand",), draws=5)
+        points = curve_of(words, settings).points
         assert [(point.words, point.whole) for point in points] == [(20, False), (words.words, True)]
-        assert points[-1].tau_B.tolist() == [1.0] * 5
+        assert taus_of(words, settings)[-1].tolist() == [1.0] * 5
     assert len(curve_of(words, SizeSettings((20,), whole=False, strategies=("rand",))).points) == 1
 
 
@@ -166,12 +175,10 @@ def test_two_systems_agree_with_theory_at_every_size() -> None:
     for point in curve.points:
         better, even = chances(ahead, behind, level, point.words)
         theory.append(better)
-        assert abs(point.reached(0.9) / draws - better) < 4 * math.sqrt(better * (1 - better) / draws) + 1e-9
-        assert abs(np.isnan(point.tau_B).sum() / draws - even) < 4 * math.sqrt(even * (1 - even) / draws) + 1e-9
-    found = curve.smallest_sufficient(threshold=0.9, confidence=0.95)
-    assert found is not None
+        assert abs(point.share - better) < 4 * math.sqrt(better * (1 - better) / draws) + 1e-9
+        assert abs(point.undefined / draws - even) < 4 * math.sqrt(even * (1 - even) / draws) + 1e-9
     assert min(abs(chance - 0.95) for chance in theory) > 0.02  # so that 4,000 draws leave no doubt
-    assert found.words == next(size for size, chance in zip(sizes, theory, strict=True) if chance > 0.95) == 80
+    assert curve.sufficient == next(size for size, chance in zip(sizes, theory, strict=True) if chance > 0.95) == 80
 
 
 @pytest.mark.slow
@@ -185,8 +192,8 @@ def test_the_truth_lies_between_the_ranking_on_all_and_that_on_the_rest() -> Non
         right = (rng.random((5, 300)) < accuracy[:, None]).astype(np.int64)
         words = counted_set(right, np.ones(300, np.int64), names)
         settings = SizeSettings((150,), whole=False, strategies=("rand",), draws=4, seed=number)
-        whole = curve_of(words, settings).points[0].tau_B
-        rest = curve_of(words, replace(settings, against="rest")).points[0].tau_B
+        whole = taus_of(words, settings)[0]
+        rest = taus_of(words, replace(settings, against="rest"))[0]
         samples = [sample_weights(words.lengths_N, "rand", [150], draw=draw, seed=number)[0] for draw in range(4)]
         truth = [weighted_kendall(right @ weights, accuracy) for weights in samples]
         gaps.append([float(np.mean(whole) - np.mean(truth)), float(np.mean(truth) - np.mean(rest))])
@@ -194,39 +201,39 @@ def test_the_truth_lies_between_the_ranking_on_all_and_that_on_the_rest() -> Non
     assert np.all(mean > 4 * error)
 
 
-def point(size: int, *taus: float, whole: bool = False) -> SampledSize:
-    return SampledSize(size, whole, 1.0, np.array(taus))
+def point(size: int, *taus: float, threshold: float = 0.9, whole: bool = False) -> SizePoint:
+    return size_point(size, 1.0, np.array(taus), SizeSettings(threshold=threshold), whole=whole)
 
 
-def test_enough_is_where_tau_stays_above_the_threshold() -> None:
-    good, bad = (1.0, 1.0, 0.9, 1.0), (1.0, 1.0, 0.5, 1.0)
-    curve = SampledCurve("rand", (point(1, *good), point(2, *bad), point(3, *good), point(4, *good)))
-    assert curve.smallest_sufficient(threshold=0.9, confidence=0.95) is curve.points[2]  # not the lucky size 1
-    assert curve.smallest_sufficient(threshold=0.9, confidence=0.75) is curve.points[0]
-    assert curve.smallest_sufficient(threshold=0.95, confidence=0.95) is None
-    assert curve.smallest_sufficient(threshold=0.5, confidence=0.95) is curve.points[0]
+def test_a_size_is_sufficient_where_tau_stays_above_the_threshold() -> None:
+    def sufficient(threshold: float, confidence: float) -> int | None:
+        good, bad = (1.0, 1.0, 0.9, 1.0), (1.0, 1.0, 0.5, 1.0)
+        taus = enumerate((good, bad, good, good), start=1)
+        return sufficient_size([point(size, *values, threshold=threshold) for size, values in taus], confidence)
+
+    assert sufficient(0.9, 0.95) == 3  # not the lucky size 1
+    assert sufficient(0.9, 0.75) == 1
+    assert sufficient(0.95, 0.95) is None
+    assert sufficient(0.5, 0.95) == 1
 
 
-def test_one_sample_is_no_ground_to_call_a_size_enough() -> None:
-    curve = SampledCurve("seq", (point(1, 1.0), point(2, 1.0), point(9, 1.0, whole=True)))
-    assert curve.draws == 1
-    assert curve.smallest_sufficient(threshold=0.9, confidence=0.5) is None
+def test_one_sample_is_too_little_to_call_a_size_sufficient() -> None:
+    assert sufficient_size([point(1, 1.0), point(2, 1.0), point(9, 1.0, whole=True)], 0.5) is None
 
 
-def test_everything_is_no_answer_because_it_agrees_with_itself_by_construction() -> None:
-    curve = SampledCurve("rand", (point(1, 0.2, 0.3), point(9, 1.0, 1.0, whole=True)))
-    assert curve.smallest_sufficient(threshold=0.9, confidence=0.5) is None
+def test_the_whole_test_set_is_never_sufficient_because_it_agrees_with_itself() -> None:
+    assert sufficient_size([point(1, 0.2, 0.3), point(9, 1.0, 1.0, whole=True)], 0.5) is None
 
 
-def test_a_sample_that_orders_nothing_does_not_reach_a_threshold_and_is_left_out_of_the_mean() -> None:
-    sampled = point(5, math.nan, 1.0, 0.5)
-    assert (sampled.reached(0.4), sampled.reached(1)) == (2, 1)
-    summary = _point(sampled, SizeSettings())
-    assert (summary.tau, summary.undefined, summary.reached) == (0.75, 1, 1)
-    assert summary.low == pytest.approx(0.5125)
-    single = _point(point(5, 1.0), SizeSettings())
+def test_a_sample_without_an_order_does_not_reach_a_threshold_and_is_left_out_of_the_mean() -> None:
+    taus = math.nan, 1.0, 0.5
+    assert [point(5, *taus, threshold=threshold).reached for threshold in (0.4, 1)] == [2, 1]
+    sampled = point(5, *taus)
+    assert (sampled.tau, sampled.undefined, sampled.reached) == (0.75, 1, 1)
+    assert sampled.low == pytest.approx(0.5125)
+    single = point(5, 1.0)
     assert (single.tau, single.share, math.isnan(single.low), math.isnan(single.high)) == (1, 1, True, True)
-    assert math.isnan(_point(point(5, math.nan), SizeSettings()).tau)
+    assert math.isnan(point(5, math.nan).tau)
 
 
 def test_a_metric_without_a_score_on_a_sample_gives_no_tau() -> None:
@@ -235,7 +242,7 @@ def test_a_metric_without_a_score_on_a_sample_gives_no_tau() -> None:
     words = CountedSet("few", ("a", "b"), np.array([4, 4]), counts, METRICS.make("accuracy(column='upos')"))
     settings = SizeSettings((4,), whole=False, strategies=("rand",), draws=40)
     for against in ("all", "rest"):
-        tau = curve_of(words, replace(settings, against=against)).points[0].tau_B
+        tau = taus_of(words, replace(settings, against=against))[0]
         assert 0 < np.count_nonzero(np.isnan(tau)) <= 40
         assert set(tau[~np.isnan(tau)]) <= {1.0}
 
@@ -258,18 +265,23 @@ def test_the_order_of_systems_does_not_matter(order: list[int], seed: int) -> No
         words.metric,
     )
     settings = SizeSettings((30, 100), strategies=("rand",), draws=3)
-    for one, other in zip(curve_of(words, settings).points, curve_of(mixed, settings).points, strict=True):
-        np.testing.assert_allclose(one.tau_B, other.tau_B, rtol=0, atol=1e-12)
+    for one, other in zip(taus_of(words, settings), taus_of(mixed, settings), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
 
 
-def test_significance_on_a_sample_is_held_against_that_on_everything() -> None:
+def test_significance_on_a_sample_is_compared_with_that_on_all_data() -> None:
     words = made_up(runs=(3, 3, 1, 4), units=80)
     settings = SizeSettings((60,), strategies=("rand",), draws=7, aso_draws=4, seed=0)
-    sample, whole = curve_of(words, settings).points
-    assert sample.aso is not None
-    assert whole.aso is not None
-    assert (len(sample.aso.disagreement_B), len(whole.aso.disagreement_B), sample.aso.systems) == (4, 1, 3)
-    assert (whole.aso.disagreement_B.tolist(), whole.aso.distance_B.tolist()) == ([0], [0])
+    sample, whole = (point.aso for point in curve_of(words, settings).points)
+    assert sample is not None
+    assert whole is not None
+    assert (sample.draws, whole.draws, sample.systems) == (4, 1, 3)
+    assert (whole.disagreement, whole.distance) == (0, 0)
+    sampled = sampled_scores(words, "rand", settings)
+    differences = compare_aso(sampled.scores_MBR[0, :4], sampled.against_MBR[0], words.systems, seed=0)
+    assert differences is not None
+    disagreement_B, distance_B = differences
+    assert (sample.disagreement, sample.largest_disagreement) == (disagreement_B.mean(), disagreement_B.max())
     names = np.array(words.systems)
     bounds = []
     weights = sample_weights(words.lengths_N, "rand", [60], draw=3, seed=0)[0]
@@ -279,9 +291,9 @@ def test_significance_on_a_sample_is_held_against_that_on_everything() -> None:
         bounds.append(aso_matrix(rows, rng=np.random.default_rng(0), resamples=ASO_RESAMPLES).bound_SS)
     pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
     differ = sum((bounds[0][pair] < 0.5) != (bounds[1][pair] < 0.5) for pair in pairs)
-    assert sample.aso.disagreement_B[3] == differ / 6
+    assert disagreement_B[3] == differ / 6
     moved = sum(abs(bounds[0][pair] - bounds[1][pair]) for pair in pairs)
-    assert sample.aso.distance_B[3] == pytest.approx(moved / 6)
+    assert distance_B[3] == pytest.approx(moved / 6)
     assert moved > 0
 
 
@@ -291,7 +303,7 @@ def test_significance_needs_two_systems_with_two_runs() -> None:
     assert compare_aso(scores, scores, ["a", "b", "c"], seed=0) is None
     gone = compare_aso(np.array([[0.1, math.nan, 0.3, 0.4]]), np.ones((1, 4)), ["a", "a", "b", "b"], seed=0)
     assert gone is not None
-    assert np.isnan(gone.disagreement_B).all()
+    assert np.isnan(gone[0]).all()
 
 
 def test_over_several_sets_the_mean_score_ranks() -> None:
@@ -301,11 +313,11 @@ def test_over_several_sets_the_mean_score_ranks() -> None:
     second = counted_set(np.array([[4, 1], [1, 3]]), lengths, ("a", "b"))
     both = [replace(first, name="first"), replace(second, name="second")]
     found, overall = size_curves(both, SizeSettings((4,), strategies=("seq",)))
-    assert [mean(each.curves[0].points[0]) for each in found] == [1.0, -1.0]
+    assert [each.curves[0].points[0].tau for each in found] == [1.0, -1.0]
     assert overall is not None
-    assert overall.scores_S.tolist() == [(7 / 8 + 5 / 8) / 2, (2 / 8 + 4 / 8) / 2]
+    assert [row.score for row in overall.systems] == [(7 / 8 + 5 / 8) / 2, (2 / 8 + 4 / 8) / 2]
     points = overall.curves[0].points
-    assert [(each.words, each.whole, mean(each)) for each in points] == [(4, False, -1.0), (16, True, 1.0)]
+    assert [(each.words, each.whole, each.tau) for each in points] == [(4, False, -1.0), (16, True, 1.0)]
 
 
 @pytest.mark.parametrize("against", ["all", "rest"])
@@ -325,7 +337,10 @@ def test_over_several_sets_only_common_sizes_are_kept(against: str) -> None:
             sides.append(ranked_scores(words.metric.value(sums), words.systems, "average"))
     sample, other = (sides[0] + sides[2]) / 2, (sides[1] + sides[3]) / 2
     expected = [stats.weightedtau(a, b).statistic for a, b in zip(sample, other, strict=True)]
-    np.testing.assert_allclose(points[1].tau_B, expected, rtol=0, atol=1e-12)
+    samples = mean_scores([sampled_scores(words, "rand", settings) for words in (small, large)])
+    tau_B = sample_taus(samples, small.systems, settings)[1]
+    np.testing.assert_allclose(tau_B, expected, rtol=0, atol=1e-12)
+    assert points[1].tau == pytest.approx(np.mean(expected))
 
 
 def test_sets_with_other_systems_or_other_numbers_of_runs_have_no_overall() -> None:

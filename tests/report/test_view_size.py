@@ -12,7 +12,7 @@ from deadheat.charts.chart import WIDE
 from deadheat.corpus import read
 from deadheat.metrics import METRICS
 from deadheat.questions.size import size, study_sizes
-from deadheat.questions.size_counts import TestSet
+from deadheat.questions.size import TestSet
 from deadheat.ranking.size_samples import CountedSet, SizeSettings
 from deadheat.report.model import Figure, Heading, Table, cell_text
 from deadheat.report.views import headline, view

@@ -14,9 +14,9 @@ from deadheat.corpus import read, to_bytes, write
 from deadheat.corpus.info import info
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.questions.splits import leak_report, split_report
 from deadheat.report.model import Column, Table
 from deadheat.report.terminal import print_blocks
+from deadheat.results.data import SplitReport
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits
 from deadheat.testbed import write_testbed
@@ -186,7 +186,7 @@ def _check_alone(arguments: argparse.Namespace) -> None:
 def run_split(arguments: argparse.Namespace) -> int:
     if arguments.check:
         _check_alone(arguments)
-        return show(leak_report(check_folder(arguments.check, **reading(arguments))), as_json=arguments.json)
+        return show(SplitReport.of_check(check_folder(arguments.check, **reading(arguments))), as_json=arguments.json)
     if not arguments.corpus or not arguments.strategy:
         missing = "CORPUS" if not arguments.corpus else "--strategy"
         raise InputError(f"deadheat split: no {missing}; expected CORPUS... --strategy NAME, or --check DIR")
@@ -195,6 +195,6 @@ def run_split(arguments: argparse.Namespace) -> int:
     splits = split(arguments.corpus, arguments.strategy, settings=settings, **options)
     if arguments.out:
         write_splits(splits, arguments.out)
-    code = show(split_report(splits), as_json=arguments.json)
+    code = show(SplitReport.of(splits), as_json=arguments.json)
     say([] if arguments.out else ["nothing was written; --out DIR writes the splits"])
     return code

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -147,13 +147,22 @@ def read(
     return corpora[0] if len(corpora) == 1 else concatenate(corpora)
 
 
-def reading_options(corpus: Corpus) -> dict[str, Any]:
+class ReadingOptions(TypedDict, total=False):
+    """How `read` reads files: its keyword arguments, as other functions pass them on."""
+
+    format: str
+    columns: Sequence[str] | None
+    separator: str | None
+    lenient: Iterable[str]
+
+
+def reading_options(corpus: Corpus) -> ReadingOptions:
     """Return the arguments with which `read` reads files written in the format of a corpus."""
     layout = corpus.layout
     if layout.format in ("conllu", "conllx"):
         return {"format": layout.format, "lenient": ["multiple-roots", "missing-heads"]}
-    names = {"columns": list(corpus.columns)} if layout.format == "columns" else {}
-    return {"format": layout.format, "separator": layout.separator, **names}
+    options: ReadingOptions = {"format": layout.format, "separator": layout.separator}
+    return {**options, "columns": list(corpus.columns)} if layout.format == "columns" else options
 
 
 def _checked(format: str, lenient: Iterable[str]) -> frozenset[str]:

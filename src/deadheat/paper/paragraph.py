@@ -20,6 +20,7 @@ from deadheat.paper.methods import (
 )
 from deadheat.paper.references import bibtex, cite
 from deadheat.paper.study_paragraph import search_sentences, study_sentences
+from deadheat.ranking.sizes import SetSizes
 from deadheat.report.latex import words
 from deadheat.report.model import (
     Citation,
@@ -48,7 +49,7 @@ from deadheat.results.rank import Ranking
 from deadheat.results.runs import Contrast, ContrastBlock, SeedBlock, Seeds
 from deadheat.results.score import Scores
 from deadheat.results.search import SearchResult
-from deadheat.results.size import SetSizes, SizeStudy
+from deadheat.results.size import SizeStudy
 from deadheat.results.study import StudyResult
 from deadheat.text import join_names, pluralize
 from deadheat.version import __version__

@@ -5,36 +5,41 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import reduce
-from typing import Annotated, Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Annotated, TypeAlias, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.arguments import Argument
 from deadheat.corpus import Corpus
+from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS, Counts, Sums, Values, ratio
-from deadheat.questions.agreement import agreement
-from deadheat.questions.arguments import (
+from deadheat.questions.inputs import (
     Align,
     Alpha,
+    CorpusSource,
+    CorpusSources,
     Correction,
     MetricName,
     Missing,
     Reference,
     Resamples,
     Seed,
+    Train,
     Unit,
+    check_prediction,
+    open_corpora,
+    open_corpus,
+    record,
+    unseal,
 )
-from deadheat.questions.groups import grouped
-from deadheat.questions.inputs import CorpusSource, Train, open_corpora, open_corpus, record, unseal
-from deadheat.questions.pairwise import pairwise_verdict, run_tests
-from deadheat.questions.score import count_scores, default_metric, notes_on, score_of
-from deadheat.results.compare import Agreement, AverageRanks, Comparison, PairwiseSettings
+from deadheat.questions.pairwise import agreement, over_common_units, pairwise_verdict, run_tests
+from deadheat.questions.score import Group, IntervalSettings, default_metric, group_scores, notes_on, score_of
+from deadheat.results.compare import AverageRanks, Comparison, PairwiseSettings
 from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import bootstrap
@@ -56,7 +61,7 @@ TestName: TypeAlias = Annotated[
 
 
 def compare(  # noqa: PLR0913 (the options of the command)
-    gold: CorpusSource | Sequence[CorpusSource],
+    gold: CorpusSources,
     systems: Mapping[str, CorpusSource],
     *,
     metric: MetricName = "",
@@ -70,7 +75,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     resamples: Resamples = 10_000,
     seed: Seed = 0,
     ledger_entry: LedgerEntry | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Comparison:
     r"""Compare systems on one test set.
 
@@ -100,21 +105,23 @@ def compare(  # noqa: PLR0913 (the options of the command)
     <Comparison: good is better than bad by 33.33 points of Accuracy (tag) (95% CI [+33.33, +33.33], p = 1.9e-06).>
     """
     settings = PairwiseSettings(test, correction, alpha, resamples, seed)
-    labelled, sealing_notes = unseal(gold, reading, ledger_entry)
-    gold_corpus, named = _open(labelled, systems, reading)
-    corpora = list(named.values())
-    measure, pairs = _align(gold_corpus, corpora, metric, unit, align)
-    shared: dict[str, Any] = {"level": 1 - alpha, "resamples": resamples, "seed": seed}
-    counted = [
-        item for pair in pairs for item in count_scores(pair, grouped(pair, [measure], ""), proportions=False, **shared)
-    ]
-    rows = [item.score for item in counted]
+    aligned = align_systems(gold, systems, metric, unit, align, reading, ledger_entry)
+    measure, pairs = aligned.metric, aligned.pairs
+    intervals = IntervalSettings(wilson=False, level=1 - alpha, resamples=resamples, seed=seed)
+    groups = {pair.predicted.name: Group("", measure, measure.counts(pair)) for pair in pairs}
+    rows = [row for name, group in groups.items() for row in group_scores(name, [group], intervals)]
     notes = [note for pair, row in zip(pairs, rows, strict=True) for note in notes_on(pair, unit, [row])]
-    counts, unit_name = _common_counts({item.score.system: item.counts_NF[:, :3] for item in counted}, pairs)
+    counts, unit_name = aligned.common_counts([group.counts_NF for group in groups.values()])
     scores = {row.system: row.value for row in rows}
     tests = run_tests(counts, scores, measure.value, settings, reference=reference)
     units = len(next(iter(counts.values())))
-    same_words = all(pair.same_words for pair in pairs)
+    extra_scores: tuple[Score, ...] = ()
+    agreed = None
+    if all(pair.same_words for pair in pairs):
+        extra_scores = _extra_scores(pairs, measure, train, reading, replace(intervals, wilson=True))
+        agreed = agreement(aligned.gold, aligned.systems, measure)
+        if agreed is not None and aligned.notes:
+            agreed = replace(agreed, sentences=())  # no sentences of gold that is sealed are kept
     comparison = Comparison(
         measure.label,
         measure.name,
@@ -128,85 +135,58 @@ def compare(  # noqa: PLR0913 (the options of the command)
         pairwise_verdict(tests.pairs, scores, metric=measure.label, source=f"{unit_name}s", units=units, alpha=alpha),
         align=align,
         reference=reference,
-        extra_scores=_extra_scores(pairs, measure, train, reading, shared) if same_words else (),
-        agreement=_agreement(gold_corpus, named, measure, sealed=bool(sealing_notes)) if same_words else None,
-        notes=tuple(dict.fromkeys([*sealing_notes, *notes])),
+        extra_scores=extra_scores,
+        agreement=agreed,
     )
-    recorded = record(ledger_entry, gold_corpus, corpora, [measure.name], comparison.signature)
-    notes = list(dict.fromkeys([*recorded.notes, *comparison.notes]))
-    return replace(comparison, notes=tuple(notes), evaluations=recorded.tallies)
+    recorded = record(ledger_entry, aligned.gold, list(aligned.systems.values()), [measure.name], comparison.signature)
+    all_notes = dict.fromkeys([*recorded.notes, *aligned.notes, *notes])
+    return replace(comparison, notes=tuple(all_notes), evaluations=recorded.tallies)
 
 
-def compared_counts(
-    gold: CorpusSource | Sequence[CorpusSource],
+@dataclass(frozen=True, slots=True, eq=False)
+class AlignedSystems:
+    """Predictions of several systems, aligned with the same gold."""
+
+    gold: Corpus
+    systems: Mapping[str, Corpus]
+    metric: Metric
+    pairs: Sequence[Pair]
+    notes: tuple[str, ...]  # on labels that are sealed
+
+    def common_counts(self, counts: Sequence[Counts]) -> tuple[dict[str, Counts], str]:
+        """Counts of every system over the units that all share, and what such a unit is."""
+        counts = [counts_NF[:, :3] for counts_NF in counts]
+        if self.pairs[0].units.name == "token":
+            if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts):
+                problem = "the metric counts more than one item per token"
+                raise InputError(f"{problem}; expected sentences or documents as units")
+            return dict(zip(self.systems, counts, strict=True)), "token"
+        shared, _ = over_common_units(counts, self.pairs)
+        kinds = {pair.units.name for pair in self.pairs}
+        return dict(zip(self.systems, shared, strict=True)), kinds.pop() if len(kinds) == 1 else "block"
+
+
+def align_systems(
+    gold: CorpusSources,
     systems: Mapping[str, CorpusSource],
-    *,
     metric: str,
     unit: str,
-    reading: dict[str, Any],
-    ledger_entry: LedgerEntry | None = None,
-) -> tuple[Metric, dict[str, Counts], tuple[str, ...]]:
-    """The metric, the counts of every system over the same units, and notes."""
-    align = reading.pop("align", "text")
-    labelled, sealing_notes = unseal(gold, reading, ledger_entry)
-    gold_corpus, named = _open(labelled, systems, reading)
-    corpora = list(named.values())
-    measure, pairs = _align(gold_corpus, corpora, metric, unit, align)
-    counts, _ = _common_counts({pair.predicted.name: measure.counts(pair)[:, :3] for pair in pairs}, pairs)
-    signature = f"{measure.name} | align {align} | unit {unit}"
-    recorded = record(ledger_entry, gold_corpus, corpora, [measure.name], signature)
-    return measure, counts, (*recorded.notes, *sealing_notes)
-
-
-def _agreement(gold: Corpus, named: Mapping[str, Corpus], metric: Metric, *, sealed: bool) -> Agreement | None:
-    """How far systems agree; no sentences of gold that is sealed are kept."""
-    result = agreement(gold, named, metric)
-    return replace(result, sentences=()) if result is not None and sealed else result
-
-
-def _align(gold: Corpus, systems: Sequence[Corpus], metric: str, unit: str, align: str) -> tuple[Metric, list[Pair]]:
-    if unit == "document" and not gold.has_documents:
-        raise InputError(f"{gold.name}: no document marks; expected them to compare by document")
-    pairs = [align_words(gold, corpus, by=align, unit=unit) for corpus in systems]
-    return METRICS.make(metric or default_metric(pairs[0])), pairs
-
-
-def _common_counts(counts: Mapping[str, Counts], pairs: Sequence[Pair]) -> tuple[dict[str, Counts], str]:
-    """Counts of every system over the units that all share, and what such a unit is.
-
-    Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
-    sentence, the same row is the same text for everybody.
-    """
-    if pairs[0].units.name == "token":
-        if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts.values()):
-            raise InputError("the metric counts more than one item per token; expected sentences or documents as units")
-        return dict(counts), "token"
-    common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
-    shared = {}
-    for (name, counts_NF), pair in zip(counts.items(), pairs, strict=True):
-        rows = np.searchsorted(pair.units.gold_sentences, common)
-        shared[name] = np.add.reduceat(counts_NF, rows, axis=0) if len(rows) else counts_NF
-    kinds = {pair.units.name for pair in pairs}
-    return shared, kinds.pop() if len(kinds) == 1 else "block"
-
-
-def _open(
-    gold: CorpusSource | Sequence[CorpusSource], systems: Mapping[str, CorpusSource], reading: dict[str, Any]
-) -> tuple[Corpus, dict[str, Corpus]]:
+    align: str,
+    reading: ReadingOptions,
+    ledger_entry: LedgerEntry | None,
+) -> AlignedSystems:
+    """Read gold and the predictions of two systems or more, and align their words."""
+    labelled, notes = unseal(gold, reading, ledger_entry)
     _check_number(len(systems))
     for name, source in systems.items():
-        if (
-            isinstance(source, str | os.PathLike)
-            and isinstance(gold, str | os.PathLike)
-            and _is_same_file(gold, source)
-        ):
-            raise InputError(f"{name}={os.fspath(source)}: the gold file itself; expected a prediction")
-    gold_corpus, *others = open_corpora([gold, *systems.values()], reading)
-    return gold_corpus, {name: replace(corpus, name=name) for name, corpus in zip(systems, others, strict=True)}
-
-
-def _is_same_file(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> bool:
-    return os.path.exists(a) and os.path.exists(b) and os.path.samefile(a, b)
+        check_prediction(name, labelled, source)
+    gold_corpus, *others = open_corpora([labelled, *systems.values()], reading)
+    corpora = {name: replace(corpus, name=name) for name, corpus in zip(systems, others, strict=True)}
+    if unit == "document" and not gold_corpus.has_documents:
+        raise InputError(f"{gold_corpus.name}: no document marks; expected them to compare by document")
+    pairs = [align_words(gold_corpus, corpus, by=align, unit=unit) for corpus in corpora.values()]
+    measure = METRICS.make(metric or default_metric(pairs[0]))
+    return AlignedSystems(gold_corpus, corpora, measure, pairs, notes)
 
 
 def _check_number(systems: int) -> None:
@@ -217,28 +197,29 @@ def _check_number(systems: int) -> None:
 def _extra_scores(
     pairs: Sequence[Pair],
     metric: Metric,
-    train: CorpusSource | Sequence[CorpusSource] | None,
-    reading: dict[str, Any],
-    shared: dict[str, Any],
+    train: CorpusSources | None,
+    reading: ReadingOptions,
+    intervals: IntervalSettings,
 ) -> tuple[Score, ...]:
     """For tags: accuracy on whole sentences and, given the training file, on unknown words."""
     column = metric.compares
     if column in ("", "head", "tree") or metric.base == "chunks":
         return ()
-    names = [f"sentence-accuracy(column={column!r})"]
-    names += [f"unknown(column={column!r})"] if train is not None else []
-    training = None if train is None else open_corpus(train, reading)
-    # These are by sentence whatever the unit of the comparison is.
-    aligned = [align_words(pair.gold, pair.predicted, by=pair.alignment, training=training) for pair in pairs]
-    metrics = [METRICS.make(name) for name in names]
-    return tuple(
-        item.score
-        for pair in aligned
-        for item in count_scores(pair, grouped(pair, metrics, ""), proportions=True, **shared)
-    )
+    metrics = [METRICS.make(f"sentence-accuracy(column={column!r})")]
+    training = None
+    if train is not None:
+        metrics.append(METRICS.make(f"unknown(column={column!r})"))
+        training = open_corpus(train, reading)
+    scores: list[Score] = []
+    for pair in pairs:
+        # These are by sentence whatever the unit of the comparison is.
+        by_sentence = align_words(pair.gold, pair.predicted, by=pair.alignment, training=training)
+        groups = [Group("", extra, extra.counts(by_sentence)) for extra in metrics]
+        scores += group_scores(pair.predicted.name, groups, intervals)
+    return tuple(scores)
 
 
-def compare_scores(
+def compare_scores(  # noqa: PLR0913 (the options of the command)
     scores: ScoreSource,
     *,
     metric: MetricName = "",

@@ -12,7 +12,7 @@ import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.errors import InputError, NameUnknown
-from deadheat.questions.arguments import Alpha, ByColumn, Correction, Ignore, ScoreColumn, Seed, SettingColumns, Where
+from deadheat.questions.inputs import Alpha, ByColumn, Correction, Ignore, ScoreColumn, Seed, SettingColumns, Where
 from deadheat.ranking.contrasts import REPEATS, TIES, Codes, configuration_keys, contrast_options, paired_scores
 from deadheat.ranking.importance import Importance, factor_importance
 from deadheat.results.format import Scale

@@ -1,25 +1,61 @@
-"""What questions are asked about: corpora and files, sealed labels, and the ledger entry of an evaluation."""
+"""What questions are asked about: arguments that several of them have, corpora, sealed labels, and the ledger."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Annotated, TypeAlias
 
-from deadheat.arguments import Argument
+from deadheat.arguments import Argument, whole_number
 from deadheat.corpus import Corpus, read
 from deadheat.corpus.corpus import content_hash
+from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import CorpusError, InputError
+from deadheat.metrics.pair import ALIGNMENTS, UNITS
 from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, RecordedEvaluations
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
+CorpusSources: TypeAlias = CorpusSource | Sequence[CorpusSource]  # several files are one corpus
 Train: TypeAlias = Annotated[
-    CorpusSource | Sequence[CorpusSource] | None,
-    Argument("training files, for accuracy on unknown words", metavar="FILE", several=True),
+    CorpusSources | None, Argument("training files, for accuracy on unknown words", metavar="FILE", several=True)
 ]
+MetricName: TypeAlias = Annotated[
+    str, Argument("the metric (default: LAS for trees, else the first there is)", short="-m", metavar="NAME")
+]
+Unit: TypeAlias = Annotated[str, Argument("what is resampled or permuted", choices=UNITS)]
+Align: TypeAlias = Annotated[str, Argument("align words by text or by position", choices=ALIGNMENTS)]
+Correction: TypeAlias = Annotated[
+    str, Argument("correction for several tests: bonferroni, holm, bh or none", aliases=("--correct",), metavar="NAME")
+]
+Alpha: TypeAlias = Annotated[float, Argument("significance level", metavar="ALPHA")]
+Level: TypeAlias = Annotated[float, Argument("confidence level of the intervals", metavar="LEVEL")]
+Resamples: TypeAlias = Annotated[int, Argument("number of resamples", metavar="N")]
+Seed: TypeAlias = Annotated[
+    int, Argument("seed of everything that is drawn at random", metavar="N", parse=whole_number)
+]
+Reference: TypeAlias = Annotated[str, Argument("test every system against this one alone", metavar="NAME")]
+Missing: TypeAlias = Annotated[str, Argument("what to do with data sets that lack a score", choices=("refuse", "drop"))]
+ScoreColumn: TypeAlias = Annotated[str, Argument("column of scores; higher is better", metavar="COLUMN")]
+SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: by its name)", metavar="COLUMN")]
+DatasetColumn: TypeAlias = Annotated[str, Argument("column of data sets (default: by its name)", metavar="COLUMN")]
+DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
+ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
+Where: TypeAlias = Annotated[
+    Iterable[str], Argument("use only runs with this value", metavar="COLUMN=VALUE", repeat=True)
+]
+Ignore: TypeAlias = Annotated[
+    Iterable[str], Argument("runs of one configuration may differ in this column", metavar="COLUMN", repeat=True)
+]
+SettingColumns: TypeAlias = Annotated[
+    Iterable[str],
+    Argument(
+        "this column is a setting, though it is named like a result", flag="--setting", metavar="COLUMN", repeat=True
+    ),
+]
+Target: TypeAlias = Annotated[float, Argument("wanted power", aliases=("--power",), metavar="POWER")]
 
 
-def open_corpora(sources: Sequence[CorpusSource | Sequence[CorpusSource]], reading: dict[str, Any]) -> list[Corpus]:
+def open_corpora(sources: Sequence[CorpusSources], reading: ReadingOptions) -> list[Corpus]:
     """Several corpora; the faults of all files are reported together."""
     corpora: list[Corpus] = []
     errors: list[CorpusError] = []
@@ -33,7 +69,7 @@ def open_corpora(sources: Sequence[CorpusSource | Sequence[CorpusSource]], readi
     return corpora
 
 
-def open_corpus(source: CorpusSource | Sequence[CorpusSource], reading: dict[str, Any]) -> Corpus:
+def open_corpus(source: CorpusSources, reading: ReadingOptions) -> Corpus:
     """A corpus as it is, or read from its files."""
     if isinstance(source, Corpus):
         return source
@@ -46,16 +82,16 @@ def open_corpus(source: CorpusSource | Sequence[CorpusSource], reading: dict[str
 
 
 def unseal(
-    gold: CorpusSource | Sequence[CorpusSource], reading: dict[str, Any], entry: LedgerEntry | None
-) -> tuple[CorpusSource | Sequence[CorpusSource], tuple[str, ...]]:
+    gold: CorpusSources, reading: ReadingOptions, entry: LedgerEntry | None
+) -> tuple[CorpusSources, tuple[str, ...]]:
     """Gold as it was given, or its sealed labels where it is a text without labels; and a note on that."""
-    if entry is None or not entry.ledger.has_sealed or _is_stdin(gold):
+    if entry is None or not entry.ledger.has_sealed or "-" in sources_of(gold):  # standard input is read only once
         return gold, ()
     from deadheat.study.ledger.sealing import sealed_labels
 
-    lenient = {*reading.get("lenient", ()), "missing-heads"}
+    lenient: ReadingOptions = {**reading, "lenient": {*reading.get("lenient", ()), "missing-heads"}}
     try:
-        text = open_corpus(gold, {**reading, "lenient": lenient})
+        text = open_corpus(gold, lenient)
     except CorpusError:  # reported when gold is read as strictly as was asked for
         return gold, ()
     labels = sealed_labels(entry.ledger, text)
@@ -78,7 +114,13 @@ def record(
     return entry.ledger.record(test_sets, evaluations, purpose=entry.purpose, over_budget=entry.over_budget)
 
 
-def _is_stdin(gold: CorpusSource | Sequence[CorpusSource]) -> bool:
-    """Standard input can be read only once."""
-    sources = [gold] if isinstance(gold, str | os.PathLike | Corpus) else gold
-    return any(isinstance(source, str) and source == "-" for source in sources)
+def sources_of(sources: CorpusSources) -> list[CorpusSource]:
+    """One source or several, as a list."""
+    return [sources] if isinstance(sources, str | os.PathLike | Corpus) else list(sources)
+
+
+def check_prediction(system: str, gold: CorpusSources, predicted: CorpusSource) -> None:
+    """Refuse the gold file as a prediction."""
+    paths = [path for path in (gold, predicted) if isinstance(path, str | os.PathLike)]
+    if len(paths) == 2 and all(map(os.path.exists, paths)) and os.path.samefile(*paths):
+        raise InputError(f"{system}={os.fspath(paths[1])}: the gold file itself; expected a prediction")

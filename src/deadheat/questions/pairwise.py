@@ -1,18 +1,25 @@
-"""Every two systems against each other, on counts of the same units."""
+"""Systems on the same units: tests of every two of them, what the tests show, and how far the systems agree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
 
+from deadheat.corpus import Corpus
+from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError, NameUnknown
+from deadheat.metrics import Metric, Pair
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, error_reduction
-from deadheat.results.compare import PairwiseSettings, PairwiseTest
+from deadheat.metrics.universal import main_label
+from deadheat.results.compare import Agreement, DisputedSentence, PairwiseSettings, PairwiseTest
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
+from deadheat.stats.agreement import alpha as krippendorff_alpha
+from deadheat.stats.agreement import lowest_agreement, majority, oracle
 from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct, tied_with_best
 from deadheat.stats.differences import paired_differences, sign_test, signed_rank
@@ -22,6 +29,7 @@ from deadheat.stats.paired import (
     check_pair,
     is_additive,
     mcnemar,
+    observed_difference,
     paired_bootstrap,
     permutation_exact,
     randomization,
@@ -29,6 +37,7 @@ from deadheat.stats.paired import (
 )
 
 FINEST = 1 << 22  # differences that add up to more are not enumerated unless asked for: it would take seconds
+DISPUTED = 5  # sentences that are kept to look at
 ALL_PAIRS, LEADER_PAIRS = 3, 8  # systems up to which all pairs are claims, and claims about the best of more
 
 
@@ -40,6 +49,19 @@ class PairwiseTests:
     reason: str
     pairs: tuple[PairwiseTest, ...]
     tied: tuple[str, ...]
+
+
+def over_common_units(counts: Sequence[Counts], pairs: Sequence[Pair]) -> tuple[list[Counts], Indices]:
+    """Counts of every system over the units that all share, and the first gold sentence of each unit.
+
+    Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
+    sentence, the same row is the same text for everybody.
+    """
+    common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
+    if not len(common):
+        return list(counts), common
+    starts = [np.searchsorted(pair.units.gold_sentences, common) for pair in pairs]
+    return [np.add.reduceat(counts_NF, rows, axis=0) for counts_NF, rows in zip(counts, starts, strict=True)], common
 
 
 def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
@@ -71,22 +93,19 @@ def run_tests(
             raise InputError(f"{name}: no score, because there is nothing to get right; expected something to count")
     test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
     settings = replace(settings, test=test)
+    units = len(next(iter(counts.values())))
     raw = [_test_pair(a, b, counts[a], counts[b], value, settings) for a, b in combinations(counts, 2)]
-    every = _corrected(raw, settings, counts)
+    pairs = every = _corrected(raw, settings, units)
     if reference:
-        own = [_turned(pair) if pair.b == reference else pair for pair in raw if reference in (pair.a, pair.b)]
-        pairs = _corrected(own, settings, counts)
-    else:
-        pairs = every
+        with_reference = [pair for pair in raw if reference in (pair.a, pair.b)]
+        turned = [_turned(pair) if pair.b == reference else pair for pair in with_reference]
+        pairs = _corrected(turned, settings, units)
     return PairwiseTests(settings, reason, pairs, _tied(scores, every, settings))
 
 
-def _corrected(
-    pairs: Sequence[PairwiseTest], settings: PairwiseSettings, counts: Mapping[str, Counts]
-) -> tuple[PairwiseTest, ...]:
+def _corrected(pairs: Sequence[PairwiseTest], settings: PairwiseSettings, units: int) -> tuple[PairwiseTest, ...]:
     """Pairs with p-values corrected for their number, and the smallest that so few units could give."""
     corrected = correct([pair.p for pair in pairs], settings.correction)
-    units = len(next(iter(counts.values())))
     smallest = 0.0 if units > 60 else 2.0 ** (1 - units) * (1 if settings.correction == "none" else len(pairs))
     return tuple(
         replace(pair, p_corrected=float(p), smallest_p=min(1.0, smallest))
@@ -96,16 +115,14 @@ def _corrected(
 
 def _turned(pair: PairwiseTest) -> PairwiseTest:
     """The same test with the two systems in the other order."""
-    bounds = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)
-    odds = 1 / pair.odds_ratio if pair.odds_ratio else float("inf")
     return replace(
         pair,
         a=pair.b,
         b=pair.a,
         difference=-pair.difference,
-        interval=bounds,
+        interval=replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low),
         direction=-pair.direction,
-        odds_ratio=odds,
+        odds_ratio=1 / pair.odds_ratio if pair.odds_ratio else float("inf"),
     )
 
 
@@ -115,40 +132,31 @@ def _test_pair(
     check_pair(first_NF, second_NF)
     scores = scores_of(first_NF, second_NF, value).tolist()
     gap = scores[0] - scores[1]
-    interval = difference(
-        first_NF,
-        second_NF,
-        value,
-        rng=np.random.default_rng(settings.seed),
-        level=1 - settings.alpha,
-        resamples=settings.resamples,
-    )
+    rng, level = np.random.default_rng(settings.seed), 1 - settings.alpha
+    interval = difference(first_NF, second_NF, value, rng=rng, level=level, resamples=settings.resamples)
     items = _discordant(first_NF, second_NF)
     odds = mcnemar(*items).odds_ratio if items else float("nan")
     p, direction = pair_p(first_NF, second_NF, value, settings)
-    if direction is None:
-        direction = gap
     return PairwiseTest(a, b, settings.test, gap, interval, p, p, direction, error_reduction(*sorted(scores)), odds)
 
 
-def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings) -> tuple[float, float | None]:
-    """The p-value, and which system the test favours where the difference of the scores does not tell."""
-    rng = np.random.default_rng([settings.seed, 1])
-    test = settings.test
+def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings) -> tuple[float, float]:
+    """The p-value, and which system the test favours: above 0 the first, below 0 the second."""
+    rng, test, resamples = np.random.default_rng([settings.seed, 1]), settings.test, settings.resamples
+    if test in ("sign", "wilcoxon"):
+        gaps = paired_differences(*(_unit_scores(counts_NF, value) for counts_NF in (first_NF, second_NF)))
+        ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
+        return ranked.p, float(ranked.positive - ranked.negative)
+    gap = observed_difference(first_NF, second_NF, value)
     if test.startswith("mcnemar"):
         items = _discordant(first_NF, second_NF)
         if items is None:
             raise InputError(f"{test}: units are not just right or wrong; expected tokens as units, or another test")
-        return mcnemar(*items, method=test.removeprefix("mcnemar-")).p, None
-    if test == "bootstrap":
-        return paired_bootstrap(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p, None
-    if test == "randomization":
-        return randomization(first_NF, second_NF, value, rng=rng, resamples=settings.resamples).p, None
+        return mcnemar(*items, method=test.removeprefix("mcnemar-")).p, gap
     if test == "permutation-exact":
-        return permutation_exact(first_NF, second_NF).p, None
-    gaps = paired_differences(*(_unit_scores(counts_NF, value) for counts_NF in (first_NF, second_NF)))
-    ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
-    return ranked.p, float(ranked.positive - ranked.negative)
+        return permutation_exact(first_NF, second_NF).p, gap
+    resampling = paired_bootstrap if test == "bootstrap" else randomization
+    return resampling(first_NF, second_NF, value, rng=rng, resamples=resamples).p, gap
 
 
 def _unit_scores(counts_NF: Counts, value: Value) -> Values:
@@ -186,7 +194,6 @@ def pairwise_verdict(
     units: int,
     alpha: float,
     scale: Scale = PERCENT,
-    dataset: str = "",
 ) -> Verdict:
     """Claims about the pairs that matter: all of three systems, else the best against the others.
 
@@ -199,26 +206,94 @@ def pairwise_verdict(
     """
     order = sorted(scores, key=lambda name: -scores[name])
     position = {name: at for at, name in enumerate(order)}
-    ranked = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
-    complete = len(pairs) == len(order) * (len(order) - 1) // 2
-    chosen = ranked
-    if complete and len(order) > ALL_PAIRS:
-        chosen = [pair for pair in ranked if order[0] in (pair.a, pair.b)][:LEADER_PAIRS]
-    claims = tuple(_claim(pair, metric, source, units, alpha, scale, dataset, position) for pair in chosen)
-    return Verdict(claims, omitted=len(pairs) - len(claims), systems=len(order))
+    chosen = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
+    if len(order) > ALL_PAIRS and len(pairs) == len(order) * (len(order) - 1) // 2:
+        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b)][:LEADER_PAIRS]
+    claims = []
+    for pair in chosen:
+        ahead = pair if position[pair.a] <= position[pair.b] else _turned(pair)
+        bounds = ahead.interval.bounds
+        evidence = Evidence(source, pair.state(alpha), ahead.difference, *bounds, ahead.p_corrected, units)
+        claims.append(Claim(ahead.a, ahead.b, metric, (evidence,), scale=scale, alpha=alpha))
+    return Verdict(tuple(claims), omitted=len(pairs) - len(claims), systems=len(order))
 
 
-def _claim(  # noqa: PLR0913 (what a claim is made of)
-    pair: PairwiseTest,
-    metric: str,
-    source: str,
-    units: int,
-    alpha: float,
-    scale: Scale,
-    dataset: str,
-    position: Mapping[str, int],
-) -> Claim:
-    ahead = pair if position[pair.a] <= position[pair.b] else _turned(pair)
-    low, high = ahead.interval.bounds
-    evidence = Evidence(source, pair.state(alpha), ahead.difference, low, high, ahead.p_corrected, units)
-    return Claim(ahead.a, ahead.b, metric, (evidence,), dataset, scale, alpha)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Labels:
+    """One number per word, of gold and of each system; equal where the label is the same."""
+
+    kind: str
+    gold_N: Indices
+    systems_SN: Indices
+    names: Sequence[str]  # what the low part of a number stands for; the head is its high part
+
+    def text(self, number: int) -> str:
+        """A label as a person reads it."""
+        head, label = divmod(int(number), max(1, len(self.names)))
+        if self.kind == "head":
+            return str(number)
+        return f"{head}:{self.names[label]}" if self.kind == "head and relation" else self.names[label]
+
+
+def agreement(gold: Corpus, systems: Mapping[str, Corpus], metric: Metric) -> Agreement | None:
+    """Agreement of systems on the labels a metric compares; None where there are none."""
+    labels = _labels(gold, list(systems.values()), metric)
+    if labels is None or not gold.words:
+        return None
+    right_SN = labels.systems_SN == labels.gold_N
+    votes = majority(labels.systems_SN)
+    disputed = lowest_agreement(labels.systems_SN, gold.offsets, count=DISPUTED)
+    return Agreement(
+        labels.kind,
+        krippendorff_alpha(labels.systems_SN).alpha,
+        float(np.mean(oracle(right_SN))),
+        float(np.mean(votes == labels.gold_N)) if len(systems) > 2 else float("nan"),
+        tuple(_sentence(gold, systems, labels, item.group, item.alpha) for item in disputed),
+    )
+
+
+def _sentence(
+    gold: Corpus, systems: Mapping[str, Corpus], labels: _Labels, sentence: int, value: float
+) -> DisputedSentence:
+    start, end = int(gold.offsets[sentence]), int(gold.offsets[sentence + 1])
+    forms = gold.column("form")
+    path, line = gold.line_of_word(start)
+    return DisputedSentence(
+        sentence + 1,
+        f"{path}:{line}",
+        float(value),
+        tuple(forms.vocabulary[code] for code in forms.codes[start:end].tolist()),
+        tuple(labels.text(number) for number in labels.gold_N[start:end]),
+        {
+            name: tuple(labels.text(number) for number in labels.systems_SN[i, start:end])
+            for i, name in enumerate(systems)
+        },
+    )
+
+
+def _labels(gold: Corpus, systems: Sequence[Corpus], metric: Metric) -> _Labels | None:
+    """The labels that a metric compares: heads, heads with relations, or a column; None if it compares none."""
+    corpora = [gold, *systems]
+    if not metric.compares:
+        return None
+    if metric.compares in ("head", "tree"):
+        heads = np.stack([corpus.trees.astype(np.int64) for corpus in corpora])
+        if metric.compares == "head":
+            return _Labels("head", heads[0], heads[1:], ())
+        codes, names = _shared_codes(corpora, "deprel", main=True)
+        both = heads * len(names) + codes
+        return _Labels("head and relation", both[0], both[1:], names)
+    codes, names = _shared_codes(corpora, metric.compares, main=False)
+    return _Labels(metric.compares, codes[0], codes[1:], names)
+
+
+def _shared_codes(corpora: Sequence[Corpus], column: str, *, main: bool) -> tuple[Indices, list[str]]:
+    """A column of all corpora in codes of one vocabulary; of relations perhaps without their subtypes."""
+    numbers: dict[str, int] = {}
+    rows = []
+    for corpus in corpora:
+        values = corpus.column(column)
+        strings = [main_label(string) if main else string for string in values.vocabulary.strings]
+        renumber: Codes = np.array([numbers.setdefault(string, len(numbers)) for string in strings], np.int32)
+        rows.append(renumber[values.codes].astype(np.int64))
+    return np.stack(rows), list(numbers)

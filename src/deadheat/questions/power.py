@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias, Unpack
 
 import numpy as np
 
 from deadheat.arguments import Argument
+from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError
-from deadheat.questions.arguments import Align, Alpha, MetricName, Seed, Target, Unit
-from deadheat.questions.compare import compared_counts
-from deadheat.questions.inputs import CorpusSource
+from deadheat.questions.compare import align_systems
+from deadheat.questions.inputs import (
+    Align,
+    Alpha,
+    CorpusSource,
+    CorpusSources,
+    MetricName,
+    Seed,
+    Target,
+    Unit,
+    record,
+)
 from deadheat.results.data import Power
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
@@ -23,7 +33,7 @@ Size: TypeAlias = Annotated[
 
 
 def power(  # noqa: PLR0913 (the options of the command)
-    gold: CorpusSource | Sequence[CorpusSource],
+    gold: CorpusSources,
     systems: Mapping[str, CorpusSource],
     *,
     metric: MetricName = "",
@@ -34,7 +44,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     seed: Seed = 0,
     align: Align = "text",
     ledger_entry: LedgerEntry | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Power:
     """Power of a test set to show the difference between two systems, taking the observed units for the population.
 
@@ -49,17 +59,19 @@ def power(  # noqa: PLR0913 (the options of the command)
     """
     if len(systems) != 2:
         raise InputError(f"{len(systems)} systems; expected two")
-    measure, counts, notes = compared_counts(
-        gold, systems, metric=metric, unit=unit, reading={**reading, "align": align}, ledger_entry=ledger_entry
-    )
-    first, second = counts.values()
-    rng = np.random.default_rng(seed)
+    aligned = align_systems(gold, systems, metric, unit, align, reading, ledger_entry)
+    measure, corpora = aligned.metric, list(aligned.systems.values())
+    counts, _ = aligned.common_counts([measure.counts(pair) for pair in aligned.pairs])
+    signature = f"{measure.name} | align {align} | unit {unit}"
+    recorded = record(ledger_entry, aligned.gold, corpora, [measure.name], signature)
+    rng, (first, second) = np.random.default_rng(seed), counts.values()
     analysis = paired_power(first, second, measure.value, rng=rng, alpha=alpha, target=target, units=units)
-    return _result(analysis, systems=tuple(systems), metric=measure.label, unit=unit, notes=notes)
+    notes = (*recorded.notes, *aligned.notes)
+    return replace(_result(analysis, unit), systems=tuple(systems), metric=measure.label, notes=notes)
 
 
-def _result(analysis: PowerAnalysis, **more: Any) -> Power:
-    return Power(**{field.name: getattr(analysis, field.name) for field in fields(analysis)}, **more)
+def _result(analysis: PowerAnalysis, unit: str) -> Power:
+    return Power(**{field.name: getattr(analysis, field.name) for field in fields(analysis)}, unit=unit)
 
 
 def assumed_power(
@@ -104,4 +116,4 @@ def assumed_power(
     chances = max(0.0, (discordant + gap) / 2), max(0.0, (discordant - gap) / 2)
     analysis = mcnemar_power(items, *chances, alpha=alpha, target=target)
     simulated = simulate_mcnemar_power(items, *chances, rng=np.random.default_rng(seed), alpha=alpha)
-    return _result(replace(analysis, simulated=simulated), unit="item")
+    return _result(replace(analysis, simulated=simulated), "item")

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.errors import InputError, NameUnknown
-from deadheat.questions.arguments import DatasetColumn, MetricName, Missing, ScoreColumn, Seed, SystemColumn
+from deadheat.questions.inputs import DatasetColumn, MetricName, Missing, ScoreColumn, Seed, SystemColumn
 from deadheat.ranking.anomalies import Attributes, find_anomalies
 from deadheat.ranking.exact import TIME_LIMIT, Extreme, count_sums, extreme_ranks
 from deadheat.ranking.integers import IntegerScores, integer_scores, ranks_of

@@ -1,24 +1,34 @@
-"""How good is each prediction, with confidence intervals."""
+"""How good is each prediction, with confidence intervals; whole, or by document, genre, relation or tag."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias, Unpack
 
 import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.corpus import Corpus
+from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
-from deadheat.metrics.universal import OFFICIAL
-from deadheat.questions.arguments import Align, Level, Resamples, Seed, Unit
-from deadheat.questions.groups import GROUPS, Group, grouped
-from deadheat.questions.inputs import CorpusSource, Train, open_corpora, record, unseal
+from deadheat.metrics.universal import OFFICIAL, main_label
+from deadheat.questions.inputs import (
+    Align,
+    CorpusSources,
+    Level,
+    Resamples,
+    Seed,
+    Train,
+    Unit,
+    open_corpora,
+    record,
+    sources_of,
+    unseal,
+)
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
 from deadheat.stats.checks import check_level
@@ -26,6 +36,7 @@ from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 
+GROUPS = ("genre", "document", "relation", "tag")
 INTERVALS = ("auto", "bootstrap")
 FEW_UNITS = 20
 MetricNames: TypeAlias = Annotated[
@@ -38,17 +49,27 @@ IntervalMethod: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CountedScore:
-    """A score with the counts of every unit behind it."""
+class Group:
+    """The counts of a metric over all units, or over some units or some words."""
 
-    score: Score
+    name: str  # empty for all
     metric: Metric
     counts_NF: Counts
 
 
+@dataclass(frozen=True, slots=True)
+class IntervalSettings:
+    """How intervals are computed: Wilson's for proportions if wanted, else by bootstrap."""
+
+    wilson: bool
+    level: float
+    resamples: int
+    seed: int
+
+
 def score(  # noqa: PLR0913 (the options of the command)
-    gold: CorpusSource | Sequence[CorpusSource],
-    predictions: CorpusSource | Sequence[CorpusSource],
+    gold: CorpusSources,
+    predictions: CorpusSources,
     *,
     metrics: MetricNames = (),
     train: Train = None,
@@ -60,7 +81,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     resamples: Resamples = 1000,
     seed: Seed = 0,
     ledger_entry: LedgerEntry | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Scores:
     r"""Score predictions against gold.
 
@@ -102,32 +123,26 @@ def score(  # noqa: PLR0913 (the options of the command)
     if resamples < 1:
         raise InputError(f"{resamples} resamples; expected at least 1")
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    files = [predictions] if isinstance(predictions, str | os.PathLike | Corpus) else list(predictions)
+    files = sources_of(predictions)
     if not files:
         raise InputError("no prediction was given; expected at least one")
     labelled, sealing_notes = unseal(gold, reading, ledger_entry)
     gold_corpus, *predicted = open_corpora([labelled, *files, *([] if train is None else [train])], reading)
     train_corpus = predicted.pop() if train is not None else None
+    intervals = IntervalSettings(interval == "auto", level, resamples, seed)
     rows: list[Score] = []
     notes: list[str] = [*sealing_notes]
     units: list[str] = []
-    made: list[Metric] = []
+    measures: list[Metric] = []
     for corpus in predicted:
         pair = align_words(gold_corpus, corpus, by=align, unit=unit, training=train_corpus)
-        made = [METRICS.make(name) for name in names or default_metrics(pair, by)]
-        counted = count_scores(
-            pair,
-            grouped(pair, made, by),
-            proportions=interval == "auto",
-            level=level,
-            resamples=resamples,
-            seed=seed,
-        )
-        rows += [item.score for item in counted]
-        notes += notes_on(pair, unit, rows[-len(counted) :])
+        measures = [METRICS.make(name) for name in names or default_metrics(pair, by)]
+        scores = group_scores(corpus.name, list(_groups(pair, measures, by)), intervals)
+        rows += scores
+        notes += notes_on(pair, unit, scores)
         units.append(pair.units.name)
     settings = ScoreSettings(
-        tuple(metric.name for metric in made),
+        tuple(metric.name for metric in measures),
         gold_corpus.sentences,
         gold_corpus.words,
         align,
@@ -139,9 +154,9 @@ def score(  # noqa: PLR0913 (the options of the command)
         by,
         None if train_corpus is None else train_corpus.words,
     )
-    scores = Scores(tuple(rows), settings)
-    recorded = record(ledger_entry, gold_corpus, predicted, settings.metrics, scores.signature)
-    return replace(scores, notes=tuple(dict.fromkeys([*recorded.notes, *notes])), evaluations=recorded.tallies)
+    result = Scores(tuple(rows), settings)
+    recorded = record(ledger_entry, gold_corpus, predicted, settings.metrics, result.signature)
+    return replace(result, notes=tuple(dict.fromkeys([*recorded.notes, *notes])), evaluations=recorded.tallies)
 
 
 def default_metrics(pair: Pair, by: str = "") -> list[str]:
@@ -173,28 +188,25 @@ def default_metric(pair: Pair) -> str:
     return default_metrics(pair)[0]
 
 
-def count_scores(
-    pair: Pair, groups: Iterable[Group], *, proportions: bool, level: float, resamples: int, seed: int
-) -> list[CountedScore]:
-    """Scores of one aligned prediction; `proportions` get Wilson's interval, all others the bootstrap's."""
-    rows: list[CountedScore] = []
-    same_units: dict[int, list[int]] = {}  # rows over the same number of units share their resamples
-    for group in groups:
+def group_scores(system: str, groups: Sequence[Group], settings: IntervalSettings) -> list[Score]:
+    """Scores of one system with their intervals."""
+    rows: list[Score] = []
+    same_units: dict[int, list[int]] = {}  # groups of the same number of units share their resamples
+    for at, group in enumerate(groups):
         total = group.counts_NF.sum(axis=0)
-        if proportions and is_proportion(group.counts_NF):
-            interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=level)
+        if settings.wilson and is_proportion(group.counts_NF):
+            interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=settings.level)
         else:
-            interval = Interval(np.nan, np.nan, level, "bootstrap")
+            interval = Interval(np.nan, np.nan, settings.level, "bootstrap")
             if len(group.counts_NF) > 1:
-                same_units.setdefault(len(group.counts_NF), []).append(len(rows))
-        row = score_of(pair.predicted.name, group.metric, total, interval, group.name)
-        rows.append(CountedScore(row, group.metric, group.counts_NF))
+                same_units.setdefault(len(group.counts_NF), []).append(at)
+        rows.append(score_of(system, group.metric, total, interval, group.name))
     for indices in same_units.values():
-        stacked = np.concatenate([rows[at].counts_NF[:, :3] for at in indices], axis=1)
-        sums = resampled_sums(stacked, resamples=resamples, rng=np.random.default_rng(seed))
+        stacked = np.concatenate([groups[at].counts_NF[:, :3] for at in indices], axis=1)
+        sums = resampled_sums(stacked, resamples=settings.resamples, rng=np.random.default_rng(settings.seed))
         for i, at in enumerate(indices):
-            interval = percentiles(rows[at].metric.value(sums[:, 3 * i : 3 * i + 3]), level=level)
-            rows[at] = replace(rows[at], score=replace(rows[at].score, interval=interval))
+            values = groups[at].metric.value(sums[:, 3 * i : 3 * i + 3])
+            rows[at] = replace(rows[at], interval=percentiles(values, level=settings.level))
     return rows
 
 
@@ -240,3 +252,65 @@ def _has_values(corpus: Corpus, column: str) -> bool:
     """Whether a column has anything but `_`."""
     values = corpus.column(column)
     return bool(corpus.words) and bool(np.any(values.codes != values.vocabulary.find("_")))
+
+
+def _groups(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]:
+    """The counts of each metric, whole or broken down."""
+    if by and by not in GROUPS:
+        raise NameUnknown("breakdown", by, GROUPS)
+    if by in ("relation", "tag"):
+        yield from _by_class(pair, metrics, by)
+        return
+    if not by:
+        yield from (Group("", metric, metric.counts(pair)) for metric in metrics)
+        return
+    codes, names = _units_by(pair, by)
+    for metric in metrics:
+        counts_NF = metric.counts(pair)
+        yield from (Group(name, metric, counts_NF[codes == code]) for code, name in enumerate(names))
+
+
+def _units_by(pair: Pair, by: str) -> tuple[np.ndarray, Sequence[str]]:
+    """The group of every unit, by its first sentence."""
+    from deadheat.corpus.documents import document_names, genres
+
+    if by == "genre":
+        codes, names = genres(pair.gold)
+    elif not pair.gold.has_documents:
+        raise InputError(f"{pair.gold.name}: no document marks; expected `# newdoc` comments or -DOCSTART- lines")
+    else:
+        codes, names = pair.gold.documents, document_names(pair.gold)
+    return codes[pair.units.gold_sentences], names
+
+
+def _by_class(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]:
+    """One metric for each relation, tag or type of chunk: its precision, recall and F1."""
+    for metric in metrics:
+        if (by == "relation") != (metric.compares == "tree") or metric.compares in ("", "head"):
+            wanted = "las, by relation" if by == "relation" else "upos, xpos, accuracy or chunks, by tag"
+            raise InputError(f"{metric.name} by {by}; expected {wanted}")
+        column = metric.compares if metric.compares in pair.gold.columns else "upos"
+        make, settings = "tag", {"column": column}
+        class_of: Callable[[str], str] = str
+        if by == "relation":
+            make, column, settings, class_of = "relation", "deprel", {}, main_label
+        elif metric.base == "chunks":
+            make, settings, class_of = "chunks", dict(metric.settings), _chunk_type
+        for name in _classes(pair, column, class_of):
+            narrowed = METRICS.make(make, **(settings | {"label": name}))
+            yield Group(name, replace(narrowed, label=metric.label), narrowed.counts(pair))
+
+
+def _chunk_type(tag: str) -> str:
+    return tag.partition("-")[2]
+
+
+def _classes(pair: Pair, column: str, class_of: Callable[[str], str]) -> list[str]:
+    """The classes that occur on either side, the most frequent in gold first."""
+    frequency: dict[str, int] = {}
+    for weight, side in ((1, pair.gold.column(column)), (0, pair.predicted.column(column))):
+        for string, times in zip(side.vocabulary.strings, side.frequencies().tolist(), strict=True):
+            name = class_of(string)
+            if times and name:
+                frequency[name] = frequency.get(name, 0) + weight * times
+    return sorted(frequency, key=lambda name: (-frequency[name], name))

@@ -10,7 +10,8 @@ import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.errors import InputError
-from deadheat.questions.arguments import (
+from deadheat.questions.contrast import setting_columns
+from deadheat.questions.inputs import (
     Alpha,
     ByColumn,
     Correction,
@@ -24,7 +25,6 @@ from deadheat.questions.arguments import (
     Target,
     Where,
 )
-from deadheat.questions.contrast import setting_columns
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
 from deadheat.results.format import PERCENT, Scale

@@ -1,56 +1,109 @@
-"""Size: how much test data is sufficient to rank systems."""
+"""Size: how much test data is sufficient to rank systems, from predictions or from counts that were saved."""
 
 from __future__ import annotations
 
-import math
+import io
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
-from deadheat.errors import InputError
+from deadheat.corpus.corpus import Part, content_hash, text_hash
+from deadheat.corpus.reading import ReadingOptions
+from deadheat.corpus.writing import write_bytes
+from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS
-from deadheat.questions.arguments import Align, MetricName
-from deadheat.questions.inputs import CorpusSource
-from deadheat.questions.size_counts import (
-    AnyPath,
-    Prediction,
-    TestSet,
-    check_target,
-    count_test_set,
-    listed_sets,
-    load_counts,
-    save_counts,
+from deadheat.metrics import align as align_words
+from deadheat.metrics.metric import FIELDS
+from deadheat.questions.inputs import (
+    Align,
+    CorpusSource,
+    CorpusSources,
+    MetricName,
+    check_prediction,
+    open_corpora,
+    record,
+    sources_of,
+    unseal,
 )
-from deadheat.ranking.size_samples import SIZES, SizeSettings
-from deadheat.ranking.sizes import AsoDraws, SampledSet, SampledSize, size_curves
+from deadheat.questions.pairwise import over_common_units
+from deadheat.questions.score import default_metric, notes_on
+from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, ranked_names
+from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.results.format import Scale
-from deadheat.results.size import AsoAgreement, SetSizes, SizeCurve, SizePoint, SizeStudy, SystemScore
-from deadheat.stats.agreement import weighted_kendall_rows
-from deadheat.stats.checks import Values
-from deadheat.stats.intervals import wilson
-from deadheat.study.ledger.ledger import LedgerEntry
+from deadheat.results.size import SizeStudy
+from deadheat.stats.rankings import weighted_kendall_rows
+from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet, RecordedEvaluations, is_test_name
 from deadheat.text import pluralize
 
+FORMAT, SUFFIX = "deadheat-counts.v1", ".npz"
+EXPECTED = f"expected a file that deadheat size --save wrote ({SUFFIX})"
+COLUMNS = ("set", "gold", "system", "prediction")
+AnyPath: TypeAlias = str | os.PathLike[str]
 PART_OF_THE_WHOLE = (
     "a sample is part of the whole test set, so tau approaches 1 as it grows, whatever the data; "
     "--against rest ranks on the sentences outside the sample instead"
 )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """One run of a system on a test set, and the gold file it is scored against."""
+
+    system: str
+    gold: CorpusSources
+    predicted: CorpusSource
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TestSet:
+    """The counts of a test set with its corpora, or with their hashes if the counts were saved."""
+
+    __test__ = False  # not a class of tests for pytest
+
+    counted: CountedSet
+    golds: tuple[tuple[Corpus, tuple[Corpus, ...]], ...] = ()  # each with the predictions scored against it
+    files: tuple[LedgerTestSet, ...] = ()  # saved: the gold files
+    predictions: tuple[str, ...] = ()  # saved: the hash of each run
+    notes: tuple[str, ...] = ()
+
+    def record(self, entry: LedgerEntry | None, settings: str) -> list[RecordedEvaluations]:
+        """Record an evaluation of every run in the ledger, if the gold file is a test set."""
+        metric = self.counted.metric.name
+        if self.golds:
+            return [record(entry, gold, runs, [metric], settings) for gold, runs in self.golds]
+        if entry is None:
+            return []
+        try:
+            ledger = entry.ledger.read()
+        except InputError as error:
+            return [RecordedEvaluations(notes=(f"{error}; this evaluation was not recorded",))]
+        test_sets = [file for file in self.files if is_test_name(file.name) or file.hash.encode() in ledger]
+        if not test_sets:
+            return []
+        runs = zip(self.counted.systems, self.predictions, strict=True)
+        evaluations = [Evaluation(system, prediction, (metric,), settings) for system, prediction in runs]
+        return [entry.ledger.record(test_sets, evaluations, purpose=entry.purpose, over_budget=entry.over_budget)]
+
+
 def size(
-    gold: CorpusSource | Sequence[CorpusSource],
-    systems: Mapping[str, CorpusSource | Sequence[CorpusSource]],
+    gold: CorpusSources,
+    systems: Mapping[str, CorpusSources],
     *,
     metric: MetricName = "",
     settings: SizeSettings | None = None,
     align: Align = "text",
     save: AnyPath = "",
     ledger_entry: LedgerEntry | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> SizeStudy:
     r"""How much of a test set is sufficient to rank systems as all of it does.
 
@@ -83,11 +136,9 @@ def size(
     """
     if save:
         check_target(save)
-    predictions = [Prediction(name, gold, run) for name, runs in systems.items() for run in _runs(runs)]
+    predictions = [Prediction(name, gold, run) for name, runs in systems.items() for run in sources_of(runs)]
     _check_systems(predictions, settings or SizeSettings())
-    test_set = count_test_set(
-        "", predictions, metric=metric, align_by=align, ledger_entry=ledger_entry, reading=reading
-    )
+    test_set = count_test_set("", predictions, metric, align, ledger_entry, reading)
     result = study_sizes([test_set], settings, ledger_entry=ledger_entry, align=align)
     if save:
         save_counts(test_set, save)
@@ -101,16 +152,14 @@ def size_of_sets(
     settings: SizeSettings | None = None,
     align: str = "text",
     ledger_entry: LedgerEntry | None = None,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> SizeStudy:
     """How much is sufficient on several test sets, from a table with the columns set, gold, system and prediction."""
     test_sets: list[TestSet] = []
     for name, predictions in listed_sets(listing).items():
         _check_systems(predictions, settings or SizeSettings(), name)
         chosen = test_sets[0].counted.metric.name if test_sets else metric
-        test_sets.append(
-            count_test_set(name, predictions, metric=chosen, align_by=align, ledger_entry=ledger_entry, reading=reading)
-        )
+        test_sets.append(count_test_set(name, predictions, chosen, align, ledger_entry, reading))
     return study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
 
 
@@ -148,23 +197,21 @@ def study_sizes(
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"two test sets are named {repeated}; expected a different name for each")
-    sampled, overall = size_curves(counted, settings)
-    notes = [note for test_set in test_sets for note in test_set.notes] + _notes(sampled, settings)
-    if len(sampled) > 1 and overall is None:
+    sets, overall = size_curves(counted, settings)
+    notes = [note for test_set in test_sets for note in test_set.notes] + list(_notes(sets, settings))
+    if len(sets) > 1 and overall is None:
         notes.append(
             "no overall ranking, because the test sets do not have the same systems and runs in the same order"
         )
-    same_systems = len(sampled) > 1 and len({sample.systems for sample in sampled}) == 1
-    scores_DS = np.stack([sample.scores_S for sample in sampled]) if same_systems else None
     metric = counted[0].metric
     result = SizeStudy(
         metric.label,
         metric.name,
         settings,
-        tuple(_set_sizes(sample, settings) for sample in sampled),
-        Scale.of(score for sample in sampled for score in sample.scores_S.tolist()),
-        _set_sizes(overall, settings) if overall is not None else None,
-        () if scores_DS is None else tuple(tuple(weighted_kendall_rows(scores_DS, row).tolist()) for row in scores_DS),
+        tuple(sets),
+        Scale.of(row.score for sizes in sets for row in sizes.systems),
+        overall,
+        _between(sets) if len({ranked_names(item.systems, settings.runs) for item in counted}) == 1 else (),
         sum(len(test_set.systems) for test_set in counted),
         align,
     )
@@ -177,50 +224,13 @@ def study_sizes(
     )
 
 
-def _set_sizes(sample: SampledSet, settings: SizeSettings) -> SetSizes:
-    order = np.argsort(-sample.scores_S, kind="stable").tolist()
-    systems = tuple(SystemScore(sample.systems[at], float(sample.scores_S[at])) for at in order)
-    curves = []
-    for curve in sample.curves:
-        smallest = curve.smallest_sufficient(threshold=settings.threshold, confidence=settings.confidence)
-        points = tuple(_point(point, settings) for point in curve.points)
-        curves.append(SizeCurve(curve.strategy, points, smallest.words if smallest is not None else None))
-    return SetSizes(sample.name, sample.words, sample.units, sample.unit, systems, tuple(curves))
-
-
-def _point(point: SampledSize, settings: SizeSettings) -> SizePoint:
-    defined = point.tau_B[~np.isnan(point.tau_B)]
-    low = high = math.nan
-    if len(defined) > 1:
-        tails = (1 - settings.confidence) / 2, (1 + settings.confidence) / 2
-        low, high = np.quantile(defined, tails).tolist()
-    draws, reached = len(point.tau_B), point.reached(settings.threshold)
-    return SizePoint(
-        point.words,
-        point.whole,
-        point.units,
-        draws,
-        float(defined.mean()) if len(defined) else math.nan,
-        low,
-        high,
-        draws - len(defined),
-        reached,
-        *wilson(reached, draws).bounds,
-        _aso(point.aso) if point.aso is not None else None,
-    )
-
-
-def _aso(aso: AsoDraws) -> AsoAgreement:
-    defined = ~np.isnan(aso.disagreement_B)
-    if not defined.any():
-        return AsoAgreement(len(defined), aso.systems, math.nan, math.nan, math.nan)
-    shares: Values = aso.disagreement_B[defined]
-    distance = float(aso.distance_B[defined].mean())
-    return AsoAgreement(len(defined), aso.systems, float(shares.mean()), distance, float(shares.max()))
-
-
-def _runs(runs: CorpusSource | Sequence[CorpusSource]) -> list[CorpusSource]:
-    return [runs] if isinstance(runs, str | os.PathLike | Corpus) else list(runs)
+def _between(sets: Sequence[SetSizes]) -> tuple[tuple[float, ...], ...]:
+    """Tau of the rankings on any two of several test sets."""
+    if len(sets) < 2:
+        return ()
+    scores = [{row.system: row.score for row in sizes.systems} for sizes in sets]
+    scores_DS = np.array([[by_system[name] for name in scores[0]] for by_system in scores])
+    return tuple(tuple(weighted_kendall_rows(scores_DS, row).tolist()) for row in scores_DS)
 
 
 def _check_systems(predictions: Sequence[Prediction], settings: SizeSettings, where: str = "") -> None:
@@ -231,20 +241,160 @@ def _check_systems(predictions: Sequence[Prediction], settings: SizeSettings, wh
         raise InputError(f"{where}: {problem}" if where else problem)
 
 
-def _notes(sampled: Sequence[SampledSet], settings: SizeSettings) -> list[str]:
-    notes = [] if settings.against == "rest" else [PART_OF_THE_WHOLE]
-    for sample in sampled:
-        name = sample.name
-        sizes = {point.words for point in sample.curves[0].points if not point.whole}
-        beyond = [f"{words:,}" for words in settings.sizes if words not in sizes]
+def _notes(sets: Sequence[SetSizes], settings: SizeSettings) -> Iterator[str]:
+    if settings.against != "rest":
+        yield PART_OF_THE_WHOLE
+    for test_set in sets:
+        name, sizes = test_set.name, {point.words for point in test_set.curves[0].samples}
+        beyond = ", ".join(f"{words:,}" for words in settings.sizes if words not in sizes)
         if beyond and settings.against == "rest":
-            notes.append(
-                f"{name}: {', '.join(beyond)} words left out, because the rest would be smaller than the sample"
-            )
+            yield f"{name}: {beyond} words left out, because the rest would be smaller than the sample"
         elif beyond and settings.sizes != SIZES:
-            notes.append(f"{name}: {', '.join(beyond)} words are shown as all, because there are only {sample.words:,}")
-        if len(set(sample.scores_S.tolist())) == 1:
-            notes.append(f"{name}: all systems have the same score, so there is no ranking to agree with")
-        if sample.unit == "block":
-            notes.append(f"{name}: sampled in {sample.units:,} blocks between common sentence boundaries")
-    return notes
+            yield f"{name}: {beyond} words are shown as all, because there are only {test_set.words:,}"
+        if len({row.score for row in test_set.systems}) == 1:
+            yield f"{name}: all systems have the same score, so there is no ranking to agree with"
+        if test_set.unit == "block":
+            yield f"{name}: sampled in {test_set.units:,} blocks between common sentence boundaries"
+
+
+def count_test_set(
+    name: str,
+    predictions: Sequence[Prediction],
+    metric: str,
+    align: str,
+    ledger_entry: LedgerEntry | None,
+    reading: ReadingOptions,
+) -> TestSet:
+    """Count every run over the units that all share.
+
+    Runs may have different gold files, as long as these have the same sentences: some parsers come with a gold file in
+    which columns that they do not predict are changed.
+    """
+    for prediction in predictions:
+        check_prediction(prediction.system, prediction.gold, prediction.predicted)
+    sources = {_key(prediction.gold): prediction.gold for prediction in predictions}
+    unsealed = [unseal(gold, reading, ledger_entry) for gold in sources.values()]
+    corpora = open_corpora(
+        [*(gold for gold, _ in unsealed), *(prediction.predicted for prediction in predictions)], reading
+    )
+    golds = dict(zip(sources, corpora, strict=False))
+    runs = [
+        replace(corpus, name=prediction.system)
+        for prediction, corpus in zip(predictions, corpora[len(golds) :], strict=True)
+    ]
+    first = corpora[0]
+    for gold in golds.values():
+        if not np.array_equal(gold.offsets, first.offsets):
+            expected = "expected the same sentences in all gold files of a test set"
+            raise InputError(f"{gold.name}: other sentences than {first.name}; {expected}")
+    gold_of_run = [golds[_key(prediction.gold)] for prediction in predictions]
+    pairs = [align_words(gold, run, by=align) for gold, run in zip(gold_of_run, runs, strict=True)]
+    measure = METRICS.make(metric or default_metric(pairs[0]))
+    notes = dict.fromkeys(note for _, sealing_notes in unsealed for note in sealing_notes)
+    notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence", []))
+    by_gold = tuple(
+        (gold, tuple(run for run, of_run in zip(runs, gold_of_run, strict=True) if of_run is gold))
+        for gold in golds.values()
+    )
+    counts, common = over_common_units([measure.counts(pair)[:, : len(FIELDS)] for pair in pairs], pairs)
+    if not len(common):
+        raise InputError(f"{first.name}: no sentences; expected some to sample")
+    lengths = np.diff(first.offsets[common], append=first.words).astype(np.int64)
+    unit = "sentence" if len(common) == first.sentences else "block"
+    systems = tuple(prediction.system for prediction in predictions)
+    counted = CountedSet(name or first.name, systems, lengths, np.stack(counts), measure, unit)
+    return TestSet(counted, by_gold, notes=tuple(notes))
+
+
+def _key(gold: CorpusSources) -> object:
+    if isinstance(gold, str | os.PathLike):
+        return os.fspath(gold)
+    return id(gold) if isinstance(gold, Corpus) else tuple(_key(source) for source in gold)
+
+
+def listed_sets(path: AnyPath) -> dict[str, list[Prediction]]:
+    """Predictions by test set, from a table with the columns set, gold, system and prediction.
+
+    Files are relative to the table. A system that is listed twice for a test set has two runs.
+    """
+    from deadheat.tables.table import read_table
+
+    table = read_table(path)
+    columns = [table.texts(table.column(name)).to_list() for name in COLUMNS]
+    folder = Path(path).parent
+    sets: dict[str, list[Prediction]] = {}
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        empty = next((name for name, cell in zip(COLUMNS, cells, strict=True) if not cell), None)
+        if empty is not None:
+            raise InputError(f"{table.location(row)}: no {empty}; expected {', '.join(COLUMNS)} in every row")
+        name, gold, system, prediction = cells
+        sets.setdefault(name, []).append(Prediction(system, str(folder / gold), str(folder / prediction)))
+    return sets
+
+
+def save_counts(test_set: TestSet, path: AnyPath) -> None:
+    """Write counts and the hashes of their corpora to a file, completely or not at all."""
+    counted = test_set.counted
+    ((gold, runs),) = test_set.golds
+    parts = gold.parts or (Part(gold.name, 0),)
+    ends = [*(part.first for part in parts[1:]), gold.sentences]
+    hashes = [text_hash(gold, first=part.first, last=end) for part, end in zip(parts, ends, strict=True)]
+    content = io.BytesIO()
+    np.savez_compressed(
+        content,
+        format=FORMAT,
+        name=counted.name,
+        metric=counted.metric.name,
+        unit=counted.unit,
+        systems=np.array(counted.systems),
+        lengths=counted.lengths_N,
+        counts=counted.counts_RNF,
+        files=np.array([os.path.basename(part.path) for part in parts]),
+        hashes=np.array(hashes),
+        predictions=np.array([content_hash(run) for run in runs]),
+    )
+    write_bytes(Path(path), content.getvalue())
+
+
+def check_target(path: AnyPath) -> None:
+    """Refuse a file that counts cannot be saved to, before anything is computed."""
+    target = Path(path)
+    if target.suffix != SUFFIX:
+        raise InputError(f"{target}: not a name for saved counts; expected a name that ends in {SUFFIX}")
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: no folder {target.parent}; expected one that exists")
+
+
+def load_counts(path: AnyPath) -> TestSet:
+    """Read counts that `save_counts` wrote; anything else is refused."""
+    name = os.fspath(path)
+    arrays = _arrays(name)
+    try:
+        metric = METRICS.make(str(arrays["metric"]))
+        systems = tuple(map(str, arrays["systems"].tolist()))
+        lengths, counts = arrays["lengths"].astype(np.int64), arrays["counts"]
+        counted = CountedSet(str(arrays["name"]), systems, lengths, counts, metric, str(arrays["unit"]))
+        pairs = zip(arrays["files"].tolist(), arrays["hashes"].tolist(), strict=True)
+        files = tuple(LedgerTestSet(str(file), str(text)) for file, text in pairs)
+        predictions = tuple(map(str, arrays["predictions"].tolist()))
+    except (KeyError, ValueError, TypeError) as error:
+        raise InputError(f"{name}: broken counts ({str(error).lower()}); {EXPECTED}") from None
+    except InputError as error:
+        raise InputError(f"{name}: broken counts ({error})") from None
+    if len(predictions) != len(systems):
+        raise InputError(f"{name}: broken counts ({len(predictions)} hashes of {len(systems)} runs); {EXPECTED}")
+    return TestSet(counted, files=files, predictions=predictions)
+
+
+def _arrays(name: str) -> dict[str, NDArray[Any]]:
+    try:
+        raw = Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({reason(error)})") from error
+    with suppress(ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
+        loaded = np.load(io.BytesIO(raw), allow_pickle=False)
+        if isinstance(loaded, np.lib.npyio.NpzFile):
+            arrays = {key: loaded[key] for key in loaded.files}
+            if str(arrays.get("format")) == FORMAT:
+                return arrays
+    raise InputError(f"{name}: not saved counts; {EXPECTED}")

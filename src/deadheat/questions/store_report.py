@@ -19,8 +19,7 @@ import polars as pl
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.metrics.metric import GOLD
-from deadheat.questions.size import study_sizes
-from deadheat.questions.size_counts import TestSet
+from deadheat.questions.size import TestSet, study_sizes
 from deadheat.questions.study import scale_of, sort_systems, system_scores
 from deadheat.questions.table_report import PARTS, ScoreSelection, SourceReport
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings
@@ -199,10 +198,10 @@ def run_overview(runs: pl.DataFrame) -> RunOverview | None:
         SystemRuns(name, finished, failed, _number(cpu), _number(peak))
         for name, finished, failed, cpu, peak in rows.iter_rows()
     )
-    totals = (float(runs[name].sum()) for name in ("cpu_s", "wall_s"))
+    cpu_s, wall_s = (float(runs[name].sum()) for name in ("cpu_s", "wall_s"))
     peak, started = _number(runs["peak_mb"].max()), runs["started"].min()
     first = "" if started is None else str(started)[:16]
-    return RunOverview(runs.height, runs.filter(done).height, *totals, peak, first, systems)
+    return RunOverview(runs.height, runs.filter(done).height, cpu_s, wall_s, peak, first, systems)
 
 
 def _number(value: Any) -> float:
@@ -267,7 +266,7 @@ def _blocks(scores: pl.DataFrame, runs: pl.DataFrame) -> tuple[StudyBlock, ...]:
         runs.select("key", "split_seed"), on="key", how="left", maintain_order="left"
     )
     blocks = []
-    for group, rows in _groups(seeded, "corpus", "split", "split_seed", "part"):
+    for (corpus, split, seed, part), rows in _groups(seeded, "corpus", "split", "split_seed", "part"):
         numbers = tuple(sorted(rows["number"].unique().to_list()))
         systems = sort_systems(
             [
@@ -276,7 +275,7 @@ def _blocks(scores: pl.DataFrame, runs: pl.DataFrame) -> tuple[StudyBlock, ...]:
             ]
         )
         metrics = tuple(dict.fromkeys(row.metric for row in systems))
-        blocks.append(StudyBlock(*group, numbers, metrics, tuple(systems)))
+        blocks.append(StudyBlock(corpus, split, seed, part, numbers, metrics, tuple(systems)))
     return tuple(blocks)
 
 

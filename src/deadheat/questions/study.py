@@ -14,8 +14,7 @@ from deadheat.corpus.reading import reading_options
 from deadheat.errors import InputError
 from deadheat.metrics import Metric, Pair, align
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED
-from deadheat.questions.agreement import agreement
-from deadheat.questions.pairwise import choose_test, pair_p
+from deadheat.questions.pairwise import agreement, choose_test, pair_p
 from deadheat.results.compare import Agreement, PairwiseSettings
 from deadheat.results.format import Scale
 from deadheat.results.study import (
@@ -261,8 +260,7 @@ class _PairTests:
         for a, b in combinations(predicted, 2):
             gap = values[a] - values[b]
             if not math.isnan(gap):
-                p, direction = pair_p(counts[a], counts[b], metric.value, settings)
-                favours = gap if direction is None else direction
+                p, favours = pair_p(counts[a], counts[b], metric.value, settings)
                 self._tests.setdefault((a, b), []).append((settings.test, unit, p, gap, favours))
         agreed = agreement(gold, predicted, metric)
         self.agreement += [] if agreed is None else [agreed]

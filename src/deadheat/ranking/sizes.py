@@ -19,9 +19,10 @@ from deadheat.ranking.size_samples import (
     ranked_scores,
     sampled_scores,
 )
-from deadheat.stats.agreement import weighted_kendall_rows
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.checks import Values
+from deadheat.stats.intervals import wilson
+from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.text import pluralize
 
 CLOSE = 1e-12  # rounding error allowed when tau is compared with the threshold
@@ -29,78 +30,87 @@ ASO_THRESHOLD = 0.5  # an eps_min below it means that a system is better, as in 
 ASO_RESAMPLES = 200
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AsoDraws:
-    """How far almost stochastic order on samples differs from that on the data they are compared with, per draw.
+@dataclass(frozen=True, slots=True)
+class AsoAgreement:
+    """How far almost stochastic order over runs differs between samples and the data they are compared with.
 
-    `disagreement` is the share of ordered pairs of systems for which eps_min < 0.5 on one side only; `distance` is the
-    mean absolute difference of eps_min. NaN for a draw in which some run has no score.
+    `disagreement` is the share of ordered pairs of systems for which eps_min < 0.5 on one side only, `distance` the
+    mean absolute difference of eps_min; both are means over draws.
     """
 
-    disagreement_B: Values
-    distance_B: Values
+    draws: int
     systems: int  # with at least two runs
+    disagreement: float
+    distance: float
+    largest_disagreement: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampledSize:
-    """Samples of one size: weighted Kendall's tau of each draw, NaN for a sample on which all systems are tied."""
+@dataclass(frozen=True, slots=True)
+class SizePoint:
+    """Samples of one size, and weighted Kendall's tau of their rankings with the ranking they are compared with."""
 
     words: int
     whole: bool  # the size is the whole test set
-    units: float
-    tau_B: Values
-    aso: AsoDraws | None = None
+    units: float  # in a sample, on average
+    draws: int
+    tau: float  # mean over draws
+    low: float  # the middle of the draws lies between low and high, as many as the confidence says
+    high: float
+    undefined: int  # draws without a tau, because all systems are tied
+    reached: int  # draws whose tau is at least the threshold
+    share_low: float  # Wilson's 95% interval for the share of all possible draws that reach the threshold
+    share_high: float
+    aso: AsoAgreement | None = None
 
-    def reached(self, threshold: float) -> int:
-        """Draws whose tau is at least the threshold; a sample without a tau does not reach it."""
-        return int(np.count_nonzero(self.tau_B >= threshold - CLOSE))
+    @property
+    def share(self) -> float:
+        """Of draws that reach the threshold."""
+        return self.reached / self.draws
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampledCurve:
-    """The samples of one strategy, from the smallest size to the largest."""
+@dataclass(frozen=True, slots=True)
+class SizeCurve:
+    """One sampling strategy, from the smallest size to the largest."""
 
     strategy: str
-    points: tuple[SampledSize, ...]
+    points: tuple[SizePoint, ...]
+    sufficient: int | None  # the smallest sufficient size in words; None if no size is, or there is a single draw
 
     @property
     def draws(self) -> int:
-        """Samples of each size."""
-        return len(self.points[0].tau_B)
+        return self.points[0].draws
 
-    def smallest_sufficient(self, *, threshold: float, confidence: float) -> SampledSize | None:
-        """The smallest size from which on tau is at least the threshold in the required share of draws.
+    @property
+    def samples(self) -> list[SizePoint]:
+        """The sizes below the whole test set."""
+        return [point for point in self.points if not point.whole]
 
-        The whole test set does not count: its tau with itself is 1 whatever the data. Nor does a single draw, which
-        says nothing about others.
-        """
-        if self.draws < 2:
-            return None
-        smallest = None
-        for point in reversed(self.points):
-            if point.whole:
-                continue
-            if point.reached(threshold) < confidence * len(point.tau_B) - CLOSE:
-                break
-            smallest = point
-        return smallest
+    def at(self, words: int) -> SizePoint | None:
+        """The samples of a size, if there are any."""
+        return next((point for point in self.samples if point.words == words), None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampledSet:
-    """A test set, or the mean over several: the scores on all of it, and one curve per sampling strategy."""
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """A system and its score on a whole test set."""
+
+    system: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetSizes:
+    """A test set, or all of them together: the ranking on all of it, and one curve per sampling strategy."""
 
     name: str
     words: int
     units: int
     unit: str
-    systems: tuple[str, ...]  # as ranked
-    scores_S: Values
-    curves: tuple[SampledCurve, ...]
+    systems: tuple[SystemScore, ...]  # best first
+    curves: tuple[SizeCurve, ...]
 
 
-def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[list[SampledSet], SampledSet | None]:
+def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[list[SetSizes], SetSizes | None]:
     """Curves for every test set and, if several have the same runs, for the mean score over all of them.
 
     Examples
@@ -111,7 +121,7 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[lis
     >>> counts = np.stack([right, np.ones_like(right), np.ones_like(right)], axis=2).astype(np.int64)
     >>> words = CountedSet("words", ("a", "b", "c"), np.ones(400, np.int64), counts, METRICS.make("upos"))
     >>> (curves,), _ = size_curves([words], SizeSettings(sizes=(20, 200), strategies=("rand",)))
-    >>> [(point.words, round(float(np.nanmean(point.tau_B)), 2)) for point in curves.curves[0].points]
+    >>> [(point.words, round(point.tau, 2)) for point in curves.curves[0].points]
     [(20, 0.64), (200, 0.99), (400, 1.0)]
     """
     for counted in sets:
@@ -119,41 +129,87 @@ def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[lis
         if ranked < 2:
             problem = f"{pluralize(ranked, 'system')}; expected at least two to rank"
             raise InputError(f"{counted.name}: {problem}" if counted.name else problem)
-    results, samples = [], []
+    results, scores_DS, samples = [], [], []
     for counted in sets:
-        own = [sampled_scores(counted, strategy, settings) for strategy in settings.strategies]
-        curves = tuple(size_curve(sampled, counted.systems, settings) for sampled in own)
-        scores = ranked_scores(counted.metric.value(counted.counts_RNF.sum(axis=1)), counted.systems, settings.runs)
-        names = ranked_names(counted.systems, settings.runs)
-        units = len(counted.lengths_N)
-        results.append(SampledSet(counted.name, counted.words, units, counted.unit, names, scores, curves))
-        samples.append(own)
+        sampled = [sampled_scores(counted, strategy, settings) for strategy in settings.strategies]
+        curves = tuple(size_curve(scores, counted.systems, settings) for scores in sampled)
+        scores_S = ranked_scores(counted.metric.value(counted.counts_RNF.sum(axis=1)), counted.systems, settings.runs)
+        systems = _ranking(ranked_names(counted.systems, settings.runs), scores_S)
+        results.append(SetSizes(counted.name, counted.words, len(counted.lengths_N), counted.unit, systems, curves))
+        scores_DS.append(scores_S)
+        samples.append(sampled)
     if len(sets) < 2 or len({counted.systems for counted in sets}) > 1:
         return results, None
     averages = [mean_scores(same) for same in zip(*samples, strict=True)]
-    curves = tuple(size_curve(sampled, sets[0].systems, settings) for sampled in averages)
-    mean = np.mean([result.scores_S for result in results], axis=0)
+    curves = tuple(size_curve(scores, sets[0].systems, settings) for scores in averages)
+    systems = _ranking(ranked_names(sets[0].systems, settings.runs), np.mean(scores_DS, axis=0))
     words, units = sum(result.words for result in results), sum(result.units for result in results)
     kinds = {result.unit for result in results}
     unit = kinds.pop() if len(kinds) == 1 else "block"
-    return results, SampledSet("overall", words, units, unit, results[0].systems, mean, curves)
+    return results, SetSizes("overall", words, units, unit, systems, curves)
 
 
-def size_curve(sampled: SampledScores, systems: Sequence[str], settings: SizeSettings) -> SampledCurve:
-    """Tau of every sample, and the agreement of significance by almost stochastic order if systems have runs."""
-    scores_MBS = ranked_scores(sampled.scores_MBR, systems, settings.runs)
-    against_MBS = ranked_scores(sampled.against_MBR, systems, settings.runs)
+def _ranking(names: Sequence[str], scores_S: Values) -> tuple[SystemScore, ...]:
+    return tuple(SystemScore(names[at], float(scores_S[at])) for at in np.argsort(-scores_S, kind="stable"))
+
+
+def size_curve(sampled: SampledScores, systems: Sequence[str], settings: SizeSettings) -> SizeCurve:
+    """Tau of the samples of one strategy, and the agreement of significance if systems have several runs."""
     points = []
-    for at, (words, whole) in enumerate(zip(sampled.sizes, sampled.wholes, strict=True)):
-        opposite = min(at, len(against_MBS) - 1)
-        tau_B = _taus(scores_MBS[at], against_MBS[opposite])
+    for at, tau_B in enumerate(sample_taus(sampled, systems, settings)):
         aso = None
         if settings.aso_draws:
-            draws = 1 if whole else settings.aso_draws
+            draws = 1 if sampled.wholes[at] else settings.aso_draws
+            opposite = min(at, len(sampled.against_MBR) - 1)
             sides = sampled.scores_MBR[at, :draws], sampled.against_MBR[opposite, :draws]
-            aso = compare_aso(*sides, systems, seed=settings.seed)
-        points.append(SampledSize(words, whole, float(sampled.units_M[at]), tau_B, aso))
-    return SampledCurve(sampled.strategy, tuple(points))
+            aso = _aso_agreement(compare_aso(*sides, systems, seed=settings.seed), systems)
+        units = float(sampled.units_M[at])
+        points.append(size_point(sampled.sizes[at], units, tau_B, settings, whole=sampled.wholes[at], aso=aso))
+    return SizeCurve(sampled.strategy, tuple(points), sufficient_size(points, settings.confidence))
+
+
+def sample_taus(sampled: SampledScores, systems: Sequence[str], settings: SizeSettings) -> list[Values]:
+    """Weighted Kendall's tau of each draw, for every size; NaN for a sample on which all systems are tied."""
+    scores_MBS = ranked_scores(sampled.scores_MBR, systems, settings.runs)
+    against_MBS = ranked_scores(sampled.against_MBR, systems, settings.runs)
+    return [_taus(scores_BS, against_MBS[min(at, len(against_MBS) - 1)]) for at, scores_BS in enumerate(scores_MBS)]
+
+
+def size_point(
+    words: int,
+    units: float,
+    tau_B: Values,
+    settings: SizeSettings,
+    *,
+    whole: bool = False,
+    aso: AsoAgreement | None = None,
+) -> SizePoint:
+    """Summarize the taus of all draws of a size; a draw without a tau does not reach the threshold."""
+    defined = tau_B[~np.isnan(tau_B)]
+    tau = float(defined.mean()) if len(defined) else math.nan
+    low = high = math.nan
+    if len(defined) > 1:
+        tails = (1 - settings.confidence) / 2, (1 + settings.confidence) / 2
+        low, high = np.quantile(defined, tails).tolist()
+    draws, reached = len(tau_B), int(np.count_nonzero(tau_B >= settings.threshold - CLOSE))
+    share = wilson(reached, draws).bounds
+    return SizePoint(words, whole, units, draws, tau, low, high, draws - len(defined), reached, *share, aso)
+
+
+def sufficient_size(points: Sequence[SizePoint], confidence: float) -> int | None:
+    """The smallest size from which on tau reaches the threshold in the required share of draws.
+
+    The whole test set does not count: its tau with itself is 1 whatever the data. Nor does a single draw, which says
+    nothing about others.
+    """
+    smallest = None
+    for point in reversed(points):
+        if point.whole:
+            continue
+        if point.draws < 2 or point.reached < confidence * point.draws - CLOSE:
+            break
+        smallest = point.words
+    return smallest
 
 
 def _taus(scores_BS: Values, against_BS: Values) -> Values:
@@ -166,19 +222,22 @@ def _taus(scores_BS: Values, against_BS: Values) -> Values:
     return tau_B
 
 
-def compare_aso(scores_BR: Values, against_BR: Values, systems: Sequence[str], *, seed: int) -> AsoDraws | None:
-    """Compare both sides draw by draw; None unless two systems have at least two runs.
+def compare_aso(
+    scores_BR: Values, against_BR: Values, systems: Sequence[str], *, seed: int
+) -> tuple[Values, Values] | None:
+    """Disagreement and distance (see `AsoAgreement`) of every draw; None unless two systems have at least two runs.
 
-    The resamples of runs are the same for every sample, so that two samples with the same scores agree entirely.
+    They are NaN for a draw in which some run has no score. The resamples of runs are the same for every sample, so that
+    two samples with the same scores agree entirely.
 
     Examples
     --------
     >>> import numpy as np
     >>> names, apart, mixed = ["a", "a", "b", "b"], [0.9, 0.91, 0.7, 0.71], [0.7, 0.9, 0.8, 0.9]
-    >>> compare_aso(np.array([apart, mixed]), np.array([apart]), names, seed=0).disagreement_B
+    >>> compare_aso(np.array([apart, mixed]), np.array([apart]), names, seed=0)[0]
     array([0. , 0.5])
     """
-    repeated = [name for name in dict.fromkeys(systems) if list(systems).count(name) > 1]
+    repeated = _repeated(systems)
     if len(repeated) < 2:
         return None
     rows = [np.flatnonzero(np.array(systems) == name) for name in repeated]
@@ -191,7 +250,20 @@ def compare_aso(scores_BR: Values, against_BR: Values, systems: Sequence[str], *
             continue
         disagreement_B[draw] = np.mean((bounds < ASO_THRESHOLD)[pairs] != (other < ASO_THRESHOLD)[pairs])
         distance_B[draw] = np.mean(np.abs(bounds - other)[pairs])
-    return AsoDraws(disagreement_B, distance_B, len(repeated))
+    return disagreement_B, distance_B
+
+
+def _repeated(systems: Sequence[str]) -> list[str]:
+    """The systems with at least two runs."""
+    return [name for name in dict.fromkeys(systems) if list(systems).count(name) > 1]
+
+
+def _aso_agreement(differences: tuple[Values, Values] | None, systems: Sequence[str]) -> AsoAgreement | None:
+    if differences is None:
+        return None
+    draws, (disagreement, distance) = len(differences[0]), (values[~np.isnan(values)] for values in differences)
+    summary = (disagreement.mean(), distance.mean(), disagreement.max()) if len(disagreement) else (math.nan,) * 3
+    return AsoAgreement(draws, len(_repeated(systems)), *map(float, summary))
 
 
 def _aso_bounds(scores_R: Values, rows: Sequence[NDArray[np.intp]], seed: int) -> Values | None:

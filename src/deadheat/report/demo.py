@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from deadheat.questions.demo import Demo
-from deadheat.questions.splits import split_report
 from deadheat.report.model import Block, Column, Heading, Paragraph, Table
 from deadheat.report.report import CHAPTERS, Report, report
+from deadheat.results.data import SplitReport
 from deadheat.results.format import PERCENT, score_format
 
 TRUTH = "B and C are equally good, and A is better by one point of LAS"
@@ -16,7 +16,7 @@ TRUTH = "B and C are equally good, and A is better by one point of LAS"
 
 def demo_report(demo: Demo) -> Report:
     """The report of the demo's store, its splits and its parsers, with the truth about the parsers beside it."""
-    made = report(demo.store, split_report(demo.splits), demo.parsers, title="Deadheat demo", ledger=demo.ledger)
+    made = report(demo.store, SplitReport.of(demo.splits), demo.parsers, title="Deadheat demo", ledger=demo.ledger)
     blocks: list[Block] = []
     inside = False
     for block in made.page.blocks:

@@ -12,7 +12,7 @@ from typing import Annotated, TypeAlias
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.errors import InputError
-from deadheat.questions.score_selection import SourceReport
+from deadheat.questions.table_report import SourceReport
 from deadheat.report.html import Page, page_html
 from deadheat.report.model import Block, Heading, Note, Paragraph, Signature, Verdict, Words, text
 from deadheat.report.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences

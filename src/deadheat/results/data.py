@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from deadheat.results.base import Result
 from deadheat.splits.leaks import Leak
+
+if TYPE_CHECKING:
+    from deadheat.corpus.vocabulary import Indices
+    from deadheat.splits.folder import FolderCheck
+    from deadheat.splits.splitting import Splits
 
 Curve: TypeAlias = tuple[tuple[float, float], ...]
 
@@ -63,6 +68,41 @@ class SplitReport(Result):
     def signature_parts(self) -> Iterable[str]:
         how = [f"{len(self.splits)} x {self.strategy}", f"seed {self.seed}"] if self.splits else []
         return "split", self.corpus, *how
+
+    @classmethod
+    def of(cls, splits: Splits) -> Self:
+        """The sizes of the parts of every split."""
+
+        def size(name: str, sentences: Indices) -> PartSize:
+            sizes = splits.sizes_of(sentences)
+            return PartSize(name, sizes["sentences"], sizes["words"], sizes.get("documents"))
+
+        return cls(
+            splits.corpus.name,
+            splits.corpus.sentences,
+            splits.corpus.words,
+            str(splits.strategy),
+            splits.seed,
+            splits.documents.rule if splits.documents else "none",
+            len(splits.documents) if splits.documents else 0,
+            tuple(
+                SplitSizes(
+                    partition.name,
+                    tuple(size(name, sentences) for name, sentences in partition.parts.items()),
+                    tuple(size(name, indices) for sets in partition.nested.values() for name, indices in sets.items()),
+                    size("(left out)", partition.left_out) if len(partition.left_out) else None,
+                    splits.shared_documents(partition) if splits.documents else None,
+                )
+                for partition in splits
+            ),
+            notes=splits.notes,
+        )
+
+    @classmethod
+    def of_check(cls, check: FolderCheck) -> Self:
+        """What leaks between the parts of every split of a folder."""
+        leaks = tuple(SplitLeaks(name, tuple(pairs)) for name, pairs in check.leaks.items())
+        return cls(check.folder, leaks=leaks, verified=check.verified, notes=check.notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot
+from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
 from deadheat.report.model import (
     Block,
     Cell,
@@ -30,7 +31,7 @@ from deadheat.report.model import (
     text,
 )
 from deadheat.results.format import COUNT, MISSING, SHARE, Scale, interval_format, number_format
-from deadheat.results.size import SetSizes, SizeCurve, SizePoint, SizeStudy
+from deadheat.results.size import SizeStudy
 from deadheat.text import pluralize, slug
 
 SETS = 6  # test sets that are shown in full on a page
