@@ -1,8 +1,8 @@
 """Arguments of questions: declared once, in the signature of the function, for Python and for the command line.
 
-A parameter that the command line offers is annotated with an `Argument`: `alpha: Annotated[float, Argument("level")] = 0.05`.
-Its name, type and default are those of the parameter. Arguments that several questions have are defined in
-`questions/inputs.py`, so that the same thing has the same name everywhere.
+A parameter that the command line offers is annotated with an `Argument`, as in
+`alpha: Annotated[float, Argument("level")] = 0.05`. Its name, type and default are those of the parameter. Arguments
+that several questions have are defined in `questions/inputs.py`: the same thing has the same name everywhere.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _Once(argparse.Action):
     ) -> None:
         given: set[str] = vars(namespace).setdefault("_given", set())
         if self.dest in given:
-            parser.error(f"argument {option}: given twice; expected one value")
+            parser.error(f"argument {'/'.join(self.option_strings)}: given twice; expected one value")
         given.add(self.dest)
         setattr(namespace, self.dest, values)
 

@@ -19,7 +19,7 @@ from deadheat.questions.store_report import StoredStudy, read_study, store_repor
 from deadheat.questions.table_report import ScoreSelection, SourceReport
 from deadheat.results.base import from_json
 from deadheat.results.compare import Comparison
-from deadheat.results.data import LedgerReport
+from deadheat.results.ledger import LedgerReport
 from deadheat.results.rank import Ranking
 from deadheat.results.runs import Seeds
 from deadheat.results.size import SizeStudy

@@ -31,8 +31,8 @@ from deadheat.ranking.sizes import (
     sufficient_size,
 )
 from deadheat.splits.drawing import generator, sampling_order, sentences_reaching
+from deadheat.stats.agreement import weighted_kendall
 from deadheat.stats.aso import aso_matrix
-from deadheat.stats.rankings import weighted_kendall
 from tests.ranking.counts import counted_set, curve_of, made_up, taus_of
 
 SWAPPED = 2 / 11  # three systems, the first two swapped: (4/3 + 5/6 - 3/2) / (4/3 + 5/6 + 3/2)

@@ -1,8 +1,10 @@
 """One small real result of every kind."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +16,9 @@ from deadheat.questions.size import size
 from deadheat.questions.store_report import read_study
 from deadheat.questions.table_report import table_report
 from deadheat.ranking.size_samples import SizeSettings
-from deadheat.results.base import Result
-from deadheat.results.data import LedgerLine, LedgerReport, SplitReport, Tally
+from deadheat.results.base import Result, from_document, to_document
+from deadheat.results.data import SplitReport
+from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
 from deadheat.results.study import StudyResult
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
@@ -180,6 +183,19 @@ def scores_file() -> Path:
     rows = [f"{system},{name},{score}" for system, scores in TABLE.items() for name, score in scores.items()]
     path.write_text("\n".join(["system,dataset,score", *rows]) + "\n")
     return path
+
+
+def renamed(result: Result, names: Mapping[str, str]) -> Result:
+    """The same result with other names, wherever they occur."""
+
+    def rename(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {names.get(key, key): rename(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return list(map(rename, value))
+        return names.get(value, value) if isinstance(value, str) else value
+
+    return from_document(rename(to_document(result)))
 
 
 @cache

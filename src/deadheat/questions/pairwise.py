@@ -29,7 +29,6 @@ from deadheat.stats.paired import (
     check_pair,
     is_additive,
     mcnemar,
-    observed_difference,
     paired_bootstrap,
     permutation_exact,
     randomization,
@@ -147,7 +146,8 @@ def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: Pairwise
         gaps = paired_differences(*(_unit_scores(counts_NF, value) for counts_NF in (first_NF, second_NF)))
         ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
         return ranked.p, float(ranked.positive - ranked.negative)
-    gap = observed_difference(first_NF, second_NF, value)
+    first, second = scores_of(first_NF, second_NF, value).tolist()
+    gap = first - second
     if test.startswith("mcnemar"):
         items = _discordant(first_NF, second_NF)
         if items is None:

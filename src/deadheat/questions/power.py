@@ -71,7 +71,8 @@ def power(  # noqa: PLR0913 (the options of the command)
 
 
 def _result(analysis: PowerAnalysis, unit: str) -> Power:
-    return Power(**{field.name: getattr(analysis, field.name) for field in fields(analysis)}, unit=unit)
+    values = {field.name: getattr(analysis, field.name) for field in fields(analysis)}
+    return Power(**values | {"needed": float(analysis.needed)}, unit=unit)
 
 
 def assumed_power(

@@ -23,7 +23,7 @@ from deadheat.questions.size import TestSet, study_sizes
 from deadheat.questions.study import scale_of, sort_systems, system_scores
 from deadheat.questions.table_report import PARTS, ScoreSelection, SourceReport
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings
-from deadheat.results.data import LedgerReport
+from deadheat.results.ledger import LedgerReport
 from deadheat.results.search import SearchResult
 from deadheat.results.study import FailedCell, Provenance, RunOverview, StudyBlock, StudyResult, SystemRuns
 from deadheat.study.ledger.ledger import Ledger

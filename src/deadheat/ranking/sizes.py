@@ -19,10 +19,10 @@ from deadheat.ranking.size_samples import (
     ranked_scores,
     sampled_scores,
 )
+from deadheat.stats.agreement import weighted_kendall_rows
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.checks import Values
 from deadheat.stats.intervals import wilson
-from deadheat.stats.rankings import weighted_kendall_rows
 from deadheat.text import pluralize
 
 CLOSE = 1e-12  # rounding error allowed when tau is compared with the threshold
