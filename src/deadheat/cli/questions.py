@@ -166,8 +166,7 @@ def run_size(arguments: argparse.Namespace) -> int:
 
 
 def _size(arguments: argparse.Namespace) -> Result:
-    from deadheat.questions.size import size, size_of_counts, size_of_sets
-    from deadheat.questions.size import SUFFIX
+    from deadheat.questions.size import SUFFIX, size, size_of_counts, size_of_sets
     from deadheat.ranking.size_samples import SizeSettings, parse_sizes
 
     sizes, whole = parse_sizes(arguments.sizes)

@@ -248,7 +248,7 @@ def agreement(gold: Corpus, systems: Mapping[str, Corpus], metric: Metric) -> Ag
         krippendorff_alpha(labels.systems_SN).alpha,
         float(np.mean(oracle(right_SN))),
         float(np.mean(votes == labels.gold_N)) if len(systems) > 2 else float("nan"),
-        tuple(_sentence(gold, systems, labels, item.group, item.alpha) for item in disputed),
+        tuple(_sentence(gold, systems, labels, sentence, value) for sentence, value in disputed),
     )
 
 
