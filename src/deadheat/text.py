@@ -35,3 +35,8 @@ def slug(*parts: str) -> str:
     """
     pieces = [re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-")[:40].strip("-") for part in parts]
     return "-".join(filter(None, pieces))
+
+
+def capitalize(text: str) -> str:
+    """A text with its first letter in upper case, the others as they are."""
+    return text[:1].upper() + text[1:]

@@ -25,7 +25,7 @@ from deadheat.charts.scales import (
     thin,
 )
 from deadheat.charts.theme import SERIES, SMALL
-from deadheat.text import pluralize
+from deadheat.text import capitalize, pluralize
 
 CURVE_HEADER = ("series", "x", "y", "low", "high")
 MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point
@@ -244,7 +244,8 @@ def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], scale
             parts.append(f"{curve.name} goes from {ends[0]} to {ends[-1]}")
     log = " (logarithmic)" if plot.log_x else ""
     target = f", with a target of {brief(plot.target)}" if plot.target is not None else ""
-    description = f"{plot.y_axis} over {plot.x_axis}{log} for {len(plot.curves)} series{target}. {'; '.join(parts)}."
+    axes = f"{capitalize(plot.y_axis)} over {plot.x_axis}{log}"
+    description = f"{axes} for {len(plot.curves)} series{target}. {'; '.join(parts)}."
     if len(plot.curves) > SERIES:
         description += f" {pluralize(len(plot.curves) - SERIES, 'more line')} without a name; all are in the data."
     return description
@@ -275,6 +276,7 @@ class GapPlot:
         if not points:
             return empty_chart(self.title, layout, header)
         font, names = layout.font, list(dict.fromkeys(point.name for point in points))
+        names = [*sorted(names[:SERIES]), *names[SERIES:]]  # so that a system looks the same in all figures of a page
         series = {name: i for i, name in enumerate(names)}
         beside = layout.width >= WIDTH_FOR_NAMES
         key, top = ("", 0.0) if beside or len(names) == 1 else legend(_gap_legend(names, font), layout)

@@ -11,7 +11,7 @@ from deadheat.charts.drawing import label, line, number, path, rect, shorten, te
 from deadheat.charts.scales import LegendEntry, Scale, brief, decimals_for, finite, fixed, legend
 from deadheat.charts.theme import SMALL
 from deadheat.errors import NameUnknown
-from deadheat.text import pluralize
+from deadheat.text import capitalize, pluralize
 
 PAIR_HEADER = ("row", "column", "difference", "p", "significant")
 RANK_HEADER = ("system", "mean rank", "groups")
@@ -208,7 +208,7 @@ def _pair_description(matrix: PairMatrix, decimals: int) -> str:
     pairs = matrix.pairs
     significant = sum(pair.significant for pair in pairs)
     verb = "differs" if significant == 1 else "differ"
-    description = f"{matrix.axis}, row minus column, for {pluralize(len(matrix.names), 'system')}."
+    description = f"{capitalize(matrix.axis)}, row minus column, for {pluralize(len(matrix.names), 'system')}."
     description += f" {significant} of {pluralize(len(pairs), 'pair')} {verb} significantly."
     differences = [pair for pair in pairs if math.isfinite(pair.difference)]
     if differences:

@@ -70,8 +70,8 @@ def extent(
     least = max(1e-8 * max(abs(low), abs(high)), 0.0 if log else 1e-12)  # less is not visible in tick labels
     same = high - low <= least
     if log:
-        factor = 2.0 if same else (high / low) ** margin
-        return low / factor, high * factor
+        factor = 2.0 if same else math.exp(margin * (math.log(high) - math.log(low)))
+        return low / factor or low, high * factor  # the smallest numbers cannot be divided
     padding = max(abs(high) * 0.01, 1e-6) if same else (high - low) * margin
     return low - padding, high + padding
 

@@ -178,7 +178,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
 def _verdict(verdict: Verdict) -> str:
     claims = _table(verdict.claims, "Claims by evidence") if verdict.claims is not None else ""
     remarks = "".join(f'<p class="remark">{words(remark)}</p>' for remark in verdict.remarks)
-    return f"<p>{words(verdict.headline)}</p>{claims}{remarks}"
+    return f"<div><p>{words(verdict.headline)}</p>{claims}{remarks}</div>"
 
 
 def _contents(parts: Sequence[_Part]) -> str:
