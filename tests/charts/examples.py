@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from deadheat.charts.chart import Plot
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.charts.curves import Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, Strip, StripPlot, ViolinPlot
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.charts.pairs import CriticalDifferenceDiagram, PairCell, PairMatrix
-from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
+from deadheat.charts.ranks import CriticalDifferenceDiagram, RankBoxes, RankHeatmap, RankRow
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 
 Names = Sequence[str]

@@ -12,8 +12,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from deadheat.charts.chart import Chart, Layout
-from deadheat.charts.drawing import text_width
-from deadheat.charts.theme import PRINT, SMALL, style
+from deadheat.charts.drawing import PRINT, SMALL, style, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAN = math.nan

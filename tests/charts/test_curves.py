@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
 from deadheat.charts.curves import MOST_MARKS, Curve, CurvePlot
-from deadheat.charts.theme import SERIES
+from deadheat.charts.drawing import SERIES
 from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, root_of, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from deadheat.charts.drawing import (
     ELLIPSIS,
+    SERIES,
     circle,
     label,
     line,
@@ -25,7 +26,6 @@ from deadheat.charts.drawing import (
     triangle,
     xml_text,
 )
-from deadheat.charts.theme import SERIES
 from tests.charts.svg_reading import AWKWARD
 
 SAMPLES = (

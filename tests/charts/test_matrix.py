@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from deadheat.charts.chart import COLUMN, LAYOUTS, NARROW, WIDE, Chart, Layout
-from deadheat.charts.pairs import MOST_WITH_NUMBERS, PairCell, PairMatrix
+from deadheat.charts.comparisons import MOST_WITH_NUMBERS, PairCell, PairMatrix
 from deadheat.errors import NameUnknown
 from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, texts
 

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import ArrayLike
 
 from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.drawing import DARK, LIGHT, PRINT, Theme
 from deadheat.charts.ranks import STRONGEST, RankBoxes, RankHeatmap, RankRow
-from deadheat.charts.theme import DARK, LIGHT, PRINT, Theme
 from deadheat.errors import InputError
 from tests.charts.axis_reading import across
 from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, root_of, texts

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.charts.drawing import text_width
+from deadheat.charts.drawing import SMALL, text_width
 from deadheat.charts.scales import (
     Scale,
     _axis_title,
@@ -25,7 +25,6 @@ from deadheat.charts.scales import (
     spread,
     tick_label,
 )
-from deadheat.charts.theme import SMALL
 from tests.charts.svg_reading import NAN
 
 numbers = st.floats(-1e9, 1e9).map(lambda value: float(f"{value:.9g}"))

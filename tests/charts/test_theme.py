@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from deadheat.charts.pairs import STRONGEST, STRONGEST_BARE
-from deadheat.charts.theme import DARK, DASHES, LIGHT, PRINT, SERIES, SMALL, Theme, page_style, style, variables
+from deadheat.charts.comparisons import STRONGEST, STRONGEST_BARE
+from deadheat.charts.drawing import DARK, DASHES, LIGHT, PRINT, SERIES, SMALL, Theme, page_style, style, variables
 
 Array = npt.NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from deadheat.charts.chart import Chart, Figure, Layout
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.charts.drawing import circle, line
 from deadheat.charts.drawing import text as drawn_text
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.report.html import Page, page_html
 from deadheat.report.model import Cell, Column, Heading, Note, Paragraph, Signature, Table, Verdict, text
 from deadheat.report.model import Figure as FigureBlock

@@ -22,8 +22,8 @@ from deadheat.results.verdict import State
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
-from tests.report.latex_compiler import compile_latex
 from tests.report.blocks import column, data, drawn, headings, marks, rows, section, tables, texts
+from tests.report.latex_compiler import compile_latex
 from tests.study.study_cases import in_this_process
 
 ACCURACY = "Accuracy (upos)"

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Protocol
 
-from deadheat.charts.drawing import text, xml_text
-from deadheat.charts.theme import PRINT, style
+from deadheat.charts.drawing import PRINT, style, text, xml_text
 
 Datum = str | int | float | None
 _FORMULA = re.compile(r"[=+\-@\t\r\n].", re.DOTALL)

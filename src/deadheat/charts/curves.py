@@ -11,7 +11,20 @@ from itertools import groupby
 import numpy as np
 
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
-from deadheat.charts.drawing import BOLD, circle, label, line, polygon, polyline, shape, shorten, text, text_width
+from deadheat.charts.drawing import (
+    BOLD,
+    SERIES,
+    SMALL,
+    circle,
+    label,
+    line,
+    polygon,
+    polyline,
+    shape,
+    shorten,
+    text,
+    text_width,
+)
 from deadheat.charts.scales import (
     LegendEntry,
     Scale,
@@ -24,7 +37,6 @@ from deadheat.charts.scales import (
     spread,
     thin,
 )
-from deadheat.charts.theme import SERIES, SMALL
 from deadheat.text import capitalize, pluralize
 
 CURVE_HEADER = ("series", "x", "y", "low", "high")

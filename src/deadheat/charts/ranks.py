@@ -1,4 +1,4 @@
-"""Ranks over subsets of data sets (Alonso-Alonso et al. 2022, figure 1): boxes, and how often each rank occurs."""
+"""Ranks of systems over subsets of data sets (Alonso-Alonso et al. 2022, figure 1), and mean ranks (Demšar 2006)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from deadheat.charts.chart import Chart, Layout, datum, empty_chart
-from deadheat.charts.drawing import circle, diamond, line, rect, text, text_width
-from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, legend, place_rows
-from deadheat.charts.theme import SMALL
+from deadheat.charts.drawing import SMALL, circle, diamond, label, line, number, path, rect, shorten, text, text_width
+from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, fixed, legend, place_rows
 from deadheat.errors import InputError
 from deadheat.text import pluralize
 
@@ -19,6 +18,10 @@ STRONGEST_BARE = 0.95  # the same for cells without text
 WEAKEST = 0.03  # opacity of the smallest share above 0
 EXPONENT = 0.6  # opacity grows with this power of a share, because most shares of many ranks are small
 NEARLY_ALL = ">99"  # percent, but not all
+MEAN_HEADER = ("system", "mean rank", "groups")
+WIDTH_FOR_BOTH_SIDES = 500  # from this width on the diagram of mean ranks has names on the left and on the right
+AXIS_TITLE = "mean rank, 1 is best"
+MOST_LISTED = 10  # systems that the description lists
 BOX_HEADER = ("name", "best", "lower", "median", "upper", "worst", "mean", "possible_best", "possible_worst")
 
 
@@ -236,3 +239,166 @@ def _opacity_legend(rows: Rows, *, with_text: bool) -> str:
 def _most_frequent(name: str, shares: Sequence[float]) -> str:
     rank = max(range(len(shares)), key=lambda i: shares[i] if math.isfinite(shares[i]) else -1.0)
     return f"{name} {rank + 1} ({_percent(shares[rank])})"
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalDifferenceDiagram:
+    """Systems on a line of mean ranks; a bar joins each group of systems that do not differ significantly.
+
+    Parameters
+    ----------
+    groups
+        Indices into `names`.
+    difference
+        The critical difference, drawn as a bracket above the line.
+    """
+
+    names: tuple[str, ...]
+    ranks: tuple[float, ...]
+    groups: tuple[tuple[int, ...], ...]
+    title: str
+    difference: float | None = None
+
+    def draw(self, layout: Layout) -> Chart:
+        names, ranks, font = self.names, self.ranks, layout.font
+        if not names:
+            return empty_chart(self.title, layout, MEAN_HEADER)
+        order = [i for i in sorted(range(len(names)), key=lambda i: ranks[i]) if math.isfinite(ranks[i])]
+        slots = _slots(order, len(names), both_sides=layout.width >= WIDTH_FOR_BOTH_SIDES)
+        left, right = (
+            _side_width(self, [slot for slot in slots if slot.right is side], layout) for side in (False, True)
+        )
+        last = max([2.0, len(names), *(ranks[i] for i in order)])
+        scale = Scale(1, last, left, layout.width - max(right, 0.9 * font))
+        head, y = _diagram_head(scale, font, self.difference)
+        groups = [sorted((i for i in group if i in order), key=lambda i: ranks[i]) for group in self.groups]
+        groups = [group for group in groups if len(group) > 1]
+        bars, levels = _bars(self, groups, scale, y, font)
+        first = y + (1.9 + 0.8 * levels) * font
+        drawn = [head, _rank_axis(scale, y, font)]
+        drawn += [_system(names[slot.system], ranks[slot.system], slot, scale, (y, first), layout) for slot in slots]
+        drawn.append(bars)  # last, so that no line cuts a bar
+        height = first + 1.6 * font * max(slot.row for slot in slots) + 0.9 * font
+        table = tuple(
+            (name, datum(ranks[i]), " ".join(str(n) for n, group in enumerate(self.groups, 1) if i in group))
+            for i, name in enumerate(names)
+        )
+        description = _mean_description(self, order, groups)
+        return Chart(self.title, description, layout.width, height, "".join(drawn), MEAN_HEADER, table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """The row and side of the name of a system."""
+
+    system: int  # index
+    row: int
+    right: bool = False
+
+
+def _slots(order: Sequence[int], count: int, *, both_sides: bool) -> list[_Slot]:
+    """Names by rank from top to bottom on the left, then from bottom to top on the right: no two lines cross."""
+    left = math.ceil(len(order) / 2) if both_sides else len(order)
+    slots = [_Slot(i, row) for row, i in enumerate(order[:left])]
+    slots += [_Slot(i, row, right=True) for row, i in enumerate(reversed(order[left:]))]
+    unranked = [i for i in range(count) if i not in order]
+    return slots + [_Slot(i, left + row) for row, i in enumerate(unranked)]
+
+
+def _side_width(diagram: CriticalDifferenceDiagram, slots: Sequence[_Slot], layout: Layout) -> float:
+    """The width of the names and ranks of one side."""
+    if not slots:
+        return 0.0
+    share = 0.3 if layout.width >= WIDTH_FOR_BOTH_SIDES else 0.45
+    widest = max(text_width(diagram.names[slot.system], layout.font) for slot in slots)
+    numbers = max(text_width(fixed(diagram.ranks[slot.system], 2), SMALL * layout.font) for slot in slots)
+    return min(1.03 * widest + numbers + 1.4 * layout.font, share * layout.width)
+
+
+def _diagram_head(scale: Scale, font: float, difference: float | None) -> tuple[str, float]:
+    """The title of the axis, the bracket of the critical difference, and the level of the axis below."""
+    title = shorten(AXIS_TITLE, scale.end - scale.start, SMALL * font)
+    drawn = [text(scale.end, font, title, kind="soft small", anchor="end")]
+    if difference is None or not math.isfinite(difference):
+        return "".join(drawn), 3.1 * font
+    bracket_label = f"CD = {fixed(difference, 2)}"
+    width = text_width(bracket_label, SMALL * font) + text_width(title, SMALL * font) + font
+    y = font if width <= scale.end - scale.start else 2.4 * font
+    start, end = scale(1), scale(min(1 + difference, scale.high))
+    bracket, tick = y + 0.7 * font, 0.25 * font
+    drawn.append(text(start, y, bracket_label, kind="small"))
+    drawn.append(line("rule", start, bracket, end, bracket, f"critical difference: {brief(difference, 4)}"))
+    drawn.append(line("rule", start, bracket - tick, start, bracket + tick))
+    if 1 + difference <= scale.high:  # a difference longer than the axis has no end
+        drawn.append(line("rule", end, bracket - tick, end, bracket + tick))
+    return "".join(drawn), y + 3.1 * font
+
+
+def _rank_axis(scale: Scale, y: float, font: float) -> str:
+    """The axis with integer ranks: the first, the last, and those between that fit."""
+    last = math.floor(scale.high)
+    width = text_width(str(last), SMALL * font) + 0.7 * font
+    unit = (scale.end - scale.start) / (scale.high - 1)
+    step = next((step for step in (1, 2, 5, 10, 20, 50) if step * unit >= width), last)
+    between = range(step if step > 1 else 2, last, step)
+    drawn = [line("axis", scale.start, y, scale.end, y)]
+    for rank in (1, *(rank for rank in between if min(rank - 1, last - rank) * unit >= width), last):
+        drawn.append(line("axis", scale(rank), y - 0.4 * font, scale(rank), y))
+        drawn.append(text(scale(rank), y - 0.7 * font, str(rank), kind="soft small", anchor="middle"))
+    return "".join(drawn)
+
+
+def _bars(
+    diagram: CriticalDifferenceDiagram, groups: Sequence[Sequence[int]], scale: Scale, y: float, font: float
+) -> tuple[str, int]:
+    """A thick bar below the axis for each group, no two touching, and the number of levels they take."""
+    ends: list[float] = []  # of the last bar of every level
+    drawn, ranks = [], diagram.ranks
+    for group in sorted(groups, key=lambda group: (ranks[group[0]], -ranks[group[-1]])):
+        start, end = scale(ranks[group[0]]) - 0.35 * font, scale(ranks[group[-1]]) + 0.35 * font
+        level = next((i for i, taken in enumerate(ends) if taken + 0.4 * font <= start), len(ends))
+        ends[level : level + 1] = [end]
+        at = y + (1 + 0.8 * level) * font
+        tooltip = "not significantly different: " + ", ".join(diagram.names[i] for i in group)
+        drawn.append(line("thick", start, at, end, at, tooltip))
+    return "".join(drawn), len(ends)
+
+
+def _system(name: str, rank: float, slot: _Slot, scale: Scale, levels: tuple[float, float], layout: Layout) -> str:
+    """A name with its rank, and the line from it to the axis."""
+    axis, first = levels
+    font, y = layout.font, first + 1.6 * layout.font * slot.row
+    side, outward = (scale.end + 0.3 * font, 1) if slot.right else (scale.start - 0.3 * font, -1)
+    anchor = "start" if slot.right else "end"
+    written = fixed(rank, 2)
+    beside = side + outward * (text_width(written, SMALL * font) + 0.9 * font)
+    width = layout.width - beside if slot.right else beside
+    drawn = [
+        text(side + outward * 0.3 * font, y + 0.3 * font, written, kind="soft small", anchor=anchor),
+        label(beside, y + 0.34 * font, name, width, font, anchor=anchor),
+    ]
+    if math.isfinite(rank):
+        d = f"M{number(scale(rank))} {number(axis)}V{number(y)}H{number(side)}"
+        drawn.insert(0, path("elbow", d, f"{name}: mean rank {written}"))
+    return "".join(drawn)
+
+
+def _group_text(names: Sequence[str], group: Sequence[int]) -> str:
+    if len(group) <= 3:
+        return ", ".join(names[i] for i in group)
+    return f"{len(group)} systems from {names[group[0]]} to {names[group[-1]]}"
+
+
+def _mean_description(diagram: CriticalDifferenceDiagram, order: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
+    names, difference = diagram.names, diagram.difference
+    ranks = ", ".join(f"{names[i]} {fixed(diagram.ranks[i], 2)}" for i in order[:MOST_LISTED])
+    more = f", and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
+    description = f"Mean ranks of {pluralize(len(names), 'system')}, 1 is best: {ranks}{more}."
+    if groups:
+        listed = "; ".join(_group_text(names, group) for group in groups[:MOST_LISTED])
+        description += f" Not significantly different: {listed}."
+    else:
+        description += " All differ significantly."
+    if difference is not None and math.isfinite(difference):
+        description += f" The critical difference is {fixed(difference, 2)}."
+    return description

@@ -10,8 +10,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from deadheat.charts.chart import Layout
-from deadheat.charts.drawing import label, line, shorten, text, text_width
-from deadheat.charts.theme import SMALL
+from deadheat.charts.drawing import SMALL, label, line, shorten, text, text_width
 
 T = TypeVar("T")
 NAMES_SHARE = 0.36  # of the width, at most, for the names of rows

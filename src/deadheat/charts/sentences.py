@@ -7,8 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadheat.charts.chart import Chart, Datum, Layout, empty_chart
-from deadheat.charts.drawing import BOLD, ELLIPSIS, label, line, number, path, polygon, rect, shorten, text, text_width
-from deadheat.charts.theme import SMALL
+from deadheat.charts.drawing import (
+    BOLD,
+    ELLIPSIS,
+    SMALL,
+    label,
+    line,
+    number,
+    path,
+    polygon,
+    rect,
+    shorten,
+    text,
+    text_width,
+)
 from deadheat.errors import InputError
 from deadheat.text import pluralize
 

@@ -16,8 +16,8 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-from deadheat.charts.theme import FONT, PRINT
-from deadheat.charts.theme import style as chart_style
+from deadheat.charts.drawing import FONT, PRINT
+from deadheat.charts.drawing import style as chart_style
 
 FOLDERS = (
     "/usr/share/fonts",

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from deadheat.charts.chart import NARROW, WIDE, Chart, Datum, Layout, unique
 from deadheat.charts.chart import Figure as Drawing
-from deadheat.charts.theme import DARK, LIGHT, page_style, variables
+from deadheat.charts.drawing import DARK, LIGHT, page_style, variables
 from deadheat.report import model
 from deadheat.report.model import Block, Cell, Column, Figure, Heading, Note, Paragraph, Table, Verdict, Words
 from deadheat.results.format import NAME, number_format

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.charts.pairs import CriticalDifferenceDiagram, PairCell, PairMatrix
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
+from deadheat.charts.ranks import CriticalDifferenceDiagram
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 from deadheat.report.model import (
     DAGGER,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from deadheat.charts.chart import Figure as Drawing
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.ranking.importance import FactorShare, Importance
 from deadheat.report.model import (
     DAGGER,

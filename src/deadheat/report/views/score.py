@@ -176,7 +176,7 @@ def _value(row: Score | None) -> float:
 
 def _figure(result: Scores, rows: Sequence[tuple[str, Score]], title: str, metric: str, name: str) -> Figure:
     from deadheat.charts.chart import Figure as Drawing
-    from deadheat.charts.intervals import IntervalPlot, IntervalRow
+    from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 
     plot = IntervalPlot(
         tuple(

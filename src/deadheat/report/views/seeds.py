@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from deadheat.charts.chart import Figure as Drawing
+from deadheat.charts.comparisons import PairCell, PairMatrix
 from deadheat.charts.curves import Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.charts.pairs import PairCell, PairMatrix
 from deadheat.ranking.seeds import SystemPair
 from deadheat.report.model import (
     DAGGER,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from deadheat.charts.chart import Figure as Drawing
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.report.model import (
     Block,
     Cell,

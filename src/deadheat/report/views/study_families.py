@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, ViolinPlot
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
-from deadheat.charts.pairs import PairCell, PairMatrix
 from deadheat.report.model import (
     CIRCLE,
     DAGGER,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.charts.intervals import IntervalPlot, IntervalRow
 from deadheat.report.model import (
     Block,
     Column,

@@ -1,28 +1,149 @@
-"""Pairs of systems: a matrix of all differences, and the critical difference diagram of mean ranks (Demšar 2006)."""
+"""Scores or differences with their intervals, one row each, and the matrix of all differences between systems."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from deadheat.charts.chart import Chart, Layout, datum, empty_chart
-from deadheat.charts.drawing import label, line, number, path, rect, shorten, text, text_width, triangle
-from deadheat.charts.scales import LegendEntry, Scale, brief, decimals_for, finite, fixed, legend
-from deadheat.charts.theme import SMALL
+from deadheat.charts.drawing import SMALL, circle, label, line, rect, text, text_width, triangle
+from deadheat.charts.scales import LegendEntry, Rows, Scale, decimals_for, extent, finite, fixed, legend, place_rows
 from deadheat.errors import NameUnknown
 from deadheat.text import capitalize, pluralize
 
+INTERVAL_HEADER = ("name", "value", "low", "high")
 PAIR_HEADER = ("row", "column", "difference", "p", "significant")
-RANK_HEADER = ("system", "mean rank", "groups")
+WIDTH_FOR_BOUNDS = 500  # from this width on the bounds are written out
 # The strongest fill on which text, or a triangle alone, has enough contrast on light and dark backgrounds.
 STRONGEST, STRONGEST_BARE = 0.4, 0.6
 MOST_WITH_NUMBERS = 12
 TRIANGLE = 0.26  # size, in multiples of the font size
 NARROWEST = 6.0  # width of a cell; with many systems the drawing is wider than the layout instead
-WIDTH_FOR_BOTH_SIDES = 500  # from this width on the diagram has names on the left and on the right
-AXIS_TITLE = "mean rank, 1 is best"
-MOST_LISTED = 10  # systems that the description lists
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalRow:
+    """A value with its interval, NaN where missing; `note` is added to the tooltip."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    note: str = ""
+
+    @property
+    def bounds(self) -> list[float]:
+        return finite((self.low, self.high))
+
+    @property
+    def excludes_zero(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalPlot:
+    """A dot with its interval for each row.
+
+    Parameters
+    ----------
+    zero
+        Draw a line at 0, and fill the dots whose interval excludes 0.
+    description
+        Replaces the description that is written from the rows.
+
+    Examples
+    --------
+    >>> from deadheat.charts.chart import WIDE
+    >>> rows = (IntervalRow("a", 83.2, 82.6, 83.8), IntervalRow("b", 81, 80, 82))
+    >>> print(IntervalPlot(rows, title="LAS", axis="LAS in %").draw(WIDE).description)
+    2 values with intervals. The highest is a with 83.20 [82.60, 83.80]; the lowest is b with 81.00 [80.00, 82.00].
+    """
+
+    rows: tuple[IntervalRow, ...]
+    title: str
+    axis: str
+    zero: bool = False
+    description: str = ""
+
+    def draw(self, layout: Layout) -> Chart:
+        if not self.rows:
+            return empty_chart(self.title, layout, INTERVAL_HEADER)
+        font = layout.font
+        values = [value for row in self.rows for value in (row.value, *row.bounds)]
+        low, high = extent(values, margin=0.04, include=(0.0,) if self.zero else ())
+        key, top = legend(_interval_legend(font), layout) if self.zero else ("", 0.3 * font)
+        rows = place_rows([row.name for row in self.rows], layout, top=top, height=2 * font)
+        rows, numbers = self._numbers(rows, Scale(low, high, 0, 1))
+        scale = Scale(low, high, rows.left, rows.right)
+        drawn = [key, rows.axis(scale, self.axis), rows.labels(), numbers]
+        if self.zero:
+            drawn.append(line("axis", scale(0), rows.top, scale(0), rows.bottom))
+        drawn += [_interval_mark(row, scale, rows.middle(i), font, zero=self.zero) for i, row in enumerate(self.rows)]
+        table = tuple((row.name, datum(row.value), datum(row.low), datum(row.high)) for row in self.rows)
+        description = self.description or _interval_description(self.rows, scale, zero=self.zero)
+        return Chart(self.title, description, layout.width, rows.end, "".join(drawn), INTERVAL_HEADER, table)
+
+    def _numbers(self, rows: Rows, scale: Scale) -> tuple[Rows, str]:
+        """Rows that leave space for values and, if there is enough, their bounds at the right; and these numbers."""
+        font, wide = rows.layout.font, rows.layout.width >= WIDTH_FOR_BOUNDS
+        values = [scale.format(row.value, sign=self.zero) for row in self.rows]
+        bounds = [
+            scale.interval(row.low, row.high, sign=self.zero) if wide and len(row.bounds) == 2 else ""
+            for row in self.rows
+        ]
+        bounds_width = max(text_width(interval, SMALL * font) for interval in bounds)
+        end = rows.layout.width - 0.2 * font
+        middle = end - bounds_width - (0.7 * font if bounds_width else 0)
+        drawn = ""
+        for i, (value, interval) in enumerate(zip(values, bounds, strict=True)):
+            drawn += text(middle, rows.middle(i) + 0.34 * font, value, anchor="end")
+            if interval:
+                drawn += text(end, rows.middle(i) + 0.32 * font, interval, kind="soft small", anchor="end")
+        return replace(rows, right=middle - max(text_width(value, font) for value in values) - 1.6 * font), drawn
+
+
+def _interval_legend(font: float) -> list[LegendEntry]:
+    r = 0.34 * font
+    return [
+        LegendEntry(partial(circle, "mark", r=r), 2 * r, "interval excludes zero"),
+        LegendEntry(partial(circle, "hollow", r=r), 2 * r, "interval includes zero"),
+    ]
+
+
+def _interval_mark(row: IntervalRow, scale: Scale, y: float, font: float, *, zero: bool) -> str:
+    numbers = finite((row.value, row.low, row.high))
+    if not numbers:
+        return text(scale.start + 0.3 * font, y + 0.32 * font, "no value", kind="soft small halo")
+    tooltip = f"{row.name}: {_value_and_bounds(row, scale)}{'. ' + row.note if row.note else ''}"
+    start, end, cap = scale(min(numbers)), scale(max(numbers)), 0.3 * font
+    drawn = [line("interval", start, y, end, y, tooltip)] if end > start else []
+    drawn += [line("interval", scale(bound), y - cap, scale(bound), y + cap) for bound in row.bounds]
+    if math.isfinite(row.value):
+        kind = "hollow" if zero and not row.excludes_zero else "mark"
+        drawn.append(circle(kind, scale(row.value), y, 0.36 * font, tooltip))
+    return "".join(drawn)
+
+
+def _value_and_bounds(row: IntervalRow, scale: Scale) -> str:
+    return scale.format(row.value) + (f" {scale.interval(row.low, row.high)}" if row.bounds else "")
+
+
+def _interval_description(rows: Sequence[IntervalRow], scale: Scale, *, zero: bool) -> str:
+    scored = [row for row in rows if math.isfinite(row.value)]
+    sentences = [f"{pluralize(len(rows), 'difference' if zero else 'value')} with intervals."]
+    if zero:
+        sentences.append(f"{sum(row.excludes_zero for row in rows)} of {len(rows)} intervals exclude zero.")
+    if scored:
+        highest, lowest = max(scored, key=lambda row: row.value), min(scored, key=lambda row: row.value)
+        extremes = f"The highest is {highest.name} with {_value_and_bounds(highest, scale)}"
+        if highest is not lowest:
+            extremes += f"; the lowest is {lowest.name} with {_value_and_bounds(lowest, scale)}"
+        sentences.append(f"{extremes}.")
+    if len(scored) < len(rows):
+        sentences.append(f"{len(rows) - len(scored)} without a value.")
+    return " ".join(sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,167 +336,4 @@ def _pair_description(matrix: PairMatrix, decimals: int) -> str:
         largest = max(differences, key=lambda pair: abs(pair.difference))
         above, below = (largest.a, largest.b) if largest.difference >= 0 else (largest.b, largest.a)
         description += f" Largest difference: {above} is {fixed(abs(largest.difference), decimals)} above {below}."
-    return description
-
-
-@dataclass(frozen=True, slots=True)
-class CriticalDifferenceDiagram:
-    """Systems on a line of mean ranks; a bar joins each group of systems that do not differ significantly.
-
-    Parameters
-    ----------
-    groups
-        Indices into `names`.
-    difference
-        The critical difference, drawn as a bracket above the line.
-    """
-
-    names: tuple[str, ...]
-    ranks: tuple[float, ...]
-    groups: tuple[tuple[int, ...], ...]
-    title: str
-    difference: float | None = None
-
-    def draw(self, layout: Layout) -> Chart:
-        names, ranks, font = self.names, self.ranks, layout.font
-        if not names:
-            return empty_chart(self.title, layout, RANK_HEADER)
-        order = [i for i in sorted(range(len(names)), key=lambda i: ranks[i]) if math.isfinite(ranks[i])]
-        slots = _slots(order, len(names), both_sides=layout.width >= WIDTH_FOR_BOTH_SIDES)
-        left, right = (
-            _side_width(self, [slot for slot in slots if slot.right is side], layout) for side in (False, True)
-        )
-        last = max([2.0, len(names), *(ranks[i] for i in order)])
-        scale = Scale(1, last, left, layout.width - max(right, 0.9 * font))
-        head, y = _head(scale, font, self.difference)
-        groups = [sorted((i for i in group if i in order), key=lambda i: ranks[i]) for group in self.groups]
-        groups = [group for group in groups if len(group) > 1]
-        bars, levels = _bars(self, groups, scale, y, font)
-        first = y + (1.9 + 0.8 * levels) * font
-        drawn = [head, _rank_axis(scale, y, font)]
-        drawn += [_system(names[slot.system], ranks[slot.system], slot, scale, (y, first), layout) for slot in slots]
-        drawn.append(bars)  # last, so that no line cuts a bar
-        height = first + 1.6 * font * max(slot.row for slot in slots) + 0.9 * font
-        table = tuple(
-            (name, datum(ranks[i]), " ".join(str(n) for n, group in enumerate(self.groups, 1) if i in group))
-            for i, name in enumerate(names)
-        )
-        description = _rank_description(self, order, groups)
-        return Chart(self.title, description, layout.width, height, "".join(drawn), RANK_HEADER, table)
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """The row and side of the name of a system."""
-
-    system: int  # index
-    row: int
-    right: bool = False
-
-
-def _slots(order: Sequence[int], count: int, *, both_sides: bool) -> list[_Slot]:
-    """Names by rank from top to bottom on the left, then from bottom to top on the right: no two lines cross."""
-    left = math.ceil(len(order) / 2) if both_sides else len(order)
-    slots = [_Slot(i, row) for row, i in enumerate(order[:left])]
-    slots += [_Slot(i, row, right=True) for row, i in enumerate(reversed(order[left:]))]
-    unranked = [i for i in range(count) if i not in order]
-    return slots + [_Slot(i, left + row) for row, i in enumerate(unranked)]
-
-
-def _side_width(diagram: CriticalDifferenceDiagram, slots: Sequence[_Slot], layout: Layout) -> float:
-    """The width of the names and ranks of one side."""
-    if not slots:
-        return 0.0
-    share = 0.3 if layout.width >= WIDTH_FOR_BOTH_SIDES else 0.45
-    widest = max(text_width(diagram.names[slot.system], layout.font) for slot in slots)
-    numbers = max(text_width(fixed(diagram.ranks[slot.system], 2), SMALL * layout.font) for slot in slots)
-    return min(1.03 * widest + numbers + 1.4 * layout.font, share * layout.width)
-
-
-def _head(scale: Scale, font: float, difference: float | None) -> tuple[str, float]:
-    """The title of the axis, the bracket of the critical difference, and the level of the axis below."""
-    title = shorten(AXIS_TITLE, scale.end - scale.start, SMALL * font)
-    drawn = [text(scale.end, font, title, kind="soft small", anchor="end")]
-    if difference is None or not math.isfinite(difference):
-        return "".join(drawn), 3.1 * font
-    bracket_label = f"CD = {fixed(difference, 2)}"
-    width = text_width(bracket_label, SMALL * font) + text_width(title, SMALL * font) + font
-    y = font if width <= scale.end - scale.start else 2.4 * font
-    start, end = scale(1), scale(min(1 + difference, scale.high))
-    bracket, tick = y + 0.7 * font, 0.25 * font
-    drawn.append(text(start, y, bracket_label, kind="small"))
-    drawn.append(line("rule", start, bracket, end, bracket, f"critical difference: {brief(difference, 4)}"))
-    drawn.append(line("rule", start, bracket - tick, start, bracket + tick))
-    if 1 + difference <= scale.high:  # a difference longer than the axis has no end
-        drawn.append(line("rule", end, bracket - tick, end, bracket + tick))
-    return "".join(drawn), y + 3.1 * font
-
-
-def _rank_axis(scale: Scale, y: float, font: float) -> str:
-    """The axis with integer ranks: the first, the last, and those between that fit."""
-    last = math.floor(scale.high)
-    width = text_width(str(last), SMALL * font) + 0.7 * font
-    unit = (scale.end - scale.start) / (scale.high - 1)
-    step = next((step for step in (1, 2, 5, 10, 20, 50) if step * unit >= width), last)
-    between = range(step if step > 1 else 2, last, step)
-    drawn = [line("axis", scale.start, y, scale.end, y)]
-    for rank in (1, *(rank for rank in between if min(rank - 1, last - rank) * unit >= width), last):
-        drawn.append(line("axis", scale(rank), y - 0.4 * font, scale(rank), y))
-        drawn.append(text(scale(rank), y - 0.7 * font, str(rank), kind="soft small", anchor="middle"))
-    return "".join(drawn)
-
-
-def _bars(
-    diagram: CriticalDifferenceDiagram, groups: Sequence[Sequence[int]], scale: Scale, y: float, font: float
-) -> tuple[str, int]:
-    """A thick bar below the axis for each group, no two touching, and the number of levels they take."""
-    ends: list[float] = []  # of the last bar of every level
-    drawn, ranks = [], diagram.ranks
-    for group in sorted(groups, key=lambda group: (ranks[group[0]], -ranks[group[-1]])):
-        start, end = scale(ranks[group[0]]) - 0.35 * font, scale(ranks[group[-1]]) + 0.35 * font
-        level = next((i for i, taken in enumerate(ends) if taken + 0.4 * font <= start), len(ends))
-        ends[level : level + 1] = [end]
-        at = y + (1 + 0.8 * level) * font
-        tooltip = "not significantly different: " + ", ".join(diagram.names[i] for i in group)
-        drawn.append(line("thick", start, at, end, at, tooltip))
-    return "".join(drawn), len(ends)
-
-
-def _system(name: str, rank: float, slot: _Slot, scale: Scale, levels: tuple[float, float], layout: Layout) -> str:
-    """A name with its rank, and the line from it to the axis."""
-    axis, first = levels
-    font, y = layout.font, first + 1.6 * layout.font * slot.row
-    side, outward = (scale.end + 0.3 * font, 1) if slot.right else (scale.start - 0.3 * font, -1)
-    anchor = "start" if slot.right else "end"
-    written = fixed(rank, 2)
-    beside = side + outward * (text_width(written, SMALL * font) + 0.9 * font)
-    width = layout.width - beside if slot.right else beside
-    drawn = [
-        text(side + outward * 0.3 * font, y + 0.3 * font, written, kind="soft small", anchor=anchor),
-        label(beside, y + 0.34 * font, name, width, font, anchor=anchor),
-    ]
-    if math.isfinite(rank):
-        d = f"M{number(scale(rank))} {number(axis)}V{number(y)}H{number(side)}"
-        drawn.insert(0, path("elbow", d, f"{name}: mean rank {written}"))
-    return "".join(drawn)
-
-
-def _group_text(names: Sequence[str], group: Sequence[int]) -> str:
-    if len(group) <= 3:
-        return ", ".join(names[i] for i in group)
-    return f"{len(group)} systems from {names[group[0]]} to {names[group[-1]]}"
-
-
-def _rank_description(diagram: CriticalDifferenceDiagram, order: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
-    names, difference = diagram.names, diagram.difference
-    ranks = ", ".join(f"{names[i]} {fixed(diagram.ranks[i], 2)}" for i in order[:MOST_LISTED])
-    more = f", and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
-    description = f"Mean ranks of {pluralize(len(names), 'system')}, 1 is best: {ranks}{more}."
-    if groups:
-        listed = "; ".join(_group_text(names, group) for group in groups[:MOST_LISTED])
-        description += f" Not significantly different: {listed}."
-    else:
-        description += " All differ significantly."
-    if difference is not None and math.isfinite(difference):
-        description += f" The critical difference is {fixed(difference, 2)}."
     return description
