@@ -5,7 +5,7 @@ import re
 import pytest
 
 from deadheat.errors import NameUnknown
-from deadheat.paper.references import OF_CORRECTIONS, OF_SYSTEMS, OF_TESTS, REFERENCES, authors_and_year, bibtex
+from deadheat.paper.methods import OF_CORRECTIONS, OF_SYSTEMS, OF_TESTS, REFERENCES, authors_and_year, bibtex
 from deadheat.stats.corrections import CORRECTIONS
 from deadheat.stats.paired import TESTS
 from deadheat.systems import SYSTEMS

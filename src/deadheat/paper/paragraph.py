@@ -9,6 +9,8 @@ from functools import singledispatch
 from deadheat.paper.methods import (
     NOTHING,
     best_sentences,
+    bibtex,
+    cite,
     cited_correction,
     cited_splits,
     cited_test,
@@ -18,7 +20,6 @@ from deadheat.paper.methods import (
     plain,
     system_list,
 )
-from deadheat.paper.references import bibtex, cite
 from deadheat.paper.study_paragraph import search_sentences, study_sentences
 from deadheat.ranking.sizes import SetSizes
 from deadheat.report.latex import words

@@ -10,7 +10,9 @@ from statistics import fmean
 
 from deadheat.paper.methods import (
     NOTHING,
+    OF_SYSTEMS,
     best_sentences,
+    cite,
     cited_correction,
     cited_splits,
     cited_test,
@@ -21,7 +23,6 @@ from deadheat.paper.methods import (
     split_words,
     system_list,
 )
-from deadheat.paper.references import OF_SYSTEMS, cite
 from deadheat.report.model import Shown, Text, count, interval, join_text, names, points, score, text
 from deadheat.report.views.search import protocol, search_verdict
 from deadheat.report.views.study import seeds_text
