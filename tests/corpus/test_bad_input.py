@@ -75,16 +75,10 @@ CASES = {
     "a byte order mark before a comment": Bad("\ufeff# text = a\n" + ONE, 1, BOM, TEN + "1"),
     "a byte order mark before a word": Bad("\ufeff" + ONE, 1, BOM, r"Cannot parse word ID '.1' at line 1"),
     "an id that is not a number": Bad(
-        sentence(row("x")),
-        1,
-        "word id 'x'; expected a plain number from 1 on",
-        "Cannot parse word ID 'x' at line 1",
+        sentence(row("x")), 1, "word id 'x'; expected a plain number from 1 on", "Cannot parse word ID 'x' at line 1"
     ),
     "an empty id": Bad(
-        sentence(row("")),
-        1,
-        "word id ''; expected a plain number from 1 on",
-        "Cannot parse word ID '' at line 1",
+        sentence(row("")), 1, "word id ''; expected a plain number from 1 on", "Cannot parse word ID '' at line 1"
     ),
     "id zero": Bad(
         sentence(row(0)),

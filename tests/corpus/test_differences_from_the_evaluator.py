@@ -47,10 +47,7 @@ def test_a_head_of_very_many_digits_is_no_number_and_does_not_wrap_around(digits
 
 
 def test_a_head_of_nine_digits_is_outside_the_sentence() -> None:
-    assert fault_of(sentence(row(1, head=999_999_999))) == (
-        1,
-        "word 1 has head 999999999; the sentence has 1 word",
-    )
+    assert fault_of(sentence(row(1, head=999_999_999))) == (1, "word 1 has head 999999999; the sentence has 1 word")
 
 
 @pytest.mark.parametrize(
@@ -65,10 +62,7 @@ def test_a_multiword_token_out_of_place_is_refused_though_the_evaluator_takes_it
     token: str, lines: tuple[str, ...]
 ) -> None:
     text = sentence(*lines)
-    assert fault_of(text) == (
-        2,
-        f"multiword token {token!r} out of order or overlapping; expected one from 2 on",
-    )
+    assert fault_of(text) == (2, f"multiword token {token!r} out of order or overlapping; expected one from 2 on")
     assert official(text).words
 
 
@@ -108,9 +102,7 @@ def test_an_empty_node_with_a_strange_id_is_refused_though_the_evaluator_does_no
 
 
 @pytest.mark.parametrize("second", ["1.1", "1.2"])
-def test_empty_nodes_out_of_order_or_twice_are_refused_though_the_evaluator_does_not_look(
-    second: str,
-) -> None:
+def test_empty_nodes_out_of_order_or_twice_are_refused_though_the_evaluator_does_not_look(second: str) -> None:
     text = sentence(row(1), extra("1.2"), extra(second))
     assert fault_of(text) == (3, f"empty node id {second!r}; expected 1.3")
     assert len(official(text).words) == 1
@@ -176,8 +168,7 @@ def test_lines_that_end_in_a_carriage_return_alone_are_refused_though_the_evalua
 
 
 @pytest.mark.parametrize(
-    ("deps", "error"),
-    [("root", ValueError), ("x:root", ValueError), ("9:root", IndexError), ("0:root||", ValueError)],
+    ("deps", "error"), [("root", ValueError), ("x:root", ValueError), ("9:root", IndexError), ("0:root||", ValueError)]
 )
 def test_enhanced_dependencies_are_kept_unread_where_the_evaluator_breaks_down(
     deps: str, error: type[Exception]

@@ -50,10 +50,7 @@ def test_a_repeated_id_is_one_fault() -> None:
 
 
 def test_heads_of_a_sentence_with_faulty_lines_are_not_held_against_it() -> None:
-    assert fault_of(sentence(row(1), "2\tb", row(3, "c", 3))) == (
-        2,
-        r"2 tab-separated columns; expected 10 in '2\tb'",
-    )
+    assert fault_of(sentence(row(1), "2\tb", row(3, "c", 3))) == (2, r"2 tab-separated columns; expected 10 in '2\tb'")
 
 
 def test_a_line_of_blanks_for_an_empty_line_does_not_make_the_next_sentence_wrong() -> None:
@@ -129,14 +126,8 @@ def test_column_files_list_their_faults() -> None:
 
 
 def test_a_carriage_return_inside_a_line_of_columns_or_tagged_text_is_named() -> None:
-    assert fault_of("a X\nb\rc Y\n\n", format="columns") == (
-        2,
-        "a carriage return inside the line 'b'; expected none",
-    )
-    assert fault_of("a_X\nb\rc_Y\n", format="tagged") == (
-        2,
-        "a carriage return inside the line 'b'; expected none",
-    )
+    assert fault_of("a X\nb\rc Y\n\n", format="columns") == (2, "a carriage return inside the line 'b'; expected none")
+    assert fault_of("a_X\nb\rc_Y\n", format="tagged") == (2, "a carriage return inside the line 'b'; expected none")
 
 
 def test_tagged_text_lists_its_faults() -> None:

@@ -147,11 +147,7 @@ def test_other_text_is_reported_with_both_places_and_what_stands_there(tmp_path:
     [
         ("a/0/root b/1/obj", "a/0/root", "p.conllu:1: the text differs from g.conllu:2: '' instead of 'b'"),
         ("a/0/root", "a/0/root b/1/obj", "p.conllu:2: the text differs from g.conllu:1: 'b' instead of ''"),
-        (
-            "é/0/root",
-            "e\u0301/0/root",
-            "p.conllu:1: the text differs from g.conllu:1: 'e\u0301' instead of 'é'",
-        ),
+        ("é/0/root", "e\u0301/0/root", "p.conllu:1: the text differs from g.conllu:1: 'e\u0301' instead of 'é'"),
     ],
     ids=["too short", "too long", "another normal form"],
 )

@@ -102,11 +102,7 @@ def test_units_are_blocks_only_where_boundaries_differ() -> None:
     split = corpus("a/0/root", "b/0/root", "c/0/root", "d/0/root")
     assert [
         (align(gold, each).units.name, len(align(gold, each).units)) for each in (same_but_tokens, joined, split)
-    ] == [
-        ("sentence", 3),
-        ("block", 2),
-        ("sentence", 3),
-    ]
+    ] == [("sentence", 3), ("block", 2), ("sentence", 3)]
 
 
 def test_boundaries_that_cross_make_one_block() -> None:

@@ -108,9 +108,7 @@ def test_the_manifest_says_what_was_made_from_what(tmp_path: Path) -> None:
     assert (manifest["seed"], manifest["times"], manifest["nested"]) == (0, 2, ["test=5 words"])
     assert manifest["documents"] == {"asked": "auto", "rule": "marked by # newdoc", "count": 20}
     source = tmp_path / "xx-all.conllu"
-    assert manifest["inputs"] == [
-        {"file": str(source), "sha256": sha(source), "sentences": 50, "words": 200},
-    ]
+    assert manifest["inputs"] == [{"file": str(source), "sha256": sha(source), "sentences": 50, "words": 200}]
     for one in manifest["splits"]:
         assert set(one["parts"]) == {"train", "dev", "test"}
         assert set(one["nested"]) == {"test-5-words"}

@@ -114,10 +114,7 @@ def test_groups_without_comparable_items_have_no_alpha() -> None:
 
 
 def test_the_groups_disagreed_on_most_come_first() -> None:
-    labels = [
-        [0, 1, 2, 0, 1, 0, 1, 0, 1, 5, 6],
-        [0, 1, 2, 1, 0, 0, 0, 1, 0, 5, 7],
-    ]
+    labels = [[0, 1, 2, 0, 1, 0, 1, 0, 1, 5, 6], [0, 1, 2, 1, 0, 0, 0, 1, 0, 5, 7]]
     # By hand, with 4 labels a pair of words: 2 of each, both words differ: 1 - 1 / (8/12); 3 and 1, one differs:
     # 1 - (1/2) / (6/12); 2, 1 and 1, one differs: 1 - (1/2) / (10/12).
     offsets = [0, 3, 5, 7, 9, 11]

@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.stats.corrections import (
-    CORRECTIONS,
-    benjamini_hochberg,
-    bonferroni,
-    correct,
-    holm,
-    none,
-    tied_with_best,
-)
+from deadheat.stats.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm, none, tied_with_best
 
 P_VALUES = [0.01, 0.04, 0.03, 0.005, 0.5, 0.03, 0.9, 0.0001]
 # statsmodels 0.15: `multipletests(P_VALUES, method=...)[1]` with bonferroni, holm, fdr_bh

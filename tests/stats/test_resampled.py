@@ -39,8 +39,7 @@ def test_the_interval_excludes_zero_where_the_test_rejects() -> None:
 
 
 @pytest.mark.parametrize(
-    ("differences", "p"),
-    [([], math.nan), ([0.1], math.nan), ([0.1] * 4, math.nan), ([0.1] * 5, 0.0), ([0.0] * 3, 1.0)],
+    ("differences", "p"), [([], math.nan), ([0.1], math.nan), ([0.1] * 4, math.nan), ([0.1] * 5, 0.0), ([0.0] * 3, 1.0)]
 )
 def test_too_few_or_equal_differences(differences: list[float], p: float) -> None:
     assert corrected_resampled_t(differences, test_share=0.1).p == pytest.approx(p, nan_ok=True)

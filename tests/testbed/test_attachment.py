@@ -8,8 +8,8 @@ from itertools import chain, combinations
 
 import pytest
 
-from deadheat.testbed.rng import Rng
 from deadheat.testbed.mistakes import error_rate, possible_errors, reattach
+from deadheat.testbed.rng import Rng
 from tests.trees.enumeration import every_tree, is_single_root_tree
 
 SIZES = (1, 2, 3, 4, 5)

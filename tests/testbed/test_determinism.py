@@ -10,14 +10,7 @@ from itertools import islice
 
 import pytest
 
-from deadheat.testbed import (
-    LANGUAGES,
-    SimulatedSystem,
-    documents,
-    generate,
-    simulate,
-    treebank,
-)
+from deadheat.testbed import LANGUAGES, SimulatedSystem, documents, generate, simulate, treebank
 
 # A change of any of these is a change of every number computed on the testbed.
 FINGERPRINTS = {

@@ -9,15 +9,7 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError
-from deadheat.testbed import (
-    BUILT_IN_SYSTEMS,
-    LANGUAGES,
-    SimulatedSystem,
-    built_in,
-    simulate,
-    truth,
-    write_testbed,
-)
+from deadheat.testbed import BUILT_IN_SYSTEMS, LANGUAGES, SimulatedSystem, built_in, simulate, truth, write_testbed
 from deadheat.testbed.corpus import treebank
 from tests.testbed.checker import characters, read
 

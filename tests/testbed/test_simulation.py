@@ -118,13 +118,7 @@ def test_the_official_evaluator_measures_the_same(texts: dict[str, str]) -> None
     predicted = simulate(text, SimulatedSystem("measured", uas=0.8), seed=3)
     scores = evaluate(*(load_conllu(io.StringIO(side), "text", {}) for side in (text, predicted)))
     right = correct(text, predicted)
-    for ours, theirs in {
-        "upos": "UPOS",
-        "xpos": "XPOS",
-        "lemma": "Lemmas",
-        "uas": "UAS",
-        "las": "LAS",
-    }.items():
+    for ours, theirs in {"upos": "UPOS", "xpos": "XPOS", "lemma": "Lemmas", "uas": "UAS", "las": "LAS"}.items():
         assert sum(right[ours]) == scores[theirs].correct, ours
     assert scores["UFeats"].correct == sum(right["feats"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -27,9 +27,9 @@ OPENERS = frozenset({"punct", "mark", "cc", "case"})
 class Layout(NamedTuple):
     """Words in order; heads are positions from 0, and -1 for the root."""
 
-    words: Sequence[WordForm]
-    relations: Sequence[str]
-    heads: Sequence[int]
+    words: list[WordForm]
+    relations: list[str]
+    heads: list[int]
 
 
 def linearize(tree: Tree) -> Layout:
@@ -65,7 +65,9 @@ def displace(layout: Layout, rng: Rng) -> Layout:
         node, to_the_right = candidates.pop(rng.below(len(candidates)))
         order = _order_after_move(layout, node, to_the_right=to_the_right)
         if order:
-            return reorder(layout, order)
+            new_position = {old: new for new, old in enumerate(order)} | {-1: -1}
+            words, relations = [layout.words[old] for old in order], [layout.relations[old] for old in order]
+            return Layout(words, relations, [new_position[heads[old]] for old in order])
     return layout
 
 
@@ -98,27 +100,8 @@ def phrase_of(layout: Layout, node: int) -> set[int]:
     return nodes
 
 
-def reorder(layout: Layout, order: Sequence[int]) -> Layout:
-    """Reorder the words of a tree: `order[i]` is the old position of word i."""
-    new_position = {old: new for new, old in enumerate(order)} | {-1: -1}
-    return Layout(
-        [layout.words[old] for old in order],
-        [layout.relations[old] for old in order],
-        [new_position[layout.heads[old]] for old in order],
-    )
-
-
 CLOSING = frozenset(",.?!;:”)")
 OPENING = frozenset("“(")
-
-
-def capitalize(layout: Layout) -> Layout:
-    """Capitalize the first word that is not punctuation."""
-    first = next(i for i, word in enumerate(layout.words) if word.upos != "PUNCT")
-    words = list(layout.words)
-    form = words[first].form
-    words[first] = words[first]._replace(form=form[:1].upper() + form[1:])
-    return layout._replace(words=words)
 
 
 def spell(language: Language, rng: Rng, layout: Layout) -> tuple[Token, ...]:
@@ -250,7 +233,9 @@ def _make_sentence(doc: DocumentContext, document: str, number: int) -> Sentence
         layout = displace(layout, rng)
         moving *= MOVED_AGAIN
     if language.capitals:
-        layout = capitalize(layout)
+        first = next(i for i, word in enumerate(layout.words) if word.upos != "PUNCT")
+        form = layout.words[first].form
+        layout.words[first] = layout.words[first]._replace(form=form[:1].upper() + form[1:])
     tokens = spell(language, rng, layout)
     words = tuple(
         Word(*word, head + 1, relation)

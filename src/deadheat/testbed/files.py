@@ -95,7 +95,10 @@ def write_testbed(
         Systems whose predictions are written, one file per seed.
     """
     chosen = [language_named(language) for language in (LANGUAGES if languages is None else languages)]
-    _check_folder(folder, overwrite=overwrite)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: not a folder; expected a new or an empty one")
+    if folder.exists() and any(folder.iterdir()) and not overwrite:
+        raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or --overwrite")
     for kind, names in (("languages", [item.name for item in chosen]), ("systems", [item.name for item in systems])):
         if not names or len(set(names)) != len(names):
             raise InputError(f"{kind}: {', '.join(names) or 'none'}; expected one or more, each once")
@@ -130,13 +133,6 @@ def _description(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, obj
     truths = {str(seed): truth(system, seed=seed) for seed in seeds}
     accuracies = {seed: asdict(true) | {"las": true.las} for seed, true in truths.items()}
     return {"settings": asdict(system), "truth": accuracies}
-
-
-def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: not a folder; expected a new or an empty one")
-    if folder.exists() and any(folder.iterdir()) and not overwrite:
-        raise InputError(f"{folder}: the folder is not empty; expected a new or an empty one, or --overwrite")
 
 
 def _write(path: Path, text: str) -> Path:

@@ -256,18 +256,16 @@ def second_predicate(doc: DocumentContext, budget: int, context: Clause) -> Depe
 
 
 def second_clause(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
-    """`, and the door fell shut`; or without its verb, `, and we tea`."""
+    """`, and the door fell shut`; or without its verb, `, and we tea` after `they drink coffee`."""
     opening = [COMMA_BEFORE, function_word(doc, "coordinator")]
     if context.transitive and doc.rng.happens(doc.language.gapping):
-        return Dependent(Slot.CONJOINED, AFTER, extend(gapped_clause(doc), *opening))
-    return Dependent(Slot.CONJOINED, AFTER, extend(clause(doc, budget - 2, "conj"), *opening))
-
-
-def gapped_clause(doc: DocumentContext) -> Tree:
-    """`we tea`, after `they drink coffee`: the subject stands for the verb, the object is its orphan."""
-    tree = noun_phrase(doc, 2, "conj", doc.case("Nom"))
-    orphan = noun_phrase(doc, 2, "orphan", doc.case("Acc"))
-    return extend(tree, Dependent(Slot.ARGUMENT, AFTER, orphan))
+        # The subject stands for the verb, and the object is its orphan.
+        tree = noun_phrase(doc, 2, "conj", doc.case("Nom"))
+        orphan = noun_phrase(doc, 2, "orphan", doc.case("Acc"))
+        tree = extend(tree, Dependent(Slot.ARGUMENT, AFTER, orphan))
+    else:
+        tree = clause(doc, budget - 2, "conj")
+    return Dependent(Slot.CONJOINED, AFTER, extend(tree, *opening))
 
 
 def adverbial_clause(doc: DocumentContext, budget: int, context: Clause) -> Dependent:

@@ -7,15 +7,7 @@ from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
 from deadheat.testbed.language import Language
-from deadheat.testbed.lexicon import (
-    IMPERATIVE,
-    INFINITIVE,
-    PARTICIPLE,
-    PASSIVE,
-    DocumentContext,
-    Features,
-    WordForm,
-)
+from deadheat.testbed.lexicon import IMPERATIVE, INFINITIVE, PARTICIPLE, PASSIVE, DocumentContext, Features, WordForm
 from deadheat.testbed.rng import Weighted, weighted
 
 BEFORE, AFTER = True, False
