@@ -25,7 +25,7 @@ from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
 from deadheat.report.demo import demo_report
 from deadheat.report.report import CHAPTERS
-from deadheat.report.sources import is_page
+from deadheat.report.report import is_page
 from deadheat.study.store.store import Store
 from deadheat.tables.table import Runs
 from tests.pages.section_checks import column, section, texts

@@ -11,10 +11,9 @@ from deadheat.paper.paragraph import paragraph
 from deadheat.report.views import headline
 from deadheat.results.compare import Comparison
 from deadheat.results.ledger import LedgerReport, Tally
-from deadheat.results.rank import Ranking
+from deadheat.results.rank import Ranking, SizeStudy
 from deadheat.results.runs import Contrast, Seeds
 from deadheat.results.score import Scores
-from deadheat.results.size import SizeStudy
 from deadheat.results.study import Provenance
 from tests.paper.cases import sentences, twenty_splits
 from tests.results.samples import FAIR, GOLD, GOOD, all_samples

@@ -20,9 +20,8 @@ from deadheat.questions.table_report import ScoreSelection, SourceReport
 from deadheat.results.base import from_json
 from deadheat.results.compare import Comparison
 from deadheat.results.ledger import LedgerReport
-from deadheat.results.rank import Ranking
+from deadheat.results.rank import Ranking, SizeStudy
 from deadheat.results.runs import Seeds
-from deadheat.results.size import SizeStudy
 from deadheat.results.study import StudyResult
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.store.store import Store

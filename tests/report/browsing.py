@@ -16,7 +16,7 @@ from deadheat.charts.drawing import text as drawn_text
 from deadheat.report.html import Page, page_html
 from deadheat.report.model import Cell, Column, Heading, Note, Paragraph, Signature, Table, Verdict, text
 from deadheat.report.model import Figure as FigureBlock
-from deadheat.results.format import COUNT, PERCENT, points_format, score_format
+from deadheat.results.format import COUNT, PERCENT
 from tests.charts.svg_reading import FunctionPlot
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def stretched(layout: Layout) -> Chart:
 
 def sample(names: tuple[str, ...] = NAMES) -> Page:
     """A page with one of everything."""
-    score, points = score_format(PERCENT), points_format(PERCENT)
+    score, points = PERCENT.score, PERCENT.difference
     values = (902, 1092, None)
     rows = tuple((name, 0.085 + 0.01 * i, values[i % 3], "not shown") for i, name in enumerate(names))
     columns = (Column("system"), Column("gain", points), Column("score", COUNT), Column("verdict"))

@@ -10,7 +10,7 @@ from deadheat.paper.paragraph import paragraph
 from deadheat.report.latex import escape, float_environment, result_latex, table_width, tabular, words
 from deadheat.report.model import DAGGER, STAR, Cell, Column, Mark, Table, interval, points, text
 from deadheat.results.base import Result
-from deadheat.results.format import PERCENT, Format, Kind, points_format, score_format
+from deadheat.results.format import PERCENT, Format, Kind
 from tests.report.latex_checker import check, plain
 from tests.report.latex_compiler import compile_latex
 from tests.results.samples import all_samples, renamed
@@ -33,7 +33,7 @@ HOSTILE = [
     "%",
     "x" * 200,
 ]
-SCORE = score_format(PERCENT)
+SCORE = PERCENT.score
 WRONG = {
     "a row with a column too many": r"\begin{tabular}{lr}" + "\na & 1 & 2 \\\\\n" + r"\end{tabular}",
     "a row with a column too few": r"\begin{tabular}{lr}" + "\na \\\\\n" + r"\end{tabular}",
@@ -107,7 +107,7 @@ def cell(value: Cell, form: Format = SCORE) -> str:
 
 
 def test_only_numbers_get_a_minus() -> None:
-    assert cell(Cell(-0.0025), points_format(PERCENT)) == "$-$0.25"
+    assert cell(Cell(-0.0025), PERCENT.difference) == "$-$0.25"
     assert cell(Cell((-0.0025, -0.005)), Format(Kind.INTERVAL)) == "{[}$-$0.25, $-$0.50]"
     assert cell(Cell("model -5"), Format(Kind.NAME)) == "model -5"
     assert words(text("by {} {}", points(-0.01, PERCENT), interval((-0.02, 0.0), PERCENT))) == (

@@ -11,8 +11,7 @@ from deadheat.report.model import Verdict
 from deadheat.report.plan import search_plan
 from deadheat.report.terminal import render
 from deadheat.report.views import headline, view
-from deadheat.report.views.search import protocol
-from deadheat.report.views.search_settings import LISTED
+from deadheat.report.views.search import LISTED, protocol
 from deadheat.results.search import Candidate, SearchDataset, SearchResult, SettingScores, SetupDifference, Winner
 from deadheat.results.study import StudyResult
 from deadheat.results.verdict import State
@@ -85,9 +84,9 @@ def remarks(result: SearchResult) -> list[str]:
 @pytest.mark.parametrize(
     ("p", "said"),
     [
-        (0.5, "makes no significant difference on test on any of 2 data sets."),
-        (0.03, "makes no significant difference on test on any of 2 data sets, before correction on 1."),
-        (0.01, "makes a significant difference on test on 1 of 2 data sets."),
+        (0.5, "is not shown to make a difference on test on any of 2 data sets."),
+        (0.03, "is not shown to make a difference on test on any of 2 data sets; before correction on 1."),
+        (0.01, "is shown to make a difference on test on 1 of 2 data sets."),
     ],
 )
 def test_the_verdict_of_two_setups(p: float, said: str) -> None:
@@ -309,7 +308,7 @@ def test_a_study_shows_its_systems_and_then_its_searches() -> None:
         "perceptron: every setting",
         "What was run",
     ]
-    assert render(alone).startswith("Whether tune or dev picks the epochs of perceptron makes")
+    assert render(alone).startswith("Whether tune or dev picks the epochs of perceptron is ")
 
 
 def test_a_plan_says_what_a_search_will_cost(tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ import pytest
 from deadheat.charts.chart import WIDE
 from deadheat.corpus import read
 from deadheat.metrics import METRICS
-from deadheat.questions.size import size, study_sizes
-from deadheat.questions.size import TestSet
+from deadheat.questions.size import TestSet, size, study_sizes
 from deadheat.ranking.size_samples import CountedSet, SizeSettings
 from deadheat.report.model import Figure, Heading, Table, cell_text
 from deadheat.report.views import headline, view
 from deadheat.report.views.size import SETS
-from deadheat.results.size import SizeStudy
+from deadheat.results.rank import SizeStudy
 from tests.report.latex_checker import check
 
 SETTINGS = SizeSettings((100, 500, 1000), strategies=("seq", "rand"), draws=20, aso_draws=2)

@@ -46,7 +46,8 @@ def test_json_becomes_the_same_result_again(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "written"), [(math.nan, "NaN"), (math.inf, "Infinity"), (-math.inf, "-Infinity"), (-0.0, -0.0), (5e-324, 5e-324)]
+    ("value", "written"),
+    [(math.nan, "NaN"), (math.inf, "Infinity"), (-math.inf, "-Infinity"), (-0.0, -0.0), (5e-324, 5e-324)],
 )
 def test_numbers_that_are_not_finite_travel_as_strings(value: float, written: object) -> None:
     result = replace(assumed_power(100, 0.9, 0.8, agreement=0.85), needed=value, by_units=((1.0, value),))
@@ -70,7 +71,9 @@ def test_names_are_never_taken_for_numbers_or_null(name: str) -> None:
 @settings(phases=[Phase.generate], max_examples=30)
 @given(st.lists(st.floats(width=64), min_size=1, max_size=4), st.text(max_size=20))
 def test_any_numbers_and_names_come_back(means: list[float], name: str) -> None:
-    table = ScoreTable(name, name, tuple(map(str, range(len(means)))), (SystemMeans(name, tuple(means), (1,) * len(means)),))
+    table = ScoreTable(
+        name, name, tuple(map(str, range(len(means)))), (SystemMeans(name, tuple(means), (1,) * len(means)),)
+    )
     again = from_json(table.to_json())
     assert again == table
     assert isinstance(again, ScoreTable)

@@ -62,7 +62,14 @@ def test_turning_around_twice_changes_nothing(state: State) -> None:
 
 
 def test_a_claim_is_shown_only_if_all_its_evidence_shows_it() -> None:
-    states = {(SHOWN,): True, (SHOWN, SHOWN): True, (SHOWN, FEW): False, (SHOWN, NOT): False, (OPPOSITE,): False, (): False}
+    states = {
+        (SHOWN,): True,
+        (SHOWN, SHOWN): True,
+        (SHOWN, FEW): False,
+        (SHOWN, NOT): False,
+        (OPPOSITE,): False,
+        (): False,
+    }
     for given, expected in states.items():
         assert claim("A", "B", *(Evidence(str(i), state) for i, state in enumerate(given))).is_shown is expected
 

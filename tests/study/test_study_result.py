@@ -228,7 +228,7 @@ def test_strategies_seeds_and_corpora_are_kept_apart(tmp_path: Path) -> None:
         for corpus in ("small", "other")
         for each in (("random.v1", 0, 2), ("random.v1", 1, 1), ("kfold.v1(folds=4)", 0, 4))
     ]
-    assert len({(block.corpus, block.way) for block in result.blocks}) == 6
+    assert len({(block.corpus, block.split_label) for block in result.blocks}) == 6
     assert [standing.runs for standing in result.blocks[5].systems[:2]] == [4, 4]
 
 

@@ -17,8 +17,7 @@ from deadheat.questions.demo import demo
 from deadheat.report.demo import demo_report, truth_blocks
 from deadheat.report.files import check_target, write_file
 from deadheat.report.model import Block, Verdict
-from deadheat.report.report import Report, report
-from deadheat.report.sources import is_page
+from deadheat.report.report import Report, is_page, report
 from deadheat.report.terminal import print_blocks
 from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger

@@ -20,16 +20,14 @@ from deadheat.report.model import Shown, Signature, number, text
 from deadheat.report.views import view
 from deadheat.report.views.search import training
 from deadheat.report.views.study import seeds_text
-from deadheat.report.words import correction_words, metric_label, name_of_test
 from deadheat.results.base import Result
 from deadheat.results.compare import Comparison
 from deadheat.results.data import SplitReport
-from deadheat.results.format import DURATION
-from deadheat.results.rank import Ranking
+from deadheat.results.format import DURATION, correction_words, metric_label, name_of_test
+from deadheat.results.rank import Ranking, SizeStudy
 from deadheat.results.runs import Contrast, Seeds
 from deadheat.results.score import Scores, ScoreTable
 from deadheat.results.search import SearchResult
-from deadheat.results.size import SizeStudy
 from deadheat.results.study import StudyBlock, StudyResult
 from deadheat.text import join_names, pluralize
 
@@ -241,7 +239,7 @@ def _failures(result: StudyResult) -> Facts:
 def _block(result: StudyResult, block: StudyBlock) -> Facts:
     """Systems with the same first metric on the splits of one strategy."""
     runs = ", ".join(f"{row.system} {row.runs:,}" for row in block.ranked)
-    yield "Runs", f"{block.corpus}, {block.way}, {block.part}: runs of {runs}"
+    yield "Runs", f"{block.corpus}, {block.split_label}, {block.part}: runs of {runs}"
     yield from (("Metrics", f"{result.metric_name(metric)} ({metric})") for metric in block.metrics)
     several = any(row.runs > 1 for row in block.systems)
     spread = "mean, standard deviation, minimum and maximum over runs" if several else "Wilson's 95% CI of single runs"

@@ -9,8 +9,7 @@ from typing import Any
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.report.model import Citation, Shown, Text, Words, count, join_text, name, names, p_value, points, text
-from deadheat.report.words import correction_words, name_of_test
-from deadheat.results.format import COUNT, NAME, Scale
+from deadheat.results.format import COUNT, NAME, Scale, correction_words, name_of_test
 from deadheat.results.verdict import State
 
 NOTHING = Text(())

@@ -46,11 +46,10 @@ from deadheat.results.compare import AverageRanks, Comparison
 from deadheat.results.data import Power, SplitReport
 from deadheat.results.format import COUNT, PERCENT
 from deadheat.results.ledger import LedgerReport, Tally
-from deadheat.results.rank import Ranking
+from deadheat.results.rank import Ranking, SizeStudy
 from deadheat.results.runs import Contrast, ContrastBlock, SeedBlock, Seeds
 from deadheat.results.score import Scores
 from deadheat.results.search import SearchResult
-from deadheat.results.size import SizeStudy
 from deadheat.results.study import StudyResult
 from deadheat.text import join_names, pluralize
 from deadheat.version import __version__

@@ -159,7 +159,7 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         shares,
         Verdict(claims, systems=compared),
         scale,
-        tuple(notes),
+        notes=tuple(notes),
     )
 
 

@@ -39,7 +39,7 @@ from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, ranked_names
 from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.results.format import Scale
-from deadheat.results.size import SizeStudy
+from deadheat.results.rank import SizeStudy
 from deadheat.stats.agreement import weighted_kendall_rows
 from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet, RecordedEvaluations, is_test_name
 from deadheat.text import pluralize

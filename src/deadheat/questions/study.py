@@ -109,7 +109,7 @@ def scale_of(blocks: Sequence[StudyBlock]) -> Scale:
 
 def _block_notes(block: StudyBlock) -> Iterator[str]:
     """Splits that repeat, and systems whose mean is over fewer splits than that of others."""
-    where = f"{block.corpus}, {block.way}, {block.part}"
+    where = f"{block.corpus}, {block.split_label}, {block.part}"
     distinct = max((pair.overall.splits for pair in block.pairs), default=block.splits)
     common = max((pair.splits for pair in block.pairs), default=block.splits)
     if distinct < common:
@@ -357,7 +357,7 @@ def _evidence(blocks: Sequence[StudyBlock], a: str, b: str, alpha: float) -> Ite
             continue
         several = block.splits > 1
         alike = sum((other.splits > 1) == several for other in blocks) > 1
-        source = ("splits" if several else f"{pair.unit}s") + (f" ({block.way})" if alike else "")
+        source = ("splits" if several else f"{pair.unit}s") + (f" ({block.split_label})" if alike else "")
         test = pair.overall
         bounds = (test.low, test.high, test.p_corrected)
         counts = (test.splits, test.ahead) if several else (0, None)

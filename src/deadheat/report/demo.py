@@ -9,7 +9,7 @@ from deadheat.questions.demo import Demo
 from deadheat.report.model import Block, Column, Heading, Paragraph, Table
 from deadheat.report.report import CHAPTERS, Report, report
 from deadheat.results.data import SplitReport
-from deadheat.results.format import PERCENT, score_format
+from deadheat.results.format import PERCENT
 
 TRUTH = "B and C are equally good, and A is better by one point of LAS"
 
@@ -34,6 +34,6 @@ def truth_blocks(demo: Demo) -> Iterator[Block]:
     """What is true of the simulated parsers, beside what was measured."""
     yield Heading("The truth about the simulated parsers")
     yield Paragraph(f"Their predictions are generated, so their true scores are known: {TRUTH}.")
-    form = score_format(PERCENT)
+    form = PERCENT.score
     rows = tuple((row.system, row.value, demo.truth[row.system]) for row in demo.parsers.ranked)
     yield Table((Column("parser"), Column("measured LAS", form), Column("true LAS", form)), rows)

@@ -126,8 +126,8 @@ def _value(text: str, form: Format) -> str:
 
     Examples
     --------
-    >>> from deadheat.results.format import P_VALUE, PERCENT, points_format
-    >>> print(_value("-0.25", points_format(PERCENT)), _value("3.0e-12", P_VALUE), _value("<1e-300", P_VALUE))
+    >>> from deadheat.results.format import P_VALUE, PERCENT
+    >>> print(_value("-0.25", PERCENT.difference), _value("3.0e-12", P_VALUE), _value("<1e-300", P_VALUE))
     $-$0.25 $3.0\times10^{-12}$ $<1\times10^{-300}$
     """
     if form.kind is Kind.NAME:

@@ -42,8 +42,8 @@ def markdown(blocks: Iterable[Block]) -> str:
     Examples
     --------
     >>> from deadheat.report.model import Column
-    >>> from deadheat.results.format import PERCENT, score_format
-    >>> print(markdown([Table((Column("file"), Column("LAS", score_format(PERCENT))), (("a_1", 0.8919),))]))
+    >>> from deadheat.results.format import PERCENT
+    >>> print(markdown([Table((Column("file"), Column("LAS", PERCENT.score)), (("a_1", 0.8919),))]))
     | file | LAS |
     | :--- | ---: |
     | a\\_1 | 89.19 |

@@ -1,8 +1,8 @@
 """The presentation model: blocks, which views make of results and renderers show.
 
-A view says *what* is shown, with raw values and their kinds; a renderer (terminal, HTML, LaTeX, Markdown, notebook) decides
-how it looks, and knows nothing of results. Blocks with `detail=True` are for pages, which have room; all others are shown
-everywhere.
+A view says *what* is shown, with raw values and their kinds; a renderer (terminal, HTML, LaTeX, Markdown, notebook)
+decides how it looks, and knows nothing of results. Blocks with `detail=True` are for pages, which have room; all others
+are shown everywhere. Views import this module as `m`.
 """
 
 from __future__ import annotations
@@ -11,21 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from deadheat.results.format import (
-    COUNT,
-    NAME,
-    P_VALUE,
-    SHARE,
-    Bounds,
-    Format,
-    Scale,
-    Value,
-    interval_format,
-    number_format,
-    points_format,
-    score_format,
-    show,
-)
+from deadheat.results.format import COUNT, NAME, P_VALUE, SHARE, Bounds, Format, Scale, Value, number_format, show
 from deadheat.text import pluralize
 
 if TYPE_CHECKING:
@@ -76,19 +62,24 @@ class Text:
 
 
 Words: TypeAlias = str | Text
+TextValue: TypeAlias = Shown | Text | str | int | None
 
 
-def text(template: str, *values: Shown | Text | str) -> Text:
-    """Sentences from a template with `{}` for each value; a string among the values is a name."""
+def text(template: str, *values: TextValue) -> Text:
+    """Sentences from a template with `{}` for each value.
+
+    A string among the values is a name, a whole number a count, and None nothing at all.
+    """
     words = template.split("{}")
-    if len(words) != len(values) + 1:
-        raise AssertionError(f"{template!r}: {len(values)} values for {len(words) - 1} places")
+    assert len(words) == len(values) + 1, f"{template!r}: {len(values)} values for {len(words) - 1} fields"
     pieces: list[str | Shown] = [words[0]]
     for value, following in zip(values, words[1:], strict=True):
         if isinstance(value, Text):
             pieces += value.pieces
-        else:
-            pieces.append(name(value) if isinstance(value, str) else value)
+        elif value is not None:
+            pieces.append(
+                value if isinstance(value, Shown) else Shown(value, NAME if isinstance(value, str) else COUNT)
+            )
         pieces.append(following)
     return Text(tuple(piece for piece in pieces if piece != ""))
 
@@ -108,12 +99,10 @@ def name(value: str) -> Shown:
 
 def names(values: Sequence[str], *, limit: int = 8) -> Text:
     """Names as a list: `A, B and C`, or `A, B and 7 more`."""
-    shown = [name(value) for value in values]
+    shown = [text("{}", value) for value in values[:limit]]
     if len(values) > limit:
-        return join_text([Text((each,)) for each in shown[:limit]], ", ") + f" and {len(values) - limit} more"
-    if len(values) < 2:
-        return Text(tuple(shown))
-    return join_text([Text((each,)) for each in shown[:-1]], ", ") + " and " + Text((shown[-1],))
+        shown.append(text("{} more", len(values) - limit))
+    return join_text([join_text(shown[:-1], ", "), shown[-1]], " and ") if len(shown) > 1 else join_text(shown)
 
 
 def count(number: int, noun: str) -> Shown:
@@ -123,22 +112,22 @@ def count(number: int, noun: str) -> Shown:
 
 def score(value: float, scale: Scale) -> Shown:
     """A score on its scale."""
-    return Shown(value, score_format(scale))
+    return Shown(value, scale.score)
 
 
 def points(value: float, scale: Scale) -> Shown:
     """A difference of scores, with its sign."""
-    return Shown(value, points_format(scale))
+    return Shown(value, scale.difference)
 
 
 def size_of(difference: float, scale: Scale) -> Shown:
     """A difference of scores without its sign, where the sentence says who is ahead."""
-    return Shown(abs(difference), score_format(scale))
+    return Shown(abs(difference), scale.score)
 
 
 def interval(bounds: Bounds, scale: Scale, *, signed: bool = False) -> Shown:
     """An interval of a score or of a difference."""
-    return Shown(bounds, interval_format(scale, signed=signed))
+    return Shown(bounds, scale.difference_interval if signed else scale.interval)
 
 
 def p_value(value: float) -> Shown:
@@ -194,6 +183,7 @@ class Cell:
 
 
 Content: TypeAlias = Value | Text | Cell
+Row: TypeAlias = Sequence[Content]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +201,8 @@ DAGGER, DOUBLE_DAGGER, STAR, CIRCLE = "†", "‡", "*", "°"
 class Table:
     """Columns with kinds and rows of raw values."""
 
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Content, ...], ...]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
     name: str = ""  # of the LaTeX file; tables without one are not for papers
     caption: Words = ""
     marks: tuple[Mark, ...] = ()  # only those that some cell has are explained
@@ -289,6 +279,34 @@ Block: TypeAlias = Heading | Paragraph | Table | Figure | Verdict | Note | Signa
 View: TypeAlias = tuple[Block, ...]
 
 
+def columns(form: Format, *headings: str) -> list[Column]:
+    """Columns of the same kind."""
+    return [Column(heading, form) for heading in headings]
+
+
+def paragraph(template: str, *values: TextValue) -> Paragraph:
+    """Sentences with values in them, for every reader."""
+    return Paragraph(text(template, *values))
+
+
+def explanation(template: str, *values: TextValue) -> Paragraph:
+    """Sentences that only a page has room for."""
+    return Paragraph(text(template, *values), detail=True)
+
+
+def note(words: str) -> Note:
+    """A note of a result as a sentence; what may be a name at its start stays as it is.
+
+    Examples
+    --------
+    >>> note("only 3 splits").text, note("en.conllu: no documents").text
+    ('Only 3 splits.', 'en.conllu: no documents.')
+    """
+    first = words.split(" ", 1)[0]
+    start = words[:1].upper() if first.isalpha() else words[:1]
+    return Note(f"{start}{words[1:]}{'' if words.endswith('.') else '.'}")
+
+
 def as_cell(content: Content) -> Cell:
     """A content of a table as a cell."""
     return content if isinstance(content, Cell) else Cell(content)
@@ -307,7 +325,7 @@ def best_cells(values: Sequence[float], form: Format, *, lowest: bool = False, m
     Examples
     --------
     >>> from deadheat.results.format import PERCENT
-    >>> [cell.strong for cell in best_cells([0.93111, 0.93114, 0.92], score_format(PERCENT))]
+    >>> [cell.strong for cell in best_cells([0.93111, 0.93114, 0.92], PERCENT.score)]
     [True, True, False]
     """
     shown = [show(value, form) for value in values]

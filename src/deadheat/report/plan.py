@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deadheat.report.model import Block, Column, Paragraph, Shown, Table, Text, View, count, text
+from deadheat.report import model as m
 from deadheat.results.format import COUNT, DURATION
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import BOTH, TUNE, Search, searches_of
@@ -10,7 +10,7 @@ from deadheat.study.search.search import BOTH, TUNE, Search, searches_of
 
 def plan_view(
     plan: Plan, *, missing: int, finals: int, evaluations: int, test_sets: int, seconds: float | None
-) -> View:
+) -> m.View:
     """Corpora, splits, systems with their seeds, cells, evaluations of test sets, and the time that it may take.
 
     `finals` is the highest number of final networks of searches that are still to be trained.
@@ -20,48 +20,48 @@ def plan_view(
     systems = tuple((plan.labels[name], name, ", ".join(map(str, seeds))) for name, seeds in plan.systems.items())
     searches = searches_of(plan)
     cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches)
-    summary = text("{}: {} to run", count(cells, "cell"), Shown(missing, COUNT))
-    summary += text(", {} in the store", Shown(cells - missing, COUNT)) if cells > missing else ""
-    summary += text("; then at most {}", count(finals, "final network")) if finals else ""
+    summary = m.text("{}: {} to run", m.count(cells, "cell"), missing)
+    summary += m.text(", {} in the store", cells - missing) if cells > missing else ""
+    summary += m.text("; then at most {}", m.count(finals, "final network")) if finals else ""
     if evaluations:
-        summary += text("; {} of {}", count(evaluations, "evaluation"), count(test_sets, "test set"))
+        summary += m.text("; {} of {}", m.count(evaluations, "evaluation"), m.count(test_sets, "test set"))
     else:
         summary += "; no test set is evaluated"
     if seconds is not None:
-        summary += text("; about {}, by the time of earlier cells", Shown(seconds, DURATION))
-    blocks: list[Block] = [
-        Table((Column("corpus"), Column("sentences", COUNT), Column("words", COUNT)), corpora),
-        Table((Column("split"), Column("times", COUNT), Column("seed")), splits),
+        summary += m.text("; about {}, by the time of earlier cells", m.Shown(seconds, DURATION))
+    blocks: list[m.Block] = [
+        m.Table((m.Column("corpus"), m.Column("sentences", COUNT), m.Column("words", COUNT)), corpora),
+        m.Table((m.Column("split"), m.Column("times", COUNT), m.Column("seed")), splits),
     ]
     if systems:
-        blocks.append(Table((Column("system"), Column("name"), Column("seeds")), systems, labels=3))
-    blocks += [Paragraph(search_plan(search)) for search in searches]
-    return (*blocks, Paragraph(summary + "."))
+        blocks.append(m.Table((m.Column("system"), m.Column("name"), m.Column("seeds")), systems, labels=3))
+    blocks += [m.Paragraph(search_plan(search)) for search in searches]
+    return (*blocks, m.Paragraph(summary + "."))
 
 
-def search_plan(search: Search) -> Text:
+def search_plan(search: Search) -> m.Text:
     """How many networks a search will train, and how many of them it will score on test."""
     entry = search.entry
     first = len(search.candidates) * len(entry.setups) * len(search.corpus_splits) * len(search.seeds)
     last = len(search.possible_finals())
     learned = dict.fromkeys(entry.final if setup == TUNE else BOTH for setup in entry.setups)
     evaluated = last + (first if entry.tested == "all" else 0)
-    return text(
+    return m.text(
         "Search of {}: {} of {} ({}), on {}, {}, epochs picked by {}: {}{}. Then the winners by {} on {}: at most {} "
         "on {}, {} "
         "of test sets.",
         search.label,
-        count(len(search.candidates), "setting"),
+        m.count(len(search.candidates), "setting"),
         ", ".join(entry.space.varied),
         entry.method,
-        count(len(search.corpus_splits), "data set"),
-        count(len(search.seeds), "seed"),
+        m.count(len(search.corpus_splits), "data set"),
+        m.count(len(search.seeds), "seed"),
         " and ".join(entry.setups),
-        Text(("at most ",)) if entry.method == "optuna" else Text(()),
-        count(first, "training"),
+        m.Text(("at most ",)) if entry.method == "optuna" else None,
+        m.count(first, "training"),
         search.metric.label,
         entry.setting,
-        count(last, "training"),
+        m.count(last, "training"),
         " and ".join(learned),
-        count(evaluated, "evaluation"),
+        m.count(evaluated, "evaluation"),
     )

@@ -1,23 +1,26 @@
 """What a report leaves out: sentences of sealed test sets always; all sentences, or who ran it, on request.
 
-Results of studies and comparisons hold the sentences on which systems disagree, with the gold labels. Provenance names a
-machine and a user, the ledger names who evaluated, and paths contain the names of folders. All of it is removed from the JSON
-of a result, which then becomes a result again.
+Results of studies and comparisons hold the sentences on which systems disagree, with the gold labels. Provenance names
+a machine and a user, the ledger names who evaluated, and paths contain the names of folders.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, cast
 
 from deadheat.errors import InputError
-from deadheat.results.base import Result, from_document, to_document
+from deadheat.results.base import Result
+from deadheat.results.compare import Agreement, Comparison
+from deadheat.results.ledger import LedgerReport
+from deadheat.results.study import StudyBlock, StudyResult
 from deadheat.study.ledger.ledger import Ledger
 
-ResultType = TypeVar("ResultType", bound=Result)
+T = TypeVar("T")
 
-PEOPLE = ("host", "user")  # fields that name a machine or a person
+PEOPLE = ("host", "user", "users")  # fields that name a machine or a person
 ERROR = "error"  # why a run failed: text of somebody else's program
 OF_CORPORA = frozenset(("words", "gold"))  # the text of a corpus, which holds no paths
 FILES = frozenset(("location", "system", "file", "path"))  # fields that begin with the name of a file
@@ -36,46 +39,41 @@ def sealed_test_sets(ledger: Ledger) -> frozenset[str] | None:
         return None
 
 
-def without_sentences(result: ResultType) -> ResultType:
+def without_sentences(result: Result) -> Result:
     """A result without the sentences it shows; how far systems agree stays."""
-    return _rebuilt(result, _strip(to_document(result)))
+    if isinstance(result, Comparison) and result.agreement is not None:
+        return replace(result, agreement=_strip(result.agreement))
+    if isinstance(result, StudyResult):
+        return replace(result, blocks=tuple(map(_strip_block, result.blocks)))
+    return result
 
 
-def without_sealed(result: ResultType, sealed: Collection[str]) -> ResultType:
+def without_sealed(result: Result, sealed: Collection[str]) -> Result:
     """A result without the sentences of sealed test sets.
 
     A comparison knows which test sets it evaluated, and whether they were sealed then. Of a study, all sentences of a
     corpus go if a test part of it is sealed: other splits of that corpus may show the same sentences.
     """
-    document = to_document(result)
-    if result.kind == "compare":
-        test_sets = document["evaluations"]
-        if any(test_set["sealed"] or test_set["test_set"] in sealed for test_set in test_sets):
-            return without_sentences(result)
-    if result.kind == "study" and sealed:
-        names = [str(test_set["name"]) for test_set in document["test_sets"] if test_set["hash"] in sealed]
-        # A test set of a study is called `CORPUS, SPLIT NUMBER, test`.
-        document["blocks"] = [
-            _strip(block) if any(name.startswith(f"{block['corpus']}, ") for name in names) else block
-            for block in document["blocks"]
-        ]
-        return _rebuilt(result, document)
-    return result
+    if isinstance(result, Comparison):
+        hidden = any(tally.sealed or tally.test_set in sealed for tally in result.evaluations)
+        return without_sentences(result) if hidden else result
+    if not isinstance(result, StudyResult):
+        return result
+    # A test set of a study is called `CORPUS, SPLIT NUMBER, test`.
+    names = [test_set.name for test_set in result.test_sets if test_set.hash in sealed]
+    blocks = [
+        _strip_block(block) if any(name.startswith(f"{block.corpus}, ") for name in names) else block
+        for block in result.blocks
+    ]
+    return replace(result, blocks=tuple(blocks))
 
 
-def _strip(value: Any) -> Any:
-    """The same without disputed sentences, wherever there is agreement of systems."""
-    if isinstance(value, dict):
-        if {"alpha", "oracle", "sentences"} <= value.keys():
-            return {**value, "sentences": []}
-        return {key: _strip(item) for key, item in value.items()}
-    return [_strip(item) for item in value] if isinstance(value, list) else value
+def _strip(agreement: Agreement) -> Agreement:
+    return replace(agreement, sentences=())
 
 
-def _rebuilt(result: ResultType, document: Mapping[str, Any]) -> ResultType:
-    rebuilt = from_document(document)
-    assert isinstance(rebuilt, type(result))
-    return rebuilt
+def _strip_block(block: StudyBlock) -> StudyBlock:
+    return replace(block, agreement=tuple(map(_strip, block.agreement)))
 
 
 class Anonymizer:
@@ -96,13 +94,12 @@ class Anonymizer:
         self._texts: dict[str, str] = {}
         self._taken: set[str] = set()
 
-    def result(self, result: ResultType) -> ResultType:
+    def result(self, result: Result) -> Result:
         """A result with all its texts anonymized, but for the words and labels of sentences."""
-        document = to_document(result)
-        self._people |= set(_people(document))
-        if result.kind == "ledger":
-            document["ledger"] = ""  # its path may name its owner
-        return _rebuilt(result, {key: self._value(key, value) for key, value in document.items()})
+        self._people |= set(_people(result))
+        if isinstance(result, LedgerReport):
+            result = replace(result, ledger="")  # its path may name its owner
+        return self._anonymized(result)
 
     def text(self, text: str, *, strict: bool = False) -> str:
         """A text with base names for paths; `strict` where a slash can only be a part of one."""
@@ -121,22 +118,27 @@ class Anonymizer:
         self._texts[text] = plain
         return plain
 
-    def _value(self, key: str, value: Any) -> Any:
+    def _anonymized(self, value: T, field: str = "") -> T:
+        """The same value with other texts, whatever it consists of; `field` is the name of the field that holds it."""
+        changed: object = value
         if isinstance(value, str):
-            if key in PEOPLE or key == "users":
-                return self._user(value) if key != "host" else ""
-            return self._error(value) if key == ERROR else self.text(value, strict=key in FILES)
-        if isinstance(value, Mapping):
-            return {
-                self.text(str(name), strict=key == "systems"): self._value(str(name), item)
-                for name, item in value.items()
-            }
-        if isinstance(value, list) and key not in OF_CORPORA:
-            return [self._value(key, item) for item in value]
-        return value
+            changed = self._field_text(value, field)
+        elif isinstance(value, Mapping):
+            strict = field == "systems"
+            changed = {self.text(key, strict=strict): self._anonymized(item, str(key)) for key, item in value.items()}
+        elif isinstance(value, tuple) and field not in OF_CORPORA:
+            changed = tuple(self._anonymized(item, field) for item in value)
+        elif is_dataclass(value) and not isinstance(value, type):
+            names = [item.name for item in fields(value)]
+            changed = replace(value, **{name: self._anonymized(getattr(value, name), name) for name in names})
+        return cast(T, changed)
 
-    def _user(self, name: str) -> str:
-        return self._users.setdefault(name, f"user {len(self._users) + 1}") if name else ""
+    def _field_text(self, text: str, field: str) -> str:
+        if field == "host":
+            return ""
+        if field in PEOPLE:
+            return self._users.setdefault(text, f"user {len(self._users) + 1}") if text else ""
+        return self._error(text) if field == ERROR else self.text(text, strict=field in FILES)
 
     def _error(self, text: str) -> str:
         """Why a run failed, or nothing where that may tell who ran it."""
@@ -145,10 +147,14 @@ class Anonymizer:
         return "" if revealing else text
 
 
-def _people(value: Any, key: str = "") -> list[str]:
-    """Names of machines and users anywhere in a document."""
+def _people(value: object, field: str = "") -> Iterator[str]:
+    """Names of machines and users anywhere in a result."""
     if isinstance(value, str):
-        return [value] if key in (*PEOPLE, "users") else []
-    if isinstance(value, dict):
-        return [name for field, item in value.items() for name in _people(item, field)]
-    return [name for item in value for name in _people(item, key)] if isinstance(value, list) else []
+        if field in PEOPLE:
+            yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _people(item, field)
+    elif is_dataclass(value):
+        for item in fields(value):
+            yield from _people(getattr(value, item.name), item.name)

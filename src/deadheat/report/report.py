@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
-from deadheat.errors import InputError
+from deadheat.errors import InputError, reason
 from deadheat.questions.table_report import SourceReport
-from deadheat.report.html import Page, page_html
-from deadheat.report.model import Block, Heading, Note, Paragraph, Signature, Verdict, Words, text
+from deadheat.report import model as m
+from deadheat.report.html import MOTTO, Page, page_html
 from deadheat.report.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences
-from deadheat.report.sources import open_source
 from deadheat.report.verdict import verdict_block
 from deadheat.report.views import view
-from deadheat.results.base import Result
-from deadheat.results.verdict import Claim, merge_claims
+from deadheat.results.base import KINDS, Result, from_json
+from deadheat.results.verdict import NO_CLAIMS, Claim, merge_claims
 from deadheat.results.verdict import Verdict as Claims
 from deadheat.study.ledger.ledger import Ledger
+from deadheat.tables.table import table_bytes
 from deadheat.text import join_names
 from deadheat.version import __version__
 
@@ -47,6 +49,9 @@ CHAPTERS = {
 }
 CLAIMS = 12  # rows of the table of claims about one source
 TITLE_NAMES = 3
+SQLITE = b"SQLite format 3\x00"
+START = 1 << 16  # bytes that tell what a file is
+PAGE_START = 1 << 18  # of a page, which begins with its style
 UNREADABLE = "No sentences: which test sets are sealed is unknown, because the ledger cannot be read."
 
 
@@ -60,7 +65,7 @@ class Report:
     @property
     def verdicts(self) -> list[str]:
         """The sentences that the page opens with."""
-        return [str(block.headline) for block in self.page.blocks if isinstance(block, Verdict)]
+        return [str(block.headline) for block in self.page.blocks if isinstance(block, m.Verdict)]
 
     @property
     def figures(self) -> list[Drawing]:
@@ -131,26 +136,23 @@ def report(
     if anonymous:
         anonymizer = Anonymizer()
         pieces = [_anonymous(piece, anonymizer) for piece in pieces]
-    show_sentences = sentences and sealed is not None
     pieces = [
-        replace(
-            piece,
-            results=tuple(
-                without_sealed(result, sealed or ()) if show_sentences else without_sentences(result)
-                for result in piece.results
-            ),
-        )
+        replace(piece, results=tuple(_without_secrets(result, sealed, sentences=sentences) for result in piece.results))
         for piece in pieces
     ]
     name = title or join_names(dict.fromkeys(piece.name for piece in pieces), limit=TITLE_NAMES)
     blocks = [*_verdicts(pieces), *_chapters(pieces), *_left_out(pieces, [UNREADABLE] if sealed is None else [])]
-    page = Page(name, (*blocks, Signature(f"deadheat {__version__}")))
+    page = Page(name, (*blocks, m.Signature(f"deadheat {__version__}")))
     return Report(page, tuple(result for piece in pieces for result in piece.results))
+
+
+def _without_secrets(result: Result, sealed: Collection[str] | None, *, sentences: bool) -> Result:
+    return without_sealed(result, sealed) if sentences and sealed is not None else without_sentences(result)
 
 
 def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str) -> _Piece:
     path = Path(source) if isinstance(source, str | os.PathLike) else None
-    opened = open_source(path, ledger=ledger, metric=metric) if path is not None else source
+    opened = _open(path, ledger, metric) if path is not None else source
     if isinstance(opened, Result):
         return _Piece(path.stem if path is not None else f"deadheat {opened.kind}", (opened,))
     assert not isinstance(opened, str | os.PathLike)
@@ -162,45 +164,52 @@ def _anonymous(piece: _Piece, anonymizer: Anonymizer) -> _Piece:
     return replace(piece, results=results, notes=tuple(map(anonymizer.text, piece.notes)))
 
 
-def _verdicts(pieces: Sequence[_Piece]) -> Iterator[Verdict]:
-    """One verdict for each study or table, and for each single result; each names its source where there are several."""
+def _verdicts(pieces: Sequence[_Piece]) -> Iterator[m.Block]:
+    """One verdict for each study or table, and for each single result."""
     for piece in pieces:
-        verdicts = list(_whole_verdicts(piece) if piece.is_whole else _own_verdicts(piece.results))
-        for verdict in verdicts:
-            yield replace(verdict, headline=_about(piece.name, verdict.headline)) if len(pieces) > 1 else verdict
+        verdicts = _merged_verdicts(piece) if piece.is_whole else _verdicts_of(piece.results)
+        yield from _about(piece.name, verdicts) if len(pieces) > 1 else verdicts
 
 
-def _about(name: str, headline: Words) -> Words:
-    return text("{}: ", name) + headline
+def _about(source: str, blocks: Iterable[m.Block]) -> Iterator[m.Block]:
+    """Blocks whose tables, and whose sentences with values in them, name their source."""
+    prefix = m.text("{}: ", source)
+    for block in blocks:
+        match block:
+            case m.Verdict():
+                claims = block.claims and replace(block.claims, caption=prefix + block.claims.caption)
+                yield replace(block, headline=prefix + block.headline, claims=claims)
+            case m.Table():
+                yield replace(block, caption=prefix + block.caption)
+            case m.Paragraph(text=m.Text(pieces=pieces)) if any(isinstance(piece, m.Shown) for piece in pieces):
+                yield replace(block, text=prefix + block.text)
+            case _:
+                yield block
 
 
-def _own_verdicts(results: Sequence[Result]) -> Iterator[Verdict]:
+def _verdicts_of(results: Iterable[Result]) -> Iterator[m.Verdict]:
     for result in results:
-        yield from (block for block in view(result) if isinstance(block, Verdict))
+        yield from (block for block in view(result) if isinstance(block, m.Verdict))
 
 
-def _whole_verdicts(piece: _Piece) -> Iterator[Verdict]:
+def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
     """The claims of all results in one table; results that compare no systems have their own sentences."""
     main, *others = piece.results
-    own, *searches = [block for block in view(main) if isinstance(block, Verdict)] or [Verdict("")]
+    first, *searches = _verdicts_of([main])
     claims = merge_claims(claim for result in piece.results for claim in _claims(result))
     if claims:
-        systems = max(getattr(result, "verdict", Claims()).systems for result in piece.results)
+        systems = max(getattr(result, "verdict", NO_CLAIMS).systems for result in piece.results)
         shown = Claims(claims[:CLAIMS], omitted=max(0, len(claims) - CLAIMS), systems=systems)
-        yield verdict_block(shown, remarks=own.remarks)
-    else:
-        yield own
-    yield from searches
-    yield from _own_verdicts([result for result in others if not _claims(result) and result.kind != "ledger"])
+        first = verdict_block(shown, remarks=first.remarks)
+    yield from (first, *searches)
+    yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")
 
 
 def _claims(result: Result) -> tuple[Claim, ...]:
     """The claims of a result; those over all data sets say so."""
-    if result.kind == "search":
-        return ()
-    verdict: Claims = getattr(result, "verdict", Claims())
+    verdict: Claims = getattr(result, "verdict", NO_CLAIMS)
     if result.kind != "compare":
-        return verdict.claims
+        return () if result.kind == "search" else verdict.claims
     return tuple(
         replace(claim, dataset=f"all {evidence.count:,} data sets")
         if (evidence := claim.evidence[0]).source == "data sets" and not claim.dataset
@@ -209,31 +218,78 @@ def _claims(result: Result) -> tuple[Claim, ...]:
     )
 
 
-def _chapters(pieces: Sequence[_Piece]) -> Iterator[Block]:
+def _chapters(pieces: Sequence[_Piece]) -> Iterator[m.Block]:
     """The views of all results, each under a chapter; chapters are named after their source where titles repeat."""
     titles = Counter(CHAPTERS[result.kind] for piece in pieces for result in piece.results)
-    alone = sum(titles.values()) == 1
     wholes = sum(piece.is_whole for piece in pieces)
     for piece in pieces:
         for kind in dict.fromkeys(result.kind for result in piece.results):
             title = CHAPTERS[kind]
             named = titles[title] > 1 or (wholes > 1 and piece.is_whole)
-            if not alone:
-                yield Heading(text("{}: {}", piece.name, title) if named else title, level=1)
-            for result in piece.results:
-                if result.kind == kind:
-                    yield from (block for block in view(result) if not isinstance(block, Verdict))
+            if titles.total() > 1:
+                yield m.Heading(m.text("{}: {}", piece.name, title) if named else title, level=1)
+            views = [view(result) for result in piece.results if result.kind == kind]
+            blocks = [block for blocks in views for block in blocks if not isinstance(block, m.Verdict)]
+            yield from _about(piece.name, blocks) if len(pieces) > 1 else blocks
 
 
-def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[Block]:
+def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block]:
     several = sum(bool(piece.notes) for piece in pieces) > 1
-    notes = [
-        f"{piece.name}: {note}." if several else f"{note[:1].upper()}{note[1:]}."
-        for piece in pieces
-        for note in piece.notes
-    ]
+    notes = [f"{piece.name}: {note}" if several else note for piece in pieces for note in piece.notes]
     if notes or more:
-        yield Heading("What is left out")
-        yield Paragraph("Not everything was computed, or is shown here.")
-        for note in (*notes, *more):
-            yield Note(note)
+        yield m.Heading("What is left out")
+        yield m.Paragraph("Not everything was computed, or is shown here.")
+        yield from map(m.note, (*notes, *more))
+
+
+def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Result:
+    """What the file holds, recognized by its first bytes; of a study file, its store."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(START)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from error
+    if start.startswith(SQLITE) or path.suffix == ".toml":
+        from deadheat.questions.store_report import store_report  # with polars and all that studies need
+
+        return store_report(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
+    if ".json" in path.suffixes or _is_json_result(start):
+        return from_json(table_bytes(path), source=str(path))
+    from deadheat.questions.table_report import table_report
+
+    return table_report(path, metric=metric)
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page of Deadheat's, and so may be replaced by another."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(PAGE_START)
+    except OSError:
+        return False
+    return start.startswith(b"<!doctype html>") and MOTTO.encode() in start
+
+
+def _store_of(path: Path) -> Path:
+    """The store of a study file; its corpora may be gone."""
+    try:
+        name = tomllib.loads(path.read_text("utf-8")).get("store") or f"{path.stem}.sqlite"
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problem = "not text" if isinstance(error, UnicodeDecodeError) else f"not TOML ({str(error).lower()})"
+        raise InputError(f"{path}: {problem}; expected a study file") from None
+    store = path.parent / str(name)
+    if not store.exists():
+        raise InputError(f"{path}: no store {store}; expected deadheat run {path} first, or the store itself")
+    return store
+
+
+def _is_json_result(start: bytes) -> bool:
+    """Whether a text is one object, as results are, and not a table with one object per line."""
+    if not start.lstrip().startswith(b"{"):
+        return False
+    first = start.lstrip().partition(b"\n")[0]
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(row, dict) and row.get("kind") in KINDS

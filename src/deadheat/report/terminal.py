@@ -54,8 +54,8 @@ def render(blocks: Iterable[Block], *, screen: Screen | None = None) -> str:
     Examples
     --------
     >>> from deadheat.report.model import Column
-    >>> from deadheat.results.format import PERCENT, score_format
-    >>> columns = (Column("file"), Column("LAS", score_format(PERCENT)))
+    >>> from deadheat.results.format import PERCENT
+    >>> columns = (Column("file"), Column("LAS", PERCENT.score))
     >>> print(render([Table(columns, (("a", 0.8919), ("longer", 0.07)))]))
     file      LAS
     a       89.19

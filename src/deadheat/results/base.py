@@ -1,9 +1,9 @@
 """What all results have in common, and how they become JSON and results again.
 
-A result is a frozen dataclass of plain values: strings, numbers, booleans, tuples, mappings, other such dataclasses, and
-None for what does not exist. JSON is made and read by msgspec from the types of the fields, with `kind` (which type) and
-`schema` (which version of it) in front. Numbers that are not finite travel as the strings "NaN", "Infinity" and
-"-Infinity", as in the JSON mapping of Protocol Buffers; null means "does not exist".
+A result is a frozen dataclass of plain values: strings, numbers, booleans, tuples, mappings, other such dataclasses,
+and None for what does not exist. JSON is made and read by msgspec from the types of the fields, with `kind` (which
+type) and `schema` (which version of it) in front. Numbers that are not finite travel as the strings "NaN", "Infinity"
+and "-Infinity", as in the JSON mapping of Protocol Buffers; null means "does not exist".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KINDS = {
     "seeds": "deadheat.results.runs:Seeds",
     "contrast": "deadheat.results.runs:Contrast",
     "rank": "deadheat.results.rank:Ranking",
-    "size": "deadheat.results.size:SizeStudy",
+    "size": "deadheat.results.rank:SizeStudy",
     "split": "deadheat.results.data:SplitReport",
     "ledger": "deadheat.results.ledger:LedgerReport",
     "table": "deadheat.results.score:ScoreTable",
@@ -39,13 +39,14 @@ KINDS = {
 class Result:
     """Base of all results: JSON, LaTeX, Markdown, and how a result prints.
 
-    A subclass is a dataclass with `frozen=True, slots=True, eq=False, repr=False`. Two results are equal if their JSON is.
+    A subclass is a dataclass with `frozen=True, slots=True, eq=False, repr=False`. Results are equal if their JSON is.
     """
 
     kind: ClassVar[str]
     schema: ClassVar[int] = 1  # raised by every change that an older reader could not cope with
 
-    version: str = field(default=__version__, kw_only=True)  # of Deadheat, that made the result
+    notes: tuple[str, ...] = field(default=(), kw_only=True)  # what a reader should keep in mind
+    version: str = field(default=__version__, kw_only=True)  # of the Deadheat that made the result
 
     @property
     def signature(self) -> str:

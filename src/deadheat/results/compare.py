@@ -125,7 +125,6 @@ class Comparison(Result):
     extra_scores: tuple[Score, ...] = ()  # of the same systems: unknown words, whole sentences
     agreement: Agreement | None = None
     ranks: AverageRanks | None = None  # over data sets, for three systems or more
-    notes: tuple[str, ...] = ()
     evaluations: tuple[Tally, ...] = ()
 
     @property

@@ -63,7 +63,6 @@ class SplitReport(Result):
     splits: tuple[SplitSizes, ...] = ()
     leaks: tuple[SplitLeaks, ...] = ()
     verified: int = 0  # files whose hash is that of the manifest
-    notes: tuple[str, ...] = ()
 
     def signature_parts(self) -> Iterable[str]:
         how = [f"{len(self.splits)} x {self.strategy}", f"seed {self.seed}"] if self.splits else []
@@ -124,7 +123,6 @@ class Power(Result):
     systems: tuple[str, ...] = ()
     metric: str = ""
     unit: str = "unit"
-    notes: tuple[str, ...] = ()
 
     @property
     def is_sufficient(self) -> bool:

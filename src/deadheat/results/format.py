@@ -1,4 +1,4 @@
-"""How values are shown: one formatter for each kind of value, whoever shows it.
+"""How values are shown, one formatter for each kind of value, and what tests, corrections and metrics are called.
 
 Terminal, page, LaTeX, Markdown and notebook all call `show`, so that a reader sees the same digits everywhere.
 """
@@ -11,8 +11,29 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Self, TypeAlias
 
+from deadheat.errors import InputError
+from deadheat.text import pluralize
+
 MISSING = "-"
 SMALLEST_P = 1e-300  # what is smaller may have been rounded to zero
+TEST_NAMES = {
+    "mcnemar-midp": "McNemar's test (mid-p)",
+    "mcnemar-exact": "McNemar's exact test",
+    "bootstrap": "the paired bootstrap",
+    "randomization": "approximate randomization",
+    "permutation-exact": "the exact permutation test",
+    "sign": "the sign test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+}
+CORRECTION_NAMES = {
+    "bonferroni": "Bonferroni's method",
+    "holm": "Holm's method",
+    "bh": "Benjamini and Hochberg's method",
+}
+RANK_TEST_NAMES = {
+    "nemenyi": "Nemenyi's test (Demšar 2006)",
+    "wilcoxon-holm": "Wilcoxon's test of every pair, corrected by Holm's method",
+}
 
 Bounds: TypeAlias = tuple[float, float]
 Value: TypeAlias = str | int | float | Bounds | None
@@ -20,7 +41,7 @@ Value: TypeAlias = str | int | float | Bounds | None
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How scores are read: multiplied by a factor, rounded to a number of decimals. A result has one for all its scores.
+    """How the scores of a result are read: multiplied by a factor, rounded to a number of decimals.
 
     Examples
     --------
@@ -52,6 +73,28 @@ class Scale:
     def points(self) -> str:
         """What differences are measured in: ` points of` LAS, or ` in` the score."""
         return " points of" if self.is_percent else " in"
+
+    @property
+    def in_points(self) -> str:
+        """What the caption of a table of differences adds."""
+        return ", in points" if self.is_percent else ""
+
+    @property
+    def score(self) -> Format:
+        return Format(Kind.SCORE, self)
+
+    @property
+    def difference(self) -> Format:
+        """Of differences of scores, which always have their sign."""
+        return Format(Kind.POINTS, self, signed=True)
+
+    @property
+    def interval(self) -> Format:
+        return Format(Kind.INTERVAL, self)
+
+    @property
+    def difference_interval(self) -> Format:
+        return Format(Kind.INTERVAL, self, signed=True)
 
 
 PERCENT = Scale()
@@ -88,31 +131,15 @@ class Format:
 
 NAME = Format(Kind.NAME)
 COUNT = Format(Kind.COUNT)
-SIGNED_COUNT = Format(Kind.COUNT, signed=True)
 P_VALUE = Format(Kind.P_VALUE)
 SHARE = Format(Kind.SHARE)
 RANK = Format(Kind.RANK)
 DURATION = Format(Kind.DURATION)
 
 
-def score_format(scale: Scale) -> Format:
-    """Scores on their scale."""
-    return Format(Kind.SCORE, scale)
-
-
-def points_format(scale: Scale) -> Format:
-    """Differences of scores, always with their sign."""
-    return Format(Kind.POINTS, scale, signed=True)
-
-
-def interval_format(scale: Scale, *, signed: bool = False) -> Format:
-    """Intervals of scores, or of differences."""
-    return Format(Kind.INTERVAL, scale, signed)
-
-
-def number_format(decimals: int = 3, *, signed: bool = False) -> Format:
+def number_format(decimals: int = 3) -> Format:
     """Any other statistic."""
-    return Format(Kind.NUMBER, Scale(1.0, decimals), signed)
+    return Format(Kind.NUMBER, Scale(1.0, decimals))
 
 
 def show(value: Value, form: Format) -> str:
@@ -120,9 +147,9 @@ def show(value: Value, form: Format) -> str:
 
     Examples
     --------
-    >>> show(0.8746, score_format(PERCENT)), show(-0.0123, points_format(PERCENT)), show(None, score_format(PERCENT))
+    >>> show(0.8746, PERCENT.score), show(-0.0123, PERCENT.difference), show(None, PERCENT.score)
     ('87.46', '-1.23', '-')
-    >>> show((-0.01, 0.02), interval_format(PERCENT, signed=True)), show(1234, COUNT), show((1, 3.5), RANK)
+    >>> show((-0.01, 0.02), PERCENT.difference_interval), show(1234, COUNT), show((1, 3.5), RANK)
     ('[-1.00, +2.00]', '1,234', '[1, 3.5]')
     >>> [show(p, P_VALUE) for p in (0.0288, 3e-12, 0.0, 1.0)]
     ['0.0288', '3.0e-12', '<1e-300', '1.0000']
@@ -142,8 +169,7 @@ def show(value: Value, form: Format) -> str:
         case Kind.SHARE:
             return _share(value)
         case Kind.COUNT:
-            sign = "+" if form.signed else ""
-            return f"{value:{sign},.0f}" if math.isfinite(value) else MISSING
+            return f"{value:,.0f}" if math.isfinite(value) else MISSING
         case Kind.RANK:
             return f"{value:.2f}".rstrip("0").rstrip(".") if math.isfinite(value) else MISSING
         case Kind.DURATION:
@@ -200,3 +226,45 @@ def interval_name(alpha: float) -> str:
     ('95% CI', '99.9% CI')
     """
     return f"{100 * (1 - alpha):.4g}% CI"
+
+
+def name_of_test(test: str) -> str:
+    """A test, or several of which the data decided.
+
+    Examples
+    --------
+    >>> name_of_test("permutation-exact"), name_of_test("sign/wilcoxon"), name_of_test("other")
+    ('the exact permutation test', "the sign test or Wilcoxon's signed-rank test", 'other')
+    """
+    return " or ".join(TEST_NAMES.get(name, name) for name in test.split("/"))
+
+
+def correction_words(correction: str, tests: int | None, *, noun: str = "test") -> str:
+    """How p-values were corrected, for how many tests; None where that is not one number.
+
+    Examples
+    --------
+    >>> correction_words("holm", 6), correction_words("none", 6), correction_words("holm", 1)
+    ("corrected by Holm's method for 6 tests", 'not corrected for 6 tests', 'of a single test')
+    """
+    if tests == 1:
+        return f"of a single {noun}"
+    many = f"the number of {noun}s" if tests is None else pluralize(tests, noun)
+    method = CORRECTION_NAMES.get(correction, correction)
+    return f"not corrected for {many}" if correction == "none" else f"corrected by {method} for {many}"
+
+
+def metric_label(name: str) -> str:
+    """A metric as people call it.
+
+    Examples
+    --------
+    >>> metric_label("las.v1"), metric_label("accuracy.v1(column='xpos')"), metric_label("gleam.v2(k=3)")
+    ('LAS', 'Accuracy (xpos)', 'gleam')
+    """
+    from deadheat.metrics import METRICS
+
+    try:
+        return METRICS.make(name).label
+    except InputError:  # a metric of somebody else's, or the name of a column
+        return name.partition(".v")[0] if ".v" in name else name

@@ -66,7 +66,6 @@ class LedgerReport(Result):
     test_sets: tuple[Tally, ...]
     ledger: str = ""  # its path
     lines: tuple[LedgerLine, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def signature_parts(self) -> Iterable[str]:
         return "ledger", pluralize(len(self.test_sets), "test set")

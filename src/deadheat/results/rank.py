@@ -1,8 +1,8 @@
-"""Rankings of systems over data sets, and how much they depend on the choice of data sets."""
+"""Rankings of systems: how much they depend on the choice of data sets, and on the size of test sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -10,9 +10,12 @@ from typing import ClassVar
 from deadheat.ranking.anomalies import Anomalies
 from deadheat.ranking.exact import SubsetCounts
 from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset
+from deadheat.ranking.size_samples import SizeSettings
+from deadheat.ranking.sizes import SetSizes
 from deadheat.ranking.subsets import MetricStability, TauSummary
 from deadheat.results.base import Result
 from deadheat.results.format import Scale
+from deadheat.results.ledger import Tally
 from deadheat.text import pluralize
 
 
@@ -116,7 +119,6 @@ class Ranking(Result):
     leave_one_out: tuple[LeaveOneOut, ...] = ()
     representative: RepresentativeSubsets | None = None
     metrics: tuple[MetricStability, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def lists_all(self) -> bool:
@@ -143,3 +145,43 @@ class Ranking(Result):
         yield from (pluralize(len(self.systems), "system"), pluralize(self.datasets, "data set"))
         yield from (f"{subsets}{by} of {self.subset_size}", "ties share the better rank")
         yield f"seed {self.seed}" if is_random else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SizeStudy(Result):
+    """Rankings on samples of test sets, compared with the rankings on all of them or on the rest."""
+
+    kind: ClassVar[str] = "size"
+
+    metric: str
+    metric_name: str
+    settings: SizeSettings
+    sets: tuple[SetSizes, ...]
+    scale: Scale
+    overall: SetSizes | None = None  # by the mean score over all test sets
+    # Tau of the rankings on any two whole test sets, if systems are the same.
+    between: tuple[tuple[float, ...], ...] = ()
+    runs: int = 0
+    align: str = ""
+    evaluations: tuple[Tally, ...] = ()
+
+    def sufficient_everywhere(self) -> Mapping[str, int | None]:
+        """For each strategy, the smallest size that is sufficient on every test set; None if some set has none."""
+        sizes: dict[str, int | None] = {}
+        for at, strategy in enumerate(self.settings.strategies):
+            smallest = [test_set.curves[at].sufficient for test_set in self.sets]
+            sizes[strategy] = None if None in smallest else max(size for size in smallest if size is not None)
+        return sizes
+
+    def signature_parts(self) -> Iterable[str]:
+        settings = self.settings
+        return (
+            self.metric_name,
+            self.align and f"align {self.align}",
+            f"{pluralize(len(self.sets), 'test set')}, {pluralize(self.runs, 'run')}",
+            f"runs {settings.runs}",
+            f"weighted tau against {settings.against}",
+            f"{settings.draws} draws of {' '.join(settings.strategies)}",
+            f"tau >= {settings.threshold:g} in {100 * settings.confidence:g}%",
+            f"seed {settings.seed}",
+        )

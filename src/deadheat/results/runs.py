@@ -88,7 +88,6 @@ class Seeds(Result):
     dev_scale: Scale = PERCENT
     metric: str = ""  # what the scores are; the name of their column if nothing else is known
     part: str = ""  # of the corpora that was scored, where known: test, dev
-    notes: tuple[str, ...] = ()
 
     def __getitem__(self, level: str) -> SeedBlock:
         for block in self.blocks:
@@ -140,7 +139,6 @@ class Contrast(Result):
     importance: Mapping[str, Importance]  # by level of `by`; empty if it was not asked for
     verdict: Verdict
     scale: Scale = PERCENT
-    notes: tuple[str, ...] = ()
 
     def __getitem__(self, level: str) -> OptionComparison:
         """The options on a level of `by`, where there is no second factor."""

@@ -61,7 +61,6 @@ class Scores(Result):
 
     rows: tuple[Score, ...]
     settings: ScoreSettings
-    notes: tuple[str, ...] = ()
     evaluations: tuple[Tally, ...] = ()  # of the test sets so far, this one included
 
     def signature_parts(self) -> Iterable[str]:
@@ -111,7 +110,6 @@ class ScoreTable(Result):
     datasets: tuple[str, ...]
     systems: tuple[SystemMeans, ...]
     scale: Scale = PERCENT
-    notes: tuple[str, ...] = ()
 
     @property
     def complete(self) -> list[int]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar, Self
 
 from deadheat.results.base import Result
 from deadheat.results.format import PERCENT, Scale
-from deadheat.results.verdict import Verdict
+from deadheat.results.verdict import NO_CLAIMS, Verdict
 
 TUNE, DEV, TEST, TRAIN_AND_TUNE = "tune", "dev", "test", "train+tune"
 NAN = math.nan
-NO_CLAIMS = Verdict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,6 @@ class SearchResult(Result):
     differences: tuple[SetupDifference, ...]
     verdict: Verdict = NO_CLAIMS
     scale: Scale = PERCENT
-    notes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()  # of all its cells in the store
 
     @property
@@ -163,8 +161,8 @@ class SearchResult(Result):
 
     def mean(self, setup: str, quantity: str) -> float:
         """The mean of a quantity over the data sets on which the winners of all setups have it."""
-        rows = [each.value(setup, quantity) for each in self.datasets if each.has(self.setups, quantity)]
-        return fmean(rows) if rows else NAN
+        values = [row.value(setup, quantity) for row in self.datasets if row.has(self.setups, quantity)]
+        return fmean(values) if values else NAN
 
     def difference(self, quantity: str) -> SetupDifference | None:
         """How two setups differ in a quantity over data sets."""
@@ -191,16 +189,9 @@ class SearchResult(Result):
         shared = DEV in self.setups and self.method != "optuna"  # which may have tried others there
         return (TUNE,) if self.adds_tune and not shared else ()
 
-    @property
-    def signature(self) -> str:
-        """All that the numbers depend on, to quote in a paper."""
-        parts = [
-            f"deadheat {self.version}",
-            f"search of {self.system}, {self.method}, {len(self.candidates)} settings",
-            f"{self.metric} on {self.selected_on}",
-            f"epochs by {' and '.join(self.setups)}",
-            f"seeds {' '.join(map(str, self.seeds))}",
-        ]
+    def signature_parts(self) -> Iterable[str]:
+        yield f"search of {self.system}, {self.method}, {len(self.candidates)} settings"
+        yield from (f"{self.metric} on {self.selected_on}", f"epochs by {' and '.join(self.setups)}")
+        yield f"seeds {' '.join(map(str, self.seeds))}"
         if len(self.setups) > 1:
-            parts += ["paired bootstrap over sentences", self.correction, f"alpha {self.alpha:g}"]
-        return " | ".join(parts)
+            yield from ("paired bootstrap over sentences", self.correction, f"alpha {self.alpha:g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -12,10 +12,9 @@ from deadheat.results.base import Result
 from deadheat.results.compare import Agreement
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.search import SearchResult
-from deadheat.results.verdict import State, Verdict, state_of
+from deadheat.results.verdict import NO_CLAIMS, State, Verdict, state_of
 
 NAN = math.nan
-NO_CLAIMS = Verdict()
 PARTS = ("test", "dev", "tune")  # in the order in which they are shown, then others
 RANDOM = ("random", "kfold", "rand", "rand-seq", "ud")
 
@@ -52,10 +51,6 @@ class OverallTest:
     splits: int
     ahead: int  # splits on which the first system has the higher mean
 
-    def state(self, alpha: float, direction: float) -> State:
-        """What the test says about the claim that the first system is better."""
-        return state_of(p=self.p_corrected, alpha=alpha, direction=direction)
-
 
 @dataclass(frozen=True, slots=True)
 class PairOverSplits:
@@ -78,7 +73,11 @@ class PairOverSplits:
         """What all splits together say about the claim that the first system is better."""
         single = self.splits == 1 and self.overall.splits == 1  # whom the test favours: rank tests may differ
         direction = (self.significant - self.reversed or self.difference) if single else self.overall.difference
-        return self.overall.state(alpha, direction)
+        return state_of(p=self.overall.p_corrected, alpha=alpha, direction=direction)
+
+    def winner(self, alpha: float) -> str:
+        """The system that is shown to be better; empty if neither is."""
+        return {State.SHOWN: self.a, State.OPPOSITE: self.b}.get(self.state(alpha), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class StudyBlock:
         return self.strategy in RANDOM and self.splits > 1
 
     @property
-    def way(self) -> str:
+    def split_label(self) -> str:
         """How the corpus was split, without versions: `random(unit='document'), seed 3`."""
         seed = f", seed {self.seed}" if self.seed else ""
         return re.sub(r"\.v\d+\b", "", self.split) + seed
@@ -267,7 +266,6 @@ class StudyResult(Result):
     store: str = ""
     searches: tuple[SearchResult, ...] = ()
     finished: bool = True  # whether `deadheat run` came to its end
-    notes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()  # of the cells of the plan, searches not counted
     runs: RunOverview | None = None
     provenance: tuple[Provenance, ...] = ()
@@ -295,16 +293,13 @@ class StudyResult(Result):
         labels = {system.label for system in self.systems}
         return [cell for cell in self.failed if cell.system in labels]
 
-    @property
-    def signature(self) -> str:
-        """All that the numbers depend on, to quote in a paper."""
-        tests = dict.fromkeys(test for block in self.blocks for pair in block.pairs for test in pair.test.split("/"))
-        parts = [f"deadheat {self.version}", f"study {self.name}", *tests]
-        if tests:
-            parts += [self.correction, f"alpha {self.alpha:g}"]
-        if any(pair.overall.splits > 1 for block in self.blocks for pair in block.pairs):
-            parts.insert(-2, "corrected resampled t-test over splits")
-        return " | ".join(parts)
+    def signature_parts(self) -> Iterable[str]:
+        pairs = [pair for block in self.blocks for pair in block.pairs]
+        yield from (f"study {self.name}", *dict.fromkeys(test for pair in pairs for test in pair.test.split("/")))
+        if any(pair.overall.splits > 1 for pair in pairs):
+            yield "corrected resampled t-test over splits"
+        if pairs:
+            yield from (self.correction, f"alpha {self.alpha:g}")
 
 
 def ranking(blocks: Sequence[StudyBlock]) -> tuple[list[str], list[str]]:

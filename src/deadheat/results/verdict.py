@@ -39,7 +39,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`better` scores higher than `worse`: what is the evidence that it is better?"""
+    """`better` scores higher than `worse`, and what the evidence says about whether it is better."""
 
     better: str
     worse: str
@@ -74,6 +74,9 @@ class Verdict:
     def sources(self) -> list[str]:
         """The kinds of evidence that any claim has, in order of appearance."""
         return list(dict.fromkeys(evidence.source for claim in self.claims for evidence in claim.evidence))
+
+
+NO_CLAIMS = Verdict()
 
 
 def state_of(*, p: float, alpha: float, direction: float, smallest_p: float = 0.0) -> State:
@@ -121,14 +124,16 @@ def _oriented(claim: Claim) -> Claim:
     return replace(claim, better=claim.worse, worse=claim.better, evidence=evidence)
 
 
-_REVERSED = {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}
+def opposite(state: State) -> State:
+    """What the same evidence says about the opposite claim."""
+    return {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}.get(state, state)
 
 
 def reverse(evidence: Evidence) -> Evidence:
     """The same evidence about the opposite claim."""
     return replace(
         evidence,
-        state=_REVERSED.get(evidence.state, evidence.state),
+        state=opposite(evidence.state),
         difference=-evidence.difference,
         low=-evidence.high,
         high=-evidence.low,

@@ -75,7 +75,7 @@ def mcnemar_power(
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     needed = math.inf
     if gap:
-        needed = math.ceil(((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2)
+        needed = float(math.ceil(((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2))
     result = PowerAnalysis(gap, items, alpha, power, math.nan, smallest, needed, target)
     return _with_curves(result, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
 
@@ -187,7 +187,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
         shift = gap * math.sqrt(size) / deviation
         return normal_cdf(shift - reach) + normal_cdf(-shift - reach)
 
-    needed = max(2, math.ceil(((reach + wanted) * deviation / difference) ** 2)) if difference else math.inf
+    needed = max(2.0, float(math.ceil(((reach + wanted) * deviation / difference) ** 2))) if difference else math.inf
     if is_additive(first_NF, second_NF):
         gaps = first_NF[:, CORRECT].astype(np.int64) - second_NF[:, CORRECT].astype(np.int64)
         draws = (gaps[rng.integers(0, len(gaps), size)] for _ in range(simulations))

@@ -9,45 +9,20 @@ from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.charts.ranks import CriticalDifferenceDiagram
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
-from deadheat.report.model import (
-    DAGGER,
-    DOUBLE_DAGGER,
-    Block,
-    Cell,
-    Column,
-    Content,
-    Figure,
-    Heading,
-    Mark,
-    Note,
-    Paragraph,
-    Signature,
-    Table,
-    Text,
-    View,
-    best_cells,
-    count,
-    join_text,
-    names,
-    number,
-    p_value,
-    score,
-    text,
-)
-from deadheat.report.verdict import verdict_block
-from deadheat.report.words import RANK_TESTS, correction_words, name_of_test
+from deadheat.report import model as m
+from deadheat.report.verdict import MARKS, mark_meanings, outcome_cell, verdict_block
 from deadheat.results.compare import Agreement, AverageRanks, Comparison, DisputedSentence, PairwiseTest
 from deadheat.results.format import (
+    NAME,
     P_VALUE,
     PERCENT,
     RANK,
+    RANK_TEST_NAMES,
     SHARE,
-    interval_format,
+    correction_words,
     interval_name,
-    points_format,
-    score_format,
+    name_of_test,
 )
-from deadheat.results.verdict import State
 from deadheat.text import pluralize
 
 DRAWN = 40  # pairs or systems in a figure
@@ -65,79 +40,56 @@ TEST_MEANINGS = {
 }
 
 
-def view(result: Comparison) -> View:
+def view(result: Comparison) -> m.View:
     """The verdict, the scores, every pair, ranks over data sets, and where systems disagree."""
-    return (verdict_block(result.verdict), *_blocks(result), Signature(result.signature))
+    return (verdict_block(result.verdict), *_blocks(result))
 
 
-def _blocks(result: Comparison) -> Iterator[Block]:
-    yield Heading(text("{} of each system", result.metric), detail=True)
+def _blocks(result: Comparison) -> Iterator[m.Block]:
+    yield m.Heading(m.text("{} of each system", result.metric), detail=True)
     level = interval_name(result.settings.alpha)
-    yield Paragraph(
-        f"Two scores may differ significantly although their intervals overlap: the tests below pair what all systems did on "
-        f"the same {result.unit}s.",
-        detail=True,
+    yield m.explanation(
+        "Two scores may differ significantly although their intervals overlap: the tests below pair what all systems "
+        f"did on the same {result.unit}s."
     )
-    yield Figure(Drawing("compare-scores", _score_plot(result, level)))
+    yield m.Figure(Drawing("compare-scores", _score_plot(result, level)))
     yield _score_table(result, level)
-    yield Heading("Differences", detail=True)
+    yield m.Heading("Differences", detail=True)
     pairs = _ranked_pairs(result)
     if len(pairs) > 1:
-        yield Paragraph(
-            "The p-value is the probability of a difference at least this large if neither system is better; it is corrected for "
-            'the number of pairs. "Not shown" does not mean that two systems are equally good.',
-            detail=True,
+        yield m.explanation(
+            "The p-value is the probability of a difference at least this large if neither system is better; it is "
+            'corrected for the number of pairs. "Not shown" does not mean that two systems are equally good.'
         )
-    yield Figure(Drawing("compare-differences", _difference_plot(result, pairs)))
+    yield m.Figure(Drawing("compare-differences", _difference_plot(result, pairs)))
     yield _pair_table(result, pairs, level)
     complete = len(pairs) == len(result.systems) * (len(result.systems) - 1) // 2
     if complete and 3 <= len(result.systems) <= DRAWN:
-        yield Figure(Drawing("compare-pairs", _matrix_plot(result)))
+        yield m.Figure(Drawing("compare-pairs", _matrix_plot(result)))
     yield from _method_notes(result)
     if result.ranks is not None:
         yield from _ranks(result.ranks)
     if result.agreement is not None:
-        yield from agreement_blocks(result.agreement)
+        yield from _agreement(result.agreement)
 
 
-def _score_table(result: Comparison, level: str) -> Table:
+def _score_table(result: Comparison, level: str) -> m.Table:
     ranked, scale = result.ranked, result.scale
     metrics = list(dict.fromkeys(row.metric for row in result.extra_scores))
     extra = {(row.system, row.metric): row.value for row in result.extra_scores}
-    few = {
-        name
-        for pair in result.pairs
-        for name in (pair.a, pair.b)
-        if ranked[0].system in (pair.a, pair.b) and pair.state(result.settings.alpha) is State.TOO_FEW
-    }
-    marks = [
-        "" if not at or row.system not in result.tied else DOUBLE_DAGGER if row.system in few else DAGGER
-        for at, row in enumerate(ranked)
-    ]
-    cells = best_cells([row.value for row in ranked], score_format(scale), marks=marks)
-    how = (
-        f"({name_of_test(result.test)} on {result.unit}s, p-values "
-        f"{correction_words(result.settings.correction, len(result.systems) * (len(result.systems) - 1) // 2)}, "
-        f"alpha {result.settings.alpha:g})"
-    )
-    rows: list[tuple[Content, ...]] = [
+    best = ranked[0].system
+    tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
+    marks = ["", *(tests.get(frozenset((best, row.system)), m.CIRCLE) for row in ranked[1:])]
+    cells = m.best_cells([row.value for row in ranked], scale.score, marks=marks)
+    rows: list[m.Row] = [
         (row.system, cell, row.interval.bounds, *(extra.get((row.system, metric)) for metric in metrics))
         for row, cell in zip(ranked, cells, strict=True)
     ]
-    return Table(
-        (
-            Column("system"),
-            Column(result.metric, score_format(scale)),
-            Column(level, interval_format(scale)),
-            *(Column(metric, score_format(PERCENT)) for metric in metrics),
-        ),
-        tuple(rows),
-        name="systems",
-        marks=(
-            Mark(DAGGER, f"not shown to differ from the best {how}"),
-            Mark(DOUBLE_DAGGER, f"too few {result.unit}s to show any difference from the best {how}"),
-        ),
-    )
+    columns = [m.Column("system"), m.Column(result.metric, scale.score), m.Column(level, scale.interval)]
+    columns += m.columns(PERCENT.score, *metrics)
+    corrected = correction_words(result.settings.correction, len(result.pairs))
+    test = f"{name_of_test(result.test)} on {result.unit}s, p-values {corrected}, alpha {result.settings.alpha:g}"
+    return m.Table(columns, rows, name="systems", marks=mark_meanings(f" ({test})", f"{result.unit}s"))
 
 
 def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
@@ -146,55 +98,35 @@ def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
     return sorted(result.pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
 
 
-def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> Table:
-    settings, scale = result.settings, result.scale
-    percent = scale.is_percent
-    columns = (
-        Column("pair"),
-        Column("difference", points_format(scale)),
-        Column(level, interval_format(scale, signed=True)),
-        *((Column("error reduction", SHARE),) if percent else ()),
-        Column("p", P_VALUE),
-        Column(f"p ({settings.correction})", P_VALUE),
-        Column("outcome"),
-    )
-    rows: list[tuple[Content, ...]] = [
-        (
-            text("{} - {}", pair.a, pair.b),
-            pair.difference,
-            pair.interval.bounds,
-            *((pair.error_reduction,) if percent else ()),
-            pair.p,
-            pair.p_corrected,
-            outcome_cell(pair, settings.alpha),
-        )
-        for pair in pairs
-    ]
-    unit = "in points, " if percent else ""
+def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.Table:
+    scale = result.scale
+    columns = [m.Column("pair"), m.Column("difference", scale.difference), m.Column(level, scale.difference_interval)]
+    columns += [m.Column("error reduction", SHARE)] if scale.is_percent else []
+    columns += [*m.columns(P_VALUE, "p", f"p ({result.settings.correction})"), m.Column("outcome")]
+    rows: list[m.Row] = []
+    for pair in pairs:
+        row: list[m.Content] = [m.text("{} - {}", pair.a, pair.b), pair.difference, pair.interval.bounds]
+        row += [pair.error_reduction] if scale.is_percent else []
+        rows.append([*row, pair.p, pair.p_corrected, _outcome(result, pair)])
+    unit = "in points, " if scale.is_percent else ""
     caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {result.unit}s: {result.reason}."
-    return Table(columns, tuple(rows), name="pairs", caption=caption, folded=len(rows) > ROWS)
+    return m.Table(columns, rows, "pairs", caption, folded=len(rows) > ROWS)
 
 
-def outcome_cell(pair: PairwiseTest, alpha: float) -> Cell:
-    """What the test of a pair says, in words."""
-    winner = pair.winner(alpha)
-    if winner:
-        return Cell(text("{} is better", winner), tone="good")
-    return Cell(pair.state(alpha).value, tone="muted")
+def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
+    return outcome_cell(pair.winner(result.settings.alpha), pair.state(result.settings.alpha))
 
 
-def _method_notes(result: Comparison) -> Iterator[Note]:
+def _method_notes(result: Comparison) -> Iterator[m.Note]:
     settings = result.settings
     meaning = TEST_MEANINGS.get(result.test, "")
     reason = f"; chosen because {result.reason}" if result.reason != "asked for" else ""
-    yield Note(f"Test: {name_of_test(result.test)} on {result.unit}s{f' ({meaning})' if meaning else ''}{reason}.")
+    yield m.Note(f"Test: {name_of_test(result.test)} on {result.unit}s{f' ({meaning})' if meaning else ''}{reason}.")
     corrected = correction_words(settings.correction, len(result.pairs))
-    yield Note(
-        f"Outcomes use p-values {corrected}, at alpha {settings.alpha:g}. Each interval is a bootstrap over {result.unit}s for its "
-        "pair alone, so it may exclude zero where the corrected test shows nothing."
+    yield m.Note(
+        f"Outcomes use p-values {corrected}, at alpha {settings.alpha:g}. Each interval is a bootstrap over "
+        f"{result.unit}s for its pair alone, so it may exclude zero where the corrected test shows nothing."
     )
-    for note in result.notes:
-        yield Note(note)
 
 
 def _score_plot(result: Comparison, level: str) -> Plot:
@@ -209,103 +141,70 @@ def _score_plot(result: Comparison, level: str) -> Plot:
 def _difference_plot(result: Comparison, pairs: list[PairwiseTest]) -> Plot:
     factor, best = result.scale.factor, result.ranked[0].system
     drawn = pairs if len(pairs) <= DRAWN else [pair for pair in pairs if best in (pair.a, pair.b)][:DRAWN]
-    rows = tuple(
-        IntervalRow(
-            f"{pair.a} - {pair.b}",
-            factor * pair.difference,
-            factor * pair.interval.low,
-            factor * pair.interval.high,
-            f"{p_value(pair.p_corrected)}, {outcome_cell(pair, result.settings.alpha).value}",
-        )
-        for pair in drawn
-    )
-    points = ", in points" if result.scale.is_percent else ""
+    rows = []
+    for pair in drawn:
+        value, low, high = factor * pair.difference, factor * pair.interval.low, factor * pair.interval.high
+        note = f"{m.p_value(pair.p_corrected)}, {_outcome(result, pair).value}"
+        rows.append(IntervalRow(f"{pair.a} - {pair.b}", value, low, high, note))
     title = f"Differences in {result.metric}, with {interval_name(result.settings.alpha)}"
-    return IntervalPlot(rows, title, f"difference in {result.metric}{points}", zero=True)
+    return IntervalPlot(tuple(rows), title, f"difference in {result.metric}{result.scale.in_points}", zero=True)
 
 
 def _matrix_plot(result: Comparison) -> Plot:
-    alpha, factor = result.settings.alpha, result.scale.factor
-    cells = tuple(
-        PairCell(
-            pair.a,
-            pair.b,
-            factor * pair.difference,
-            pair.p_corrected,
-            bool(pair.winner(alpha)),
-            str(outcome_cell(pair, alpha).value),
-        )
-        for pair in result.pairs
-    )
-    points = ", in points" if result.scale.is_percent else ""
+    cells = []
+    for pair in result.pairs:
+        significant = bool(pair.winner(result.settings.alpha))
+        gap, words = result.scale.factor * pair.difference, str(_outcome(result, pair).value)
+        cells.append(PairCell(pair.a, pair.b, gap, pair.p_corrected, significant, words))
     systems = tuple(row.system for row in result.ranked)
-    return PairMatrix(systems, cells, f"Differences in {result.metric}, row minus column", f"{result.metric}{points}")
+    title = f"Differences in {result.metric}, row minus column"
+    return PairMatrix(systems, tuple(cells), title, f"{result.metric}{result.scale.in_points}")
 
 
-def _ranks(ranks: AverageRanks) -> Iterator[Block]:
+def _ranks(ranks: AverageRanks) -> Iterator[m.Block]:
     """Average ranks over data sets, and systems whose ranks do not differ significantly."""
     order = sorted(range(len(ranks.systems)), key=lambda i: (ranks.ranks[i], ranks.systems[i]))
-    yield Heading("Average ranks over data sets")
-    apart = ""
+    yield m.Heading("Average ranks over data sets")
+    words = "On each of {}, the best system has rank 1. Friedman's test of equal ranks (Iman and Davenport's form): {}."
     if ranks.critical_difference is not None:
-        apart = f" Average ranks differ significantly if they are {ranks.critical_difference:.2f} or more apart."
-    yield Paragraph(
-        text(
-            "On each of {}, the best system has rank 1. Friedman's test of equal ranks (Iman and Davenport's form): {}.",
-            count(ranks.datasets, "data set"),
-            p_value(ranks.friedman_p),
-        )
-        + apart
-    )
+        words += f" Average ranks differ significantly if they are {ranks.critical_difference:.2f} or more apart."
+    yield m.paragraph(words, m.count(ranks.datasets, "data set"), m.p_value(ranks.friedman_p))
     if 2 <= len(order) <= DRAWN:
         groups = tuple(tuple(ranks.systems.index(name) for name in group) for group in ranks.groups)
-        yield Figure(
-            Drawing(
-                "compare-ranks",
-                CriticalDifferenceDiagram(
-                    ranks.systems, ranks.ranks, groups, "Average ranks over data sets", ranks.critical_difference
-                ),
-            )
-        )
-    columns = (Column("system"), Column("average rank", RANK))
-    rows = tuple((ranks.systems[i], ranks.ranks[i]) for i in order)
-    yield Table(columns, rows, name="ranks", folded=len(rows) > ROWS)
+        title = "Average ranks over data sets"
+        plot = CriticalDifferenceDiagram(ranks.systems, ranks.ranks, groups, title, ranks.critical_difference)
+        yield m.Figure(Drawing("compare-ranks", plot))
+    columns = (m.Column("system"), m.Column("average rank", RANK))
+    yield m.Table(columns, [(ranks.systems[i], ranks.ranks[i]) for i in order], "ranks", folded=len(order) > ROWS)
     if ranks.groups:
-        groups_text = join_text([names(group, limit=DRAWN) for group in ranks.groups], "; ")
-        yield Paragraph(text("Not shown to differ by rank ({}): {}.", _method(ranks), groups_text))
+        test = f"{RANK_TEST_NAMES.get(ranks.method, ranks.method)}, alpha {ranks.alpha:g}"
+        tied = m.join_text([m.names(group, limit=DRAWN) for group in ranks.groups], "; ")
+        yield m.paragraph(f"Not shown to differ by rank ({test}): {{}}.", tied)
 
 
-def _method(ranks: AverageRanks) -> Text:
-    return Text((f"{RANK_TESTS.get(ranks.method, ranks.method)}, alpha {ranks.alpha:g}",))
-
-
-def agreement_blocks(agreement: Agreement, *, label: str = "compare", about: str = "") -> Iterator[Block]:
+def _agreement(agreement: Agreement) -> Iterator[m.Block]:
     """Agreement, what the systems could reach together, and the sentences they disagree on most."""
-    yield Heading(text("Where the systems disagree{}", Text((f" on {about}",)) if about else Text(())))
-    said = text(
-        "Agreement on {}: Krippendorff's alpha {}. At least one system is right on {}% of the words",
-        agreement.labels,
-        number(agreement.alpha, 4),
-        score(agreement.oracle, PERCENT),
-    )
-    if agreement.majority == agreement.majority:
-        said = said + text(", the majority on {}%", score(agreement.majority, PERCENT))
-    yield Paragraph(said + ".")
-    sentences = agreement.sentences[:SENTENCES]
-    if sentences:
-        yield Paragraph(
-            "These are the sentences on which the systems agree least, not a fair sample. Labels that differ from gold are marked.",
-            detail=True,
+    yield m.Heading("Where the systems disagree")
+    oracle, majority = m.score(agreement.oracle, PERCENT), m.score(agreement.majority, PERCENT)
+    together = m.text(", the majority on {}%", majority) if agreement.majority == agreement.majority else None
+    words = "Agreement on {}: Krippendorff's alpha {}. At least one system is right on {}% of the words{}."
+    yield m.paragraph(words, agreement.labels, m.number(agreement.alpha, 4), oracle, together)
+    if agreement.sentences:
+        yield m.explanation(
+            "These are the sentences on which the systems agree least, not a fair sample. Labels that differ from gold "
+            "are marked."
         )
-    for at, sentence in enumerate(sentences, start=1):
-        yield Figure(
-            Drawing(f"{label}-disagreement-{at}", _sentence_plot(sentence, agreement.labels)),
-            alternative=_sentence_table(sentence),
-            detail=False,
-        )
-    systems = min((len(sentence.labels) for sentence in sentences), default=0)
+    yield from disputed_sentences(agreement, "compare")
+    systems = min((len(sentence.labels) for sentence in agreement.sentences), default=0)
     if systems > SENTENCE_SYSTEMS:
-        yield Note(f"Each sentence shows the first {SENTENCE_SYSTEMS} of {pluralize(systems, 'system')}.")
+        yield m.Note(f"Each sentence shows the first {SENTENCE_SYSTEMS} of {pluralize(systems, 'system')}.")
+
+
+def disputed_sentences(agreement: Agreement, name: str, *, detail: bool = False) -> Iterator[m.Figure]:
+    """The sentences that systems disagree on most, which a terminal shows as tables."""
+    for at, sentence in enumerate(agreement.sentences[:SENTENCES], start=1):
+        drawing = Drawing(f"{name}-disagreement-{at}", _sentence_plot(sentence, agreement.labels))
+        yield m.Figure(drawing, alternative=_sentence_table(sentence), detail=detail)
 
 
 def _sentence_plot(sentence: DisputedSentence, labels: str) -> Plot:
@@ -315,14 +214,14 @@ def _sentence_plot(sentence: DisputedSentence, labels: str) -> Plot:
     return DependencyTree(labelled, title) if labels in TREES else TagRows(labelled, title)
 
 
-def _sentence_table(sentence: DisputedSentence) -> Table:
+def _sentence_table(sentence: DisputedSentence) -> m.Table:
     """Words in a row, below them the labels of gold and, where they differ from gold, of every system."""
-    columns = (Column(""), *(Column(word) for word in sentence.words))
-    rows: list[tuple[Content, ...]] = [("gold", *sentence.gold)]
+    rows: list[m.Row] = [("gold", *sentence.gold)]
     for system, labels in sentence.labels.items():
-        pairs = zip(labels, sentence.gold, strict=True)
-        rows.append(
-            (system, *(Cell(label, tone="bad") if label != gold else Cell(".", tone="muted") for label, gold in pairs))
-        )
-    caption = text("{} (alpha {})", sentence.location, number(sentence.alpha))
-    return Table(columns, tuple(rows), caption=caption)
+        cells = [
+            m.Cell(label, tone="bad") if label != gold else m.Cell(".", tone="muted")
+            for label, gold in zip(labels, sentence.gold, strict=True)
+        ]
+        rows.append((system, *cells))
+    caption = m.text("{} (alpha {})", sentence.location, m.number(sentence.alpha))
+    return m.Table(m.columns(NAME, "", *sentence.words), rows, caption=caption)

@@ -4,25 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.report.model import (
-    Block,
-    Cell,
-    Column,
-    Content,
-    Heading,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    Text,
-    Verdict,
-    View,
-    count,
-    names,
-    text,
-)
-from deadheat.results.format import COUNT, MISSING
+from deadheat.report import model as m
+from deadheat.results.format import COUNT, MISSING, NAME
 from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.study.ledger.ledger import SHORT
 from deadheat.text import join_names, pluralize
@@ -31,84 +14,66 @@ ROWS = 30  # of a table that is not folded
 LINES = 500  # of the ledger that are listed
 
 
-def view(result: LedgerReport) -> View:
+def view(result: LedgerReport) -> m.View:
     """Each test set with its evaluations, the most used first; of a single one every line of the ledger."""
-    return (Verdict(_headline(result)), *_blocks(result), Signature(result.signature))
+    return (m.Verdict(_headline(result)), *_blocks(result))
 
 
-def _headline(result: LedgerReport) -> Text:
+def _headline(result: LedgerReport) -> m.Text:
     evaluated = [test_set for test_set in result.test_sets if test_set.evaluations]
     if not evaluated:
-        return Text(("No evaluation of a test set is recorded.",))
+        return m.text("No evaluation of a test set is recorded.")
     over = sum(test_set.over_budget for test_set in evaluated)
-    past = text(", {} past a budget", count(over, "evaluation")) if over else Text(())
+    past = m.text(", {} past a budget", m.count(over, "evaluation")) if over else None
     if len(evaluated) == 1:
-        return text("{}: {}{}.", evaluated[0].name, count(evaluated[0].evaluations, "evaluation"), past)
+        return m.text("{}: {}{}.", evaluated[0].name, m.count(evaluated[0].evaluations, "evaluation"), past)
     most = max(evaluated, key=lambda test_set: test_set.evaluations)
-    total = sum(test_set.evaluations for test_set in evaluated)
-    return text(
-        "{} of {}, {} of them of {}{}.",
-        count(total, "evaluation"),
-        count(len(evaluated), "test set"),
-        Shown(most.evaluations, COUNT),
-        most.name,
-        past,
-    )
+    total = m.count(sum(test_set.evaluations for test_set in evaluated), "evaluation")
+    test_sets = m.count(len(evaluated), "test set")
+    return m.text("{} of {}, {} of them of {}{}.", total, test_sets, most.evaluations, most.name, past)
 
 
-def _blocks(result: LedgerReport) -> Iterator[Block]:
+def _blocks(result: LedgerReport) -> Iterator[m.Block]:
     test_sets = sorted(result.test_sets, key=lambda test_set: -test_set.evaluations)
-    yield Heading("Evaluations of test sets", detail=True)
-    yield Paragraph(
-        "Every evaluation lets knowledge of the test set leak into choices between systems: the more there are, the less the best "
-        "score says about new data.",
-        detail=True,
+    yield m.Heading("Evaluations of test sets", detail=True)
+    yield m.explanation(
+        "Every evaluation lets knowledge of the test set leak into choices between systems: the more there are, the "
+        "less the best score says about new data."
     )
     over = [test_set.name for test_set in test_sets if test_set.over_budget]
     if over:
-        yield Paragraph(text("Evaluated past the budget: {}.", names(over)), detail=True)
+        yield m.explanation("Evaluated past the budget: {}.", m.names(over))
     if test_sets:
         yield _table(test_sets)
-    yield Note(
-        "One evaluation is recorded for each system that a command scores on a test set. Two evaluations are of the same system if "
-        "its name or its prediction is the same. What other programs do is not recorded."
+    yield m.Note(
+        "One evaluation is recorded for each system that a command scores on a test set. Two evaluations are of the "
+        "same system if its name or its prediction is the same. What other programs do is not recorded."
     )
     if result.ledger:
-        yield Note(f"Ledger: {result.ledger}.")
+        yield m.Note(f"Ledger: {result.ledger}.")
     if result.lines:
-        yield Heading("Every line of the ledger about this test set", detail=True)
+        yield m.Heading("Every line of the ledger about this test set", detail=True)
         yield _lines(result)
 
 
-def _table(test_sets: list[Tally]) -> Table:
+def _table(test_sets: list[Tally]) -> m.Table:
     texts = ("test set", "hash", "first", "last", "users", "sealed")
     numbers = ("evaluations", "systems", "predictions", "budget", "left", "over budget")
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     for item in test_sets:
-        left: list[Content] = ["none", None, None]
+        left: list[m.Content] = ["none", None, None]
         if item.budget is not None and item.left is not None:
-            left = [item.budget, Cell(max(item.left, 0), tone="" if item.left > 0 else "bad"), item.over_budget]
-        rows.append(
-            (
-                item.name,
-                item.test_set[:SHORT],
-                _minute(item.first),
-                _minute(item.last),
-                join_names(item.users) or MISSING,
-                "yes" if item.sealed else "no",
-                item.evaluations,
-                len(item.systems),
-                item.predictions,
-                *left,
-            )
-        )
-    columns = (*(Column(name) for name in texts), *(Column(name, COUNT) for name in numbers))
-    return Table(columns, tuple(rows), labels=len(texts), folded=len(rows) > ROWS)
+            left = [item.budget, m.Cell(max(item.left, 0), tone="" if item.left > 0 else "bad"), item.over_budget]
+        users, sealed = join_names(item.users) or MISSING, "yes" if item.sealed else "no"
+        names = (item.name, item.test_set[:SHORT], _minute(item.first), _minute(item.last), users, sealed)
+        rows.append((*names, item.evaluations, len(item.systems), item.predictions, *left))
+    columns = (*m.columns(NAME, *texts), *m.columns(COUNT, *numbers))
+    return m.Table(columns, rows, labels=len(texts), folded=len(rows) > ROWS)
 
 
-def _lines(result: LedgerReport) -> Table:
-    columns = tuple(map(Column, ("time", "user", "event", "system", "prediction", "metrics", "remark")))
-    rows = tuple(
+def _lines(result: LedgerReport) -> m.Table:
+    columns = m.columns(NAME, "time", "user", "event", "system", "prediction", "metrics", "remark")
+    rows = [
         (
             _minute(line.time),
             line.user,
@@ -119,9 +84,9 @@ def _lines(result: LedgerReport) -> Table:
             _remark(line.purpose, line.budget, line.over_budget),
         )
         for line in result.lines[-LINES:]
-    )
+    ]
     caption = f"The last {LINES:,} of {len(result.lines):,} lines." if len(result.lines) > LINES else ""
-    return Table(columns, rows, labels=len(columns), caption=caption, folded=len(rows) > ROWS)
+    return m.Table(columns, rows, labels=len(columns), caption=caption, folded=len(rows) > ROWS)
 
 
 def _minute(time: str) -> str:

@@ -1,4 +1,4 @@
-"""Could the test set have shown the difference?"""
+"""Whether a test set could have shown a difference."""
 
 from __future__ import annotations
 
@@ -6,108 +6,72 @@ from collections.abc import Iterator
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot
-from deadheat.report.model import (
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Heading,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    Text,
-    Verdict,
-    View,
-    count,
-    names,
-    share,
-    size_of,
-    text,
-)
+from deadheat.report import model as m
+from deadheat.results.data import Curve as Points
 from deadheat.results.data import Power
-from deadheat.results.format import COUNT, PERCENT, SHARE, points_format, score_format
+from deadheat.results.format import COUNT, PERCENT, SHARE
 
 
-def view(result: Power) -> View:
+def view(result: Power) -> m.View:
     """What a test set of this size can show, and what it would take."""
-    return (Verdict(_headline(result)), *_blocks(result), Signature(result.signature))
+    return (m.Verdict(_headline(result)), *_blocks(result))
 
 
-def _headline(result: Power) -> Text:
-    between = text(" between {}", names(result.systems)) if result.systems else Text(())
-    metric = text(" of {}", result.metric) if result.metric else Text(())
-    return text(
-        "If the difference{} is {} points{}, a test set of {} shows it with a probability of {}.",
-        between,
-        size_of(result.difference, PERCENT),
-        metric,
-        count(result.units, result.unit),
-        share(result.power),
-    )
+def _headline(result: Power) -> m.Text:
+    between = m.text(" between {}", m.names(result.systems)) if result.systems else None
+    metric = m.text(" of {}", result.metric) if result.metric else None
+    words = "If the difference{} is {} points{}, a test set of {} shows it with a probability of {}."
+    units, gap = m.count(result.units, result.unit), m.size_of(result.difference, PERCENT)
+    return m.text(words, between, gap, metric, units, m.share(result.power))
 
 
-def _blocks(result: Power) -> Iterator[Block]:
-    units, target = f"{result.unit}s", Shown(result.target, SHARE)
-    yield Heading("Could the test set have shown the difference?", detail=True)
+def _blocks(result: Power) -> Iterator[m.Block]:
+    units, target = f"{result.unit}s", m.share(result.target)
+    yield m.Heading("Could the test set have shown the difference?", detail=True)
     if result.is_reachable:
-        needed = text("{} {}", Shown(result.needed, COUNT), units)
-        yield Paragraph(text("To show it with a probability of {} takes {}.", target, needed), detail=True)
+        needed = m.Shown(result.needed, COUNT)
+        yield m.explanation("To show it with a probability of {} takes {} {}.", target, needed, units)
     else:
-        yield Paragraph(text("No number of {} would show it with a probability of {}.", units, target), detail=True)
+        yield m.explanation("No number of {} would show it with a probability of {}.", units, target)
     if not result.is_sufficient:
-        yield Paragraph(
-            "So a test that shows no difference here says little: the systems may well differ, and the test set may be too small.",
-            detail=True,
+        yield m.explanation(
+            "So a test that shows no difference here says little: the systems may well differ, and the test set may "
+            "be too small."
         )
     yield from _figures(result, units)
-    smallest = (
-        Cell(result.smallest, format=score_format(PERCENT)) if result.smallest == result.smallest else Cell("none")
-    )
-    needed_cell = Cell(result.needed, format=COUNT) if result.is_reachable else Cell("no number is enough")
-    yield Table(
-        (Column("quantity"), Column("value", SHARE)),
+    smallest = m.Cell(result.smallest if result.smallest == result.smallest else "none", format=PERCENT.score)
+    enough = m.Cell(result.needed if result.is_reachable else "no number is enough", format=COUNT)
+    yield m.Table(
+        (m.Column("quantity"), m.Column("value", SHARE)),
         (
-            ("difference, in points", Cell(result.difference, format=points_format(PERCENT))),
-            (units, Cell(result.units, format=COUNT)),
+            ("difference, in points", m.Cell(result.difference, format=PERCENT.difference)),
+            (units, m.Cell(result.units, format=COUNT)),
             (f"power at alpha {result.alpha:g}", result.power),
             ("power, simulated", result.simulated),
             (f"smallest detectable difference, in points (power {result.target:g})", smallest),
-            (f"{units} needed for power {result.target:g}", needed_cell),
+            (f"{units} needed for power {result.target:g}", enough),
         ),
         name="power",
     )
-    basis = (
-        "The observed difference is taken as the true one, and the units at hand as the population. "
-        if result.systems
-        else "The difference and how often the systems agree are assumptions. "
-    )
-    checked = ", checked by simulation." if result.simulated == result.simulated else "."
-    yield Note(f"{basis}Power is by the normal approximation{checked}")
-    for note in result.notes:
-        yield Note(note)
+    basis = "The difference and how often the systems agree are assumptions."
+    if result.systems:
+        basis = "The observed difference is taken as the true one, and the units at hand as the population."
+    checked = ", checked by simulation" if result.simulated == result.simulated else ""
+    yield m.Note(f"{basis} Power is by the normal approximation{checked}.")
 
 
-def _figures(result: Power, units: str) -> Iterator[Figure]:
-    if result.by_units:
-        gap = size_of(result.difference, PERCENT)
+def _figures(result: Power, units: str) -> Iterator[m.Figure]:
+    sizes = tuple((size, power) for size, power in result.by_units if size >= 1)
+    if sizes:
+        gap = m.size_of(result.difference, PERCENT)
         title = f"Power to show a difference of {gap} points, by the size of the test set"
-        yield Figure(Drawing("power-size", _curve(result, result.by_units, title, units, factor=1.0, log_x=True)))
+        yield m.Figure(Drawing("power-size", _curve(result, sizes, title, units, log_x=True)))
     if result.by_difference:
-        title = f"Power of {count(result.units, result.unit)}, by the true difference"
-        axis = "difference, in points"
-        yield Figure(Drawing("power-difference", _curve(result, result.by_difference, title, axis, factor=100.0)))
+        title = f"Power of {m.count(result.units, result.unit)}, by the true difference"
+        points = tuple((100 * difference, power) for difference, power in result.by_difference)
+        yield m.Figure(Drawing("power-difference", _curve(result, points, title, "difference, in points")))
 
 
-def _curve(
-    result: Power,
-    points: tuple[tuple[float, float], ...],
-    title: str,
-    axis: str,
-    *,
-    factor: float,
-    log_x: bool = False,
-) -> CurvePlot:
-    curve = Curve("power", tuple(factor * x for x, _ in points), tuple(100 * y for _, y in points))
+def _curve(result: Power, points: Points, title: str, axis: str, *, log_x: bool = False) -> CurvePlot:
+    curve = Curve("power", tuple(x for x, _ in points), tuple(100 * y for _, y in points))
     return CurvePlot((curve,), title, axis, "power in percent", log_x=log_x, target=100 * result.target)

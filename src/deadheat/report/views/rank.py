@@ -9,34 +9,18 @@ from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
 from deadheat.ranking.anomalies import Anomalies, AttributeTest, ExtremeSubsets
 from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset
 from deadheat.ranking.subsets import MetricStability
-from deadheat.report.model import (
-    DAGGER,
-    Block,
-    Cell,
-    Column,
-    Content,
-    Figure,
-    Heading,
-    Mark,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    Text,
-    Verdict,
-    View,
-    best_cells,
-    count,
-    join_text,
-    names,
-    number,
-    score,
-    share,
-    text,
+from deadheat.report import model as m
+from deadheat.results.format import (
+    CORRECTION_NAMES,
+    COUNT,
+    NAME,
+    P_VALUE,
+    PERCENT,
+    RANK,
+    SHARE,
+    metric_label,
+    number_format,
 )
-from deadheat.report.words import CORRECTIONS, metric_label
-from deadheat.results.format import COUNT, P_VALUE, PERCENT, RANK, SHARE, number_format, score_format
 from deadheat.results.rank import PairOrder, Ranking, RepresentativeSubsets, SystemRanks
 
 STABLE = 0.95  # share of subsets from which on an order is called stable
@@ -47,53 +31,45 @@ CHANGES = 6  # ranks that change without a data set
 TAU = number_format(3)
 
 
-def view(result: Ranking) -> View:
+def view(result: Ranking) -> m.View:
     """The ranks of all systems over subsets, how stable the order of pairs is, and whatever else was asked for."""
-    verdict = Verdict(_headline(result), remarks=(_stable_pairs(result),))
-    return (verdict, *_blocks(result), Signature(result.signature))
+    verdict = m.Verdict(_headline(result), remarks=(_stable_pairs(result),))
+    return (verdict, *_blocks(result))
 
 
-def _headline(result: Ranking) -> Text:
-    datasets = count(result.datasets, "data set")
+def _headline(result: Ranking) -> m.Text:
+    datasets = m.count(result.datasets, "data set")
     tied = [row.system for row in result.systems if row.rank == 1]
     if len(tied) > 1:
-        return text("{} share the first rank on all {} together.", names(tied), datasets)
-    first = result.systems[0]
-    often = share(first.shares[0])
-    return text("{} is first on all {} together and on {} of {}.", first.system, datasets, often, subsets_text(result))
+        return m.text("{} share the first rank on all {} together.", m.names(tied), datasets)
+    first, words = result.systems[0], "{} is first on all {} together and on {} of {}."
+    return m.text(words, first.system, datasets, m.share(first.shares[0]), subsets_text(result))
 
 
-def _stable_pairs(result: Ranking) -> Text:
+def _stable_pairs(result: Ranking) -> m.Text:
     neighbours = result.neighbours
     stable = sum(pair.shares[0] >= STABLE for pair in neighbours)
     subsets = subsets_text(result)
     if result.all_subsets is not None:
-        subsets = text("all {} of {}", count(result.all_subsets, "subset"), Shown(result.subset_size, COUNT))
+        subsets = m.text("all {} of {}", m.count(result.all_subsets, "subset"), result.subset_size)
     keep = "keeps its" if stable == 1 else "keep their"
-    return text(
-        f"{{}} of {{}} in the ranking {keep} order on at least {STABLE:.0%} of {{}}.",
-        Shown(stable, COUNT),
-        count(len(neighbours), "neighbouring pair"),
-        subsets,
-    )
+    words = f"{{}} of {{}} in the ranking {keep} order on at least {STABLE:.0%} of {{}}."
+    return m.text(words, stable, m.count(len(neighbours), "neighbouring pair"), subsets)
 
 
-def subsets_text(result: Ranking) -> Text:
+def subsets_text(result: Ranking) -> m.Text:
     """The subsets that ranks are over: `1,000,000 random subsets of 10`."""
-    size = Shown(result.subset_size, COUNT)
+    size = result.subset_size
     if result.lists_all:
         if result.samples == 1:
-            return text("the only subset of {}", size)
-        return text("all {} of {}", count(result.samples, "subset"), size)
-    drawn = text("{} of {}", count(result.samples, "random subset"), size)
-    if not result.grouped_by:
-        return drawn
-    return drawn + text(
-        ", one data set per {}" if result.design == "one per group" else ", stratified by {}", result.grouped_by
-    )
+            return m.text("the only subset of {}", size)
+        return m.text("all {} of {}", m.count(result.samples, "subset"), size)
+    design = ", one data set per {}" if result.design == "one per group" else ", stratified by {}"
+    groups = m.text(design, result.grouped_by) if result.grouped_by else None
+    return m.text("{} of {}{}", m.count(result.samples, "random subset"), size, groups)
 
 
-def _blocks(result: Ranking) -> Iterator[Block]:
+def _blocks(result: Ranking) -> Iterator[m.Block]:
     yield from _ranks(result)
     yield from _pairs(result)
     if result.all_subsets is not None:
@@ -110,26 +86,24 @@ def _blocks(result: Ranking) -> Iterator[Block]:
         yield from _metrics(result.metrics)
 
 
-def _ranks(result: Ranking) -> Iterator[Block]:
-    yield Heading("Ranks on subsets of the data sets", detail=True)
+def _ranks(result: Ranking) -> Iterator[m.Block]:
+    yield m.Heading("Ranks on subsets of the data sets", detail=True)
     loosest = max(result.systems, key=lambda row: row.worst - row.best)
     if loosest.worst > loosest.best:
-        spread = (Shown(rank, RANK) for rank in (loosest.best, loosest.worst))
-        yield Paragraph(text("The rank of {} varies most, from {} to {}.", loosest.system, *spread), detail=True)
+        spread = (m.Shown(rank, RANK) for rank in (loosest.best, loosest.worst))
+        yield m.explanation("The rank of {} varies most, from {} to {}.", loosest.system, *spread)
     fixed = [row.system for row in result.systems if row.best == row.worst]
     if fixed:
-        yield Paragraph(text("Always the same rank: {}.", names(fixed)), detail=True)
+        yield m.explanation("Always the same rank: {}.", m.names(fixed))
     subsets = subsets_text(result)
-    yield Figure(Drawing("rank-boxes", RankBoxes(tuple(map(_box, result.systems)), f"Ranks on {subsets}")))
+    yield m.Figure(Drawing("rank-boxes", RankBoxes(tuple(map(_box, result.systems)), f"Ranks on {subsets}")))
     systems, shares = tuple(row.system for row in result.systems), tuple(row.shares for row in result.systems)
     title = f"How often each system has each rank, on {subsets}"
-    yield Figure(Drawing("rank-shares", RankHeatmap(systems, shares, title)))
+    yield m.Figure(Drawing("rank-shares", RankHeatmap(systems, shares, title)))
     yield _rank_table(result)
-    yield Note(
+    yield m.Note(
         "A system's score on a subset is its mean over the data sets; systems with equal means share the better rank."
     )
-    for note in result.notes:
-        yield Note(note)
 
 
 def _box(row: SystemRanks) -> RankRow:
@@ -138,54 +112,50 @@ def _box(row: SystemRanks) -> RankRow:
     return RankRow(row.system, row.best, *quartiles, row.worst, row.mean, best, worst)
 
 
-def _rank_table(result: Ranking) -> Table:
-    rows, exact = result.systems, result.all_subsets is not None
-    form = score_format(result.scale)
+def _rank_table(result: Ranking) -> m.Table:
+    rows, form, exact = result.systems, result.scale.score, result.all_subsets is not None
     metric = metric_label(result.metric) if result.metric else "score"
     columns = (
-        Column("system"),
-        Column("rank", RANK),
-        Column(metric, form),
-        *(Column(name, number_format(2)) for name in ("mean rank", "SD")),
-        *(Column(name, RANK) for name in ("median", "quartiles", "range", *(["possible"] if exact else []))),
-        *(Column(name, SHARE) for name in ("first", "ahead of next")),
+        m.Column("system"),
+        m.Column("rank", RANK),
+        m.Column(metric, form),
+        *m.columns(number_format(2), "mean rank", "SD"),
+        *m.columns(RANK, "median", "quartiles", "range", *(["possible"] if exact else [])),
+        *m.columns(SHARE, "first", "ahead of next"),
     )
     ahead = [pair.shares[0] for pair in result.neighbours]
-    scores = best_cells([row.score for row in rows], form)
-    means = best_cells([row.mean for row in rows], number_format(2), lowest=True)
-    cells: list[tuple[Content, ...]] = []
+    scores = m.best_cells([row.score for row in rows], form)
+    means = m.best_cells([row.mean for row in rows], number_format(2), lowest=True)
+    cells: list[m.Row] = []
     for row, mean_score, mean_rank, next_share in zip(rows, scores, means, [*ahead, None], strict=True):
-        possible: tuple[Content, ...] = ()
+        possible: tuple[m.Content, ...] = ()
         if row.possible_best is not None and row.possible_worst is not None:
             proved = row.possible_best.proved and row.possible_worst.proved
             bounds = (row.possible_best.rank, row.possible_worst.rank)
-            possible = (Cell(bounds, mark="" if proved else DAGGER),)
+            possible = (m.Cell(bounds, mark="" if proved else m.DAGGER),)
         quartiles, extremes = (row.lower_quartile, row.upper_quartile), (row.best, row.worst)
         spread = (mean_rank, row.sd, row.median, quartiles, extremes, *possible)
         cells.append((row.system, row.rank, mean_score, *spread, row.shares[0], next_share))
-    of_metric = text(" by {}", metric) if result.metric else Text(())
-    caption = text(
+    possible_ranks = " possible: the same over all subsets of this size;" if exact else ""
+    caption = m.text(
         "Ranks{}. Rank and score are on all {}, the other columns on {}. SD: standard deviation of the rank; range: "
-        "best and worst rank;{} first, ahead of next: share of the subsets.",
-        of_metric,
-        count(result.datasets, "data set"),
+        f"best and worst rank;{possible_ranks} first, ahead of next: share of the subsets.",
+        m.text(" by {}", metric) if result.metric else None,
+        m.count(result.datasets, "data set"),
         subsets_text(result),
-        Text((" possible: the same over all subsets of this size;",)) if exact else Text(()),
     )
-    unproved = Mark(DAGGER, "the search was stopped, so a better or worse rank may be possible")
-    return Table(columns, tuple(cells), name="ranks", caption=caption, marks=(unproved,))
+    unproved = m.Mark(m.DAGGER, "the search was stopped, so a better or worse rank may be possible")
+    return m.Table(columns, cells, "ranks", caption, (unproved,))
 
 
-def _pairs(result: Ranking) -> Iterator[Block]:
-    yield Heading("Pairs of systems", detail=True)
+def _pairs(result: Ranking) -> Iterator[m.Block]:
+    yield m.Heading("Pairs of systems", detail=True)
     tau = result.tau
     if tau.mean == tau.mean:
-        yield Paragraph(
-            text(
-                "Kendall's tau between the rankings on subsets and the ranking on all data sets (1: the same order, "
-                "0: unrelated, -1: reversed): mean {}, SD {}, median {}, minimum {}.",
-                *(number(value) for value in (tau.mean, tau.sd, tau.median, tau.min)),
-            )
+        yield m.paragraph(
+            "Kendall's tau between the rankings on subsets and the ranking on all data sets (1: the same order, "
+            "0: unrelated, -1: reversed): mean {}, SD {}, median {}, minimum {}.",
+            *(m.number(value) for value in (tau.mean, tau.sd, tau.median, tau.min)),
         )
     counted = result.all_subsets is not None or result.lists_all
     closest = sorted(result.pairs, key=lambda pair: -pair.shares[1])[:CLOSEST]
@@ -193,67 +163,55 @@ def _pairs(result: Ranking) -> Iterator[Block]:
     if len(result.pairs) > CLOSEST:
         yield _pair_table(result.pairs, "All pairs.", detail=True)
     how = "counted over all subsets of this size" if counted else "estimated from the random subsets"
-    yield Note(
+    yield m.Note(
         f"The shares are {how}. They describe these data sets; they are no test of what other data sets would show."
     )
 
 
-def _pair_table(pairs: Sequence[PairOrder], caption: str, *, detail: bool = False) -> Table:
-    columns = (
-        Column("better - worse on all data sets"),
-        *(Column(name, SHARE) for name in ("ahead", "behind", "tied")),
-    )
-    rows = tuple((text("{} - {}", pair.better, pair.worse), *pair.shares) for pair in pairs)
-    return Table(columns, rows, caption=caption, folded=detail, detail=detail)
+def _pair_table(pairs: Sequence[PairOrder], caption: str, *, detail: bool = False) -> m.Table:
+    columns = (m.Column("better - worse on all data sets"), *m.columns(SHARE, "ahead", "behind", "tied"))
+    rows = tuple((m.text("{} - {}", pair.better, pair.worse), *pair.shares) for pair in pairs)
+    return m.Table(columns, rows, caption=caption, folded=detail, detail=detail)
 
 
-def _extremes(result: Ranking) -> Iterator[Block]:
+def _extremes(result: Ranking) -> Iterator[m.Block]:
     ends = [end for row in result.systems for end in (row.possible_best, row.possible_worst) if end is not None]
     unproved = sum(not end.proved for end in ends)
-    yield Heading("Ranks on any subset")
-    yield Paragraph(
-        text(
-            "Over all {}, {} of {} best and worst ranks are more extreme than on the subsets above.",
-            count(result.all_subsets or 0, "subset"),
-            Shown(sum(1 for _ in result.missed()), COUNT),
-            Shown(len(ends), COUNT),
-        )
-        + (
-            text(" {} of them are not proved, because the search was stopped.", Shown(unproved, COUNT))
-            if unproved
-            else ""
-        )
+    yield m.Heading("Ranks on any subset")
+    yield m.paragraph(
+        "Over all {}, {} of {} best and worst ranks are more extreme than on the subsets above.{}",
+        m.count(result.all_subsets or 0, "subset"),
+        sum(1 for _ in result.missed()),
+        len(ends),
+        m.text(" {} of them are not proved, because the search was stopped.", unproved) if unproved else None,
     )
-    rows: list[tuple[Content, ...]] = [
-        (row.system, row.possible_worst.rank, names(row.possible_worst.subset, limit=result.subset_size))
+    rows: list[m.Row] = [
+        (row.system, row.possible_worst.rank, m.names(row.possible_worst.subset, limit=result.subset_size))
         for row in result.systems
         if row.possible_worst is not None
     ]
-    columns = (Column("system"), Column("worst rank", RANK), Column("for example on"))
-    yield Table(columns, tuple(rows), folded=len(rows) > ROWS)
+    columns = (m.Column("system"), m.Column("worst rank", RANK), m.Column("for example on"))
+    yield m.Table(columns, rows, folded=len(rows) > ROWS)
 
 
-def _anomalies(result: Ranking, anomalies: Anomalies) -> Iterator[Block]:
+def _anomalies(result: Ranking, anomalies: Anomalies) -> Iterator[m.Block]:
     """What is overrepresented in the subsets that give a system its best and its worst rank."""
-    yield Heading(text("Where {} ranks best and worst", anomalies.system))
+    yield m.Heading(m.text("Where {} ranks best and worst", anomalies.system))
     for name, end in (("best", anomalies.best), ("worst", anomalies.worst)):
-        yield Paragraph(
-            text(
-                "{} has its {} rank, {}, on {} of {}, for example on {}.",
-                anomalies.system,
-                Text((name,)),
-                Shown(end.rank, RANK),
-                Shown(end.count, COUNT),
-                count(result.samples, "subset"),
-                names(end.subsets[0], limit=12),
-            )
+        yield m.paragraph(
+            f"{{}} has its {name} rank, {{}}, on {{}} of {{}}, for example on {{}}.",
+            anomalies.system,
+            m.Shown(end.rank, RANK),
+            end.count,
+            m.count(result.samples, "subset"),
+            m.names(end.subsets[0], limit=12),
         )
         if end.tests:
             yield _attribute_table(anomalies.system, name, end)
         else:
-            yield Paragraph("There is no attribute to test: none has a value that several data sets share.")
-    corrected = CORRECTIONS.get(anomalies.correction, anomalies.correction)
-    yield Note(
+            yield m.Paragraph("There is no attribute to test: none has a value that several data sets share.")
+    corrected = CORRECTION_NAMES.get(anomalies.correction, anomalies.correction)
+    yield m.Note(
         "For a value, the table shows its share among the data sets of these subsets and among all data sets; for a "
         "number, the means. The p-value is the probability of a share at least as high (for a number, of a mean at "
         "least as different) if the attribute were assigned to data sets at random. p-values of a system are corrected "
@@ -261,138 +219,121 @@ def _anomalies(result: Ranking, anomalies: Anomalies) -> Iterator[Block]:
     )
 
 
-def _attribute_table(system: str, name: str, end: ExtremeSubsets) -> Table:
+def _attribute_table(system: str, name: str, end: ExtremeSubsets) -> m.Table:
     tests = sorted(end.tests, key=lambda test: test.p)[:ROWS]
     columns = (
-        Column("attribute"),
-        *(Column(name, SHARE) for name in ("these subsets", "all data sets")),
-        *(Column(name, P_VALUE) for name in ("p", "p (corrected)")),
+        m.Column("attribute"),
+        *m.columns(SHARE, "these subsets", "all data sets"),
+        *m.columns(P_VALUE, "p", "p (corrected)"),
     )
-    rows = tuple((*_attribute_cells(test), test.p, test.p_corrected) for test in tests)
-    caption = text("{} with the {} rank of {}.", count(len(end.subsets), "subset"), Text((name,)), system)
-    return Table(columns, rows, caption=caption)
+    rows = [(*_attribute_cells(test), test.p, test.p_corrected) for test in tests]
+    caption = m.text(f"{{}} with the {name} rank of {{}}.", m.count(len(end.subsets), "subset"), system)
+    return m.Table(columns, rows, caption=caption)
 
 
-def _attribute_cells(test: AttributeTest) -> tuple[Content, ...]:
+def _attribute_cells(test: AttributeTest) -> tuple[m.Content, ...]:
     if test.value:
-        return text("{} = {}", test.attribute, test.value), test.observed, test.expected
+        return m.text("{} = {}", test.attribute, test.value), test.observed, test.expected
     mean = number_format(1)
-    return text("mean {}", test.attribute), Cell(test.observed, format=mean), Cell(test.expected, format=mean)
+    return m.text("mean {}", test.attribute), m.Cell(test.observed, format=mean), m.Cell(test.expected, format=mean)
 
 
-def _named_subsets(result: Ranking) -> Iterator[Block]:
+def _named_subsets(result: Ranking) -> Iterator[m.Block]:
     subsets, scale = result.subsets, result.scale
     systems = [row.system for row in result.systems]
-    yield Heading("Named subsets")
-    columns = (
-        Column("subset"),
-        Column("data sets", COUNT),
-        *(Column(f"{system} (rank)", score_format(scale)) for system in systems),
-        Column("tau", TAU),
-    )
-    rows: list[tuple[Content, ...]] = [
-        (
-            subset.name,
-            len(subset.datasets),
-            *(text("{} ({})", score(row.mean, scale), Shown(row.rank, RANK)) for row in subset.systems),
-            subset.tau,
-        )
-        for subset in subsets
-    ]
+    yield m.Heading("Named subsets")
+    ranks = m.columns(scale.score, *(f"{system} (rank)" for system in systems))
+    columns = (m.Column("subset"), m.Column("data sets", COUNT), *ranks, m.Column("tau", TAU))
+    rows: list[m.Row] = []
+    for subset in subsets:
+        cells = [m.text("{} ({})", m.score(row.mean, scale), m.Shown(row.rank, RANK)) for row in subset.systems]
+        rows.append((subset.name, len(subset.datasets), *cells, subset.tau))
     caption = "Mean scores and ranks on named subsets, and Kendall's tau with the ranking on all data sets."
-    yield Table(columns, tuple(rows), name="subsets", caption=caption)
+    yield m.Table(columns, rows, "subsets", caption)
     if len(systems) <= REDUCTIONS:
         yield _error_reductions(subsets, systems)
 
 
-def _error_reductions(subsets: Sequence[NamedSubset], systems: Sequence[str]) -> Table:
+def _error_reductions(subsets: Sequence[NamedSubset], systems: Sequence[str]) -> m.Table:
     pairs = [(worse, better) for at, better in enumerate(systems) for worse in systems[at + 1 :]]
-    columns = (Column("subset"), *(Column(f"{better} over {worse}", score_format(PERCENT)) for worse, better in pairs))
-    rows: list[tuple[Content, ...]] = []
+    columns = (m.Column("subset"), *m.columns(PERCENT.score, *(f"{better} over {worse}" for worse, better in pairs)))
+    rows: list[m.Row] = []
     for subset in subsets:
         shares = {(item.reference, item.system): item.share for item in subset.error_reductions}
         rows.append((subset.name, *(shares.get(pair) for pair in pairs)))
     caption = "Error reduction in percent: errors of the second system that the first avoids, averaged over data sets."
-    return Table(columns, tuple(rows), name="error-reductions", caption=caption)
+    return m.Table(columns, rows, name="error-reductions", caption=caption)
 
 
-def _leave_one_out(results: Sequence[LeaveOneOut]) -> Iterator[Block]:
+def _leave_one_out(results: Sequence[LeaveOneOut]) -> Iterator[m.Block]:
     changing = [item for item in results if item.changes]
-    yield Heading("Without one data set")
-    total = count(len(results), "data set")
+    yield m.Heading("Without one data set")
+    total = m.count(len(results), "data set")
     if not changing:
-        yield Paragraph(text("Leaving out any one of {} does not change the ranking.", total))
+        yield m.paragraph("Leaving out any one of {} does not change the ranking.", total)
         return
-    yield Paragraph(
-        text("Leaving out one data set changes the ranking for {} of {}.", Shown(len(changing), COUNT), total)
-    )
+    yield m.paragraph("Leaving out one data set changes the ranking for {} of {}.", len(changing), total)
     yield _leave_one_out_table(changing[:ROWS], "The most influential data sets." if len(changing) > ROWS else "")
     if len(changing) > ROWS:
         yield _leave_one_out_table(changing, "All data sets that change the ranking.", detail=True)
 
 
-def _leave_one_out_table(results: Sequence[LeaveOneOut], caption: str, *, detail: bool = False) -> Table:
-    columns = (Column("without"), Column("ranks that change"), Column("pairs swapped", COUNT), Column("tau", TAU))
-    rows: list[tuple[Content, ...]] = []
+def _leave_one_out_table(results: Sequence[LeaveOneOut], caption: str, *, detail: bool = False) -> m.Table:
+    columns = [*m.columns(NAME, "without", "ranks that change"), m.Column("pairs swapped", COUNT), m.Column("tau", TAU)]
+    rows: list[m.Row] = []
     for item in results:
         changes = [
-            text("{} {} to {}", change.system, Shown(change.rank, RANK), Shown(change.without, RANK))
+            m.text("{} {} to {}", change.system, m.Shown(change.rank, RANK), m.Shown(change.without, RANK))
             for change in item.changes[:CHANGES]
         ]
         if len(item.changes) > CHANGES:
-            changes.append(text("{} more", Shown(len(item.changes) - CHANGES, COUNT)))
-        rows.append((item.dataset, join_text(changes, ", "), item.swapped, item.tau))
-    return Table(columns, tuple(rows), caption=caption, labels=2, folded=detail, detail=detail)
+            changes.append(m.text("{} more", len(item.changes) - CHANGES))
+        rows.append((item.dataset, m.join_text(changes, ", "), item.swapped, item.tau))
+    return m.Table(columns, rows, caption=caption, labels=2, folded=detail, detail=detail)
 
 
-def _representative(result: RepresentativeSubsets) -> Iterator[Block]:
-    yield Heading("Few data sets that rank as all do")
-    columns = (
-        Column("search"),
-        Column("data sets"),
-        *(Column(name, COUNT) for name in ("pairs in the same order", "at most", "of")),
-        Column("tau", TAU),
-    )
-    rows: list[tuple[Content, ...]] = [
-        (item.method, names(item.datasets, limit=result.size), item.agreeing, item.bound, item.pairs, item.tau)
+def _representative(result: RepresentativeSubsets) -> Iterator[m.Block]:
+    yield m.Heading("Few data sets that rank as all do")
+    columns = m.columns(NAME, "search", "data sets")
+    columns += [*m.columns(COUNT, "pairs in the same order", "at most", "of"), m.Column("tau", TAU)]
+    rows: list[m.Row] = [
+        (item.method, m.names(item.datasets, limit=result.size), item.agreeing, item.bound, item.pairs, item.tau)
         for item in result.subsets
     ]
-    yield Table(columns, tuple(rows), labels=2)
-    yield Paragraph(
-        text(
-            "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets "
-            "order {} of the pairs of that half as all data sets do, and {} of the pairs of the other half; random "
-            "subsets of the same size order {} of the latter.",
-            count(result.halvings, "halving"),
-            share(result.fitted),
-            share(result.held_out),
-            share(result.random),
-        )
+    yield m.Table(columns, rows, labels=2)
+    yield m.paragraph(
+        "These data sets are fitted to these systems. Chosen by a random half of the systems ({}), such subsets "
+        "order {} of the pairs of that half as all data sets do, and {} of the pairs of the other half; random "
+        "subsets of the same size order {} of the latter.",
+        m.count(result.halvings, "halving"),
+        m.share(result.fitted),
+        m.share(result.held_out),
+        m.share(result.random),
     )
 
 
-def _metrics(metrics: Sequence[MetricStability]) -> Iterator[Block]:
+def _metrics(metrics: Sequence[MetricStability]) -> Iterator[m.Block]:
     by_sd = sorted(metrics, key=lambda item: item.mean_sd)
-    yield Heading("Stability by metric")
-    stable, loose = by_sd[0], by_sd[-1]
+    yield m.Heading("Stability by metric")
+    stable, unstable = by_sd[0], by_sd[-1]
     if len(by_sd) > 1:
-        extremes = (stable.metric, number(stable.mean_sd), loose.metric, number(loose.mean_sd))
-        least = "On the same subsets, ranks by {} vary least (SD {}, averaged over systems) and ranks by {} most ({})."
-        yield Paragraph(text(least, *extremes))
+        words = "On the same subsets, ranks by {} vary least (SD {}, averaged over systems) and ranks by {} most ({})."
+        sds = m.number(stable.mean_sd), m.number(unstable.mean_sd)
+        yield m.paragraph(words, stable.metric, sds[0], unstable.metric, sds[1])
     top = max(metrics, key=lambda item: item.top)
     if top is not stable:
-        yield Paragraph(
-            text("But the first system stays first most often by {}, on {} of the subsets.", top.metric, share(top.top))
+        yield m.paragraph(
+            "But the first system stays first most often by {}, on {} of the subsets.", top.metric, m.share(top.top)
         )
     columns = (
-        Column("metric"),
-        Column("SD of ranks", number_format(3)),
-        Column("interquartile range", number_format(2)),
-        Column("tau", TAU),
-        *(Column(name, SHARE) for name in ("pairs swapped", "same first")),
+        m.Column("metric"),
+        m.Column("SD of ranks", number_format(3)),
+        m.Column("interquartile range", number_format(2)),
+        m.Column("tau", TAU),
+        *m.columns(SHARE, "pairs swapped", "same first"),
     )
     rows = tuple(
         (item.metric, item.mean_sd, item.mean_quartile_range, item.tau.mean, item.swapped, item.top) for item in by_sd
     )
     caption = "How stable the ranking is by each metric, the most stable first. Means over systems and subsets."
-    yield Table(columns, rows, name="metric-stability", caption=caption)
+    yield m.Table(columns, rows, name="metric-stability", caption=caption)

@@ -1,40 +1,25 @@
-"""Which settings of a system won a search, and what they are worth on test."""
+"""Which settings of a system won a search, what they are worth on test, and how far settings lie apart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 
-from deadheat.report.model import (
-    Block,
-    Cell,
-    Column,
-    Content,
-    Heading,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    Text,
-    Verdict,
-    View,
-    count,
-    join_text,
-    names,
-    p_value,
-    points,
-    score,
-    text,
-)
+from deadheat.charts.chart import Figure as Drawing
+from deadheat.charts.distributions import Strip, StripPlot
+from deadheat.report import model as m
 from deadheat.report.verdict import claims_table
-from deadheat.report.views.search_settings import setting_blocks, settings_text, spread_blocks
-from deadheat.results.format import COUNT, P_VALUE, points_format, score_format
-from deadheat.results.search import DEV, TEST, TUNE, SearchDataset, SearchResult
+from deadheat.results.format import COUNT, NAME, P_VALUE, SHARE, number_format
+from deadheat.results.search import DEV, TEST, TUNE, SearchDataset, SearchResult, SettingScores
 from deadheat.text import slug
 
 ROWS = 40  # of a table that is not folded
-QUANTITIES = {"gap": "test - dev of search", "optimism": "dev - test of final network"}
+STRIPS = 40  # rows of a figure
+LISTED = 3000  # settings of all data sets together that are listed one by one
+SCORES = {"search_dev": "dev of search", "dev": "dev of final network", TEST: "test"}
+GAPS = {"gap": "test - dev of search", "optimism": "dev - test of final network"}
+GAP_NAMES = {"gap": "Test minus dev of the search", "optimism": "Dev minus test of the final network"}
 LEARNING = {
     TUNE: "networks learned from train, and tune picked the epoch",
     DEV: "networks learned from train and tune, and dev picked the epoch",
@@ -42,315 +27,359 @@ LEARNING = {
 LAST = "on train and tune, with dev to pick the epoch"
 
 
-def view(result: SearchResult) -> View:
+def view(result: SearchResult) -> m.View:
     """Who won, what test says of it, dev against test, how far settings lie apart, and every setting."""
-    return (search_verdict(result), *search_blocks(result), Signature(result.signature))
+    return (search_verdict(result), *search_blocks(result))
 
 
-def search_verdict(result: SearchResult) -> Verdict:
+def search_verdict(result: SearchResult) -> m.Verdict:
     """What a search comes to, and what it cost."""
     if not result.has_winners:
-        return Verdict(text("The search of {} has no winner: none of its networks has a score.", result.system))
+        return m.Verdict(m.text("The search of {} has no winner: none of its networks has a score.", result.system))
+    headline = _headline(result) if len(result.setups) > 1 else _single_headline(result)
     claims = claims_table(result.verdict) if result.verdict else None
-    return Verdict(_headline(result), claims, tuple(_remarks(result)))
+    return m.Verdict(headline, claims, tuple(_remarks(result)))
 
 
-def search_blocks(result: SearchResult) -> Iterator[Block]:
-    """All but the verdict and the signature."""
-    if not result.has_winners:
-        yield Heading(text("{}: no settings won", result.system))
-    else:
-        yield Heading(text("{}: winning settings", result.system))
+def search_blocks(result: SearchResult) -> Iterator[m.Block]:
+    """All but the verdict, the notes and the signature."""
+    won = "winning settings" if result.has_winners else "no settings won"
+    yield m.Heading(m.text(f"{{}}: {won}", result.system))
     for sentence in protocol(result):
-        yield Paragraph(sentence, detail=True)
-    if result.has_winners:
-        yield _winners(result)
-        yield from _winner_notes(result)
-    for note in result.notes:
-        yield Note(f"{note[:1].upper()}{note[1:]}.")
+        yield m.explanation("{}", sentence)
     if not result.has_winners:
         return
+    # As table 1 of van der Goot (2021): in how many settings winners differ, and their scores on test.
+    yield _two_setups(result) if len(result.setups) > 1 else _one_setup(result)
+    yield m.Note("Of settings with the same score, the first wins.")
+    if len(result.setups) > 1:
+        yield m.Note("p is 1 where the winners of both setups are the same network.")
     yield from _gaps(result)
-    yield from spread_blocks(result)
-    yield from setting_blocks(result)
+    yield from _spread(result)
+    yield from _every_setting(result)
 
 
-def _headline(result: SearchResult) -> Text:
-    system, setups = result.system, result.setups
-    if len(setups) == 1:
-        return _single_headline(result)
+def _headline(result: SearchResult) -> m.Text:
     compared = result.compared
     if not compared:
-        return text("Setups of {} cannot be compared: no data set has test scores of both.", system)
+        return m.text("Setups of {} cannot be compared: no data set has test scores of both.", result.system)
     before, after = result.significant()
-    question = text("Whether {} or {} picks the epochs of {}", *setups[:2], system)
+    question = m.text("Whether {} or {} picks the epochs of {}", *result.setups[:2], result.system)
     if len(compared) == 1:
-        return text(
-            "{} makes {} difference on test.", question, Text(("a significant" if after else "no significant",))
-        )
-    of_all = count(len(compared), "data set")
+        shown = "is shown" if after else "is not shown"
+        return m.text(f"{{}} {shown} to make a difference on test.", question)
+    datasets = m.count(len(compared), "data set")
     if after:
-        return text("{} makes a significant difference on test on {} of {}.", question, Shown(after, COUNT), of_all)
-    more = text(", before correction on {}", Shown(before, COUNT)) if before else Text(())
-    return text("{} makes no significant difference on test on any of {}{}.", question, of_all, more)
+        return m.text("{} is shown to make a difference on test on {} of {}.", question, after, datasets)
+    more = m.text("; before correction on {}", before) if before else None
+    return m.text("{} is not shown to make a difference on test on any of {}{}.", question, datasets, more)
 
 
-def _single_headline(result: SearchResult) -> Text:
+def _single_headline(result: SearchResult) -> m.Text:
     """Mean scores of the winners of the only setup, on the data sets that have a score on test."""
     tested = result.with_datasets(result.tested)
-    candidates = count(len(result.candidates), "setting")
+    candidates = m.count(len(result.candidates), "setting")
     if not tested.datasets:
-        return text("{} of {} were searched, but no winner has a score on test.", candidates, result.system)
-    means = [score(tested.mean(result.setups[0], quantity), result.scale) for quantity in ("search_dev", TEST)]
+        return m.text("{} of {} were searched, but no winner has a score on test.", candidates, result.system)
     lacking = len(result.datasets) - len(tested.datasets)
-    more = text("; {} more without a score on test", count(lacking, "data set")) if lacking else Text(())
-    return text(
+    return m.text(
         "The best of {} of {} on {} have a mean {} of {} on dev in the search and of {} on test ({}{}).",
         candidates,
         result.system,
         result.selected_on,
         result.metric_name,
-        *means,
-        count(len(tested.datasets), "data set"),
-        more,
+        *(m.score(tested.mean(result.setups[0], quantity), result.scale) for quantity in ("search_dev", TEST)),
+        m.count(len(tested.datasets), "data set"),
+        m.text("; {} more without a score on test", m.count(lacking, "data set")) if lacking else None,
     )
 
 
-def _remarks(result: SearchResult) -> Iterator[Text]:
-    several = len(result.setups) > 1
+def _remarks(result: SearchResult) -> Iterator[m.Text]:
     differing = [dataset.differing for dataset in result.datasets if dataset.differing is not None]
     if differing:
-        yield text(
-            "The winning settings differ on {} of {}.",
-            Shown(sum(number > 0 for number in differing), COUNT),
-            count(len(differing), "data set"),
-        )
-    for quantity, name in (
-        ("gap", "Test minus dev of the search"),
-        ("optimism", "Dev minus test of the final network"),
-    ):
-        means = [
-            text(
-                "{}{}",
-                _points(result.mean(setup, quantity), result),
-                text(" where {} picked epochs", setup) if several else Text(()),
-            )
-            for setup in result.setups
-        ]
-        sentence = text("{}, on average: {}", Text((name,)), join_text(means, " and "))
-        difference = result.difference(quantity)
-        if difference is not None and not math.isnan(difference.p):
-            sentence += text(
-                "; the difference of {} is {}significant over {} ({})",
-                points(difference.difference, result.scale),
-                Text(("" if difference.p <= result.alpha else "not ",)),
-                count(difference.datasets, "data set"),
-                p_value(difference.p),
-            )
-        yield sentence + "."
-    yield text("Cost: {}; {} scored on test.", training(result), count(result.tested_networks, "network"))
+        changed, total = sum(number > 0 for number in differing), m.count(len(differing), "data set")
+        yield m.text("The winning settings differ on {} of {}.", changed, total)
+    for quantity, name in GAP_NAMES.items():
+        means = []
+        for setup in result.setups:
+            mean = result.mean(setup, quantity)
+            where = m.text(" where {} picked epochs", setup) if len(result.setups) > 1 else None
+            means.append(m.text("{}{}", "unknown" if math.isnan(mean) else m.points(mean, result.scale), where))
+        test, over = result.difference(quantity), None
+        if test is not None and not math.isnan(test.p):
+            sure = "is significant" if test.p <= result.alpha else "is not significant"
+            gap, datasets = m.points(test.difference, result.scale), m.count(test.datasets, "data set")
+            over = m.text(f"; the difference of {{}} {sure} over {{}} ({{}})", gap, datasets, m.p_value(test.p))
+        yield m.text(f"{name}, on average: {{}}{{}}.", m.join_text(means, " and "), over)
+    yield m.text("Cost: {}; {} scored on test.", training(result), m.count(result.tested_networks, "network"))
 
 
-def _points(value: float, result: SearchResult) -> Shown | Text:
-    return Text(("unknown",)) if math.isnan(value) else points(value, result.scale)
-
-
-def training(result: SearchResult) -> Text:
+def training(result: SearchResult) -> m.Text:
     """How many networks a search trained, and how many failed."""
-    failed = text(", {} failed", Shown(result.failed, COUNT)) if result.failed else Text(())
-    finals = text(", {} failed", count(result.failed_finals, "final network")) if result.failed_finals else Text(())
-    networks = (count(result.trained, "network"), count(len(result.candidates), "setting"))
-    return text("{} for {}{}{}", *networks, failed, finals)
+    failed = m.text(", {} failed", result.failed) if result.failed else None
+    finals = m.text(", {} failed", m.count(result.failed_finals, "final network")) if result.failed_finals else None
+    networks = (m.count(result.trained, "network"), m.count(len(result.candidates), "setting"))
+    return m.text("{} for {}{}{}", *networks, failed, finals)
 
 
-def protocol(result: SearchResult) -> Iterator[Text]:
+def protocol(result: SearchResult) -> Iterator[m.Text]:
     """How the search went, step by step."""
-    yield text(
+    yield m.text(
         "{} of {} were tried ({}) on {}, each with {}. The settings with the highest {} on {} won.",
-        count(len(result.candidates), "setting"),
-        names(result.varied),
+        m.count(len(result.candidates), "setting"),
+        m.names(result.varied),
         result.method,
-        count(len(result.datasets), "data set"),
-        count(len(result.seeds), "seed"),
+        m.count(len(result.datasets), "data set"),
+        m.count(len(result.seeds), "seed"),
         result.metric_name,
         result.selected_on,
     )
-    ways = "; ".join(f"in setup {setup}, {LEARNING[setup]}" for setup in result.setups)
-    final = final_training(result, {setup: f"setup {setup}" for setup in result.setups})
-    yield Text((f"{ways[:1].upper()}{ways[1:]}.{f' {final}' if final else ''}",))
+    learning = "; ".join(f"in setup {setup}, {LEARNING[setup]}" for setup in result.setups)
+    final = _final_training(result) if result.has_winners else ""
+    yield m.text(f"{learning[:1].upper()}{learning[1:]}.{final}")
 
 
-def final_training(result: SearchResult, setup_names: Mapping[str, str]) -> str:
+def _final_training(result: SearchResult) -> str:
     """How the final networks of the winners were trained, as a sentence."""
-    if not result.has_winners:
-        return ""
-    ways = {setup: LAST if setup == TUNE and result.adds_tune else "as in the search" for setup in result.setups}
-    how = ways[result.setups[0]]
-    if len(set(ways.values())) > 1:
-        how = " and ".join(f"those of {setup_names[setup]} {way}" for setup, way in ways.items())
+    again = {setup: LAST if setup == TUNE and result.adds_tune else "as in the search" for setup in result.setups}
+    how = again[result.setups[0]]
+    if len(set(again.values())) > 1:
+        how = " and ".join(f"those of setup {setup} {words}" for setup, words in again.items())
     if not result.all_tested:
-        return f"The winners were then trained once more, {how}, and only then scored on test."
-    tested = "All networks of the search were scored on test"
+        return f" The winners were then trained once more, {how}, and only then scored on test."
+    tested = " All networks of the search were scored on test"
     if result.retrained == result.setups:
         return f"{tested}; the winners were then trained once more, {how}, and scored on test too."
     if result.retrained:
-        tested += f", and those of the winners of {setup_names[DEV]} are the final ones"
-        again = f"the winners of {setup_names[TUNE]} were then trained once more, {LAST}, and scored on test too"
-        return f"{tested}; {again}."
+        tested += f", and those of the winners of setup {DEV} are the final ones"
+        return f"{tested}; the winners of setup {TUNE} were then trained once more, {LAST}, and scored on test too."
     tested += ", and those of the winners are the final ones"
     if result.adds_tune:
-        tested += f"; for {setup_names[TUNE]} they are the networks with the same settings in {setup_names[DEV]}"
+        tested += f"; for setup {TUNE} they are the networks with the same settings in setup {DEV}"
     return f"{tested}."
 
 
-def _winner_text(dataset: SearchDataset, setup: str) -> str | None:
+def _winner_settings(dataset: SearchDataset, setup: str) -> str | None:
     winner = dataset.winner(setup)
     return None if winner is None else settings_text(winner.settings)
 
 
-def _winners(result: SearchResult) -> Table:
-    """As table 1 of van der Goot (2021): in how many settings winners differ, and their scores on test."""
-    return _two_setups(result) if len(result.setups) > 1 else _one_setup(result)
-
-
-def _one_setup(result: SearchResult) -> Table:
+def _one_setup(result: SearchResult) -> m.Table:
     (setup,) = result.setups
-    quantities = ("search_dev", "dev", TEST)
-    rows: list[tuple[Content, ...]] = [
-        (dataset.name, _winner_text(dataset, setup), *(dataset.value(setup, quantity) for quantity in quantities))
+    rows: list[m.Row] = [
+        (dataset.name, _winner_settings(dataset, setup), *(dataset.value(setup, quantity) for quantity in SCORES))
         for dataset in result.datasets
     ]
     if len(rows) > 1:
         tested = result.with_datasets(result.tested)
         some = 0 < len(tested.datasets) < len(rows)
-        label = text("mean of {} with test", count(len(tested.datasets), "data set")) if some else "mean"
+        label = m.text("mean of {} with test", m.count(len(tested.datasets), "data set")) if some else "mean"
         source = tested if tested.datasets else result
-        rows.append((label, "", *(source.mean(setup, quantity) for quantity in quantities)))
-    form = score_format(result.scale)
-    headings = ("dev of search", "dev of final network", "test")
-    columns = (Column("data set"), Column("winner"), *(Column(heading, form) for heading in headings))
-    caption = text(
-        "{}{} of the settings of {} that won on {}, of {}; {} picked epochs.",
+        rows.append((label, "", *(source.mean(setup, quantity) for quantity in SCORES)))
+    columns = (*m.columns(NAME, "data set", "winner"), *m.columns(result.scale.score, *SCORES.values()))
+    caption = m.text(
+        f"{{}}{result.scale.unit} of the settings of {{}} that won on {{}}, of {{}}; {{}} picked epochs.",
         result.metric_name,
-        Text((result.scale.unit,)),
         result.system,
         result.selected_on,
-        count(len(result.candidates), "setting"),
+        m.count(len(result.candidates), "setting"),
         setup,
     )
-    return Table(columns, tuple(rows), slug("search", result.system), caption, labels=2, folded=len(rows) > ROWS)
+    return m.Table(columns, rows, slug("search", result.system), caption, labels=2, folded=len(rows) > ROWS)
 
 
-def _two_setups(result: SearchResult) -> Table:
-    setups, several_seeds = result.setups[:2], len(result.seeds) > 1
-    rows: list[tuple[Content, ...]] = []
+def _two_setups(result: SearchResult) -> m.Table:
+    setups, scale = result.setups[:2], result.scale
+    rows: list[m.Row] = []
     for dataset in result.datasets:
         tests = [dataset.value(setup, TEST) for setup in setups]
-        differing = text("{} of {}", Shown(dataset.differing, COUNT), Shown(len(result.varied), COUNT))
-        settings = [_winner_text(dataset, setup) for setup in setups]
-        p_values = (dataset.p, dataset.p_corrected)
-        rows.append(
-            (
-                dataset.name,
-                *settings,
-                None if dataset.differing is None else differing,
-                *tests,
-                tests[0] - tests[1],
-                *p_values,
-            )
-        )
+        settings = [_winner_settings(dataset, setup) for setup in setups]
+        differing = None
+        if dataset.differing is not None:
+            differing = m.text("{} of {}", dataset.differing, len(result.varied))
+        p_values = dataset.p, dataset.p_corrected
+        rows.append((dataset.name, *settings, differing, *tests, tests[0] - tests[1], *p_values))
     over = result.difference(TEST)
     if over is not None and len(rows) > 1:
         rows.append(("over data sets", "", "", "", over.first, over.second, over.difference, over.p, None))
-    form = score_format(result.scale)
     columns = (
-        Column("data set"),
-        *(Column(f"winner, {setup}") for setup in setups),
-        Column("differing"),
-        *(Column(f"test, {setup}", form) for setup in setups),
-        Column("difference", points_format(result.scale)),
-        Column("p", P_VALUE),
-        Column(f"p ({result.correction})", P_VALUE),
+        *m.columns(NAME, "data set", *(f"winner, {setup}" for setup in setups), "differing"),
+        *m.columns(scale.score, *(f"test, {setup}" for setup in setups)),
+        m.Column("difference", scale.difference),
+        *m.columns(P_VALUE, "p", f"p ({result.correction})"),
     )
-    first_seed = text(", by the first seed ({})", Shown(result.seeds[0], COUNT)) if several_seeds else Text(())
-    caption = text(
-        "{}{} of the winners of {} on test, with epochs picked by {} and by {}. Differing: searched settings in "
-        "which the "
-        "winners differ. p: paired bootstrap over the sentences of test{}; over data sets, the exact permutation test.",
+    caption = m.text(
+        f"{{}}{scale.unit} of the winners of {{}} on test, with epochs picked by {{}} and by {{}}. Differing: searched "
+        "settings in which the winners differ. p: paired bootstrap over the sentences of test{}; over data sets, the "
+        "exact permutation test.",
         result.metric_name,
-        Text((result.scale.unit,)),
         result.system,
         *setups,
-        first_seed,
+        m.text(", by the first seed ({})", result.seeds[0]) if len(result.seeds) > 1 else None,
     )
-    return Table(columns, tuple(rows), slug("search", result.system), caption, labels=3, folded=len(rows) > ROWS)
+    return m.Table(columns, rows, slug("search", result.system), caption, labels=3, folded=len(rows) > ROWS)
 
 
-def _winner_notes(result: SearchResult) -> Iterator[Note]:
-    yield Note("Of settings with the same score, the first wins.")
-    if len(result.setups) > 1:
-        yield Note("p is 1 where the winners of both setups are the same network.")
-
-
-def _gaps(result: SearchResult) -> Iterator[Block]:
+def _gaps(result: SearchResult) -> Iterator[m.Block]:
     """As table 3 of the paper: test against dev of the search, and dev against test of the final network."""
     setups, several = result.setups, len(result.setups) > 1
-    columns = [(quantity, setup) for quantity in QUANTITIES for setup in setups]
-    rows: list[tuple[Content, ...]] = [
-        (dataset.name, *(dataset.value(setup, quantity) for quantity, setup in columns)) for dataset in result.datasets
+    pairs = [(quantity, setup) for quantity in GAPS for setup in setups]
+    rows: list[m.Row] = [
+        (dataset.name, *(dataset.value(setup, quantity) for quantity, setup in pairs)) for dataset in result.datasets
     ]
     if len(rows) > 1:
-        rows.append(("mean", *(result.mean(setup, quantity) for quantity, setup in columns)))
+        rows.append(("mean", *(result.mean(setup, quantity) for quantity, setup in pairs)))
     if several:
-        differences = [result.difference(quantity) for quantity in QUANTITIES]
+        tests = [result.difference(quantity) for quantity in GAPS]
         for label, field in (("p of the difference", "p"), ("p by bootstrap", "p_bootstrap")):
-            p_values = [math.nan if row is None else getattr(row, field) for row in differences]
-            rows.append((label, *(cell for p in p_values for cell in (None, Cell(p, format=P_VALUE)))))
-    form = points_format(result.scale)
-    headings = [f"{QUANTITIES[quantity]}{f', {setup}' if several else ''}" for quantity, setup in columns]
-    yield Heading(text("{}: dev and test", result.system))
-    yield Paragraph(
+            p_values = [math.nan if test is None else getattr(test, field) for test in tests]
+            rows.append((label, *(cell for p in p_values for cell in (None, m.Cell(p, format=P_VALUE)))))
+    yield m.Heading(m.text("{}: dev and test", result.system))
+    yield m.explanation(
         "Picking the best of many settings on dev makes dev look better than it is; only test scores are free of that."
         if result.selected_on == DEV
-        else "Tune picked epochs and settings, so that dev is a fair estimate for the networks of the search.",
-        detail=True,
+        else "Tune picked epochs and settings, so that dev is a fair estimate for the networks of the search."
     )
-    name = slug("search", result.system, "gaps") if several else ""
-    caption = text(
-        "Differences of {} for winners of {}{}.", result.metric_name, result.system, Text((_in_points(result),))
-    )
-    table = (Column("data set"), *(Column(heading, form) for heading in headings))
     if several:
         yield _winner_scores(result)
-    yield Table(table, tuple(rows), name, caption, folded=len(rows) > ROWS, detail=several)
+    headings = [f"{GAPS[quantity]}{f', {setup}' if several else ''}" for quantity, setup in pairs]
+    columns = (m.Column("data set"), *m.columns(result.scale.difference, *headings))
+    words = f"Differences of {{}} for winners of {{}}{result.scale.in_points}."
+    caption = m.text(words, result.metric_name, result.system)
+    name = slug("search", result.system, "gaps") if several else ""
+    yield m.Table(columns, rows, name, caption, folded=len(rows) > ROWS, detail=several)
     if several:
-        yield Note(
+        yield m.Note(
             "p of the difference: exact permutation test over data sets, in which the two setups are swapped. The "
-            "paired "
-            "bootstrap over data sets, as in van der Goot (2021), finds too many differences where data sets are few."
+            "paired bootstrap over data sets, as in van der Goot (2021), finds too many differences where data sets "
+            "are few."
         )
     if result.adds_tune:
-        yield Note(
-            "Final networks of setup tune learned from train and tune, and dev picked their epoch: they saw more "
-            "text than "
-            "the networks of the search, and their dev score is no longer independent."
+        yield m.Note(
+            "Final networks of setup tune learned from train and tune, and dev picked their epoch: they saw more text "
+            "than the networks of the search, and their dev score is no longer independent."
         )
 
 
-def _winner_scores(result: SearchResult) -> Table:
+def _winner_scores(result: SearchResult) -> m.Table:
     """The scores of every winner, one row per setup."""
-    quantities = ("search_dev", "dev", TEST, *QUANTITIES)
-    rows: tuple[tuple[Content, ...], ...] = tuple(
-        (dataset.name, setup, *(dataset.value(setup, quantity) for quantity in quantities))
+    rows: list[m.Row] = [
+        (dataset.name, setup, *(dataset.value(setup, quantity) for quantity in (*SCORES, *GAPS)))
         for dataset in result.datasets
         for setup in result.setups
+    ]
+    scores = m.columns(result.scale.score, *SCORES.values()) + m.columns(result.scale.difference, *GAPS.values())
+    columns = (*m.columns(NAME, "data set", "epochs by"), *scores)
+    caption = m.text("Winners of {}.", result.system)
+    return m.Table(columns, rows, caption=caption, labels=2, folded=len(rows) > ROWS)
+
+
+def settings_text(settings: Mapping[str, str]) -> str:
+    """Settings with their values: `epochs=4, order=2`."""
+    return ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def _spread(result: SearchResult) -> Iterator[m.Block]:
+    """How settings are spread on dev, and on test where all were tested."""
+    tested, form = result.all_tested, result.scale.score
+    rows: list[m.Row] = []
+    for dataset, scores in _scored(result):
+        row: list[m.Content] = [dataset.name, scores.setup, len(scores.dev), *_extremes(scores.dev), scores.wins_again]
+        if tested:
+            best = None if scores.best_on_test is None else "yes" if scores.best_on_test else "no"
+            row += [*_extremes(scores.test), scores.wins_test, best, scores.rho]
+        rows.append(row)
+    columns = [*m.columns(NAME, "data set", "epochs by"), m.Column("settings", COUNT)]
+    columns += [*m.columns(form, "dev min", "dev median", "dev max"), m.Column("wins again", SHARE)]
+    if tested:
+        columns += [*m.columns(form, "test min", "test median", "test max"), m.Column("wins on test", SHARE)]
+        columns += [m.Column("best on test"), m.Column("rho", number_format(2))]
+    yield m.Heading(m.text("{}: how far settings lie apart", result.system))
+    yield m.explanation(
+        "Each dot is one setting, the mean of its seeds; the diamond is the winner. Where dots lie close together, the "
+        "winner is a matter of chance."
     )
-    form, points_form = score_format(result.scale), points_format(result.scale)
-    columns = [Column("data set"), Column("epochs by")]
-    columns += [Column(heading, form) for heading in ("dev of search", "dev of final network", "test")]
-    columns += [Column(heading, points_form) for heading in QUANTITIES.values()]
-    return Table(tuple(columns), rows, labels=2, folded=len(rows) > ROWS)
+    if len(rows) > STRIPS:
+        yield m.explanation("The figure has the first {} of {}.", STRIPS, m.count(len(rows), "row"))
+    for part in (DEV, TEST) if tested else (DEV,):
+        yield m.Figure(Drawing(slug("search", result.system, part), _strips(result, part)))
+    caption = m.text(f"{{}}{result.scale.unit} of all settings of {{}}.", result.metric_name, result.system)
+    yield m.Table(columns, rows, caption=caption, labels=2, folded=len(rows) > ROWS)
+    again = "Wins again: probability that another sample of sentences of {} picks the same settings."
+    yield m.Note(m.text(again, result.selected_on), detail=False)
+    if tested:
+        yield m.Note(
+            "Wins on test: probability that the settings that win are also the best on test, both parts resampled. "
+            "Best on test: whether they are on the data at hand. rho: Spearman's correlation of dev and test over "
+            "settings."
+        )
 
 
-def _in_points(result: SearchResult) -> str:
-    return ", in points" if result.scale.is_percent else ""
+def _scored(result: SearchResult) -> Iterator[tuple[SearchDataset, SettingScores]]:
+    """Data sets and setups in which some setting has a score."""
+    for dataset in result.datasets:
+        for scores in dataset.scores:
+            if scores.dev:
+                yield dataset, scores
+
+
+def _extremes(values: Sequence[float]) -> tuple[float, float, float]:
+    return min(values), median(values), max(values)
+
+
+def _strips(result: SearchResult, part: str) -> StripPlot:
+    labels = [settings_text(candidate.settings) for candidate in result.candidates]
+    strips = []
+    for dataset, scores in _scored(result):
+        if values := scores.dev if part == DEV else scores.test:
+            name = f"{dataset.name}, by {scores.setup}" if len(result.setups) > 1 else dataset.name
+            scaled = tuple(result.scale.factor * value for value in values)
+            settings = tuple(labels[number] for number in scores.candidates)
+            strips.append(Strip(name, scaled, settings, _winning_index(result, dataset, scores)))
+    title = f"{result.system}: settings on {part}, and the one that won on {result.selected_on}"
+    return StripPlot(tuple(strips[:STRIPS]), title, f"{result.metric_name}{result.scale.unit}")
+
+
+def _winning_index(result: SearchResult, dataset: SearchDataset, scores: SettingScores) -> int | None:
+    winner = dataset.winner(scores.setup)
+    systems = [result.candidates[number].system for number in scores.candidates]
+    return systems.index(winner.system) if winner is not None and winner.system in systems else None
+
+
+def _every_setting(result: SearchResult) -> Iterator[m.Block]:
+    """A folded table of every setting for each data set."""
+    tables, listed = [], 0
+    for dataset in result.datasets:
+        table = _settings_table(result, dataset)
+        if table.rows and listed + len(table.rows) <= LISTED:
+            tables.append(table)
+            listed += len(table.rows)
+    if not tables:
+        return
+    yield m.Heading(m.text("{}: every setting", result.system), detail=True)
+    yield m.explanation("Scores of {}, each the mean of its seeds.", m.count(len(result.candidates), "setting"))
+    if len(tables) < len(result.datasets):
+        yield m.explanation("Listed for {} of {}.", len(tables), m.count(len(result.datasets), "data set"))
+    yield from tables
+
+
+def _settings_table(result: SearchResult, dataset: SearchDataset) -> m.Table:
+    parts, several = (DEV, TEST) if result.all_tested else (DEV,), len(result.setups) > 1
+    values: dict[int, dict[tuple[str, str], float]] = {}
+    for scores in dataset.scores:
+        for part in parts:
+            for number, value in zip(scores.candidates, scores.dev if part == DEV else scores.test, strict=True):
+                values.setdefault(number, {})[part, scores.setup] = value
+    pairs = [(part, setup) for part in parts for setup in result.setups]
+    rows: list[m.Row] = []
+    for number, by_pair in sorted(values.items(), key=lambda item: -max(item[1].values())):
+        candidate = result.candidates[number]
+        won = [winner.setup for winner in dataset.winners if winner.system == candidate.system]
+        mark = ", ".join(won) if several else "yes" if won else ""
+        settings = [candidate.settings[name] for name in result.varied]
+        rows.append((*settings, *(by_pair.get(pair) for pair in pairs), mark))
+    headings = [f"{part}, {setup}" if several else part for part, setup in pairs]
+    columns = [*m.columns(NAME, *result.varied), *m.columns(result.scale.score, *headings)]
+    columns.append(m.Column("won, epochs by" if several else "won"))
+    caption = m.text(f"{{}}: every setting, {{}}{result.scale.unit}.", dataset.name, result.metric_name)
+    return m.Table(columns, rows, caption=caption, labels=len(result.varied), folded=True, detail=True)

@@ -1,9 +1,10 @@
-"""Is it the method or the seed."""
+"""Whether systems differ over runs, and how much seeds alone change their scores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,42 +13,9 @@ from deadheat.charts.comparisons import PairCell, PairMatrix
 from deadheat.charts.curves import Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.ranking.seeds import SystemPair
-from deadheat.report.model import (
-    DAGGER,
-    DOUBLE_DAGGER,
-    Block,
-    Cell,
-    Column,
-    Content,
-    Figure,
-    Heading,
-    Mark,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    View,
-    Words,
-    best_cells,
-    count,
-    names,
-    score,
-    text,
-)
-from deadheat.report.verdict import verdict_block
-from deadheat.report.words import correction_words
-from deadheat.results.format import (
-    COUNT,
-    P_VALUE,
-    Format,
-    Kind,
-    Scale,
-    interval_format,
-    number_format,
-    points_format,
-    score_format,
-)
+from deadheat.report import model as m
+from deadheat.report.verdict import MARKS, mark_meanings, outcome_cell, verdict_block
+from deadheat.results.format import COUNT, P_VALUE, Format, Kind, Scale, correction_words, number_format
 from deadheat.results.runs import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import State
 from deadheat.text import slug
@@ -58,46 +26,41 @@ ROWS = 15  # of a table that is not folded
 STATISTIC = number_format(2)
 PROBABILITY = number_format(3)
 SEED_INTERVAL = Format(Kind.INTERVAL, Scale(1.0, 0))
-MARKS = {State.NOT_SHOWN: DAGGER, State.TOO_FEW: DOUBLE_DAGGER}
 
 
-def view(result: Seeds) -> View:
+def view(result: Seeds) -> m.View:
     """The verdict, scores over seeds, dev and test scores, all pairs, and how much seeds alone change scores."""
     headline = "" if result.verdict else _headline(result)
-    return (verdict_block(result.verdict, headline=headline), *_blocks(result), Signature(result.signature))
+    return (verdict_block(result.verdict, headline=headline), *_blocks(result))
 
 
-def _headline(result: Seeds) -> Words:
+def _headline(result: Seeds) -> m.Words:
     """A sentence about the variation between seeds, where there are no systems to compare."""
     medians = [block.differences.median for block in result.blocks if block.differences]
     if not medians:
         return "There are no two systems to compare, and no configuration was run twice."
-    low, high = score(min(medians), result.scale), score(max(medians), result.scale)
-    apart = text("{}", low) if len(medians) == 1 else text("{} to {}", low, high)
-    said = f"Two runs of the same configuration differ by a median of {{}}{result.scale.points} {{}}."
-    return text(said, apart, result.metric)
+    lowest = m.text("{} to ", m.score(min(medians), result.scale)) if len(medians) > 1 else None
+    words = f"Two runs of the same configuration differ by a median of {{}}{{}}{result.scale.points} {{}}."
+    return m.text(words, lowest, m.score(max(medians), result.scale), result.metric)
 
 
-def _blocks(result: Seeds) -> Iterator[Block]:
-    yield Heading(text(f"{{}} over {_over(result)}", result.metric), detail=True)
-    yield Paragraph(
+def _blocks(result: Seeds) -> Iterator[m.Block]:
+    yield m.Heading(m.text(f"{{}} over {_over(result)}", result.metric), detail=True)
+    yield m.explanation(
         "Each shape shows the distribution of a system's scores over its runs, the box their middle half, and the line "
-        "their median. Where two distributions overlap, a single run of each may show either system ahead.",
-        detail=True,
+        "their median. Where two distributions overlap, a single run of each may show either system ahead."
     )
     for block in result.blocks:
-        yield Figure(_violins(result, block))
+        yield m.Figure(_violins(result, block))
     yield _system_table(result)
     if result.settings:
-        yield Note(text("Runs that agree in {} differ by their seeds alone.", names(result.settings, limit=40)))
+        yield m.Note(m.text("Runs that agree in {} differ by their seeds alone.", m.names(result.settings, limit=40)))
     if result.dev:
         yield from _dev_test(result)
     if any(block.pairs for block in result.blocks):
         yield from _pairs(result)
     if any(block.differences for block in result.blocks):
         yield from _differences(result)
-    for note in result.notes:
-        yield Note(note)
 
 
 def _over(result: Seeds) -> str:
@@ -109,12 +72,10 @@ def _title(words: str, result: Seeds, block: SeedBlock) -> str:
     return f"{words}: {result.by} {block.level}" if block.level else words
 
 
-def _table(
-    result: Seeds, columns: tuple[Column, ...], rows: list[tuple[Content, ...]], caption: Words, name: str = ""
-) -> Table:
+def _table(result: Seeds, columns: Sequence[m.Column], rows: Sequence[m.Row], caption: m.Words) -> m.Table:
     """A table whose rows begin with the level, which is left out where there are no levels."""
-    levels = (Column(result.by), *columns)
-    return Table(levels, tuple(rows), name, caption, labels=2, folded=len(rows) > ROWS).without_unnamed()
+    levels = (m.Column(result.by), *columns)
+    return m.Table(levels, rows, caption=caption, labels=2, folded=len(rows) > ROWS).without_unnamed()
 
 
 def _correction(result: Seeds) -> str:
@@ -122,38 +83,27 @@ def _correction(result: Seeds) -> str:
     return correction_words(result.correction, sizes.pop() if len(sizes) == 1 else None, noun="pair")
 
 
-def _system_table(result: Seeds) -> Table:
-    form = score_format(result.scale)
-    rows: list[tuple[Content, ...]] = []
+def _system_table(result: Seeds) -> m.Table:
+    form = result.scale.score
+    rows: list[m.Row] = []
     for block in result.blocks:
-        best, *others = block.ranked()
-        states = [block.state(best.system, other.system, result.alpha) for other in others]
-        marks = ["", *(MARKS.get(state, "") for state in states)]
-        means = best_cells([row.summary.mean for row in block.ranked()], form, marks=marks)
-        for row, mean in zip(block.ranked(), means, strict=True):
+        ranked = block.ranked()
+        states = [block.state(ranked[0].system, other.system, result.alpha) for other in ranked[1:]]
+        marks = ["", *(MARKS[state] for state in states)]
+        means = m.best_cells([row.summary.mean for row in ranked], form, marks=marks)
+        for row, mean in zip(ranked, means, strict=True):
             numbers = row.summary
             scores = numbers.minimum, numbers.median, numbers.maximum
             rows.append((block.level, row.system, numbers.n, *scores, mean, numbers.sd))
     columns = (
-        Column(result.by),
-        Column(result.system or "system"),
-        Column("runs", COUNT),
-        *(Column(heading, form) for heading in ("min", "median", "max", "mean", "SD")),
+        m.Column(result.system or "system"),
+        m.Column("runs", COUNT),
+        *m.columns(form, "min", "median", "max", "mean", "SD"),
     )
     part = f" on the {result.part} set" if result.part else ""
-    how = f"(Mann-Whitney test, p-values {_correction(result)}, alpha {result.alpha:g})"
-    return Table(
-        columns,
-        tuple(rows),
-        name="seeds",
-        caption=text(f"{{}}{result.scale.unit}{part} over runs; SD: standard deviation.", result.metric),
-        marks=(
-            Mark(DAGGER, f"not shown to differ from the best {how}"),
-            Mark(DOUBLE_DAGGER, f"too few runs to show any difference from the best {how}"),
-        ),
-        labels=2,
-        folded=len(rows) > ROWS,
-    ).without_unnamed()
+    caption = m.text(f"{{}}{result.scale.unit}{part} over runs; SD: standard deviation.", result.metric)
+    test = f" (Mann-Whitney test, p-values {_correction(result)}, alpha {result.alpha:g})"
+    return replace(_table(result, columns, rows, caption), name="seeds", marks=mark_meanings(test, "runs"))
 
 
 def _violins(result: Seeds, block: SeedBlock) -> Drawing:
@@ -173,35 +123,32 @@ def _all_scores(row: SystemRuns) -> tuple[float, ...]:
     return tuple(np.interp(np.linspace(0, 1, row.summary.n), grid, row.quantiles).tolist())
 
 
-def _dev_test(result: Seeds) -> Iterator[Block]:
-    yield Heading("Development and test scores", detail=True)
-    yield Paragraph(
+def _dev_test(result: Seeds) -> Iterator[m.Block]:
+    yield m.Heading("Development and test scores", detail=True)
+    yield m.explanation(
         "Does the run with the best development score also do best on the test set? Where the correlation over runs is "
         "low, the run selected on the development set is hardly better than a run drawn at random, whose expected "
-        "score is the mean.",
-        detail=True,
+        "score is the mean."
     )
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     for block in result.blocks:
         if drawing := _gaps(result, block):
-            yield Figure(drawing)
+            yield m.Figure(drawing)
         for row in block.ranked():
-            found = row.dev_test
-            assert found is not None
-            correlations = found.pearson.statistic, found.spearman.statistic, found.spearman_interval.bounds
-            scores = found.selected, found.mean, found.best
-            rows.append((block.level, row.system, *correlations, found.spearman.p, *scores))
-    form = score_format(result.scale)
+            test = row.dev_test
+            assert test is not None
+            correlations = test.pearson.statistic, test.spearman.statistic, test.spearman_interval.bounds
+            scores = test.selected, test.mean, test.best
+            rows.append((block.level, row.system, *correlations, test.spearman.p, *scores))
     columns = (
-        Column(result.system or "system"),
-        Column("Pearson's r", STATISTIC),
-        Column("Spearman's rho", STATISTIC),
-        Column("95% CI (rho)", interval_format(STATISTIC.scale)),
-        Column("p (rho)", P_VALUE),
-        *(Column(heading, form) for heading in ("best on dev", "mean", "best")),
+        m.Column(result.system or "system"),
+        *m.columns(STATISTIC, "Pearson's r", "Spearman's rho"),
+        m.Column("95% CI (rho)", STATISTIC.scale.interval),
+        m.Column("p (rho)", P_VALUE),
+        *m.columns(result.scale.score, "best on dev", "mean", "best"),
     )
-    said = "Correlation of {} and {}; {} of the run with the best {}, of all runs on average, and of the best run."
-    caption = text(said, result.dev, result.score, result.score, result.dev)
+    words = "Correlation of {} and {}; {} of the run with the best {}, of all runs on average, and of the best run."
+    caption = m.text(words, result.dev, result.score, result.score, result.dev)
     yield _table(result, columns, rows, caption)
 
 
@@ -222,108 +169,95 @@ def _gaps(result: Seeds, block: SeedBlock) -> Drawing | None:
     return Drawing(slug("seeds-dev-test", block.level), GapPlot(tuple(points), title, *axes))
 
 
-def _pairs(result: Seeds) -> Iterator[Block]:
+def _pairs(result: Seeds) -> Iterator[m.Block]:
     pairs = [pair for block in result.blocks for pair in block.pairs]
-    significant = Shown(sum(bool(pair.winner) for pair in pairs), COUNT)
-    yield Heading("Differences between systems", detail=True)
-    said = text("{} of {} of systems differ significantly.", significant, count(len(pairs), "pair"))
-    yield Paragraph(said, detail=True)
+    significant = sum(bool(pair.winner) for pair in pairs)
+    yield m.Heading("Differences between systems", detail=True)
+    yield m.explanation("{} of {} of systems differ significantly.", significant, m.count(len(pairs), "pair"))
     for block in result.blocks:
         if 3 <= len(block.systems) <= MATRIX:
-            yield Figure(_matrix(result, block))
+            yield m.Figure(_matrix(result, block))
     yield _pair_table(result)
-    yield Note(
+    yield m.Note(
         "Outcomes are those of the Mann-Whitney test (MW): which system tends to score higher. The Kolmogorov-Smirnov "
         "test (KS) finds any difference between distributions, the Brown-Forsythe test (SD) a difference in spread. "
         "ASO: bound eps_min of almost stochastic order; the closer to 0, the surer that the system is better over the "
         "whole distribution."
     )
     if any(block.unit == "configuration" for block in result.blocks):
-        yield Note(
+        yield m.Note(
             "Some systems were run with several configurations. Their pairs compare the means of configurations."
         )
-    yield Heading("Seeds needed", detail=True)
+    yield m.Heading("Seeds needed", detail=True)
     yield _power_table(result)
 
 
-def outcome(pair: SystemPair, alpha: float) -> Cell:
+def _outcome(pair: SystemPair, alpha: float) -> m.Cell:
     """What the Mann-Whitney test of a pair says, in words."""
-    if pair.winner:
-        return Cell(text("{} is better", pair.winner), tone="good")
-    return Cell((State.TOO_FEW if pair.smallest_p > alpha else State.NOT_SHOWN).value, tone="muted")
+    return outcome_cell(pair.winner, State.TOO_FEW if pair.smallest_p > alpha else State.NOT_SHOWN)
 
 
-def _pair_table(result: Seeds) -> Table:
+def _pair_table(result: Seeds) -> m.Table:
     columns = (
-        Column("pair"),
-        Column("difference", points_format(result.scale)),
-        Column("P(A > B)", PROBABILITY),
-        *(Column(f"p ({test})", P_VALUE) for test in ("MW", "KS", "SD")),
-        *(Column(f"ASO {side}", STATISTIC) for side in "AB"),
-        Column("outcome"),
+        m.Column("pair"),
+        m.Column("difference", result.scale.difference),
+        m.Column("P(A > B)", PROBABILITY),
+        *m.columns(P_VALUE, "p (MW)", "p (KS)", "p (SD)"),
+        *m.columns(STATISTIC, "ASO A", "ASO B"),
+        m.Column("outcome"),
     )
-    rows: list[tuple[Content, ...]] = [
-        (
-            block.level,
-            text("{} - {}", pair.a, pair.b),
-            pair.difference,
-            pair.a_better,
-            pair.mann_whitney_p_corrected,
-            pair.kolmogorov_smirnov_p_corrected,
-            pair.brown_forsythe_p_corrected,
-            pair.aso_a.bound,
-            pair.aso_b.bound,
-            outcome(pair, result.alpha),
-        )
-        for block in result.blocks
-        for pair in block.pairs
-    ]
+    rows: list[m.Row] = []
+    for block in result.blocks:
+        for pair in block.pairs:
+            p_values = (
+                pair.mann_whitney_p_corrected,
+                pair.kolmogorov_smirnov_p_corrected,
+                pair.brown_forsythe_p_corrected,
+            )
+            numbers = pair.difference, pair.a_better, *p_values, pair.aso_a.bound, pair.aso_b.bound
+            rows.append((block.level, m.text("{} - {}", pair.a, pair.b), *numbers, _outcome(pair, result.alpha)))
     corrected = f", {_correction(result)}" if len(rows) > 1 else ""
     unit = "run" if all(block.unit == "seed" for block in result.blocks) else "run or configuration"
-    caption = text(
+    caption = m.text(
         f"Differences of mean {{}}, A minus B; P(A > B): probability that a {unit} of A scores higher. p-values of the "
         f"Mann-Whitney (MW), Kolmogorov-Smirnov (KS) and Brown-Forsythe (SD) tests{corrected}; alpha {result.alpha:g}.",
         result.metric,
     )
-    return _table(result, columns, rows, caption, "seed-pairs")
+    return replace(_table(result, columns, rows, caption), name="seed-pairs")
 
 
 def _matrix(result: Seeds, block: SeedBlock) -> Drawing:
-    factor, alpha = result.scale.factor, result.alpha
     cells = []
     for pair in block.pairs:
-        p, words = pair.mann_whitney_p_corrected, str(outcome(pair, alpha).value)
-        cells.append(PairCell(pair.a, pair.b, factor * pair.difference, p, bool(pair.winner), words))
+        p, words = pair.mann_whitney_p_corrected, str(_outcome(pair, result.alpha).value)
+        cells.append(PairCell(pair.a, pair.b, result.scale.factor * pair.difference, p, bool(pair.winner), words))
     title = _title(f"Differences of mean {result.metric}, row minus column", result, block)
-    points = ", in points" if result.scale.is_percent else ""
     systems = tuple(row.system for row in block.ranked())
-    return Drawing(
-        slug("seeds-pairs", block.level), PairMatrix(systems, tuple(cells), title, f"{result.metric}{points}")
-    )
+    plot = PairMatrix(systems, tuple(cells), title, f"{result.metric}{result.scale.in_points}")
+    return Drawing(slug("seeds-pairs", block.level), plot)
 
 
-def _power_table(result: Seeds) -> Table:
-    rows: list[tuple[Content, ...]] = []
+def _power_table(result: Seeds) -> m.Table:
+    rows: list[m.Row] = []
     for block in result.blocks:
         for pair in block.pairs:
             power = pair.power
-            seeds: Content = "too many" if math.isinf(power.seeds) else power.seeds
-            bounds: Content = (power.seeds_low, power.seeds_high)
+            seeds: m.Content = "too many" if math.isinf(power.seeds) else power.seeds
+            bounds: m.Content = (power.seeds_low, power.seeds_high)
             if math.isinf(power.seeds_high):
-                low = Shown(power.seeds_low, COUNT)
-                bounds = "too many" if math.isinf(power.seeds_low) else text("{} or more", low)
+                low = m.Shown(power.seeds_low, COUNT)
+                bounds = "too many" if math.isinf(power.seeds_low) else m.text("{} or more", low)
             numbers = power.simulated, power.power_now, power.detectable_difference
-            rows.append((block.level, text("{} - {}", pair.a, pair.b), power.difference, seeds, bounds, *numbers))
+            rows.append((block.level, m.text("{} - {}", pair.a, pair.b), power.difference, seeds, bounds, *numbers))
     units = {f"{block.unit}s" for block in result.blocks if block.pairs}
     unit = units.pop() if len(units) == 1 else "runs"
     columns = (
-        Column("pair"),
-        Column("difference", points_format(result.scale)),
-        Column(f"{unit} needed", COUNT),
-        Column("95% CI", SEED_INTERVAL),
-        Column("simulated power", PROBABILITY),
-        Column("power now", PROBABILITY),
-        Column("smallest detectable difference", score_format(result.scale)),
+        m.Column("pair"),
+        m.Column("difference", result.scale.difference),
+        m.Column(f"{unit} needed", COUNT),
+        m.Column("95% CI", SEED_INTERVAL),
+        *m.columns(PROBABILITY, "simulated power", "power now"),
+        m.Column("smallest detectable difference", result.scale.score),
     )
     comparisons = {pair.power.comparisons for block in result.blocks for pair in block.pairs}
     divided = "" if comparisons == {1} else " / number of pairs" if len(comparisons) > 1 else f" / {comparisons.pop()}"
@@ -335,26 +269,20 @@ def _power_table(result: Seeds) -> Table:
     return _table(result, columns, rows, caption)
 
 
-def _differences(result: Seeds) -> Iterator[Block]:
-    yield Heading("Differences between seeds", detail=True)
-    yield Paragraph(
+def _differences(result: Seeds) -> Iterator[m.Block]:
+    yield m.Heading("Differences between seeds", detail=True)
+    yield m.explanation(
         "Runs that agree in all settings differ by their seeds alone. A difference between two systems with one run "
-        "each means little unless it is larger than the difference between two such runs.",
-        detail=True,
+        "each means little unless it is larger than the difference between two such runs."
     )
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     for block in result.blocks:
-        if found := block.differences:
-            numbers = found.median, found.p95, found.maximum
-            ranges = found.range_median, found.range_p95, found.range_maximum
-            rows.append((block.level, "two random seeds", found.configurations, *numbers))
-            rows.append((block.level, "all seeds, max - min", found.configurations, *ranges))
-    form = score_format(result.scale)
-    columns = (
-        Column("difference between"),
-        Column("configurations", COUNT),
-        *(Column(heading, form) for heading in ("median", "95% quantile", "max")),
-    )
-    points = ", in points" if result.scale.is_percent else ""
-    caption = text(f"Differences in {{}} between runs of the same configuration{points}.", result.metric)
+        if gaps := block.differences:
+            ranges = gaps.range_median, gaps.range_p95, gaps.range_maximum
+            rows.append((block.level, "two random seeds", gaps.configurations, gaps.median, gaps.p95, gaps.maximum))
+            rows.append((block.level, "all seeds, max - min", gaps.configurations, *ranges))
+    columns = [m.Column("difference between"), m.Column("configurations", COUNT)]
+    columns += m.columns(result.scale.score, "median", "95% quantile", "max")
+    words = f"Differences in {{}} between runs of the same configuration{result.scale.in_points}."
+    caption = m.text(words, result.metric)
     yield _table(result, columns, rows, caption)

@@ -7,31 +7,9 @@ from collections.abc import Iterator, Sequence
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
-from deadheat.report.model import (
-    Block,
-    Cell,
-    Column,
-    Content,
-    Figure,
-    Heading,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    Text,
-    Verdict,
-    View,
-    count,
-    join_text,
-    names,
-    number,
-    score,
-    share,
-    text,
-)
-from deadheat.results.format import COUNT, MISSING, SHARE, Scale, interval_format, number_format
-from deadheat.results.size import SizeStudy
+from deadheat.report import model as m
+from deadheat.results.format import COUNT, NAME, SHARE, Scale, number_format
+from deadheat.results.rank import SizeStudy
 from deadheat.text import pluralize, slug
 
 SETS = 6  # test sets that are shown in full on a page
@@ -53,29 +31,33 @@ TAU = number_format(3)
 NO_SIZE, ONE_SAMPLE = "no size tried", "one sample only"
 
 
-def view(result: SizeStudy) -> View:
+def view(result: SizeStudy) -> m.View:
     """The smallest sufficient size, then tau by size for every test set and sampling strategy."""
-    return (Verdict(_headline(result), remarks=(_criterion(result),)), *_blocks(result), Signature(result.signature))
+    criterion = (
+        f"Sufficient: weighted Kendall's tau with the ranking on {_reference(result)} is at least "
+        f"{result.settings.threshold:g} in at least {100 * result.settings.confidence:g}% of the draws, at this size "
+        "and all larger ones."
+    )
+    return (m.Verdict(_headline(result), remarks=(criterion,)), *_blocks(result))
 
 
-def _headline(result: SizeStudy) -> Text:
+def _headline(result: SizeStudy) -> m.Text:
     """About the strategies with several draws; where they differ, about the one that needs most."""
     sets = result.sets
     needed = [_needed(test_set) for test_set in sets]
-    total = count(len(sets), "test set")
+    total = m.count(len(sets), "test set")
     if all(size is None for size in needed):
-        return text("Only one sample of each size was drawn, which does not show what size is sufficient.")
+        return m.text("Only one sample of each size was drawn, which does not show what size is sufficient.")
     lacking = [test_set.name for test_set, size in zip(sets, needed, strict=True) if not size]
     if lacking:
-        where = text("{}", names(lacking)) if len(sets) == 1 else text("{} of {}", Shown(len(lacking), COUNT), total)
-        return text("No size tried is sufficient to rank the systems on {}.", where)
+        where = m.text("{}", m.names(lacking)) if len(sets) == 1 else m.text("{} of {}", len(lacking), total)
+        return m.text("No size tried is sufficient to rank the systems on {}.", where)
     largest = max(size for size in needed if size)
-    words = count(largest, "word")
+    words = m.count(largest, "word")
     if len(sets) > 1:
-        return text("{} of each of {} are sufficient to rank the systems.", words, total)
-    whole = sets[0]
-    half = Text((", more than half of it,",)) if 2 * largest > whole.words else Text(())
-    return text("{} of {}{} are sufficient to rank the systems.", words, whole.name, half)
+        return m.text("{} of each of {} are sufficient to rank the systems.", words, total)
+    half = ", more than half of it," if 2 * largest > sets[0].words else ""
+    return m.text(f"{{}} of {{}}{half} are sufficient to rank the systems.", words, sets[0].name)
 
 
 def _needed(test_set: SetSizes) -> int | None:
@@ -84,20 +66,11 @@ def _needed(test_set: SetSizes) -> int | None:
     return None if not sizes else 0 if 0 in sizes else max(sizes)
 
 
-def _criterion(result: SizeStudy) -> Text:
-    settings = result.settings
-    return text(
-        f"Sufficient: weighted Kendall's tau with the ranking on {_reference(result)} is at least "
-        f"{settings.threshold:g} in at least {100 * settings.confidence:g}% of the draws, at this size and all larger "
-        "ones."
-    )
-
-
 def _reference(result: SizeStudy) -> str:
     return "the whole test set" if result.settings.against == "all" else "the rest of the test set"
 
 
-def _blocks(result: SizeStudy) -> Iterator[Block]:
+def _blocks(result: SizeStudy) -> Iterator[m.Block]:
     if len(result.sets) > 1:
         yield from _all_sets(result)
     hardest = {test_set.name for test_set in sorted(result.sets, key=_lowest_share)[:SETS]}
@@ -113,83 +86,73 @@ def _lowest_share(test_set: SetSizes) -> float:
     return min((curve.samples[-1].share for curve in test_set.curves if curve.samples), default=1.0)
 
 
-def _all_sets(result: SizeStudy) -> Iterator[Block]:
-    yield Heading("All test sets")
-    strategies = result.settings.strategies
-    columns = (
-        Column("test set"),
-        Column("words", COUNT),
-        *(Column(f"sufficient, {name}", COUNT) for name in strategies),
-    )
-    rows: list[tuple[Content, ...]] = [
+def _all_sets(result: SizeStudy) -> Iterator[m.Block]:
+    yield m.Heading("All test sets")
+    sufficient = m.columns(COUNT, *(f"sufficient, {name}" for name in result.settings.strategies))
+    columns = (m.Column("test set"), m.Column("words", COUNT), *sufficient)
+    rows: list[m.Row] = [
         (test_set.name, test_set.words, *map(_sufficient_cell, test_set.curves)) for test_set in result.sets
     ]
-    yield Table(columns, tuple(rows), caption="Smallest sufficient size in words.", folded=len(rows) > 30)
+    yield m.Table(columns, rows, caption="Smallest sufficient size in words.", folded=len(rows) > 30)
     if result.between and len(result.sets) <= SETS_COMPARED:
-        headings = [test_set.name for test_set in result.sets]
-        yield Table(
-            (Column("test set"), *(Column(name, TAU) for name in headings)),
-            tuple((name, *taus) for name, taus in zip(headings, result.between, strict=True)),
-            caption="Weighted tau between the rankings on whole test sets. If it is low, no size of one test set shows "
-            "the ranking on another.",
+        names = [test_set.name for test_set in result.sets]
+        taus: list[m.Row] = [(name, *row) for name, row in zip(names, result.between, strict=True)]
+        caption = (
+            "Weighted tau between the rankings on whole test sets. If it is low, no size of one test set shows the "
+            "ranking on another."
         )
+        yield m.Table((m.Column("test set"), *m.columns(TAU, *names)), taus, caption=caption)
 
 
-def _sufficient_cell(curve: SizeCurve) -> Content:
+def _sufficient_cell(curve: SizeCurve) -> m.Content:
     if curve.sufficient is not None:
         return curve.sufficient
-    return Cell(ONE_SAMPLE if curve.draws == 1 else NO_SIZE, tone="muted")
+    return m.Cell(ONE_SAMPLE if curve.draws == 1 else NO_SIZE, tone="muted")
 
 
-def _test_set(result: SizeStudy, test_set: SetSizes, *, folded: bool) -> Iterator[Block]:
-    name = "All test sets together" if test_set is result.overall else test_set.name
-    size = text("{} in {}", count(test_set.words, "word"), count(test_set.units, test_set.unit))
-    yield Heading(text("{}: {}", name, size), folded=folded)
-    scores: list[Text] = [
-        text("{} {}", row.system, score(row.score, result.scale)) for row in test_set.systems[:SYSTEMS]
-    ]
+def _test_set(result: SizeStudy, test_set: SetSizes, *, folded: bool) -> Iterator[m.Block]:
+    size = m.text("{} in {}", m.count(test_set.words, "word"), m.count(test_set.units, test_set.unit))
+    yield m.Heading(m.text("{}: {}", _name(result, test_set), size), folded=folded)
+    scores = [m.text("{} {}", row.system, m.score(row.score, result.scale)) for row in test_set.systems[:SYSTEMS]]
     if len(test_set.systems) > SYSTEMS:
-        scores.append(text("{} more", Shown(len(test_set.systems) - SYSTEMS, COUNT)))
-    yield Paragraph(text("{} on all of it: {}.", result.metric, join_text(scores, ", ")))
+        scores.append(m.text("{} more", len(test_set.systems) - SYSTEMS))
+    yield m.paragraph("{} on all of it: {}.", result.metric, m.join_text(scores, ", "))
     for curve in test_set.curves:
-        yield Paragraph(_answer(result, test_set, curve))
+        yield m.Paragraph(_answer(result, test_set, curve))
     if not folded:
         yield from _figures(result, test_set)
     yield _size_table(result, test_set)
-    yield from _published(test_set)
+    yield from _published(result, test_set)
 
 
-def _answer(result: SizeStudy, test_set: SetSizes, curve: SizeCurve) -> Text:
+def _name(result: SizeStudy, test_set: SetSizes) -> str:
+    return "All test sets together" if test_set is result.overall else test_set.name
+
+
+def _answer(result: SizeStudy, test_set: SetSizes, curve: SizeCurve) -> m.Text:
     """What one strategy shows, with the evidence for it."""
     settings = result.settings
-    words = count(curve.sufficient or curve.samples[-1].words, "word")
-    words_text = text("{} of each", words) if test_set is result.overall else text("{}", words)
+    words = m.count(curve.sufficient or curve.samples[-1].words, "word")
+    size = m.text("{} of each" if test_set is result.overall else "{}", words)
     point = curve.at(curve.sufficient) if curve.sufficient else curve.samples[-1]
     assert point is not None
-    tau = text("tau with the ranking on {} is", Text((_reference(result),)))
+    tau = f"tau with the ranking on {_reference(result)} is"
     if curve.draws == 1:
-        return text(
-            "{}: one sample only, so no size is called sufficient. At {}, {} {}.",
-            curve.strategy,
-            words_text,
-            tau,
-            number(point.tau),
-        )
-    reached = text(
-        "{} at least {} in {} of {} (95% CI for the share of all possible draws: {} to {})",
-        tau,
-        Text((f"{settings.threshold:g}",)),
-        Shown(point.reached, COUNT),
-        count(point.draws, "draw"),
-        share(point.share_low),
-        share(point.share_high),
+        answer = f"{{}}: one sample only, so no size is called sufficient. At {{}}, {tau} {{}}."
+        return m.text(answer, curve.strategy, size, m.number(point.tau))
+    bounds = m.text("{} to {}", m.share(point.share_low), m.share(point.share_high))
+    reached = m.text(
+        f"{tau} at least {settings.threshold:g} in {{}} of {{}} (95% CI for the share of all possible draws: {{}})",
+        point.reached,
+        m.count(point.draws, "draw"),
+        bounds,
     )
     if not curve.sufficient:
-        return text("{}: no size tried is sufficient. At {}, {}.", curve.strategy, words_text, reached)
-    half = Text(())
+        return m.text("{}: no size tried is sufficient. At {}, {}.", curve.strategy, size, reached)
+    half = ""
     if settings.against == "all" and _is_mostly_whole(result, test_set, point):
-        half = Text((" This is more than half of the test set, so the rankings are bound to be similar.",))
-    return text("{}: {} are sufficient; {}, and at all larger sizes.{}", curve.strategy, words_text, reached, half)
+        half = " This is more than half of the test set, so the rankings are bound to be similar."
+    return m.text(f"{{}}: {{}} are sufficient; {{}}, and at all larger sizes.{half}", curve.strategy, size, reached)
 
 
 def _is_mostly_whole(result: SizeStudy, test_set: SetSizes, point: SizePoint) -> bool:
@@ -198,114 +161,100 @@ def _is_mostly_whole(result: SizeStudy, test_set: SetSizes, point: SizePoint) ->
     return 2 * sum(min(point.words, item.words) for item in sets) > sum(item.words for item in sets)
 
 
-def _size_table(result: SizeStudy, test_set: SetSizes) -> Table:
+def _size_table(result: SizeStudy, test_set: SetSizes) -> m.Table:
     settings = result.settings
     tested = any(point.aso is not None for curve in test_set.curves for point in curve.points)
     columns = [
-        Column("sampling"),
-        Column("words", COUNT),
-        Column(f"{test_set.unit}s", COUNT),
-        Column("draws", COUNT),
-        Column("mean tau", TAU),
-        Column(f"{100 * settings.confidence:g}% of draws", interval_format(Scale(1.0, 3))),
-        Column(f"tau >= {settings.threshold:g}", SHARE),
-        *([Column("ASO differs", SHARE), Column("eps_min differs by", TAU)] if tested else []),
+        m.Column("sampling"),
+        *m.columns(COUNT, "words", f"{test_set.unit}s", "draws"),
+        m.Column("mean tau", TAU),
+        m.Column(f"{100 * settings.confidence:g}% of draws", Scale(1.0, 3).interval),
+        m.Column(f"tau >= {settings.threshold:g}", SHARE),
+        *([m.Column("ASO differs", SHARE), m.Column("eps_min differs by", TAU)] if tested else []),
     ]
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     for curve in test_set.curves:
         for point in curve.points:
-            words = Cell("all") if point.whole else Cell(point.words, strong=point.words == curve.sufficient)
-            row: list[Content] = [curve.strategy, words, point.units, point.draws, point.tau, (point.low, point.high)]
-            row.append(point.share)
-            if tested:
-                row += [point.aso.disagreement, point.aso.distance] if point.aso is not None else [None, None]
-            rows.append(tuple(row))
-    return Table(tuple(columns), tuple(rows), folded=len(rows) > ROWS)
+            words = m.Cell("all") if point.whole else m.Cell(point.words, strong=point.words == curve.sufficient)
+            row: list[m.Content] = [curve.strategy, words, point.units, point.draws, point.tau, (point.low, point.high)]
+            aso = (None, None) if point.aso is None else (point.aso.disagreement, point.aso.distance)
+            rows.append([*row, point.share, *(aso if tested else ())])
+    caption = m.text("Rankings on samples of {} and on " + _reference(result) + ".", _name(result, test_set))
+    return m.Table(columns, rows, caption=caption, folded=len(rows) > ROWS)
 
 
-def _published(test_set: SetSizes) -> Iterator[Table]:
+def _published(result: SizeStudy, test_set: SetSizes) -> Iterator[m.Table]:
     """What the published sizes give here, if any of them was tried."""
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     for words, purpose in PUBLISHED.items():
         points = [curve.at(words) for curve in test_set.curves]
-        if any(points):
-            rows.append((purpose, words, *(_published_cell(point) for point in points)))
+        cells = [
+            None if point is None else m.text("{} ({})", m.number(point.tau), m.share(point.share)) for point in points
+        ]
+        rows += [(purpose, words, *cells)] if any(points) else []
     if rows:
-        columns = (
-            Column("published as sufficient for"),
-            Column("words", COUNT),
-            *(Column(f"here, {curve.strategy}", TAU) for curve in test_set.curves),
+        here = m.columns(TAU, *(f"here, {curve.strategy}" for curve in test_set.curves))
+        columns = (m.Column("published as sufficient for"), m.Column("words", COUNT), *here)
+        tau = (
+            "{}: mean tau at the sizes of van der Goot et al. (2024), and the share of draws that reach the threshold."
         )
-        caption = (
-            "Mean tau at the sizes of van der Goot et al. (2024), and the share of draws that reach the threshold."
-        )
-        yield Table(columns, tuple(rows), caption=caption)
+        yield m.Table(columns, rows, caption=m.text(tau, _name(result, test_set)))
 
 
-def _published_cell(point: SizePoint | None) -> Content:
-    return MISSING if point is None else text("{} ({})", number(point.tau), share(point.share))
-
-
-def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> Table:
+def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
     """Mean tau by test set, strategy and size."""
     curves = [(test_set.name, curve) for test_set in blocks for curve in test_set.curves]
     sizes = sorted({point.words for _, curve in curves for point in curve.samples})
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     for name, curve in curves:
         points = [curve.at(size) for size in sizes]
-        cells = [None if point is None else Cell(point.tau, strong=point.words == curve.sufficient) for point in points]
+        cells = [
+            None if point is None else m.Cell(point.tau, strong=point.words == curve.sufficient) for point in points
+        ]
         rows.append((name, curve.strategy, *cells))
     settings = result.settings
     draws = {curve.strategy: pluralize(curve.draws, "draw") for _, curve in curves}
-    drawn = ", ".join(f"{number} of {strategy}" for strategy, number in draws.items())
+    drawn = ", ".join(f"{number_of_draws} of {strategy}" for strategy, number_of_draws in draws.items())
     criterion = f"tau is at least {settings.threshold:g} in {100 * settings.confidence:g}% of the draws"
-    bold = (
-        f"Bold: the smallest size from which on {criterion}."
-        if any(curve.sufficient for _, curve in curves)
-        else (f"For no size, and all larger ones, {criterion}.")
-    )
-    caption = text(
-        "Mean weighted tau between the rankings by {} on samples of this many words and on {} ({}). {}",
+    bold = f"For no size, and all larger ones, {criterion}."
+    if any(curve.sufficient for _, curve in curves):
+        bold = f"Bold: the smallest size from which on {criterion}."
+    caption = m.text(
+        f"Mean weighted tau between the rankings by {{}} on samples of this many words and on {_reference(result)} "
+        f"({drawn}). {bold}",
         result.metric,
-        Text((_reference(result),)),
-        Text((drawn,)),
-        Text((bold,)),
     )
-    columns = (Column("test set"), Column("sampling"), *(Column(f"{size:,}", TAU) for size in sizes))
-    return Table(columns, tuple(rows), name="sizes", caption=caption, labels=2, folded=True, detail=True)
+    columns = (*m.columns(NAME, "test set", "sampling"), *m.columns(TAU, *(f"{size:,}" for size in sizes)))
+    return m.Table(columns, rows, "sizes", caption, labels=2, folded=True, detail=True)
 
 
-def _notes(result: SizeStudy) -> Iterator[Note]:
+def _notes(result: SizeStudy) -> Iterator[m.Note]:
     strategies = "; ".join(f"{name}: {STRATEGIES[name]}" for name in result.settings.strategies)
-    yield Note(
+    yield m.Note(
         "Tau is Vigna's weighted Kendall's tau between two rankings (1: the same order), in which the top counts most. "
         f"Sampling: {strategies}. Bands hold the middle {100 * result.settings.confidence:g}% of the draws."
     )
     if any(point.aso for test_set in result.sets for curve in test_set.curves for point in curve.points):
-        yield Note(
+        yield m.Note(
             "ASO differs: the share of ordered pairs of systems for which almost stochastic order over runs finds a "
             "better system (eps_min < 0.5) on the sample or on the data it is compared with, but not on both."
         )
     sizes = "; ".join(f"{words:,} words for {purpose}" for words, purpose in PUBLISHED.items())
-    yield Note(f"Sizes that van der Goot et al. (2024) found sufficient: {sizes}.")
-    for note in result.notes:
-        yield Note(note)
+    yield m.Note(f"Sizes that van der Goot et al. (2024) found sufficient: {sizes}.")
 
 
-def _figures(result: SizeStudy, test_set: SetSizes) -> Iterator[Figure]:
+def _figures(result: SizeStudy, test_set: SetSizes) -> Iterator[m.Figure]:
     name = slug("size", test_set.name)
     taus = tuple(curve for curve in map(_tau_curve, test_set.curves) if curve is not None)
     if taus:
         title = f"{test_set.name}: tau with the ranking on {_reference(result)}"
-        plot = CurvePlot(
-            taus, title, "words in the sample", "weighted Kendall's tau", log_x=True, target=result.settings.threshold
-        )
-        yield Figure(Drawing(name, plot))
+        axes, threshold = ("words in the sample", "weighted Kendall's tau"), result.settings.threshold
+        yield m.Figure(Drawing(name, CurvePlot(taus, title, *axes, log_x=True, target=threshold)))
     differing = tuple(curve for curve in map(_aso_curve, test_set.curves) if curve is not None)
     if differing:
         title = f"{test_set.name}: pairs of systems on which significance differs"
         plot = CurvePlot(differing, title, "words in the sample", "pairs in percent", log_x=True)
-        yield Figure(Drawing(f"{name}-significance", plot))
+        yield m.Figure(Drawing(f"{name}-significance", plot))
 
 
 def _tau_curve(curve: SizeCurve) -> Curve | None:

@@ -13,27 +13,10 @@ from numpy.typing import NDArray
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.report.model import (
-    Block,
-    Column,
-    Content,
-    Figure,
-    Heading,
-    Note,
-    Paragraph,
-    Shown,
-    Table,
-    Text,
-    join_text,
-    name,
-    number,
-    points,
-    score,
-    text,
-)
+from deadheat.report import model as m
 from deadheat.report.views.study_families import Family, families, family_blocks, over
-from deadheat.results.format import COUNT, interval_format, number_format, points_format, score_format
-from deadheat.results.study import StudyBlock, StudyResult, SystemScores
+from deadheat.results.format import COUNT, NAME, number_format
+from deadheat.results.study import StudyBlock, StudyResult
 from deadheat.stats.agreement import kendall_rows
 from deadheat.text import slug
 
@@ -46,7 +29,7 @@ ROWS = 30  # of a table that is not folded
 SIZE_RATIO = 1.25  # how many times as many words of train make another size
 
 
-def evidence_blocks(result: StudyResult) -> Iterator[Block]:
+def evidence_blocks(result: StudyResult) -> Iterator[m.Block]:
     """Scores and pairs, dev against test, and scores by the size of train."""
     corpora = result.corpus_names
     if len(corpora) > CORPORA:
@@ -67,7 +50,7 @@ class _Overview:
     """Mean scores of systems on corpora, split by one strategy; NaN where there is none."""
 
     part: str
-    way: str
+    split_label: str
     families: tuple[Family, ...]  # one per corpus
     systems: tuple[str, ...]  # best first by the average
     means_SD: NDArray[np.float64]
@@ -124,9 +107,9 @@ def _overviews(result: StudyResult, part: str) -> list[_Overview]:
     for corpus in result.corpus_names:
         for family in families(result, corpus, part):
             for block in sorted(family.blocks, key=lambda block: not block.is_standard):
-                grouped.setdefault((family.metric, block.way), []).append(replace(family, blocks=(block,)))
+                grouped.setdefault((family.metric, block.split_label), []).append(replace(family, blocks=(block,)))
     overviews = []
-    for (_, way), members in list(grouped.items())[:STRATEGIES]:
+    for (_, split_label), members in list(grouped.items())[:STRATEGIES]:
         rows: dict[str, dict[int, float]] = {}
         for at, family in enumerate(members):
             for row in family.blocks[0].ranked:
@@ -135,14 +118,15 @@ def _overviews(result: StudyResult, part: str) -> list[_Overview]:
         means_SD = np.full((len(rows), len(members)), np.nan)
         for system, means in enumerate(rows.values()):
             means_SD[system, list(means)] = list(means.values())
-        unsorted = _Overview(part, way, tuple(members), tuple(rows), means_SD)
-        order = np.argsort(-unsorted.averages, kind="stable")
-        systems = tuple(list(rows)[i] for i in order)
+        names = tuple(rows)
+        unsorted = _Overview(part, split_label, tuple(members), names, means_SD)
+        order = np.argsort(-unsorted.averages, kind="stable").tolist()
+        systems = tuple(names[i] for i in order)
         overviews.append(replace(unsorted, systems=systems, means_SD=means_SD[order]))
     return overviews
 
 
-def _many_corpora(result: StudyResult) -> Iterator[Block]:
+def _many_corpora(result: StudyResult) -> Iterator[m.Block]:
     """All corpora together, and then those that rank systems least like the average."""
     overviews = {part: _overviews(result, part) for part in result.parts}
     for part in result.parts:
@@ -157,37 +141,29 @@ def _many_corpora(result: StudyResult) -> Iterator[Block]:
     yield from _learning_blocks(result, [family.corpus for family in unlike])
 
 
-def _overview_blocks(result: StudyResult, overview: _Overview) -> Iterator[Block]:
+def _overview_blocks(result: StudyResult, overview: _Overview) -> Iterator[m.Block]:
     corpora, metric = f"{len(overview.families):,} corpora", overview.metric_name
     scale, averages, firsts = result.scale, overview.averages, overview.firsts
-    yield Heading(f"{corpora}: {metric} on {overview.part}")
-    yield Paragraph(
-        text(
-            "On {} ({}), {} has the highest average {} on {}, {}, and the highest score on {} of them.",
-            Text((corpora,)),
-            overview.way,
-            overview.systems[0],
-            metric,
-            overview.part,
-            score(float(averages[0]), scale),
-            Shown(firsts[0], COUNT),
-        ),
-        detail=True,
+    yield m.Heading(f"{corpora}: {metric} on {overview.part}")
+    yield m.explanation(
+        f"On {corpora} ({{}}), {{}} has the highest average {{}} on {{}}, {{}}, and the highest score on {{}} of them.",
+        overview.split_label,
+        overview.systems[0],
+        metric,
+        overview.part,
+        m.score(float(averages[0]), scale),
+        firsts[0],
     )
     taus = overview.taus
     finite = taus[np.isfinite(taus)]
     if len(finite):
         same = int(np.count_nonzero(finite >= 1))
-        unlike = [text("{} ({})", family.corpus, number(tau)) for family, tau in overview.unlike]
-        yield Paragraph(
-            text(
-                "On {} of {} the systems have the same order as by the average. The corpora least like the average, by "
-                "Kendall's tau (1: same order), are {}.",
-                Shown(same, COUNT),
-                Text((f"{len(finite):,} corpora",)),
-                join_text(unlike, ", "),
-            ),
-            detail=True,
+        unlike = [m.text("{} ({})", family.corpus, m.number(tau)) for family, tau in overview.unlike]
+        yield m.explanation(
+            f"On {{}} of {len(finite):,} corpora the systems have the same order as by the average. The corpora least "
+            "like the average, by Kendall's tau (1: same order), are {}.",
+            same,
+            m.join_text(unlike, ", "),
         )
     factor = scale.factor
     samples = tuple(
@@ -195,23 +171,23 @@ def _overview_blocks(result: StudyResult, overview: _Overview) -> Iterator[Block
         for system, row in zip(overview.systems, overview.means_SD, strict=True)
     )
     title = f"{metric} on {overview.part}: each system over {corpora}"
-    figure = slug("study", overview.part, metric, "corpora", overview.way)
-    yield Figure(Drawing(figure, ViolinPlot(samples, title, f"{metric}{scale.unit}")))
+    figure = slug("study", overview.part, metric, "corpora", overview.split_label)
+    yield m.Figure(Drawing(figure, ViolinPlot(samples, title, f"{metric}{scale.unit}")))
     yield _summary_table(result, overview)
-    form = score_format(scale)
-    rows = tuple(
-        (corpus, *overview.means_SD[:, at].tolist(), float(taus[at])) for at, corpus in enumerate(overview.corpora)
-    )
-    columns = (Column("corpus"), *(Column(system, form) for system in overview.systems), Column("tau", number_format()))
+    rows = [
+        (corpus, *means, tau)
+        for corpus, means, tau in zip(overview.corpora, overview.means_SD.T.tolist(), taus.tolist(), strict=True)
+    ]
+    columns = (m.Column("corpus"), *m.columns(scale.score, *overview.systems), m.Column("tau", number_format()))
     caption = f"Mean {metric}{scale.unit} on every corpus, and Kendall's tau with the ranking by the average."
-    yield Table(tuple(columns), rows, slug("study-corpora", overview.part, overview.way), caption, folded=True)
+    yield m.Table(columns, rows, slug("study-corpora", overview.part, overview.split_label), caption, folded=True)
     if not overview.common.all():
         whole = int(np.count_nonzero(overview.common))
-        yield Note(f"Averages are over the {whole:,} corpora on which every system has a score.")
+        yield m.Note(f"Averages are over the {whole:,} corpora on which every system has a score.")
 
 
-def _summary_table(result: StudyResult, overview: _Overview) -> Table:
-    rows: list[tuple[Content, ...]] = []
+def _summary_table(result: StudyResult, overview: _Overview) -> m.Table:
+    rows: list[m.Row] = []
     for system, row, average, firsts in zip(
         overview.systems, overview.means_SD, overview.averages.tolist(), overview.firsts, strict=True
     ):
@@ -220,18 +196,17 @@ def _summary_table(result: StudyResult, overview: _Overview) -> Table:
             rows.append((system, *[None] * 5))
             continue
         low, high = finite[np.argmin(row[finite])], finite[np.argmax(row[finite])]
-        ends = [text("{} ({})", score(float(row[i]), result.scale), overview.corpora[i]) for i in (low, high)]
+        ends = [m.text("{} ({})", m.score(float(row[i]), result.scale), overview.corpora[i]) for i in (low, high)]
         rows.append((system, average, *ends, firsts, len(finite)))
-    form = score_format(result.scale)
-    columns = [Column("system"), Column("average", form), Column("min", form), Column("max", form)]
-    columns += [Column("first on", COUNT), Column("corpora", COUNT)]
-    caption = f"{overview.metric_name}{result.scale.unit} on {overview.part}, over corpora ({overview.way})."
-    return Table(tuple(columns), tuple(rows), slug("study-overview", overview.part, overview.way), caption)
+    columns = [m.Column("system"), *m.columns(result.scale.score, "average", "min", "max")]
+    columns += m.columns(COUNT, "first on", "corpora")
+    caption = f"{overview.metric_name}{result.scale.unit} on {overview.part}, over corpora ({overview.split_label})."
+    return m.Table(columns, rows, slug("study-overview", overview.part, overview.split_label), caption)
 
 
-def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[Block]:
+def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.Block]:
     """The same runs on dev and on test."""
-    figures, rows = [], list[tuple[Content, ...]]()
+    figures, rows = [], list[m.Row]()
     gaps: dict[str, list[float]] = {}
     for corpus in corpora:
         on_dev = {family.metric: family for family in families(result, corpus, DEV)}
@@ -247,38 +222,34 @@ def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[Block]:
                     drawn += _gap_points(family, dev, block)
             if drawn:
                 title = f"{corpus}: {family.metric_name} on dev and on test"
-                figures.append(Figure(Drawing(family.file("dev-and-test"), _gap_plot(result, family, drawn, title))))
+                figures.append(m.Figure(Drawing(family.file("dev-and-test"), _gap_plot(result, family, drawn, title))))
     if not rows:
         return
-    yield Heading("Dev against test", detail=True)
+    yield m.Heading("Dev against test", detail=True)
     means = sorted(((fmean(values), system) for system, values in gaps.items()), reverse=True)[:SYSTEMS]
-    listed = join_text([text("{} {}", name(system), points(gap, result.scale)) for gap, system in means], ", ")
-    yield Paragraph(text("Dev score minus test score, on average: {}.", listed), detail=True)
-    yield Paragraph(f"Each point is a run. {GAP_READING}", detail=True)
+    listed = m.join_text([m.text("{} {}", m.name(system), m.points(gap, result.scale)) for gap, system in means], ", ")
+    yield m.explanation("Dev score minus test score, on average: {}.", listed)
+    yield m.explanation(f"Each point is a run. {GAP_READING}")
     yield from figures
-    form = score_format(result.scale)
-    columns = [Column("corpus"), Column("split"), Column("system"), Column("runs", COUNT), Column("dev", form)]
-    columns += [Column("test", form), Column("dev - test", points_format(result.scale))]
+    columns = [*m.columns(NAME, "corpus", "split", "system"), m.Column("runs", COUNT)]
+    columns += [*m.columns(result.scale.score, "dev", "test"), m.Column("dev - test", result.scale.difference)]
     caption = "Means over splits and seeds."
-    yield Table(tuple(columns), tuple(rows), caption=caption, labels=3, folded=len(rows) > ROWS, detail=True)
+    yield m.Table(columns, rows, caption=caption, labels=3, folded=len(rows) > ROWS, detail=True)
 
 
 GAP_READING = (
     "Below the line, test is lower than dev. A system whose settings or epochs were picked on dev looks better there "
-    "than "
-    "it is, and one part of a corpus may be harder than another."
+    "than it is, and one part of a corpus may be harder than another."
 )
 
 
-def _gap_rows(
-    family: Family, dev: StudyBlock, test: StudyBlock, gaps: dict[str, list[float]]
-) -> Iterator[tuple[Content, ...]]:
+def _gap_rows(family: Family, dev: StudyBlock, test: StudyBlock, gaps: dict[str, list[float]]) -> Iterator[m.Row]:
     for row in test.ranked:
         other = dev.scores(row.system, family.metric)
         if other is not None and not math.isnan(row.mean) and not math.isnan(other.mean):
             gap = other.mean - row.mean
             gaps.setdefault(row.system, []).append(gap)
-            yield family.corpus, test.way, row.system, row.runs, other.mean, row.mean, gap
+            yield family.corpus, test.split_label, row.system, row.runs, other.mean, row.mean, gap
 
 
 def _gap_points(family: Family, dev: StudyBlock, test: StudyBlock) -> Iterator[Gap]:
@@ -291,16 +262,12 @@ def _gap_points(family: Family, dev: StudyBlock, test: StudyBlock) -> Iterator[G
         if other is None:
             continue
         runs = bool(row.by_run and other.by_run)
-        for at, number_ in enumerate(test.numbers):
-            pairs = zip(_split_runs(other, at, runs=runs), _split_runs(row, at, runs=runs), strict=True)
-            for run, (x, y) in enumerate(pairs):
+        for at, split in enumerate(test.numbers):
+            dev_scores, test_scores = ((item.by_run[at] if runs else (item.by_split[at],)) for item in (other, row))
+            for run, (x, y) in enumerate(zip(dev_scores, test_scores, strict=True)):
                 if math.isfinite(x) and math.isfinite(y):
-                    note = f"split {number_}, run {run}" if runs else f"split {number_}"
+                    note = f"split {split}, run {run}" if runs else f"split {split}"
                     yield Gap(row.system, factor * x, factor * y, note)
-
-
-def _split_runs(row: SystemScores, at: int, *, runs: bool) -> tuple[float, ...]:
-    return row.by_run[at] if runs else (row.by_split[at],)
 
 
 def _gap_plot(result: StudyResult, family: Family, drawn: Sequence[Gap], title: str) -> GapPlot:
@@ -308,11 +275,11 @@ def _gap_plot(result: StudyResult, family: Family, drawn: Sequence[Gap], title: 
     return GapPlot(tuple(drawn), title, *axes)
 
 
-def _gap_over_corpora(result: StudyResult, dev: _Overview, test: _Overview) -> Iterator[Block]:
+def _gap_over_corpora(result: StudyResult, dev: _Overview, test: _Overview) -> Iterator[m.Block]:
     """The same over many corpora: a point is the mean of a system on one of them."""
     systems = {system: at for at, system in enumerate(dev.systems)}
     columns = {corpus: at for at, corpus in enumerate(dev.corpora)}
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     drawn: list[Gap] = []
     for system, row in zip(test.systems, test.means_SD, strict=True):
         if system not in systems:
@@ -331,43 +298,41 @@ def _gap_over_corpora(result: StudyResult, dev: _Overview, test: _Overview) -> I
             drawn += [Gap(system, factor * x, factor * y, corpus) for corpus, x, y in pairs]
     if not rows:
         return
-    yield Heading("Dev against test", detail=True)
-    yield Paragraph(f"Each point is the mean of a system on one corpus. {GAP_READING}", detail=True)
+    yield m.Heading("Dev against test", detail=True)
+    yield m.explanation(f"Each point is the mean of a system on one corpus. {GAP_READING}")
     title = f"{test.metric_name} on dev and on test"
     plot = _gap_plot(result, test.families[0], drawn, title)
-    yield Figure(Drawing(slug("study", test.metric_name, "dev-and-test"), plot))
-    points_form = points_format(result.scale)
-    gap_columns = [Column("system"), Column("corpora", COUNT), Column("mean of dev - test", points_form)]
-    gap_columns += [Column("min-max", interval_format(result.scale, signed=True))]
-    yield Table(tuple(gap_columns), tuple(rows), detail=True)
+    yield m.Figure(Drawing(slug("study", test.metric_name, "dev-and-test"), plot))
+    table_columns = (
+        m.Column("system"),
+        m.Column("corpora", COUNT),
+        m.Column("mean of dev - test", result.scale.difference),
+        m.Column("min-max", result.scale.difference_interval),
+    )
+    yield m.Table(table_columns, rows, detail=True)
 
 
-def _learning_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[Block]:
+def _learning_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.Block]:
     """Scores against the words of train, on corpora that were split into several sizes."""
-    figures, rows = [], list[tuple[Content, ...]]()
+    figures, rows = [], list[m.Row]()
     for corpus in corpora:
         for family in families(result, corpus, result.parts[0]):
-            sized = _sized(family)
-            if not sized:
-                continue
-            figures.append(
-                Figure(Drawing(slug("study", corpus, family.metric_name, "learning"), _curves(family, sized)))
-            )
+            if sized := _sized(family):
+                name = slug("study", corpus, family.metric_name, "learning")
+                figures.append(m.Figure(Drawing(name, _curves(family, sized))))
             for words, block in sized:
                 rows += [(corpus, words, row.system, row.mean, over(block)) for row in block.ranked]
     if not figures:
         return
-    yield Heading("Scores by the size of train", detail=True)
-    yield Paragraph(
+    yield m.Heading("Scores by the size of train", detail=True)
+    yield m.explanation(
         "Means over splits and seeds, with bands from the lowest to the highest score. Strategies that differ in the "
-        "size of "
-        "train may differ in their test sets as well, which may explain small steps.",
-        detail=True,
+        "size of train may differ in their test sets as well, which may explain small steps."
     )
     yield from figures
-    columns = [Column("corpus"), Column("words of train", COUNT), Column("system")]
-    columns += [Column("mean", score_format(result.scale)), Column("on")]
-    yield Table(tuple(columns), tuple(rows), folded=True, detail=True)
+    columns = [m.Column("corpus"), m.Column("words of train", COUNT), m.Column("system")]
+    columns += [m.Column("mean", result.scale.score), m.Column("on")]
+    yield m.Table(columns, rows, folded=True, detail=True)
 
 
 def _sized(family: Family) -> list[tuple[float, StudyBlock]]:

@@ -9,41 +9,11 @@ from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, ViolinPlot
-from deadheat.report.model import (
-    CIRCLE,
-    DAGGER,
-    DOUBLE_DAGGER,
-    STAR,
-    Block,
-    Cell,
-    Column,
-    Content,
-    Figure,
-    Heading,
-    Mark,
-    Note,
-    Paragraph,
-    Shown,
-    Table,
-    Text,
-    best_cells,
-    interval,
-    p_value,
-    score,
-    text,
-)
-from deadheat.report.words import correction_words, name_of_test
-from deadheat.results.format import (
-    COUNT,
-    P_VALUE,
-    Scale,
-    interval_format,
-    interval_name,
-    points_format,
-    score_format,
-)
+from deadheat.report import model as m
+from deadheat.report.verdict import MARKS, mark_meanings, outcome_cell
+from deadheat.results.format import COUNT, NAME, P_VALUE, Scale, correction_words, interval_name, name_of_test
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyResult, SystemScores
-from deadheat.results.verdict import State
+from deadheat.results.verdict import opposite
 from deadheat.text import slug
 
 DRAWN = 3  # strategies with figures of their own
@@ -75,73 +45,68 @@ class Family:
 
     def file(self, about: str, block: StudyBlock | None = None) -> str:
         """The name of a figure or table."""
-        way = block.way if block is not None and len(self.blocks) > 1 else ""
-        return slug("study", self.corpus, self.part, self.metric_name, about, way)
+        split = block.split_label if block is not None and len(self.blocks) > 1 else ""
+        return slug("study", self.corpus, self.part, self.metric_name, about, split)
 
 
 def families(result: StudyResult, corpus: str, part: str) -> list[Family]:
     """The systems on one part of one corpus, by the metric that they are compared by."""
-    own = [block for block in result.blocks if (block.corpus, block.part) == (corpus, part)]
     by_metric: dict[str, list[StudyBlock]] = {}
-    for block in own:
-        for one in block.by_metric():
-            by_metric.setdefault(one.metrics[0], []).append(one)
+    for block in result.blocks:
+        if (block.corpus, block.part) == (corpus, part):
+            for systems in block.by_metric():
+                by_metric.setdefault(systems.metrics[0], []).append(systems)
     return [Family(result, corpus, part, metric, tuple(blocks)) for metric, blocks in by_metric.items()]
 
 
 def over(block: StudyBlock) -> str:
     """The splits of a block in words."""
     if block.splits == 1:
-        return "on the standard split" if block.is_standard else f"on one split ({block.way})"
-    return f"over {block.splits:,} splits ({block.way})"
+        return "on the standard split" if block.is_standard else f"on one split ({block.split_label})"
+    return f"over {block.splits:,} splits ({block.split_label})"
 
 
-def family_blocks(family: Family, *, folded: bool = False, detail: bool = False) -> Iterator[Block]:
+def family_blocks(family: Family, *, folded: bool = False, detail: bool = False) -> Iterator[m.Block]:
     """Everything about one corpus, part and metric; strategies stand together."""
-    result = family.result
-    yield Heading(text("{}: {} on {}", family.corpus, family.metric_name, family.part), folded=folded, detail=detail)
+    heading = m.text("{}: {} on {}", family.corpus, family.metric_name, family.part)
+    yield m.Heading(heading, folded=folded, detail=detail)
     yield from _figures(family)
     for block in family.blocks:
         yield _score_table(family, block, detail=detail)
         if block.pairs:
             yield _pair_table(family, block, detail=detail)
         yield from _other_metrics(family, block)
-    if family.part == result.parts[0]:
+    if family.part == family.result.parts[0]:
         drawn = [block for block in family.blocks if block.pairs and 3 <= len(block.ranked) <= MATRIX]
         for block in drawn[:DRAWN]:
-            yield Figure(Drawing(family.file("pairs", block), _matrix(family, block)))
+            yield m.Figure(Drawing(family.file("pairs", block), _matrix(family, block)))
     if any(block.splits > 1 and block.pairs for block in family.blocks):
-        yield Note(
+        yield m.Note(
             "The corrected resampled t-test (Nadeau and Bengio 2003) allows for the sentences that splits have in "
             "common."
         )
     if any(row.interval for block in family.blocks for row in block.ranked):
-        yield Note(
+        yield m.Note(
             "Intervals on a single split are Wilson's, which treat words as independent; with several seeds, that of "
             "their mean."
         )
     if any(block.has_more_seeds and block.pairs for block in family.blocks):
-        yield Note(
+        yield m.Note(
             "Tests on single splits compare the first seed of each system; means and tests over splits use all seeds."
         )
-    for note in result.notes:
-        if note.startswith(f"{family.part} "):
-            yield Note(f"{note[:1].upper()}{note[1:]}.")
 
 
-def _figures(family: Family) -> Iterator[Block]:
+def _figures(family: Family) -> Iterator[m.Block]:
     """The standard split beside random ones, or distributions of runs, or intervals; and how to read them."""
     standard = next((block for block in family.blocks if block.is_standard), None)
     random = next((block for block in family.blocks if block.is_random), None)
     if standard is not None and random is not None:
-        yield Paragraph(
+        yield m.explanation(
             "The figure sets the score on the standard split beside those on random splits (means over seeds), as "
-            "Gorman and "
-            "Bedrick (2019) do. The spread of the dots is how much a score depends on which sentences are in train "
-            "and test.",
-            detail=True,
+            "Gorman and Bedrick (2019) do. The spread of the dots is how much a score depends on which sentences are "
+            "in train and test."
         )
-        yield Figure(Drawing(family.file("splits"), _split_ranges(family, standard, random)))
+        yield m.Figure(Drawing(family.file("splits"), _split_ranges(family, standard, random)))
         return
     for block in family.blocks[:DRAWN]:
         if any(row.runs > 1 for row in block.ranked):
@@ -149,7 +114,7 @@ def _figures(family: Family) -> Iterator[Block]:
             plot: Plot = ViolinPlot(samples, family.title(over(block)), family.axis)
         else:
             plot = _intervals(family, block)
-        yield Figure(Drawing(family.file("scores", block), plot))
+        yield m.Figure(Drawing(family.file("scores", block), plot))
 
 
 def _runs(family: Family, row: SystemScores) -> tuple[float, ...]:
@@ -177,76 +142,54 @@ def _intervals(family: Family, block: StudyBlock) -> Plot:
     rows = []
     for row in block.ranked:
         low, high = row.interval or (row.min, row.max)
-        note = str(text("{} {}", score(row.mean, scale), interval((low, high), scale)))
+        note = str(m.text("{} {}", m.score(row.mean, scale), m.interval((low, high), scale)))
         mean, low, high = (scale.factor * value for value in (row.mean, low, high))
         rows.append(IntervalRow(row.system, mean, low, high, note))
     return IntervalPlot(tuple(rows), family.title(over(block)), family.axis)
 
 
 def _matrix(family: Family, block: StudyBlock) -> Plot:
-    result = family.result
-    factor, points = result.scale.factor, ", in points" if result.scale.is_percent else ""
-    cells = tuple(
-        PairCell(
-            pair.a,
-            pair.b,
-            factor * pair.overall.difference,
-            pair.overall.p_corrected,
-            pair.state(result.alpha) in (State.SHOWN, State.OPPOSITE),
-            f"{_outcome(pair, result.alpha).value}, {p_value(pair.overall.p_corrected)}",
-        )
-        for pair in block.pairs
-    )
+    alpha, scale = family.result.alpha, family.result.scale
+    cells = []
+    for pair in block.pairs:
+        gap, p = scale.factor * pair.overall.difference, pair.overall.p_corrected
+        words = f"{_outcome(pair, alpha).value}, {m.p_value(p)}"
+        cells.append(PairCell(pair.a, pair.b, gap, p, bool(pair.winner(alpha)), words))
     title = family.title(f"differences {over(block)}, row minus column")
     systems = tuple(row.system for row in block.ranked)
-    return PairMatrix(systems, cells, title, f"difference in {family.metric_name}{points}")
+    return PairMatrix(systems, tuple(cells), title, f"difference in {family.metric_name}{scale.in_points}")
 
 
-def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
+def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> m.Table:
     """Means, intervals or ranges, and the means of the other metrics."""
     result, ranked = family.result, block.ranked
-    scale, form = result.scale, score_format(result.scale)
+    scale, form = result.scale, result.scale.score
     single = block.splits == 1 and any(row.interval for row in ranked)
     several = any(row.runs > 1 for row in block.systems)
     others = block.metrics[1:]
-    best = best_cells([row.mean for row in ranked], form, marks=_marks(block, result.alpha))
-    rows: list[tuple[Content, ...]] = []
+    best = m.best_cells([row.mean for row in ranked], form, marks=_marks(block, result.alpha))
+    rows: list[m.Row] = []
     for row, cell in zip(ranked, best, strict=True):
-        spread = row.interval if single else value_range(row, scale)
-        besides = [block.scores(row.system, metric) for metric in others]
-        rows.append(
-            (
-                row.system,
-                cell,
-                spread,
-                *((row.sd, row.runs) if several else ()),
-                *(None if scores is None else scores.mean for scores in besides),
-            )
-        )
-    columns = (
-        Column("system"),
-        Column(family.metric_name, form),
-        Column("95% CI" if single else "min-max", interval_format(scale)),
-        *((Column("SD", form), Column("runs", COUNT)) if several else ()),
-        *(Column(result.metric_name(metric), form) for metric in others),
-    )
+        cells: list[m.Content] = [row.system, cell, row.interval if single else value_range(row, scale)]
+        cells += [row.sd, row.runs] if several else []
+        other_scores = [block.scores(row.system, metric) for metric in others]
+        rows.append([*cells, *(None if scores is None else scores.mean for scores in other_scores)])
+    columns = [m.Column("system"), m.Column(family.metric_name, form)]
+    columns.append(m.Column("95% CI" if single else "min-max", scale.interval))
+    columns += [m.Column("SD", form), m.Column("runs", COUNT)] if several else []
+    columns += m.columns(form, *map(result.metric_name, others))
     means = [*(["splits"] if block.splits > 1 else []), *(["seeds"] if block.has_more_seeds else [])]
     what = f"means over {' and '.join(means)}" if means else "scores"
     caption = f"{family.corpus}, {family.part}, {over(block)}: {what}{scale.unit}."
-    tested = f" ({test_words(result, block)})" if block.pairs else ""
-    marks = (
-        Mark(DAGGER, f"not shown to differ from the best{tested}"),
-        Mark(DOUBLE_DAGGER, f"too few {_units(block)} to show a difference from the best{tested}"),
-        Mark(STAR, f"shown to be better than the system with the best score{tested}"),
-        Mark(CIRCLE, "not tested against the best"),
-    )
+    test = f" ({_test_words(result, block)})" if block.pairs else ""
+    units = "splits" if block.splits > 1 else f"{block.pairs[0].unit}s" if block.pairs else "sentences"
     name = slug("study", block.corpus, block.strategy, block.part, _only_metric(family))
-    return Table(columns, tuple(rows), name, caption, marks, detail=detail)
+    return m.Table(columns, rows, name, caption, mark_meanings(test, units), detail=detail)
 
 
-def value_range(row: SystemScores, scale: Scale) -> Text | None:
+def value_range(row: SystemScores, scale: Scale) -> m.Text | None:
     """The lowest and the highest score of a system."""
-    return text("{} to {}", score(row.min, scale), score(row.max, scale)) if row.runs else None
+    return m.text("{} to {}", m.score(row.min, scale), m.score(row.max, scale)) if row.runs else None
 
 
 def _only_metric(family: Family) -> str:
@@ -254,30 +197,23 @@ def _only_metric(family: Family) -> str:
     return family.metric_name if len(families(family.result, family.corpus, family.part)) > 1 else ""
 
 
-def _units(block: StudyBlock) -> str:
-    return "splits" if block.splits > 1 else f"{block.pairs[0].unit}s" if block.pairs else "sentences"
-
-
 def _marks(block: StudyBlock, alpha: float) -> list[str]:
     """How each system stands to the best one."""
+    if not block.pairs:
+        return [""] * len(block.ranked)
     best = block.ranked[0].system
-    states = {}
+    marks = {best: ""}
     for pair in block.pairs:
-        if best in (pair.a, pair.b):
-            state = pair.state(alpha)
-            if pair.b == best:
-                state = {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}.get(state, state)
-            states[pair.b if pair.a == best else pair.a] = state
-    symbols = {State.NOT_SHOWN: DAGGER, State.TOO_FEW: DOUBLE_DAGGER, State.OPPOSITE: STAR, State.SHOWN: ""}
-    untested = CIRCLE if block.pairs else ""
-    return ["", *(symbols[states[row.system]] if row.system in states else untested for row in block.ranked[1:])]
+        if pair.a == best:
+            marks[pair.b] = MARKS[pair.state(alpha)]
+        elif pair.b == best:
+            marks[pair.a] = MARKS[opposite(pair.state(alpha))]
+    return [marks.get(row.system, m.CIRCLE) for row in block.ranked]
 
 
-def test_words(result: StudyResult, block: StudyBlock) -> str:
+def _test_words(result: StudyResult, block: StudyBlock) -> str:
     """Which test the outcomes of a block are by, and how it was corrected."""
-    test = "corrected resampled t-test over splits"
-    if block.splits == 1:
-        test = _split_test(block)
+    test = "corrected resampled t-test over splits" if block.splits > 1 else _split_test(block)
     corrected = correction_words(result.correction, len(block.pairs), noun="pair")
     return f"{test}, p-values {corrected}, alpha {result.alpha:g}"
 
@@ -287,31 +223,27 @@ def _split_test(block: StudyBlock) -> str:
     return f"{name_of_test(tests)} on {block.pairs[0].unit}s"
 
 
-def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
+def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> m.Table:
     result, several = family.result, block.splits > 1
     scale = result.scale
-    columns = [Column("pair"), Column("difference", points_format(scale))]
-    columns += [Column(interval_name(result.alpha), interval_format(scale, signed=True))] if several else []
-    columns += [Column("p", P_VALUE), Column(f"p ({result.correction})", P_VALUE), Column("outcome")]
-    columns += (
-        [*map(Column, ("ahead", "better", "worse")), Column("min p", P_VALUE), Column("max p", P_VALUE)]
-        if several
-        else []
-    )
-    rows: list[tuple[Content, ...]] = []
+    columns = [m.Column("pair"), m.Column("difference", scale.difference)]
+    columns += [m.Column(interval_name(result.alpha), scale.difference_interval)] if several else []
+    columns += [*m.columns(P_VALUE, "p", f"p ({result.correction})"), m.Column("outcome")]
+    columns += [*m.columns(NAME, "ahead", "better", "worse"), *m.columns(P_VALUE, "min p", "max p")] if several else []
+    rows: list[m.Row] = []
     for pair in block.pairs:
         test = pair.overall
-        row: list[Content] = [text("{} - {}", pair.a, pair.b), test.difference]
+        row: list[m.Content] = [m.text("{} - {}", pair.a, pair.b), test.difference]
         row += [(test.low, test.high)] if several else []
         row += [test.p, test.p_corrected, _outcome(pair, result.alpha)]
         if several:
-            row.append(_of(test.ahead, test.splits))
-            row += [_of(number, pair.splits) for number in (pair.significant, pair.reversed)]
+            row.append(m.text("{} of {}", test.ahead, test.splits))
+            row += [m.text("{} of {}", number, pair.splits) for number in (pair.significant, pair.reversed)]
             row += [min(pair.p), max(pair.p)]
-        rows.append(tuple(row))
+        rows.append(row)
     points = " in points" if scale.is_percent else ""
     caption = f"{family.corpus}, {family.part}: differences in {family.metric_name}{points}, first minus second; "
-    caption += f"{test_words(result, block)}."
+    caption += f"{_test_words(result, block)}."
     if several:
         corrected = correction_words(result.correction, block.splits, noun="split")
         caption += (
@@ -319,38 +251,27 @@ def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> Table:
             f"({_split_test(block)}, p-values {corrected}). Min p, max p: of these tests, before correction."
         )
     name = slug("study-pairs", block.corpus, block.strategy, block.part, _only_metric(family))
-    return Table(tuple(columns), tuple(rows), name, caption, folded=len(rows) > ROWS, detail=detail)
+    return m.Table(columns, rows, name, caption, folded=len(rows) > ROWS, detail=detail)
 
 
-def _of(number: int, total: int) -> Text:
-    return text("{} of {}", Shown(number, COUNT), Shown(total, COUNT))
+def _outcome(pair: PairOverSplits, alpha: float) -> m.Cell:
+    return outcome_cell(pair.winner(alpha), pair.state(alpha))
 
 
-def _outcome(pair: PairOverSplits, alpha: float) -> Cell:
-    """What all splits together say of a pair, in words."""
-    state = pair.state(alpha)
-    if state in (State.SHOWN, State.OPPOSITE):
-        return Cell(text("{} is better", pair.a if state is State.SHOWN else pair.b), tone="good")
-    return Cell(state.value, tone="muted")
-
-
-def _other_metrics(family: Family, block: StudyBlock) -> Iterator[Table]:
+def _other_metrics(family: Family, block: StudyBlock) -> Iterator[m.Table]:
     """The other metrics of the same systems, with their ranges."""
     others: Sequence[str] = block.metrics[1:]
     if not others or all(row.runs <= 1 for row in block.systems):
         return
-    rows: list[tuple[Content, ...]] = []
+    rows: list[m.Row] = []
     for row in block.ranked:
-        cells: list[Content] = [row.system]
+        cells: list[m.Content] = [row.system]
         for scores in (block.scores(row.system, metric) for metric in others):
             cells += [None, None] if scores is None else [scores.mean, value_range(scores, family.result.scale)]
         rows.append(tuple(cells))
     scale = family.result.scale
-    columns = [Column("system")]
+    columns = [m.Column("system")]
     for metric in others:
-        columns += [
-            Column(family.result.metric_name(metric), score_format(scale)),
-            Column("min-max", interval_format(scale)),
-        ]
-    caption = f"Other metrics {over(block)}."
-    yield Table(tuple(columns), tuple(rows), caption=caption, folded=True, detail=True)
+        columns += [m.Column(family.result.metric_name(metric), scale.score), m.Column("min-max", scale.interval)]
+    caption = f"{family.corpus}, {family.part}: other metrics {over(block)}."
+    yield m.Table(columns, rows, caption=caption, folded=True, detail=True)

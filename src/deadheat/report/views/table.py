@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from operator import itemgetter
 
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.charts.distributions import Sample, ViolinPlot
-from deadheat.report.model import (
-    Block,
-    Column,
-    Content,
-    Figure,
-    Heading,
-    Note,
-    Paragraph,
-    Shown,
-    Signature,
-    Table,
-    Text,
-    Verdict,
-    View,
-    count,
-    score,
-    size_of,
-    text,
-)
-from deadheat.results.format import COUNT, score_format
+from deadheat.report import model as m
+from deadheat.results.format import COUNT
 from deadheat.results.score import ScoreTable
 from deadheat.text import pluralize, slug
 
@@ -36,77 +20,56 @@ ROWS = 30  # of a table that is not folded
 CELLS = 10_000  # of the table of every data set
 
 
-def view(result: ScoreTable) -> View:
+def view(result: ScoreTable) -> m.View:
     """Who has the highest mean, and every score."""
-    return (Verdict(_headline(result)), *_blocks(result), Signature(result.signature))
+    return (m.Verdict(_headline(result)), *_blocks(result))
 
 
-def _headline(result: ScoreTable) -> Text:
+def _headline(result: ScoreTable) -> m.Text:
     first = result.systems[0]
     average = result.average(first)
     if len(result.systems) == 1:
-        return text("The mean {} of {} is {}.", result.metric, first.system, score(average, result.scale))
+        return m.text("The mean {} of {} is {}.", result.metric, first.system, m.score(average, result.scale))
     second = result.systems[1]
-    gap = size_of(average - result.average(second), result.scale)
-    where = Text(())
+    value, gap = m.score(average, result.scale), m.size_of(average - result.average(second), result.scale)
+    where = None
     if len(result.datasets) > 1:
-        where = text(
-            ", and is first on {} of {}", Shown(result.firsts()[0], COUNT), count(len(result.datasets), "data set")
-        )
-    return text(
-        "{} has the highest mean {}, {}{}; {} is {} behind.",
-        first.system,
-        result.metric,
-        score(average, result.scale),
-        where,
-        second.system,
-        gap,
-    )
+        where = m.text(", and is first on {} of {}", result.firsts()[0], m.count(len(result.datasets), "data set"))
+    words = "{} has the highest mean {}, {}{}; {} is {} behind."
+    return m.text(words, first.system, result.metric, value, where, second.system, gap)
 
 
-def _blocks(result: ScoreTable) -> Iterator[Block]:
+def _blocks(result: ScoreTable) -> Iterator[m.Block]:
     several = len(result.datasets) > 1
-    yield Heading(text("{} of every system", result.metric), detail=True)
-    yield Paragraph(_size(result), detail=True)
+    yield m.Heading(m.text("{} of every system", result.metric), detail=True)
+    yield m.explanation("{}", _size(result))
     if several:
-        yield Paragraph(
-            "A violin shows the mean scores of a system on the data sets; every data set has the same weight.",
-            detail=True,
+        yield m.explanation(
+            "A violin shows the mean scores of a system on the data sets; every data set has the same weight."
         )
-    yield Figure(Drawing(slug("table", result.metric), _plot(result)))
+    yield m.Figure(Drawing(slug("table", result.metric), _plot(result)))
     if len(result.systems) > DRAWN:
-        yield Note(f"The figure shows the {DRAWN} systems with the highest means; the table has all.")
+        yield m.Note(f"The figure shows the {DRAWN} systems with the highest means; the table has all.")
     yield _summary(result)
     cells = len(result.systems) * len(result.datasets)
     if several and cells <= CELLS:
         yield _every_dataset(result)
     elif several:
-        yield Note(f"The table of every data set would have {cells:,} cells and is left out.")
+        yield m.Note(f"The table of every data set would have {cells:,} cells and is left out.")
     if result.missing:
         over = f"the {len(result.complete):,} data sets that have all" if result.complete else "those there are"
-        yield Note(
+        yield m.Note(
             f"{result.missing:,} of {cells:,} pairs of a system and a data set have no score; means are over {over}."
         )
-    for note in result.notes:
-        yield Note(note)
 
 
-def _size(result: ScoreTable) -> Text:
+def _size(result: ScoreTable) -> m.Text:
     runs = [number for row in result.systems for number in row.runs if number]
-    per_pair = (
-        text("{}", count(runs[0], "run"))
-        if min(runs) == max(runs)
-        else text("{} to {} runs", Shown(min(runs), COUNT), Shown(max(runs), COUNT))
-    )
-    where = text(" on {}", count(len(result.datasets), "data set")) if result.column else Text(())
-    return text(
-        "The table has {} by {}: {}{}, with {} each.",
-        count(sum(runs), "score"),
-        result.metric,
-        count(len(result.systems), "system"),
-        where,
-        per_pair,
-    )
+    least = m.text("{} to ", min(runs)) if min(runs) < max(runs) else None
+    where = m.text(" on {}", m.count(len(result.datasets), "data set")) if result.column else None
+    scores, systems = m.count(sum(runs), "score"), m.count(len(result.systems), "system")
+    words = "The table has {} by {}: {}{}, with {}{} each."
+    return m.text(words, scores, result.metric, systems, where, least, m.count(max(runs), "run"))
 
 
 def _plot(result: ScoreTable) -> Plot:
@@ -115,43 +78,33 @@ def _plot(result: ScoreTable) -> Plot:
     if len(result.datasets) > 1:
         samples = tuple(Sample(row.system, tuple(factor * mean for mean in row.means if mean == mean)) for row in drawn)
         return ViolinPlot(samples, f"{result.metric}: each system over {len(result.datasets):,} data sets", axis)
-    nan = float("nan")
-    rows = tuple(IntervalRow(row.system, factor * result.average(row), nan, nan) for row in drawn)
+    rows = tuple(IntervalRow(row.system, factor * result.average(row), math.nan, math.nan) for row in drawn)
     return IntervalPlot(rows, f"{result.metric} of every system", axis)
 
 
-def _summary(result: ScoreTable) -> Table:
-    several = len(result.datasets) > 1
-    form = score_format(result.scale)
-    columns = [Column("system"), Column("mean", form)]
+def _summary(result: ScoreTable) -> m.Table:
+    several, form, mean = len(result.datasets) > 1, result.scale.score, itemgetter(0)
+    columns = [m.Column("system"), m.Column("mean", form)]
     if several:
-        columns += [Column("min", form), Column("on"), Column("max", form), Column("on")]
-        columns += [Column("first on", COUNT), Column("data sets", COUNT)]
-    rows: list[tuple[Content, ...]] = []
+        columns += [m.Column("min", form), m.Column("on"), m.Column("max", form), m.Column("on")]
+        columns += m.columns(COUNT, "first on", "data sets")
+    columns.append(m.Column("scores", COUNT))
+    rows: list[m.Row] = []
     for row, firsts in zip(result.systems, result.firsts(), strict=True):
-        cells: list[Content] = [row.system, result.average(row)]
-        known = [at for at, mean in enumerate(row.means) if mean == mean]
+        cells: list[m.Content] = [row.system, result.average(row)]
         if several:
-            for choose in (min, max):
-                at = choose(known, key=lambda i: row.means[i]) if known else None
-                cells += [None, None] if at is None else [row.means[at], result.datasets[at]]
-            cells += [firsts, len(known)]
+            scores = [pair for pair in zip(row.means, result.datasets, strict=True) if pair[0] == pair[0]]
+            cells += [*min(scores, key=mean), *max(scores, key=mean)] if scores else [None] * 4
+            cells += [firsts, len(scores)]
         rows.append((*cells, sum(row.runs)))
-    caption = (
-        f"Mean {result.metric}{result.scale.unit} of every system over {pluralize(len(result.datasets), 'data set')}."
-    )
-    return Table(
-        (*columns, Column("scores", COUNT)), tuple(rows), name="means", caption=caption, folded=len(rows) > 2 * ROWS
-    )
+    datasets = pluralize(len(result.datasets), "data set")
+    caption = f"Mean {result.metric}{result.scale.unit} of every system over {datasets}."
+    return m.Table(columns, rows, "means", caption, folded=len(rows) > 2 * ROWS)
 
 
-def _every_dataset(result: ScoreTable) -> Table:
-    form = score_format(result.scale)
-    columns = (Column(result.column or "data set"), *(Column(row.system, form) for row in result.systems))
-    rows: list[tuple[Content, ...]] = [
-        (name, *(row.means[at] for row in result.systems)) for at, name in enumerate(result.datasets)
-    ]
-    caption = text(
-        "Mean {}{} on every data set.", result.metric, Text((result.scale.unit,)) if result.scale.unit else Text(())
-    )
-    return Table(columns, tuple(rows), caption=caption, folded=len(rows) > ROWS, detail=True)
+def _every_dataset(result: ScoreTable) -> m.Table:
+    systems = m.columns(result.scale.score, *(row.system for row in result.systems))
+    columns = (m.Column(result.column or "data set"), *systems)
+    rows = list(zip(result.datasets, *(row.means for row in result.systems), strict=True))
+    caption = m.text(f"Mean {{}}{result.scale.unit} on every data set.", result.metric)
+    return m.Table(columns, rows, caption=caption, folded=len(rows) > ROWS, detail=True)
