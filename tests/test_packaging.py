@@ -52,6 +52,14 @@ def test_every_public_name_loads(name: str) -> None:
     assert name in dir(deadheat)
 
 
+def test_the_report_function_survives_the_import_of_the_package_of_the_same_name() -> None:
+    from deadheat.report import model
+
+    assert model
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        deadheat.report(colour="red")  # type: ignore[call-arg]
+
+
 def test_the_table_of_homes_is_the_list_of_public_names() -> None:
     assert {*deadheat._HOMES, "__version__"} == set(deadheat.__all__)
 

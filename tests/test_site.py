@@ -1,7 +1,6 @@
 """The site is built from docs/: whole, without a broken link, and without anything that is loaded from elsewhere."""
 
 import fcntl
-import importlib
 import os
 import re
 import shutil
@@ -17,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import deadheat
-from deadheat.cli.main import COMMANDS
+from deadheat.cli.main import COMMANDS, command_parser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -180,8 +179,7 @@ def test_the_search_works_on_pages_opened_from_disk(site: Path, browser: "Browse
 
 def help_of(command: str) -> str:
     """What a command prints with --help, a hundred columns wide."""
-    made: str = importlib.import_module(f"deadheat.cli.{command}").parser().format_help()
-    return made.rstrip()
+    return command_parser(command).format_help().rstrip()
 
 
 def with_helps(page: str) -> str:
