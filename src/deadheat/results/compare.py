@@ -54,6 +54,10 @@ class PairwiseTest:
     odds_ratio: float  # items only a has right to items only b has right; NaN where items are not right or wrong
     smallest_p: float = 0.0  # the smallest corrected p-value that so few units could give
 
+    def __str__(self) -> str:
+        tested = f"{self.test} p = {self.p:.4g}, corrected {self.p_corrected:.4g}"
+        return f"{self.a} - {self.b}: {self.difference:+.4f} {self.interval}, {tested}"
+
     def state(self, alpha: float) -> State:
         """What the test says about the claim that the system with the higher score is better."""
         direction = self.direction if self.difference >= 0 else -self.direction
