@@ -1,7 +1,7 @@
 """From results to readers: views turn a result into blocks, renderers turn blocks into what people read.
 
-The package has the name of the function `deadheat.report`, and takes its place once any of its modules is imported. So it
-can be called like that function.
+The package has the name of the function `deadheat.report`, and takes its place once any of its modules is imported. So
+it can be called like that function.
 """
 
 import sys
