@@ -102,7 +102,8 @@ def run_python(block: Block, page: str, folder: Path, namespace: dict[str, objec
 
 def run_doctest(source: str, line: int, page: str, namespace: dict[str, object]) -> None:
     """Compare what each prompt prints with what the page shows."""
-    test = doctest.DocTestParser().get_doctest(source, namespace, page, page, line - 1)
+    name = f"{page}:{line}"  # of this block alone: doctest looks up the source of a failing function by it
+    test = doctest.DocTestParser().get_doctest(source, namespace, name, page, line - 1)
     try:
         doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
     except doctest.DocTestFailure as failure:
@@ -277,6 +278,10 @@ BAD_PAGES = {
     "exception in a function": (
         "Text\n\n```python\ndef f():\n    return int('x')\n\nf()\n```\n",
         "bad.md:5: the block fails\n  expected:\n    no error\n  got:\n    ValueError: invalid literal",
+    ),
+    "exception in a function of an earlier block": (
+        "```python\n>>> x = 1\n>>> def f():\n...     return int('x')\n```\n\n```python\n>>> f()\n```\n",
+        "bad.md:8: f()\n  expected:\n    (nothing)\n  got:\n    ValueError: invalid literal",
     ),
     "syntax": ("```python\nx = 1\nx +\n```\n", "bad.md:3: the block fails"),
     "no command": ("```console\nmake demo\n```\n", "bad.md:2: a console block starts with a command"),

@@ -53,9 +53,8 @@ def test_every_public_name_loads(name: str) -> None:
 
 
 def test_the_report_function_survives_the_import_of_the_package_of_the_same_name() -> None:
-    from deadheat.report import model
+    import deadheat.report.model
 
-    assert model
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         deadheat.report(colour="red")  # type: ignore[call-arg]
 
