@@ -38,7 +38,7 @@ def pair(
 
 def block(systems: list[SystemScores], pairs: list[PairOverSplits], *, splits: int, **more: Any) -> StudyBlock:
     """One corpus, one strategy, one part."""
-    fields = {
+    fields: dict[str, Any] = {
         "corpus": "velani", "split": "random.v1(unit='document')", "seed": 0, "part": "test",
         "numbers": tuple(range(splits)), "metrics": tuple(dict.fromkeys(row.metric for row in systems)),
         "systems": tuple(systems), "pairs": tuple(pairs),

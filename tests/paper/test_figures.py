@@ -17,9 +17,8 @@ from fontTools.ttLib import TTFont
 from deadheat.charts.chart import COLUMN, FULL, WIDE, Chart, Figure, Layout
 from deadheat.charts.drawing import circle, text
 from deadheat.errors import InputError, NameUnknown
-from deadheat.paper import fonts
-from deadheat.paper.figures import figure_files, write_figures
-from deadheat.paper.fonts import typeset
+from deadheat.paper import figures
+from deadheat.paper.figures import embed_fonts, figure_files, installed_faces, write_figures
 from tests.charts.svg_reading import FunctionPlot
 
 LATIN = "".join(map(chr, range(33, 127)))
@@ -55,7 +54,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     make_font(folder / "LiberationSans-Regular.ttf", "Liberation Sans", LATIN)
     make_font(folder / "LiberationSans-Bold.ttf", "Liberation Sans", LATIN)
     make_font(folder / "DejaVuSans.ttf", "DejaVu Sans", LATIN + "שלום")
-    monkeypatch.setattr(fonts, "FOLDERS", (str(tmp_path / "fonts"), str(tmp_path / "nowhere")))
+    monkeypatch.setattr(figures, "FOLDERS", (str(tmp_path / "fonts"), str(tmp_path / "nowhere")))
     return folder
 
 
@@ -135,12 +134,12 @@ def test_svg_brings_along_the_characters_that_it_uses_and_no_others(machine: Pat
 
 def test_bold_text_brings_the_bold_font(machine: Path) -> None:
     marks = text(1, 1, "xy") + text(1, 2, "zw", kind="soft strong") + text(1, 3, "v", kind="t3")
-    found = embedded(typeset(marks).rules)
+    found = embedded(embed_fonts(marks).rules)
     assert [(weight, characters_of(font)) for _, weight, font in found] == [("normal", set("xy")), ("bold", set("zwv"))]
 
 
 def test_a_text_with_other_letters_is_set_in_a_font_that_has_them_all(machine: Path) -> None:
-    found = typeset(text(1, 1, "tagger") + text(1, 2, "שלום tagger"))
+    found = embed_fonts(text(1, 1, "tagger") + text(1, 2, "שלום tagger"))
     assert {family: characters_of(font) for family, _, font in embedded(found.rules)} == {
         "Liberation Sans": set("tagger"),
         "DejaVu Sans": set("שלוםtagger"),
@@ -153,8 +152,8 @@ def test_a_text_with_other_letters_is_set_in_a_font_that_has_them_all(machine: P
 
 def test_a_font_for_another_script_is_found_by_its_file(machine: Path) -> None:
     make_font(machine / "NotoSansSC-Regular.otf", "Noto Sans SC", "汉字")
-    fonts._faces.cache_clear()
-    found = typeset(text(1, 1, "汉字"))
+    installed_faces.cache_clear()
+    found = embed_fonts(text(1, 1, "汉字"))
     assert [family for family, _, _ in embedded(found.rules)] == ["Noto Sans SC"]
     assert "font-family:'Noto Sans SC'" in found.marks
 
@@ -170,7 +169,7 @@ def test_characters_that_no_font_has_are_listed(machine: Path) -> None:
 def test_without_fonts_the_list_of_families_stays_and_a_note_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fonts, "FOLDERS", (str(tmp_path / "none"),))
+    monkeypatch.setattr(figures, "FOLDERS", (str(tmp_path / "none"),))
     svg = figure_files([figure()], formats=["svg"])["dots.svg"].decode()
     assert "@font-face" not in svg
     assert "font-family:'Liberation Sans', Arial" in svg
@@ -183,17 +182,17 @@ def test_a_font_that_may_not_be_embedded_is_not(machine: Path) -> None:
         (machine / name).unlink()
     make_font(machine / "LiberationSans-Regular.ttf", "Liberation Sans", LATIN, embedding=0x0002)
     make_font(machine / "Arial.ttf", "Arial", LATIN, embedding=0x0008)
-    fonts._faces.cache_clear()
-    assert [face.family for face in fonts.installed_faces()] == ["Arial", "DejaVu Sans"]
+    installed_faces.cache_clear()
+    assert [face.family for face in installed_faces(figures.FOLDERS)] == ["Arial", "DejaVu Sans"]
     # What stands in for the first font goes by its name, so that it is used wherever the drawing is read.
-    ((family, _, _),) = embedded(typeset(text(1, 1, "a")).rules)
+    ((family, _, _),) = embedded(embed_fonts(text(1, 1, "a")).rules)
     assert family == "Liberation Sans"
 
 
 def test_a_file_that_is_no_font_is_passed_over(machine: Path) -> None:
     (machine / "LiberationSans-Regular.ttf").write_bytes(b"not a font")
-    fonts._faces.cache_clear()
-    assert [face.family for face in fonts.installed_faces()] == ["DejaVu Sans"]
+    installed_faces.cache_clear()
+    assert [face.family for face in installed_faces(figures.FOLDERS)] == ["DejaVu Sans"]
 
 
 def test_the_same_figure_gives_the_same_bytes() -> None:

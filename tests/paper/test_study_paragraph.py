@@ -10,7 +10,7 @@ from deadheat.results.study import FailedCell, StudyResult
 from tests.paper.cases import NAN, block, pair, scores, sentences, study, systems, twenty_splits
 from tests.report.test_view_search import dataset, one_setup, search, setting_scores, two_setups
 
-SINGLE = {"splits": 1, "split": "standard.v1"}
+SINGLE: dict[str, Any] = {"splits": 1, "split": "standard.v1"}
 
 
 def failed(system: str, status: str) -> FailedCell:

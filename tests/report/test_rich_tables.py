@@ -200,7 +200,7 @@ def test_a_shortened_text_keeps_both_ends_and_fits(text: str, width: int) -> Non
 
 @given(st.lists(st.tuples(names, st.lists(names | figures, min_size=2, max_size=2)), min_size=1), st.integers(10, 120))
 def test_columns_fit_exactly_where_they_can(given_columns: list[tuple[str, list[str]]], room: int) -> None:
-    columns = [Column(head, tuple(cells), is_name=i == 0) for i, (head, cells) in enumerate(given_columns)]
+    columns = [Column(head, tuple(cells), textual=i == 0) for i, (head, cells) in enumerate(given_columns)]
     gaps = GAP * (len(columns) - 1)
     widths = fitted(columns, room)
     assert bool(widths) == (sum(column.narrowest for column in columns) + gaps <= room)

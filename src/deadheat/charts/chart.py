@@ -63,11 +63,12 @@ class Chart:
             f'role="img" aria-label="{label}">{self.marks}</svg>'
         )
 
-    def svg(self, *, font: float, fonts: str = "") -> str:
+    def svg(self, *, font: float, fonts: str = "", scale: float = 1.0, unit: str = "") -> str:
         """A standalone SVG file with colours for print; `fonts` are CSS rules that embed the font."""
-        size = f'width="{self.width:g}" height="{self.height:g}" viewBox="0 0 {self.width:g} {self.height:g}"'
+        size = f'width="{self.width * scale:.6g}{unit}" height="{self.height * scale:.6g}{unit}"'
+        box = f'viewBox="0 0 {self.width:g} {self.height:g}"'
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} class="chart">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} class="chart">'
             f"<title>{escape(xml_text(self.title))}</title><desc>{escape(xml_text(self.description))}</desc>"
             f"<style>{fonts}{style(PRINT, font)}</style>"
             f'<rect class="paper" width="100%" height="100%"/>{self.marks}</svg>\n'

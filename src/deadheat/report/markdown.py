@@ -6,20 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import (
-    Block,
-    Cell,
-    Figure,
-    Heading,
-    Note,
-    Paragraph,
-    Signature,
-    Table,
-    Verdict,
-    Words,
-    brief,
-    cell_text,
-)
+from deadheat.report import model
+from deadheat.report.model import Block, Cell, Table, brief, cell_text
 from deadheat.screen import visible
 
 if TYPE_CHECKING:
@@ -59,22 +47,22 @@ def escape(text: str) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case Heading():
+        case model.Heading():
             return f"{'#' * (block.level + 1)} {escape(str(block.text))}"
-        case Paragraph():
+        case model.Paragraph():
             return escape(str(block.text))
-        case Note():
+        case model.Note():
             return f"Note: {escape(str(block.text))}"
         case Table():
             return _table(block)
-        case Figure():
+        case model.Figure():
             return _table(block.alternative) if block.alternative is not None else ""
-        case Verdict():
+        case model.Verdict():
             claims = [_table(block.claims)] if block.claims is not None else []
             return "\n\n".join(
                 [f"**{escape(str(block.headline))}**", *claims, *(escape(str(each)) for each in block.remarks)]
             )
-        case Signature():
+        case model.Signature():
             fence = "`" * (1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
             return f"{fence} {visible(block.text)} {fence}" if "`" in block.text else f"`{visible(block.text)}`"
 
@@ -83,7 +71,7 @@ def _table(table: Table) -> str:
     sides = [":---" if i < table.labels or column.format.is_text else "---:" for i, column in enumerate(table.columns)]
     lines = [_row(escape(column.heading) for column in table.columns), _row(sides)]
     lines += [_row(map(_cell, row)) for row in table.cells()]
-    explained: Words = table.explained()
+    explained = table.explained()
     return "\n".join([*([escape(str(explained)), ""] if explained else []), *lines])
 
 

@@ -65,21 +65,22 @@ def rich_table(
     a       89.19
     longer   7.00
     """
-    given = [
-        Column(name, tuple(row[i] for row in rows), is_name=i < labels, textual=textual[i])
-        for i, name in enumerate(header)
+    columns = [
+        Column(heading, tuple(row[i] for row in rows), textual=i < labels or textual[i])
+        for i, heading in enumerate(header)
     ]
-    if widths := fitted(given, screen.columns):
-        return _panel(given, widths, screen)
-    alike = labels == len(header)  # columns of text, none of which says what the row is
+    if widths := fitted(columns, screen.columns):
+        return _panel(columns, widths, screen)
     keys = labels if labels <= MOST_KEYS else 1
-    if not alike and (panels := folded(given, keys, screen.columns)):
-        found = [fitted(panel, screen.columns) for panel in panels]
-        same = [min(widths[at] for widths in found) for at in range(keys)]
-        return "\n\n".join(
-            _panel(panel, [*same, *widths[keys:]], screen) for panel, widths in zip(panels, found, strict=True)
-        )
-    return "\n\n".join(_record(header, row, screen) for row in rows)
+    # Where all columns are labels, none of them says what the row is.
+    panels = folded(columns, keys, screen.columns) if labels < len(header) else []
+    if not panels:
+        return "\n\n".join(_record(header, row, screen) for row in rows)
+    fits = [fitted(panel, screen.columns) for panel in panels]
+    same = [min(widths[i] for widths in fits) for i in range(keys)]
+    return "\n\n".join(
+        _panel(panel, [*same, *widths[keys:]], screen) for panel, widths in zip(panels, fits, strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,7 @@ class Column:
 
     heading: str
     cells: tuple[str, ...]
-    is_name: bool = False
-    textual: bool = False
+    textual: bool = False  # words, at the left side; else figures, at the right
 
     @cached_property
     def widest(self) -> int:
@@ -108,17 +108,12 @@ class Column:
         return max(_least(self.heading), max(cells, default=0))
 
     @cached_property
-    def to_left(self) -> bool:
-        """Whether its cells stand to the left: names and words do."""
-        return self.is_name or self.textual
-
-    @cached_property
     def _content(self) -> int:
         return max(map(cell_len, self.cells), default=0)
 
     def is_figure(self, cell: str) -> bool:
         """Whether a cell is a number or an interval, which must stay on one line."""
-        return not self.to_left and len(cell) <= LONGEST_FIGURE
+        return not self.textual and len(cell) <= LONGEST_FIGURE
 
     def lines(self, width: int) -> list[list[str]]:
         """Each cell as the lines it takes; cells that differ are never shortened to the same."""
@@ -157,7 +152,7 @@ def _groups(columns: Sequence[Column], room: int, most: int) -> list[list[Column
     groups: list[list[Column]] = [[]]
     for belonging in _belonging(columns):
         wider = [*groups[-1], *belonging]
-        taken = sum(min(each.narrower, room) + GAP for each in wider) - GAP
+        taken = sum(min(column.narrower, room) + GAP for column in wider) - GAP
         if groups[-1] and (len(wider) > most or taken > room):
             groups.append([])
         groups[-1] += belonging
@@ -165,15 +160,15 @@ def _groups(columns: Sequence[Column], room: int, most: int) -> list[list[Column
 
 
 def _belonging(columns: Sequence[Column]) -> list[list[Column]]:
-    """Columns that must not be parted: one whose heading is there twice says something of the column before it."""
+    """Columns that must stay together: one whose heading occurs twice says something about the column before it."""
     headings = Counter(column.heading for column in columns)
-    found: list[list[Column]] = []
+    groups: list[list[Column]] = []
     for column in columns:
-        if found and headings[column.heading] > 1 and column.heading != found[-1][-1].heading:
-            found[-1].append(column)
+        if groups and headings[column.heading] > 1 and column.heading != groups[-1][-1].heading:
+            groups[-1].append(column)
         else:
-            found.append([column])
-    return found
+            groups.append([column])
+    return groups
 
 
 def wrapped(text: str, width: int, *, shorten: bool = True) -> list[str]:
@@ -249,13 +244,12 @@ def _panel(columns: Sequence[Column], widths: Sequence[int], screen: Screen) -> 
     shown = []
     if any(column.heading for column in columns):
         shown += _row(columns, widths, headings, ["strong"] * len(columns), screen)
-    if any(column.heading for column in columns):
         rule = "─" if screen.can_show("─") else "-"
         shown.append(_styled(rule * (sum(widths) + GAP * (len(widths) - 1)), "rule", screen))
-    lines = [column.lines(width) for column, width in zip(columns, widths, strict=True)]
-    for at, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
-        tones = [getattr(cell, "tone", "") for cell in cells]
-        shown += _row(columns, widths, [each[at] for each in lines], tones, screen)
+    wrapped_columns = [column.lines(width) for column, width in zip(columns, widths, strict=True)]
+    cells = zip(*(column.cells for column in columns), strict=True)
+    for row, lines in zip(cells, zip(*wrapped_columns, strict=True), strict=True):
+        shown += _row(columns, widths, lines, [getattr(cell, "tone", "") for cell in row], screen)
     return "\n".join(shown)
 
 
@@ -269,7 +263,7 @@ def _row(
         for column, width, lines, tone in zip(columns, widths, cells, tones, strict=True):
             text = lines[at] if at < len(lines) else ""
             rest = max(0, width - cell_len(text))
-            gap, after = (gap, rest) if column.to_left else (gap + rest, 0)
+            gap, after = (gap, rest) if column.textual else (gap + rest, 0)
             if text:
                 line += " " * gap + _styled(text, tone, screen)
                 gap = 0
@@ -280,13 +274,12 @@ def _row(
 
 def _record(header: Sequence[str], row: Sequence[str], screen: Screen) -> str:
     """A row as a list of its cells, each after its heading."""
-    sides = Column("", tuple(header), is_name=True), Column("", tuple(row), textual=True)
+    sides = Column("", tuple(header), textual=True), Column("", tuple(row), textual=True)
     third = screen.columns // 3
     widths = fitted(sides, screen.columns) or [third, screen.columns - third - GAP]
-    to_left = [Column("", (), is_name=True)] * 2
     shown = []
     for name, lines, cell in zip(sides[0].lines(widths[0]), sides[1].lines(widths[1]), row, strict=True):
-        shown += _row(to_left, widths, [name, lines], ["strong", getattr(cell, "tone", "")], screen)
+        shown += _row(sides, widths, [name, lines], ["strong", getattr(cell, "tone", "")], screen)
     return "\n".join(shown)
 
 

@@ -7,19 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from deadheat.report.model import (
-    Block,
-    Cell,
-    Figure,
-    Heading,
-    Note,
-    Paragraph,
-    Signature,
-    Table,
-    Verdict,
-    brief,
-    cell_text,
-)
+from deadheat.report import model
+from deadheat.report.model import Block, Cell, Table, brief, cell_text
 from deadheat.screen import Screen, encodable, encoding, is_drawn_on, visible
 
 if TYPE_CHECKING:
@@ -67,21 +56,21 @@ def render(blocks: Iterable[Block], *, screen: Screen | None = None) -> str:
 
 def _block(block: Block, screen: Screen | None) -> str:
     match block:
-        case Heading():
+        case model.Heading():
             return _emphasis(str(block.text), screen)
-        case Paragraph():
+        case model.Paragraph():
             return _prose(str(block.text), screen)
-        case Note():
+        case model.Note():
             return _prose(f"note: {block.text}", screen)
         case Table():
             return _table(block, screen)
-        case Figure():
+        case model.Figure():
             return _table(block.alternative, screen) if block.alternative is not None else ""
-        case Verdict():
+        case model.Verdict():
             claims = [_table(block.claims, screen)] if block.claims is not None else []
             remarks = [_prose(str(remark), screen) for remark in block.remarks]
             return "\n\n".join([_emphasis(_prose(str(block.headline), screen), screen), *claims, *remarks])
-        case Signature():
+        case model.Signature():
             return _quotable(block.text, screen)
 
 
