@@ -141,13 +141,7 @@ def datum(value: float | None) -> Datum:
 
 
 def escape_formula(cell: Datum) -> Datum:
-    """Prefix text that a spreadsheet would take for a formula with an apostrophe.
-
-    Examples
-    --------
-    >>> escape_formula("=HYPERLINK(1)"), escape_formula("-0.5"), escape_formula(-0.5), escape_formula("-")
-    ("'=HYPERLINK(1)", '-0.5', -0.5, '-')
-    """
+    """Prefix text that a spreadsheet would take for a formula with an apostrophe."""
     if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
         return "'" + cell
     return cell

@@ -59,15 +59,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CurvePlot:
-    """A line for each curve, named at its end, and a dashed line at the target.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> curves = (Curve("random", (50, 500, 5000), (0.4, 0.7, 0.95)), Curve("in order", (50, 5000), (0.2, 0.9)))
-    >>> print(CurvePlot(curves, "Tau", "sentences", "tau", log_x=True, target=0.9).draw(WIDE).description[:72])
-    tau over sentences (logarithmic) for 2 series, with a target of 0.9. ran
-    """
+    """A line for each curve, named at its end, and a dashed line at the target."""
 
     curves: tuple[Curve, ...]
     title: str

@@ -1,9 +1,9 @@
 """SVG elements, the width of text, and the themes that colour elements by their classes.
 
 `kind` is the CSS class of an element, and `tooltip` the text that pointing at it shows. A theme says what classes look
-like, for pages and for print. The colours of series can be distinguished with any of the common colour deficiencies (a test
-simulates them), and each series also has a dash and a shape, so that no colour is needed. Every colour of a series is
-strong enough against its background to write in.
+like, for pages and for print. The colours of series can be distinguished with any of the common colour deficiencies (a
+test simulates them), and each series also has a dash and a shape, so that no colour is needed. Every colour of a series
+is strong enough against its background to write in.
 """
 
 from __future__ import annotations
@@ -80,13 +80,7 @@ def xml_text(text: str) -> str:
 
 
 def text_width(text: str, font: float, *, bold: bool = False) -> float:
-    """Approximate width of a text; East Asian wide characters count as squares, combining marks as nothing.
-
-    Examples
-    --------
-    >>> text_width("accuracy", 10.0), text_width("汉字", 10.0)
-    (40.01, 20.0)
-    """
+    """Approximate width of a text; East Asian wide characters count as squares, combining marks as nothing."""
     return sum(map(_character_width, text)) * font / 1000 * (BOLD if bold else 1)
 
 
@@ -104,13 +98,7 @@ def _character_width(character: str) -> int:
 
 
 def shorten(text: str, width: float, font: float) -> str:
-    """Cut a text in the middle so that it fits into a width; names often differ at their ends.
-
-    Examples
-    --------
-    >>> shorten("perceptron", 60, 10.0), shorten("a-very-long-name-of-system-1", 60, 10.0)
-    ('perceptron', 'a-ver…tem-1')
-    """
+    """Cut a text in the middle so that it fits into a width; names often differ at their ends."""
     if text_width(text, font) <= width:
         return text
     length = len(text) - 1
@@ -206,9 +194,9 @@ _SHAPES = {
 def shape(series: int, x: float, y: float, r: float, tooltip: str = "") -> str:
     """The mark of a series: dot, square, diamond, triangle up, triangle down, plus, cross or ring."""
     index = series % 8
-    kind, outline = f"f{index}", _SHAPES.get(index)
-    if outline is not None:
-        return polygon(kind, [x + r * a for a, _ in outline], [y + r * b for _, b in outline], tooltip)
+    kind = f"f{index}"
+    if index in _SHAPES:
+        return _outline(kind, _SHAPES[index], x, y, r, tooltip)
     if index == 0:
         return circle(kind, x, y, r, tooltip)
     rings = "".join(
@@ -219,15 +207,23 @@ def shape(series: int, x: float, y: float, r: float, tooltip: str = "") -> str:
     return path(kind, rings, tooltip)
 
 
+def cross(kind: str, x: float, y: float, r: float, tooltip: str = "") -> str:
+    """A diagonal cross."""
+    return _outline(kind, _SHAPES[6], x, y, r, tooltip)
+
+
 def triangle(kind: str, x: float, y: float, r: float, *, up: bool) -> str:
     """A small triangle that points up or down."""
-    tip = -r if up else r
-    return polygon(kind, [x - r, x + r, x], [y - 0.8 * tip, y - 0.8 * tip, y + 0.8 * tip])
+    return _outline(kind, ((-1, 0.8), (1, 0.8), (0, -0.8)) if up else ((-1, -0.8), (1, -0.8), (0, 0.8)), x, y, r)
 
 
 def diamond(kind: str, x: float, y: float, r: float, tooltip: str = "") -> str:
     """A square on its corner."""
-    return polygon(kind, [x, x + r, x, x - r], [y - r, y, y + r, y], tooltip)
+    return _outline(kind, ((0, -1), (1, 0), (0, 1), (-1, 0)), x, y, r, tooltip)
+
+
+def _outline(kind: str, points: Sequence[tuple[float, float]], x: float, y: float, r: float, tooltip: str = "") -> str:
+    return polygon(kind, [x + r * a for a, _ in points], [y + r * b for _, b in points], tooltip)
 
 
 def _element(name: str, kind: str, attributes: str, tooltip: str) -> str:

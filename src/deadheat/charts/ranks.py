@@ -48,15 +48,7 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True)
 class RankBoxes:
-    """A box for each system over an axis of ranks, rank 1 to the left.
-
-    Examples
-    --------
-    >>> from deadheat.charts.chart import WIDE
-    >>> rows = (RankRow("a", 1, 1, 1, 1, 2, 1.1, 1, 2), RankRow("b", 1, 2, 2, 2, 2, 1.9))
-    >>> print(RankBoxes(rows, title="Ranks").draw(WIDE).description)
-    2 systems. Ranks of a: 1 to 2, median 1; b: 1 to 2, median 2.
-    """
+    """A box for each system over an axis of ranks, rank 1 to the left."""
 
     rows: tuple[RankRow, ...]
     title: str

@@ -119,13 +119,7 @@ def _decimals(value: float) -> int:
 
 
 def fixed(value: float, decimals: int, *, sign: bool = False) -> str:
-    """A number with fixed decimals and a real minus sign; a dash where it is missing.
-
-    Examples
-    --------
-    >>> fixed(-1234.5, 2), fixed(0.004, 1, sign=True), fixed(0.26, 1, sign=True), fixed(float("nan"), 2)
-    ('−1,234.50', '0.0', '+0.3', '–')
-    """
+    """A number with fixed decimals and a real minus sign; a dash where it is missing."""
     if not math.isfinite(value):
         return "–"
     value = round(value, decimals) + 0.0
@@ -133,13 +127,7 @@ def fixed(value: float, decimals: int, *, sign: bool = False) -> str:
 
 
 def brief(value: float, digits: int = 6) -> str:
-    """A number with the digits it has, at most `digits`.
-
-    Examples
-    --------
-    >>> brief(5000), brief(0.9), brief(-1234567.8), brief(1 / 3, 4), brief(2e-9)
-    ('5,000', '0.9', '−1,234,568', '0.3333', '2e−09')
-    """
+    """A number with the digits it has, at most `digits`."""
     if not math.isfinite(value):
         return "–"
     whole = abs(value) < 1e15 and (abs(value) >= 1e5 or value == round(value))
@@ -148,13 +136,7 @@ def brief(value: float, digits: int = 6) -> str:
 
 
 def decimals_for(low: float, high: float) -> int:
-    """Decimals for values within a range: two for percent, more where the range is narrow.
-
-    Examples
-    --------
-    >>> decimals_for(82.6, 84.7), decimals_for(0.2, 1), decimals_for(0.81, 0.86), decimals_for(100, 5000)
-    (2, 2, 4, 0)
-    """
+    """Decimals for values within a range: two for percent, more where the range is narrow."""
     size = math.floor(math.log10(max(high - low, 1e-9)))
     if size < -1:
         return min(2 - size, 8)

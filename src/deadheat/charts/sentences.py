@@ -11,6 +11,7 @@ from deadheat.charts.drawing import (
     BOLD,
     ELLIPSIS,
     SMALL,
+    cross,
     label,
     line,
     number,
@@ -34,7 +35,6 @@ ROOT = -1
 LEVEL = 1.55  # height of a level of arcs
 STEP = 0.55  # between arcs that end on the same word
 WIDEST_WORD = 14  # in a tree
-CROSS = ((0, -0.5), (0.6, -1.1), (1.1, -0.6), (0.5, 0), (1.1, 0.6), (0.6, 1.1))  # half of its outline
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +129,8 @@ class _Column:
     position: int
     left: float
     width: float
-    mirrored: bool  # words run from right to left
-
-    @property
-    def anchor(self) -> str:
-        return "end" if self.mirrored else "start"
-
-    @property
-    def x(self) -> float:
-        """Where text starts."""
-        return self.left + self.width if self.mirrored else self.left
+    x: float  # where text starts: at the right end where words run from right to left
+    anchor: str
 
 
 def _window(sentence: LabelledSentence) -> tuple[list[int], str]:
@@ -159,25 +151,24 @@ def _window(sentence: LabelledSentence) -> tuple[list[int], str]:
 def _wrap(sentence: LabelledSentence, positions: Sequence[int], left: float, layout: Layout) -> list[list[_Column]]:
     """Columns one after the other, on as many lines as necessary."""
     font, right, gap = layout.font, layout.width - 0.3 * layout.font, 0.9 * layout.font
-    mirrored = sentence.right_to_left
     lines, x = [list[_Column]()], left
     widest = min(WIDEST_COLUMN * font, 0.45 * (right - left))
     for i, position in enumerate(positions):
-        width = min(_column_width(sentence, position, font), widest)
+        width = font
+        if position >= 0:
+            tags = (text_width(row.labels[position], SMALL * font, bold=True) for row in sentence.rows)
+            width = min(max(1.04 * text_width(sentence.words[position], font), *tags, font) + 1, widest)
         before_ellipsis = i + 1 < len(positions) and positions[i + 1] < 0  # an ellipsis does not begin a line
         if lines[-1] and x + width + (gap + font if before_ellipsis else 0) > right and position >= 0:
             lines.append([])
             x = left
-        lines[-1].append(_Column(position, left + right - x - width if mirrored else x, width, mirrored))
+        if sentence.right_to_left:
+            column = _Column(position, left + right - x - width, width, left + right - x, "end")
+        else:
+            column = _Column(position, x, width, x, "start")
+        lines[-1].append(column)
         x += width + gap
     return lines
-
-
-def _column_width(sentence: LabelledSentence, position: int, font: float) -> float:
-    if position < 0:
-        return font
-    tags = max(text_width(row.labels[position], SMALL * font, bold=True) for row in sentence.rows)
-    return max(1.04 * text_width(sentence.words[position], font), tags, font) + 1
 
 
 def _base_line(row: int, y: float, font: float) -> float:
@@ -202,7 +193,7 @@ def _tag_column(sentence: LabelledSentence, column: _Column, y: float, font: flo
         drawn += text(column.x, level, short, kind=kind, anchor=column.anchor, tooltip=tooltip)
         if tag != gold:
             width = min(text_width(short, SMALL * font, bold=True), column.width)
-            left = column.x - (width if column.mirrored else 0)
+            left = column.x - (width if column.anchor == "end" else 0)
             drawn += rect("loss", left, level + 0.16 * font, width, 0.12 * font)
     return drawn
 
@@ -251,6 +242,11 @@ class _Arc:
             return self.dependent, self.dependent
         return min(self.dependent, self.head), max(self.dependent, self.head)
 
+    def describe(self, sentence: LabelledSentence) -> str:
+        head = "the root" if self.head == ROOT else f"{sentence.words[self.head]} ({self.head + 1})"
+        relation = f", {self.relation}" if self.relation else ""
+        return f"{sentence.words[self.dependent]} ({self.dependent + 1}) from {head}{relation}"
+
 
 def _arcs(row: SystemLabels) -> list[_Arc]:
     """One arc per word, from labels HEAD:relation or HEAD; head 0 is the root."""
@@ -282,16 +278,6 @@ def _levels(arcs: Sequence[_Arc]) -> list[int]:
         )
         levels[i] = 1 + max(below, default=0)
     return levels
-
-
-def _centres(widths: Sequence[float], distances: Sequence[tuple[int, int, float]], gap: float) -> list[float]:
-    """Centres of words of some widths, with at least the given distances (from, to, distance)."""
-    centres: list[float] = []
-    for i, width in enumerate(widths):
-        least = centres[-1] + (widths[i - 1] + width) / 2 + gap if centres else width / 2
-        wanted = (centres[left] + distance for left, right, distance in distances if right == i and left < i)
-        centres.append(max([least, *wanted]))
-    return centres
 
 
 def _ports(arcs: Sequence[_Arc]) -> list[tuple[float, float]]:
@@ -345,10 +331,12 @@ def _place_words(sentence: LabelledSentence, trees: Sequence[Sequence[_Arc]], la
         for word in range(len(widths)):
             count = sum(word in (arc.dependent, arc.head) for arc in arcs)
             widths[word] = max(widths[word], count * STEP * font)
-    margin = 0.4 * font
-    centres = tuple(margin + centre for centre in _centres(widths, distances, gap=0.8 * font))
-    width = max(layout.width, centres[-1] + widths[-1] / 2 + margin)
-    return _Words(sentence, shortened, centres, width, font)
+    centres = [0.4 * font + widths[0] / 2]
+    for i in range(1, len(widths)):
+        beside = centres[-1] + (widths[i - 1] + widths[i]) / 2 + 0.8 * font
+        centres.append(max([beside, *(centres[left] + distance for left, right, distance in distances if right == i)]))
+    width = max(layout.width, centres[-1] + widths[-1] / 2 + 0.4 * font)
+    return _Words(sentence, shortened, tuple(centres), width, font)
 
 
 def _tree(
@@ -365,13 +353,19 @@ def _tree(
         start += text_width(short, font, bold=True) + 0.9 * font
         mistakes = f"{sum(wrong)} of {pluralize(len(wrong), 'word')} wrong"
         drawn.append(text(start, y + 1.2 * font, mistakes, kind="soft small"))
-    order = sorted(range(len(arcs)), key=lambda i: wrong_head[i])  # strong lines over faint ones
-    tooltips = [_arc_tooltip(name, arc, right, words.sentence) for arc, right in zip(arcs, gold, strict=True)]
-    tops = [base - LEVEL * font * level for level in levels]
-    for i in order:
+    lines, relations = [], []
+    for i in sorted(range(len(arcs)), key=lambda i: wrong_head[i]):  # strong lines over faint ones
+        arc, top = arcs[i], base - LEVEL * font * levels[i]
+        tooltip = f"{name}: {arc.describe(words.sentence)}"
+        tooltip += f"; gold: {gold[i].describe(words.sentence)}" if wrong[i] else ""
         kind = "rule" if wrong_head[i] else "elbow" if is_gold else "faint"
-        drawn.append(_arc_line(arcs[i], ports[i], base, tops[i], words, kind, tooltips[i]))
-    drawn += [_relation(arcs[i], ports[i], tops[i], words, tooltips[i], wrong=wrong[i], is_gold=is_gold) for i in order]
+        end = words.x(arc.dependent, ports[i][0])
+        start = end if arc.head == ROOT else words.x(arc.head, ports[i][1])
+        lines.append(_arc_line(start, end, base, top, font, kind, tooltip))
+        kind = "loss strong small" if wrong[i] else "small" if is_gold else "soft small"
+        if wrong[i] or arc.relation:
+            relations.append(_relation(arc.relation, (start + end) / 2, top, font, kind, tooltip, wrong=wrong[i]))
+    drawn += lines + relations
     for i, word in enumerate(words.shortened):
         kind = "strong" if wrong[i] else "" if is_gold else "soft"
         tooltip = f"{i + 1}: {words.sentence.words[i]}"
@@ -379,53 +373,26 @@ def _tree(
     return "".join(drawn), base + 2.2 * font
 
 
-def _arc_line(
-    arc: _Arc, ports: tuple[float, float], base: float, level: float, words: _Words, kind: str, tooltip: str
-) -> str:
+def _arc_line(start: float, end: float, base: float, top: float, font: float, kind: str, tooltip: str) -> str:
     """An arc from head to dependent with an arrow at the dependent; the arc of a root comes from above."""
-    font = words.font
-    x, tip = words.x(arc.dependent, ports[0]), base - 0.1 * font
+    tip = base - 0.1 * font
     fill = {"rule": "loss", "elbow": "ink"}.get(kind, "soft")
-    arrow = polygon(fill, [x - 0.24 * font, x + 0.24 * font, x], [tip - 0.45 * font, tip - 0.45 * font, tip])
-    if arc.head == ROOT:
-        return path(kind, f"M{number(x)} {number(level + 0.5 * font)}V{number(tip - 0.4 * font)}", tooltip) + arrow
-    start = words.x(arc.head, ports[1])
-    radius = min(0.8 * font, abs(x - start) / 2)
-    side, sweep = (radius, 1) if x > start else (-radius, 0)
+    arrow = polygon(fill, [end - 0.24 * font, end + 0.24 * font, end], [tip - 0.45 * font, tip - 0.45 * font, tip])
+    if start == end:
+        return path(kind, f"M{number(end)} {number(top + 0.5 * font)}V{number(tip - 0.4 * font)}", tooltip) + arrow
+    radius = min(0.8 * font, abs(end - start) / 2)
+    side, sweep = (radius, 1) if end > start else (-radius, 0)
     corner = f"a{number(radius)} {number(radius)} 0 0 {sweep} {number(side)}"
-    d = f"M{number(start)} {number(base)}V{number(level + radius)}{corner} {number(-radius)}"
-    d += f"H{number(x - side)}{corner} {number(radius)}V{number(tip - 0.4 * font)}"
+    d = f"M{number(start)} {number(base)}V{number(top + radius)}{corner} {number(-radius)}"
+    d += f"H{number(end - side)}{corner} {number(radius)}V{number(tip - 0.4 * font)}"
     return path(kind, d, tooltip) + arrow
 
 
-def _relation(
-    arc: _Arc, ports: tuple[float, float], level: float, words: _Words, tooltip: str, *, wrong: bool, is_gold: bool
-) -> str:
+def _relation(relation: str, x: float, y: float, font: float, kind: str, tooltip: str, *, wrong: bool) -> str:
     """The relation in a gap of the arc; a wrong one is bold and has a cross before it."""
-    font = words.font
-    if not wrong and not arc.relation:
-        return ""
-    x = words.x(arc.dependent, ports[0])
-    if arc.head != ROOT:
-        x = (x + words.x(arc.head, ports[1])) / 2
-    width = text_width(arc.relation, SMALL * font, bold=wrong)
-    mark = 0.75 * font if wrong else 0.0
+    width, mark = text_width(relation, SMALL * font, bold=wrong), 0.75 * font if wrong else 0.0
     left = x - (width + mark) / 2
-    drawn = rect("paper", left - 0.2 * font, level - 0.5 * font, width + mark + 0.4 * font, font)
+    drawn = rect("paper", left - 0.2 * font, y - 0.5 * font, width + mark + 0.4 * font, font)
     if wrong:
-        outline = [*CROSS, *((-a, -b) for a, b in CROSS)]
-        r = 0.26 * font
-        drawn += polygon("loss", [left + r + r * a for a, _ in outline], [level + r * b for _, b in outline], tooltip)
-    kind = "loss strong small" if wrong else "small" if is_gold else "soft small"
-    return drawn + text(x + mark / 2, level + 0.3 * font, arc.relation, kind=kind, anchor="middle", tooltip=tooltip)
-
-
-def _arc_tooltip(name: str, arc: _Arc, gold: _Arc, sentence: LabelledSentence) -> str:
-    correct = "" if arc == gold else f"; gold: {_arc_text(gold, sentence)}"
-    return f"{name}: {_arc_text(arc, sentence)}{correct}"
-
-
-def _arc_text(arc: _Arc, sentence: LabelledSentence) -> str:
-    head = "the root" if arc.head == ROOT else f"{sentence.words[arc.head]} ({arc.head + 1})"
-    relation = f", {arc.relation}" if arc.relation else ""
-    return f"{sentence.words[arc.dependent]} ({arc.dependent + 1}) from {head}{relation}"
+        drawn += cross("loss", left + 0.26 * font, y, 0.24 * font, tooltip)
+    return drawn + text(x + mark / 2, y + 0.3 * font, relation, kind=kind, anchor="middle", tooltip=tooltip)

@@ -282,13 +282,7 @@ def _chart_data(chart: Chart) -> Table:
 
 
 def column_text(column: Sequence[Datum]) -> list[str]:
-    """The cells of a column, numbers to the same decimals: at most four, or three digits where numbers are small.
-
-    Examples
-    --------
-    >>> column_text([0.5, 0.123456, None]), column_text([3, 12]), column_text([0.00012345, 0.5]), column_text(["a", 1])
-    (['0.5000', '0.1235', '-'], ['3', '12'], ['0.000123', '0.5'], ['a', '1'])
-    """
+    """The cells of a column, numbers to the same decimals: at most four, or three digits where numbers are small."""
     real = [datum for datum in column if isinstance(datum, float) and math.isfinite(datum) and datum]
     decimals = max((len(f"{datum:.4f}".rstrip("0").partition(".")[2]) for datum in real), default=0)
     form = ".3g" if any(abs(datum) < 1e-3 for datum in real) else f".{decimals}f"
@@ -353,13 +347,7 @@ def printable(text: str) -> str:
 
 
 def words(given: Words) -> str:
-    """Sentences; words that run from right to left are isolated, so that the numbers beside them stay in place.
-
-    Examples
-    --------
-    >>> words("a < b & c"), words("אבג: 83.2")
-    ('a &lt; b &amp; c', '<bdi>אבג</bdi>: 83.2')
-    """
+    """Sentences; words that run from right to left are isolated, so that the numbers beside them stay in place."""
     if isinstance(given, model.Text):
         return "".join(
             _isolated(str(piece)) if isinstance(piece, model.Shown) else words(piece) for piece in given.pieces
@@ -373,14 +361,7 @@ def _isolated(text: str) -> str:
 
 
 def anchor_for(text: str, taken: set[str]) -> str:
-    """A name for a place on the page, which it then takes.
-
-    Examples
-    --------
-    >>> taken = set()
-    >>> anchor_for("LAS by genre", taken), anchor_for("LAS, by genre!", taken), anchor_for("汉字", taken)
-    ('las-by-genre', 'las-by-genre-2', 'section')
-    """
+    """A name for a place on the page, which it then takes."""
     base = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-") or "section"
     name, count = base, 1
     while name in taken:

@@ -122,14 +122,7 @@ def _shown(shown: Shown) -> str:
 
 
 def _value(text: str, form: Format) -> str:
-    r"""Numbers with a minus that is one, and powers of ten.
-
-    Examples
-    --------
-    >>> from deadheat.results.format import P_VALUE, PERCENT
-    >>> print(_value("-0.25", PERCENT.difference), _value("3.0e-12", P_VALUE), _value("<1e-300", P_VALUE))
-    $-$0.25 $3.0\times10^{-12}$ $<1\times10^{-300}$
-    """
+    """Numbers with a minus sign, and powers of ten."""
     if form.kind is Kind.NAME:
         return escape(text)
     if power := _POWER.match(text):

@@ -172,15 +172,7 @@ def _belonging(columns: Sequence[Column]) -> list[list[Column]]:
 
 
 def wrapped(text: str, width: int, *, shorten: bool = True) -> list[str]:
-    """A text in lines of a width: between words where it can, else within one.
-
-    Examples
-    --------
-    >>> wrapped("95 % interval", 8), wrapped("predictions/mine.conllu", 12)
-    (['95 %', 'interval'], ['predictions/', 'mine.conllu'])
-    >>> wrapped("a" * 20 + "b" * 20, 4)
-    ['aaaa', '...b', 'bbbb']
-    """
+    """A text in lines of a width: between words where it can, else within one."""
     if cell_len(text) <= width:
         return [text]
     indent = " " * min(len(text) - len(text.lstrip(" ")), width // 2)
@@ -197,13 +189,7 @@ def wrapped(text: str, width: int, *, shorten: bool = True) -> list[str]:
 
 
 def shortened(text: str, width: int) -> str:
-    """A text without its middle, if it is too long.
-
-    Examples
-    --------
-    >>> shortened("a" * 20 + "b" * 20, 12)
-    'aaaa...bbbbb'
-    """
+    """A text without its middle, if it is too long."""
     if cell_len(text) <= width:
         return text
     kept = max(2, width - len(DOTS))
