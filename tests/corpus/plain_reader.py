@@ -34,7 +34,7 @@ def read_plainly(text: str) -> Plain:
             plain.offsets.append(len(plain.words))
             plain.extra_ends.append(len(plain.extras))
             plain.comments.append(comments)
-            plain.newdoc.append(any(re.match(r"# *newdoc([\0- =]|$)", each) for each in comments))
+            plain.newdoc.append(any(re.match(r"# *newdoc([\0- =]|$)", item) for item in comments))
             comments = []
         elif line.startswith("#"):
             comments.append(line)
@@ -67,8 +67,8 @@ def assert_same_extras(corpus: Corpus, plain: Plain) -> None:
     assert extras.span.tolist() == [span_of(fields[0]) for fields in plain.extras]
     for i, name in enumerate(STRINGS):
         strings = corpus.column(name).vocabulary.strings
-        found = [strings[code] for code in extras.codes[:, i].tolist()]
-        assert found == [fields[STRINGS[name]] for fields in plain.extras], name
+        result = [strings[code] for code in extras.codes[:, i].tolist()]
+        assert result == [fields[STRINGS[name]] for fields in plain.extras], name
 
 
 def span_of(number: str) -> int:

@@ -86,15 +86,15 @@ def column_files(draw: st.DrawFn) -> tuple[str, str, list[list[Sequence[str]]]]:
         strings(separator[1], least=1).filter(lambda form: is_word(form) and not form.startswith("-DOCSTART-")),
         *[strings(separator[1])] * draw(st.integers(0, 3)),
     )
-    found: list[list[Sequence[str]]] = draw(st.lists(st.lists(row, min_size=1, max_size=4), min_size=1, max_size=4))
+    result: list[list[Sequence[str]]] = draw(st.lists(st.lists(row, min_size=1, max_size=4), min_size=1, max_size=4))
     text = ""
-    for rows in found:
+    for rows in result:
         for _ in range(draw(st.integers(0, 2))):
             text += draw(st.sampled_from(["-DOCSTART- -X- O", "-DOCSTART-", "-DOCSTART-\t(1)"])) + newline
             text += newline * draw(st.booleans())
         text += "".join(separator[1].join(fields) + newline for fields in rows) + newline
     cut = draw(st.integers(0, 2 * len(newline)))
-    return text[: len(text) - cut], separator[0], found
+    return text[: len(text) - cut], separator[0], result
 
 
 @st.composite
@@ -104,7 +104,7 @@ def tagged_files(draw: st.DrawFn) -> tuple[str, str, list[list[tuple[str, str]]]
     newline = draw(newlines)
     spelled = strings(" ", least=1).filter(lambda word: any(unicodedata.category(c) != "Zs" for c in word))
     token = st.tuples(spelled, strings(" " + mark, least=1))
-    found = draw(st.lists(st.lists(token, min_size=1, max_size=4), min_size=1, max_size=4))
-    lines = [" ".join(word + mark + tag for word, tag in tokens) for tokens in found]
+    result = draw(st.lists(st.lists(token, min_size=1, max_size=4), min_size=1, max_size=4))
+    lines = [" ".join(word + mark + tag for word, tag in tokens) for tokens in result]
     text = "".join(line + newline for line in lines)
-    return text[: len(text) - draw(st.integers(0, len(newline)))], mark, found
+    return text[: len(text) - draw(st.integers(0, len(newline)))], mark, result

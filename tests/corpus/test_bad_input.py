@@ -20,12 +20,36 @@ class Bad:
 NO_WORDS = "a sentence with no words (two empty lines in a row, or comments alone); expected at least one word"
 NO_END = "no empty line at the end of the file; expected one after the last sentence"
 BOM = "starts with a byte order mark; expected plain UTF-8"
+ONE_ROOT = "expected one root per sentence (--multiple-roots accepts more)"
+WHITE = "a line of white space; expected an empty line after a sentence"
+COMMENTS = "expected comments before its first word"
+PLAIN = "expected a plain number from 1 on"
+HEAD = "expected 0 or the number of a word"
+TWO_NUMBERS = "expected two numbers as 3-4"
+ON_CYCLE = "is on a cycle; expected a tree"
+
+# What the evaluator says.
 ZERO_TOKENS = r"sentence with 0 tokens .* at line "
 TEN = r"does not contain 10 tab-separated columns at line "
+UNENDED = "The CoNLL-U file does not end with empty line"
+CYCLE = "There is a cycle in the sentence that ends at line "
+
+
+def wrong_id(number: int, form: str, expected: int, line: int) -> str:
+    return f"Incorrect word ID '{number}' for word '{form}', expected '{expected}' at line {line}"
+
+
+def unreadable(kind: str, value: str, line: int) -> str:
+    return f"Cannot parse {kind} '{value}' at line {line}"
+
+
+def outside(head: int, end: int) -> str:
+    return f"HEAD '{head}' points outside of the sentence that ends at line {end}"
+
 
 CASES = {
-    "no final empty line": Bad(ONE + row(1) + "\n", 3, NO_END, "The CoNLL-U file does not end with empty line"),
-    "no final newline": Bad(ONE + row(1), 3, NO_END, "The CoNLL-U file does not end with empty line"),
+    "no final empty line": Bad(ONE + row(1) + "\n", 3, NO_END, UNENDED),
+    "no final newline": Bad(ONE + row(1), 3, NO_END, UNENDED),
     "two empty lines": Bad(ONE + "\n" + ONE, 3, NO_WORDS, ZERO_TOKENS + "3"),
     "an empty line at the start": Bad("\n" + ONE, 1, NO_WORDS, ZERO_TOKENS + "1"),
     "a file of one empty line": Bad("\n", 1, NO_WORDS, ZERO_TOKENS + "1"),
@@ -39,13 +63,13 @@ CASES = {
     "a comment inside a sentence": Bad(
         sentence(row(1), "# text = a b", row(2, head=1)),
         2,
-        "a comment inside a sentence, '# text = a b'; expected comments before its first word",
+        f"a comment inside a sentence, '# text = a b'; {COMMENTS}",
         TEN + "2",
     ),
     "a comment inside a multiword token": Bad(
         sentence(extra("1-2"), "# b", row(1), row(2, head=1)),
         2,
-        "a comment inside a sentence, '# b'; expected comments before its first word",
+        f"a comment inside a sentence, '# b'; {COMMENTS}",
         TEN + "2",
     ),
     "nine columns": Bad(
@@ -66,121 +90,62 @@ CASES = {
         "1 tab-separated column; expected 10 in '1 a _ X _ _ 0 root _ _'",
         TEN + "1",
     ),
-    "a line of one space between sentences": Bad(
-        row(1) + "\n \n" + ONE, 2, "a line of white space; expected an empty line after a sentence", TEN + "2"
-    ),
-    "a line of many spaces between sentences": Bad(
-        row(1) + "\n    \n" + ONE, 2, "a line of white space; expected an empty line after a sentence", TEN + "2"
-    ),
+    "a line of one space between sentences": Bad(row(1) + "\n \n" + ONE, 2, WHITE, TEN + "2"),
+    "a line of many spaces between sentences": Bad(row(1) + "\n    \n" + ONE, 2, WHITE, TEN + "2"),
     "a byte order mark before a comment": Bad("\ufeff# text = a\n" + ONE, 1, BOM, TEN + "1"),
     "a byte order mark before a word": Bad("\ufeff" + ONE, 1, BOM, r"Cannot parse word ID '.1' at line 1"),
-    "an id that is not a number": Bad(
-        sentence(row("x")), 1, "word id 'x'; expected a plain number from 1 on", "Cannot parse word ID 'x' at line 1"
-    ),
-    "an empty id": Bad(
-        sentence(row("")), 1, "word id ''; expected a plain number from 1 on", "Cannot parse word ID '' at line 1"
-    ),
-    "id zero": Bad(
-        sentence(row(0)),
-        1,
-        "word id '0'; expected a plain number from 1 on",
-        "Incorrect word ID '0' for word 'a', expected '1' at line 1",
-    ),
+    "an id that is not a number": Bad(sentence(row("x")), 1, f"word id 'x'; {PLAIN}", unreadable("word ID", "x", 1)),
+    "an empty id": Bad(sentence(row("")), 1, f"word id ''; {PLAIN}", unreadable("word ID", "", 1)),
+    "id zero": Bad(sentence(row(0)), 1, f"word id '0'; {PLAIN}", wrong_id(0, "a", 1, 1)),
     "a gap in the ids": Bad(
-        sentence(row(1), row(3, "b", 1)),
-        2,
-        "word id '3' out of order; expected 2",
-        "Incorrect word ID '3' for word 'b', expected '2' at line 2",
+        sentence(row(1), row(3, "b", 1)), 2, "word id '3' out of order; expected 2", wrong_id(3, "b", 2, 2)
     ),
     "an id twice": Bad(
-        sentence(row(1), row(1, "b", 1)),
-        2,
-        "word id '1' out of order; expected 2",
-        "Incorrect word ID '1' for word 'b', expected '2' at line 2",
+        sentence(row(1), row(1, "b", 1)), 2, "word id '1' out of order; expected 2", wrong_id(1, "b", 2, 2)
     ),
     "a sentence that starts at 2": Bad(
-        sentence(row(2)),
-        1,
-        "word id '2' out of order; expected 1",
-        "Incorrect word ID '2' for word 'a', expected '1' at line 1",
+        sentence(row(2)), 1, "word id '2' out of order; expected 1", wrong_id(2, "a", 1, 1)
     ),
-    "no head": Bad(
-        sentence(row(1), row(2, "b", "_")),
-        2,
-        "HEAD '_' of word '2'; expected 0 or the number of a word",
-        "Cannot parse HEAD '_' at line 2",
-    ),
-    "an empty head": Bad(
-        sentence(row(1, head="")),
-        1,
-        "HEAD '' of word '1'; expected 0 or the number of a word",
-        "Cannot parse HEAD '' at line 1",
-    ),
+    "no head": Bad(sentence(row(1), row(2, "b", "_")), 2, f"HEAD '_' of word '2'; {HEAD}", unreadable("HEAD", "_", 2)),
+    "an empty head": Bad(sentence(row(1, head="")), 1, f"HEAD '' of word '1'; {HEAD}", unreadable("HEAD", "", 1)),
     "a head with a decimal point": Bad(
-        sentence(row(1, head="0.0")),
-        1,
-        "HEAD '0.0' of word '1'; expected 0 or the number of a word",
-        "Cannot parse HEAD '0.0' at line 1",
+        sentence(row(1, head="0.0")), 1, f"HEAD '0.0' of word '1'; {HEAD}", unreadable("HEAD", "0.0", 1)
     ),
     "a negative head": Bad(
-        sentence(row(1), row(2, "b", -1)),
-        2,
-        "HEAD '-1' of word '2'; expected 0 or the number of a word",
-        "HEAD cannot be negative at line 2",
+        sentence(row(1), row(2, "b", -1)), 2, f"HEAD '-1' of word '2'; {HEAD}", "HEAD cannot be negative at line 2"
     ),
     "a head outside the sentence": Bad(
         sentence("# text = a b", row(1), row(2, "b", 9)),
         3,
         "word 2 has head 9; the sentence has 2 words",
-        "HEAD '9' points outside of the sentence that ends at line 4",
+        outside(9, 4),
     ),
     "a head outside the sentence after an empty node": Bad(
-        sentence(row(1), extra("1.1"), row(2, "b", 3)),
-        3,
-        "word 2 has head 3; the sentence has 2 words",
-        "HEAD '3' points outside of the sentence that ends at line 4",
+        sentence(row(1), extra("1.1"), row(2, "b", 3)), 3, "word 2 has head 3; the sentence has 2 words", outside(3, 4)
     ),
-    "a cycle": Bad(
-        sentence(row(1), row(2, "b", 3), row(3, "c", 2)),
-        2,
-        "word 2 (head 3) is on a cycle; expected a tree",
-        "There is a cycle in the sentence that ends at line 4",
-    ),
+    "a cycle": Bad(sentence(row(1), row(2, "b", 3), row(3, "c", 2)), 2, f"word 2 (head 3) {ON_CYCLE}", CYCLE + "4"),
     "a word that leads into a cycle": Bad(
-        sentence(row(1), row(2, "b", 3), row(3, "c", 4), row(4, "d", 3)),
-        3,
-        "word 3 (head 4) is on a cycle; expected a tree",
-        "There is a cycle in the sentence that ends at line 5",
+        sentence(row(1), row(2, "b", 3), row(3, "c", 4), row(4, "d", 3)), 3, f"word 3 (head 4) {ON_CYCLE}", CYCLE + "5"
     ),
-    "a word that is its own head": Bad(
-        sentence(row(1), row(2, "b", 2)),
-        2,
-        "word 2 (head 2) is on a cycle; expected a tree",
-        "There is a cycle in the sentence that ends at line 3",
-    ),
-    "no root": Bad(
-        sentence(row(1, head=2), row(2, "b", 1)),
-        1,
-        "word 1 (head 2) is on a cycle; expected a tree",
-        "There is a cycle in the sentence that ends at line 3",
-    ),
+    "a word that is its own head": Bad(sentence(row(1), row(2, "b", 2)), 2, f"word 2 (head 2) {ON_CYCLE}", CYCLE + "3"),
+    "no root": Bad(sentence(row(1, head=2), row(2, "b", 1)), 1, f"word 1 (head 2) {ON_CYCLE}", CYCLE + "3"),
     "two roots": Bad(
         sentence(row(1), row(2, "b", 1), row(3, "c", 0)),
         3,
-        "word 3 is a second root of 2; expected one root per sentence (--multiple-roots accepts more)",
+        f"word 3 is a second root of 2; {ONE_ROOT}",
         "There are multiple roots in the sentence that ends at 4",
     ),
     "a multiword token with a letter": Bad(
         sentence(extra("1-x"), row(1)),
         1,
-        "multiword token id '1-x'; expected two numbers as 3-4",
-        "Cannot parse multi-word token ID '1-x' at line 1",
+        f"multiword token id '1-x'; {TWO_NUMBERS}",
+        unreadable("multi-word token ID", "1-x", 1),
     ),
     "a multiword token of three numbers": Bad(
         sentence(extra("1-2-3"), row(1)),
         1,
-        "multiword token id '1-2-3'; expected two numbers as 3-4",
-        "Cannot parse multi-word token ID '1-2-3' at line 1",
+        f"multiword token id '1-2-3'; {TWO_NUMBERS}",
+        unreadable("multi-word token ID", "1-2-3", 1),
     ),
     "a multiword token longer than its sentence": Bad(
         sentence(extra("1-3"), row(1), row(2, "b", 1)),
@@ -192,7 +157,7 @@ CASES = {
         sentence(extra("1-2"), row(1), extra("2-3"), row(2, "b", 1), row(3, "c", 1)),
         3,
         "multiword token '2-3' out of order or overlapping; expected one from 2 on",
-        "Incorrect word ID '2' for word 'b', expected '3' at line 4",
+        wrong_id(2, "b", 3, 4),
     ),
 }
 ZS = {
@@ -211,7 +176,7 @@ NOT_ZS = {"zero width space": "\u200b", "hair space and more": "\u200a.", "\u168
 
 
 @pytest.mark.parametrize("bad", CASES.values(), ids=CASES)
-def test_what_the_official_evaluator_refuses_is_refused_with_its_place(bad: Bad) -> None:
+def test_what_the_official_evaluator_refuses_is_refused_with_its_line(bad: Bad) -> None:
     assert fault_of(bad.text) == (bad.line, bad.says)
     with pytest.raises(UDError, match=bad.official):
         official(bad.text)

@@ -170,8 +170,8 @@ def test_the_five_genres_of_the_english_web_treebank_are_found(shared_data: Path
     corpus = read(shared_data / "treebanks" / "en_ewt" / "en_ewt-ud-train.conllu")
     codes, names = genres(corpus)
     assert names == ("answers", "email", "newsgroup", "reviews", "weblog")
-    found = [names[code] for code in codes]
-    assert found == [each.partition("-")[0] for each in sent_ids(corpus) if each]
+    result = [names[code] for code in codes]
+    assert result == [item.partition("-")[0] for item in sent_ids(corpus) if item]
     assert len(document_names(corpus)) == 540
 
 

@@ -14,13 +14,13 @@ from tests.corpus.test_several_files import named
 
 
 def with_ids(*ids: str | None) -> Corpus:
-    return read(text="".join((f"# sent_id = {each}\n" if each else "") + ONE for each in ids))
+    return read(text="".join((f"# sent_id = {name}\n" if name else "") + ONE for name in ids))
 
 
 def names_of(corpus: Corpus, rule: str = "auto") -> list[str] | None:
     """The name of every sentence's document."""
-    found = find_documents(corpus, rule)
-    return None if found is None else [found.names[code] for code in found.codes.tolist()]
+    result = find_documents(corpus, rule)
+    return None if result is None else [result.names[code] for code in result.codes.tolist()]
 
 
 PATHS = [
@@ -96,10 +96,10 @@ def test_ids_that_are_asked_for_must_name_a_document() -> None:
     ],
 )
 def test_an_expression_finds_documents_by_its_group_or_by_all_of_it(expression: str, expected: list[str]) -> None:
-    found = find_documents(with_ids("a-1", "a-2", "b-1"), f"sent_id:{expression}")
-    assert found is not None
-    assert [found.names[code] for code in found.codes] == expected
-    assert found.rule == f"sent_id matched by {expression}"
+    result = find_documents(with_ids("a-1", "a-2", "b-1"), f"sent_id:{expression}")
+    assert result is not None
+    assert [result.names[code] for code in result.codes] == expected
+    assert result.rule == f"sent_id matched by {expression}"
 
 
 @pytest.mark.parametrize(
@@ -133,18 +133,18 @@ def test_marks_come_before_ids_and_none_is_none() -> None:
 def test_a_document_of_one_id_is_one_in_all_files() -> None:
     text = f"# newdoc id = one\n{ONE}{ONE}# newdoc id = two\n{ONE}"
     corpus = concatenate([named(text, "x-train.conllu"), named(ONE + text, "x-test.conllu")])
-    found = find_documents(corpus)
-    assert found is not None
+    result = find_documents(corpus)
+    assert result is not None
     # The first sentence of the second file stands before any mark, and is a document of its own.
-    assert found.codes.tolist() == [0, 0, 1, 2, 0, 0, 1]
-    assert str(found) == "3 documents: marked by # newdoc (5 marks; one id is one document)"
+    assert result.codes.tolist() == [0, 0, 1, 2, 0, 0, 1]
+    assert str(result) == "3 documents: marked by # newdoc (5 marks; one id is one document)"
 
 
 def test_column_files_mark_documents_too() -> None:
     corpus = read(text="-DOCSTART- O\n\na X\n\nb X\n\n-DOCSTART- O\n\nc X\n\n")
-    found = find_documents(corpus)
-    assert found is not None
-    assert found.codes.tolist() == [0, 0, 1]
+    result = find_documents(corpus)
+    assert result is not None
+    assert result.codes.tolist() == [0, 0, 1]
 
 
 def test_strata_come_from_comments_columns_files_and_genres() -> None:

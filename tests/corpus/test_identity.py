@@ -55,7 +55,7 @@ def test_labels_comments_formats_and_files_do_not_matter(tmp_path: Path) -> None
         read(text="Vamos X\nnos X\nmar X\n\nmar X\n\n", columns=["form", "tag"]),
         renumbered(read(text=TREE)),
     ]
-    assert {text_hash(each) for each in same} == {hashlib.sha256(TEXT.encode()).hexdigest()}
+    assert {text_hash(item) for item in same} == {hashlib.sha256(TEXT.encode()).hexdigest()}
 
 
 sentences = st.lists(st.lists(st.sampled_from(["a", "b", "ab", "ä"]), min_size=1, max_size=3), min_size=1, max_size=4)
@@ -85,7 +85,7 @@ def test_how_a_corpus_is_numbered_and_commented_does_not_change_its_content(tmp_
         read(returns),
         read(text=TREE.replace("# sent_id = one\n", "")),
     ]
-    assert len({content_hash(each) for each in same}) == 1
+    assert len({content_hash(item) for item in same}) == 1
 
 
 @pytest.mark.parametrize(

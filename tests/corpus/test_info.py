@@ -26,17 +26,17 @@ CROSSING = sentence(row(1, head=3), row(2, "b", 0), row(3, "c", 2), row(4, "d", 
 
 
 def test_everything_in_a_small_treebank_is_counted() -> None:
-    found = info(read(text=FULL))
-    assert (found.name, found.files, found.format) == ("text", ("text",), "conllu")
-    assert (found.sentences, found.words, found.tokens) == (2, 5, 4)
-    assert (found.multiword_tokens, found.empty_nodes, found.documents) == (1, 1, 2)
-    assert found.genres == {"mail": 4, "news": 1}
-    assert found.types == 4
-    assert found.tags == {"upos": 3 + 1, "xpos": 2}
-    assert found.relations == 4
-    assert (found.nonprojective_sentences, found.nonprojective_words) == (0, 0)
-    assert (found.longest, found.longest_at, found.mean_length) == (4, "text:5", 2.5)
-    assert found.missing == ()
+    result = info(read(text=FULL))
+    assert (result.name, result.files, result.format) == ("text", ("text",), "conllu")
+    assert (result.sentences, result.words, result.tokens) == (2, 5, 4)
+    assert (result.multiword_tokens, result.empty_nodes, result.documents) == (1, 1, 2)
+    assert result.genres == {"mail": 4, "news": 1}
+    assert result.types == 4
+    assert result.tags == {"upos": 3 + 1, "xpos": 2}
+    assert result.relations == 4
+    assert (result.nonprojective_sentences, result.nonprojective_words) == (0, 0)
+    assert (result.longest, result.longest_at, result.mean_length) == (4, "text:5", 2.5)
+    assert result.missing == ()
 
 
 def test_it_prints_as_an_aligned_listing() -> None:
@@ -61,22 +61,22 @@ def test_it_prints_as_an_aligned_listing() -> None:
 
 def test_a_multiword_token_is_one_token_however_many_words_it_has() -> None:
     words = [row(i, head=min(i - 1, 1)) for i in range(1, 6)]
-    found = info(read(text=sentence(extra("1-3"), *words[:3], extra("4-4"), *words[3:])))
-    assert (found.words, found.tokens, found.multiword_tokens) == (5, 3, 2)
+    result = info(read(text=sentence(extra("1-3"), *words[:3], extra("4-4"), *words[3:])))
+    assert (result.words, result.tokens, result.multiword_tokens) == (5, 3, 2)
 
 
 def test_tokens_and_words_are_as_many_as_the_official_evaluator_counts(shared_data: Path) -> None:
     path = shared_data / "treebanks" / "kk_ktb" / "kk_ktb-ud-test.conllu"
-    found, expected = info(read(path)), official(path.read_text())
-    assert found.multiword_tokens > 30
-    assert (found.tokens, found.words) == (len(expected.tokens), len(expected.words))
-    assert found.sentences == len(expected.sentences)
+    result, expected = info(read(path)), official(path.read_text())
+    assert result.multiword_tokens > 30
+    assert (result.tokens, result.words) == (len(expected.tokens), len(expected.words))
+    assert result.sentences == len(expected.sentences)
 
 
-def test_what_is_missing_is_said() -> None:
+def test_missing_annotation_is_reported() -> None:
     bare = "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n"
-    found = info(read(text=bare, lenient=["missing-heads", "final-newline"]))
-    assert found.missing == (
+    result = info(read(text=bare, lenient=["missing-heads", "final-newline"]))
+    assert result.missing == (
         "no lemmas",
         "no UPOS",
         "no XPOS",
@@ -87,19 +87,19 @@ def test_what_is_missing_is_said() -> None:
         "no document marks",
         "final empty line missing",
     )
-    assert (found.nonprojective_sentences, found.nonprojective_words, found.documents) == (None, None, None)
-    assert str(found).split("\n")[-1].startswith("  missing: no lemmas, no UPOS, ")
+    assert (result.nonprojective_sentences, result.nonprojective_words, result.documents) == (None, None, None)
+    assert str(result).split("\n")[-1].startswith("  missing: no lemmas, no UPOS, ")
 
 
 def test_sentences_without_heads_are_counted_and_left_out_of_the_shares() -> None:
     headless = sentence(row(1, head="_"), row(2, "b", "_"))
-    found = info(read(text=headless + CROSSING + headless + ONE, lenient=["missing-heads"]))
-    assert "no heads in 2 sentences" in found.missing
-    assert found.nonprojective_sentences == 1 / 2
-    assert found.nonprojective_words == 1 / 5
+    result = info(read(text=headless + CROSSING + headless + ONE, lenient=["missing-heads"]))
+    assert "no heads in 2 sentences" in result.missing
+    assert result.nonprojective_sentences == 1 / 2
+    assert result.nonprojective_words == 1 / 5
 
 
-def test_a_treebank_without_text_is_said_to_have_no_forms() -> None:
+def test_a_treebank_without_text_is_reported_to_have_no_forms() -> None:
     assert "no forms" in info(read(text=sentence(row(1, "_"), row(2, "_", 1)))).missing
 
 
@@ -111,30 +111,30 @@ def test_other_formats_miss_only_what_they_could_have(text: str, missing: tuple[
     assert info(read(text=text)).missing == missing
 
 
-def test_a_last_comment_without_a_newline_is_said() -> None:
+def test_a_last_comment_without_a_newline_is_reported() -> None:
     assert "final newline missing" in info(read(text=ONE + "# end")).missing
 
 
 def test_an_empty_corpus_has_no_mean() -> None:
-    found = info(read(text=""))
-    assert np.isnan(found.mean_length)
-    assert (found.longest, found.longest_at, found.missing) == (0, "", ("no words",))
-    assert found.to_dict()["mean_length"] is None
-    assert str(found).split("\n")[1] == "  sentences  0"
+    result = info(read(text=""))
+    assert np.isnan(result.mean_length)
+    assert (result.longest, result.longest_at, result.missing) == (0, "", ("no words",))
+    assert result.to_dict()["mean_length"] is None
+    assert str(result).split("\n")[1] == "  sentences  0"
 
 
 def test_tags_of_column_files_are_counted() -> None:
-    found = info(read(text="-DOCSTART- -X- O\n\na DT B-NP\nb NN I-NP\nc NN _\n\n"))
-    assert (found.tags, found.documents, found.relations) == ({"xpos": 2, "chunk": 2}, 1, 0)
+    result = info(read(text="-DOCSTART- -X- O\n\na DT B-NP\nb NN I-NP\nc NN _\n\n"))
+    assert (result.tags, result.documents, result.relations) == ({"xpos": 2, "chunk": 2}, 1, 0)
     assert "tags" in str(info(read(text="a_X\n")))
     assert "tag tags" not in str(info(read(text="a_X\n")))
 
 
 def test_values_of_empty_nodes_and_multiword_tokens_alone_do_not_count() -> None:
     text = sentence(row(1), "1.1\tx\tx\tNOUN\tS\tA=B\t_\t_\t_\t_")
-    found = info(read(text=text))
-    assert (found.types, found.tags) == (1, {"upos": 1})
-    assert "no lemmas" in found.missing
+    result = info(read(text=text))
+    assert (result.types, result.tags) == (1, {"upos": 1})
+    assert "no lemmas" in result.missing
 
 
 def test_the_longest_sentence_of_several_files_has_its_file_and_line(tmp_path: Path) -> None:
@@ -143,16 +143,16 @@ def test_the_longest_sentence_of_several_files_has_its_file_and_line(tmp_path: P
         ("b.conllu", ONE + sentence("# x", extra("0.1"), row(1), row(2, "b", 1))),
     ):
         (tmp_path / name).write_text(text)
-    found = info(read(tmp_path))
-    assert (found.longest, found.longest_at) == (2, f"{tmp_path}/b.conllu:5")
-    assert found.files == (f"{tmp_path}/a.conllu", f"{tmp_path}/b.conllu")
-    assert str(found).split("\n")[1].split() == ["files", "2"]
+    result = info(read(tmp_path))
+    assert (result.longest, result.longest_at) == (2, f"{tmp_path}/b.conllu:5")
+    assert result.files == (f"{tmp_path}/a.conllu", f"{tmp_path}/b.conllu")
+    assert str(result).split("\n")[1].split() == ["files", "2"]
 
 
 def test_shares_are_of_all_sentences_and_words() -> None:
-    found = info(concatenate([read(text=CROSSING), read(text=ONE * 4)]))
-    assert found.nonprojective_sentences == 1 / 5
-    assert found.nonprojective_words == 1 / 8
+    result = info(concatenate([read(text=CROSSING), read(text=ONE * 4)]))
+    assert result.nonprojective_sentences == 1 / 5
+    assert result.nonprojective_words == 1 / 8
 
 
 def test_it_can_be_stored_as_json() -> None:
@@ -165,8 +165,8 @@ def test_it_can_be_stored_as_json() -> None:
 def test_the_english_web_treebank_is_as_large_as_its_makers_say(shared_data: Path) -> None:
     folder = shared_data / "treebanks" / "en_ewt"
     sizes = {part: info(read(folder / f"en_ewt-ud-{part}.conllu")) for part in ("train", "dev", "test")}
-    assert {part: found.words for part, found in sizes.items()} == {"train": 204_577, "dev": 25_147, "test": 25_094}
-    assert {part: found.documents for part, found in sizes.items()} == {"train": 540, "dev": 318, "test": 316}
+    assert {part: result.words for part, result in sizes.items()} == {"train": 204_577, "dev": 25_147, "test": 25_094}
+    assert {part: result.documents for part, result in sizes.items()} == {"train": 540, "dev": 318, "test": 316}
     assert sum(sizes["train"].genres.values()) == 204_577
     assert sizes["train"].tags["upos"] == 17
     assert sizes["train"].missing == ()

@@ -30,7 +30,7 @@ def test_faults_of_several_kinds_are_all_listed_in_the_order_of_their_lines() ->
     assert str(faults_of(text)[0]) == "text:1: HEAD 'x' of word '1'; expected 0 or the number of a word"
 
 
-def test_a_file_that_ends_too_early_is_said_beside_its_other_faults() -> None:
+def test_a_file_that_ends_too_early_is_reported_with_its_other_faults() -> None:
     text = sentence(row(1, head="x")) + sentence(row(1), row(2)).removesuffix("\n")
     assert [(fault.line, fault.message.split(";")[0]) for fault in faults_of(text)] == [
         (1, "HEAD 'x' of word '1'"),
@@ -88,7 +88,7 @@ def test_a_missing_end_is_counted_too_when_it_is_past_the_twentieth() -> None:
     assert (len(caught.value.faults), caught.value.unlisted) == (20, 1)
 
 
-def test_faults_of_several_files_are_all_said(tmp_path: Path) -> None:
+def test_faults_of_several_files_are_reported_together(tmp_path: Path) -> None:
     first, good, second = (tmp_path / name for name in ("a.conllu", "b.conllu", "c.conllu"))
     first.write_text(ONE + sentence(row(1, head=7)))
     good.write_text(ONE)
@@ -97,7 +97,7 @@ def test_faults_of_several_files_are_all_said(tmp_path: Path) -> None:
     assert [(fault.path, fault.line) for fault in error.faults] == [(str(first), 3), (str(second), 1)]
 
 
-def test_a_missing_file_is_said_beside_the_faults_of_the_others(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_the_faults_of_the_others(tmp_path: Path) -> None:
     bad, missing = tmp_path / "a.conllu", tmp_path / "b.conllu"
     bad.write_text(ONE + "\n")
     error = error_of(missing, bad)

@@ -17,13 +17,13 @@ from tests.corpus.examples import extra, row, sentence
 
 def blocks(text: str, newline: str) -> list[str]:
     """The sentences of a file of rows, each with the empty line behind it and all that stands before it."""
-    found, current = [], ""
+    result, current = [], ""
     for line in text.split(newline)[:-1]:
         current += line + newline
         if line == "":
-            found.append(current)
+            result.append(current)
             current = ""
-    return found
+    return result
 
 
 def taken(corpus: Corpus, chosen: list[int]) -> bytes:
@@ -41,7 +41,7 @@ def test_conllu_comes_back_sentence_by_sentence(text: str, data: st.DataObject) 
     corpus = read(text=text, format="conllu")
     assert corpus.sentences == len(parts)
     chosen = data.draw(st.lists(st.integers(0, len(parts) - 1), max_size=6)) if parts else []
-    assert taken(corpus, chosen).decode() == "".join(parts[each] for each in chosen)
+    assert taken(corpus, chosen).decode() == "".join(parts[item] for item in chosen)
 
 
 @settings(max_examples=25)
@@ -54,7 +54,7 @@ def test_tagged_text_comes_back_line_by_line(
     chosen = data.draw(st.lists(st.integers(0, len(sentences) - 1), max_size=6))
     lines = [" ".join(word + mark + tag for word, tag in tokens) for tokens in sentences]
     end = "\r\n" if corpus.layout.crlf else "\n"
-    assert taken(corpus, chosen).decode() == "".join(lines[each] + end for each in chosen)
+    assert taken(corpus, chosen).decode() == "".join(lines[item] + end for item in chosen)
 
 
 @settings(max_examples=25)
@@ -69,10 +69,10 @@ def test_column_files_come_back_with_their_document_marks(
     again = read(
         text=taken(corpus, chosen).decode(), format="columns", separator=separator, columns=list(corpus.columns)
     )
-    forms = [[fields[0] for fields in sentences[each]] for each in chosen]
-    found = again.column("form").strings()
-    assert [found[a:b] for a, b in zip(again.offsets[:-1], again.offsets[1:], strict=True)] == forms
-    assert again.newdoc.tolist() == [bool(corpus.newdoc[each]) for each in chosen]
+    forms = [[fields[0] for fields in sentences[item]] for item in chosen]
+    result = again.column("form").strings()
+    assert [result[a:b] for a, b in zip(again.offsets[:-1], again.offsets[1:], strict=True)] == forms
+    assert again.newdoc.tolist() == [bool(corpus.newdoc[item]) for item in chosen]
     assert taken(corpus, list(range(corpus.sentences))) == text_with_end(text, end).encode()
 
 
@@ -87,13 +87,13 @@ def test_extras_go_with_their_sentence_and_words_keep_their_heads() -> None:
     second = sentence("# sent_id = x", row(1, "d"))
     third = sentence(extra("1-2", "ef"), row(1, "e"), row(2, "f", 1), extra("2.1", "g"))
     corpus = read(text=first + second + third)
-    found = take(corpus, [2, 0, 2])
-    assert to_bytes(found).decode() == third + first + third
-    assert found.heads is not None
-    assert found.heads.tolist() == [0, 1, 3, 1, 0, 0, 1]
-    assert found.newdoc.tolist() == [False, True, False]
-    assert found.parts == ()
-    assert to_bytes(take(found, [1])).decode() == first
+    result = take(corpus, [2, 0, 2])
+    assert to_bytes(result).decode() == third + first + third
+    assert result.heads is not None
+    assert result.heads.tolist() == [0, 1, 3, 1, 0, 0, 1]
+    assert result.newdoc.tolist() == [False, True, False]
+    assert result.parts == ()
+    assert to_bytes(take(result, [1])).decode() == first
 
 
 def test_codes_stay_what_they_were() -> None:
@@ -113,8 +113,8 @@ def test_lines_after_the_last_sentence_belong_to_none() -> None:
 
 
 def test_nothing_can_be_taken() -> None:
-    found = take(read(text=sentence(row(1))), [])
-    assert (found.sentences, found.words, to_bytes(found)) == (0, 0, b"")
+    result = take(read(text=sentence(row(1))), [])
+    assert (result.sentences, result.words, to_bytes(result)) == (0, 0, b"")
 
 
 def test_more_sentences_than_a_block_come_back() -> None:

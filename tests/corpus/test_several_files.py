@@ -73,7 +73,7 @@ def test_words_of_tagged_text_know_their_file_and_line(
 ) -> None:
     corpora = [read(text=text, format="tagged", separator=mark) for text, mark, _ in (one, other)]
     corpus = concatenate(corpora)
-    lines = [line for _, _, found in (one, other) for line, tokens in enumerate(found, start=1) for _ in tokens]
+    lines = [line for _, _, result in (one, other) for line, tokens in enumerate(result, start=1) for _ in tokens]
     assert [corpus.line_of_word(word)[1] for word in range(corpus.words)] == lines
 
 

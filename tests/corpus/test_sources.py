@@ -92,12 +92,12 @@ def test_rubbish_after_compressed_data_is_refused(
     assert "corrupt compressed data" in refusal(file(compress(TEXT) + b"rubbish"))
 
 
-@pytest.mark.parametrize("place", [0.3, 0.6, 0.9])
+@pytest.mark.parametrize("position", [0.3, 0.6, 0.9])
 def test_a_changed_byte_of_a_compressed_file_is_noticed(
-    place: float, compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
+    position: float, compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
 ) -> None:
     data = bytearray(compress(TEXT))
-    data[int(place * len(data))] ^= 0xFF
+    data[int(position * len(data))] ^= 0xFF
     assert "corrupt compressed data" in refusal(file(bytes(data)))
 
 
@@ -120,7 +120,7 @@ def test_standard_input_is_a_file(compressed: bool, monkeypatch: pytest.MonkeyPa
     assert to_bytes(corpus) == TEXT
 
 
-def test_faults_of_standard_input_are_said_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_of_standard_input_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"1\tx\n\n")))
     assert refusal("-").startswith("1: 2 tab-separated columns")
 
@@ -153,8 +153,8 @@ def test_text_and_licence_beside_treebank_files_are_left_alone(tmp_path: Path) -
 
 def test_a_folder_without_corpus_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("x")
-    said = f"{tmp_path}: no corpus files in this folder; expected names ending in .conllu, "
-    with pytest.raises(InputError, match=re.escape(said)):
+    text_shown = f"{tmp_path}: no corpus files in this folder; expected names ending in .conllu, "
+    with pytest.raises(InputError, match=re.escape(text_shown)):
         read(tmp_path)
 
 
@@ -195,8 +195,8 @@ def test_a_file_that_shrinks_while_it_is_read_is_refused(
     file: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = file(TEXT)
-    found = os.stat(path)
-    grown = os.stat_result((*found[:6], found.st_size + 1, *found[7:10]))
+    result = os.stat(path)
+    grown = os.stat_result((*result[:6], result.st_size + 1, *result[7:10]))
     monkeypatch.setattr(os, "fstat", lambda _: grown)
     shrunk = f"file shrank while being read, from {len(TEXT) + 1} bytes to {len(TEXT)}"
     assert refusal(path) == f"cannot be read ({shrunk})"

@@ -52,7 +52,7 @@ def test_many_strings_keep_their_numbers_while_the_table_grows() -> None:
     assert column.strings() == words
 
 
-def test_strings_with_the_same_hash_are_told_apart() -> None:
+def test_strings_with_the_same_hash_stay_different() -> None:
     # Of so many, 20 have the 32-bit hash of another one.
     words = [f"{i:06d}" for i in range(400_000)]
     column = read(text="\n".join(words) + "\n\n", format="columns").column("form")

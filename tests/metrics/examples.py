@@ -12,7 +12,7 @@ def conllu(*sentences: str) -> str:
 
     `1-2=du` is a multiword token, and `1.1=du` an empty node. A line that starts with `#` is a comment.
     """
-    return "".join(_sentence(each) for each in sentences)
+    return "".join(_sentence(item) for item in sentences)
 
 
 def _sentence(text: str) -> str:
@@ -20,8 +20,8 @@ def _sentence(text: str) -> str:
     lines, number = comments, 0
     for item in words.split(" "):
         if "=" in item.partition("/")[0]:
-            place, _, form = item.partition("=")
-            lines.append("\t".join([place, form, *"________"]))
+            position, _, form = item.partition("=")
+            lines.append("\t".join([position, form, *"________"]))
             continue
         number += 1
         form, *given = item.split("/")
@@ -42,13 +42,13 @@ def tagged(text: str) -> Corpus:
 
 def chunked(*sentences: str) -> Corpus:
     """A corpus of words that are all `w`, with these tags in the column `chunk`."""
-    text = "\n".join("".join(f"w\t{tag}\n" for tag in each.split()) for each in sentences)
+    text = "\n".join("".join(f"w\t{tag}\n" for tag in item.split()) for item in sentences)
     return read(text=text, format="columns", columns=["form", "chunk"])
 
 
 def total(pair: Pair, metric: str) -> list[int]:
     """The sums of a metric's counts."""
-    return [int(each) for each in METRICS.make(metric).counts(pair).sum(axis=0)]
+    return [int(item) for item in METRICS.make(metric).counts(pair).sum(axis=0)]
 
 
 def value(pair: Pair, metric: str) -> float:

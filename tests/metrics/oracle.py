@@ -26,7 +26,7 @@ def parsed(text: str) -> Corpus:
 
 def official(gold: str, predicted: str) -> Table:
     """What udtools counts; raises its UDError where it does not accept the pair."""
-    sides = [load_conllu(io.StringIO(each), "x", {"multiple_roots_okay": True}) for each in (gold, predicted)]
+    sides = [load_conllu(io.StringIO(item), "x", {"multiple_roots_okay": True}) for item in (gold, predicted)]
     result = evaluate(*sides)
     fields = ("correct", "gold_total", "system_total", "aligned_total")
     return {name: tuple(getattr(result[name], field) for field in fields) for name in NAMES}
@@ -40,7 +40,7 @@ def ours(pair: Pair, unit: int | None = None) -> Table:
 def _row(pair: Pair, name: str, unit: int | None) -> Row:
     counts = METRICS.make(f"{name}(official=True)" if name in ("ELAS", "EULAS") else name).counts(pair)
     row = counts.sum(axis=0) if unit is None else counts[unit]
-    correct, gold, predicted, *aligned = (int(each) for each in row)
+    correct, gold, predicted, *aligned = (int(item) for item in row)
     return correct, gold, predicted, aligned[0] if aligned else None
 
 
@@ -52,4 +52,4 @@ def differences(gold: str, predicted: str) -> dict[str, tuple[Row, Row]]:
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a CoNLL-U text, each with its empty line."""
-    return [each + "\n\n" for each in text.replace("\r\n", "\n").split("\n\n") if each]
+    return [item + "\n\n" for item in text.replace("\r\n", "\n").split("\n\n") if item]

@@ -17,10 +17,10 @@ from tests.metrics.random_pairs import random_pair
 
 def aligned(gold: str, predicted: str) -> list[tuple[int, int]]:
     """Pairs of words, counted from 0. Trees do not matter: every word hangs on the root."""
-    sides = [conllu(_flat(each)) for each in (gold, predicted)]
+    sides = [conllu(_flat(item)) for item in (gold, predicted)]
     assert differences(*sides) == {}
-    found = align(*(parsed(each) for each in sides))
-    return list(zip(found.gold_words.tolist(), found.predicted_words.tolist(), strict=True))
+    result = align(*(parsed(item) for item in sides))
+    return list(zip(result.gold_words.tolist(), result.predicted_words.tolist(), strict=True))
 
 
 def _flat(words: str) -> str:
@@ -35,8 +35,8 @@ def test_equal_spans_are_aligned() -> None:
 
 @pytest.mark.slow
 def test_every_way_to_cut_five_letters_is_aligned_where_the_spans_are_the_same() -> None:
-    ways = [cuts for size in range(5) for cuts in combinations(range(1, 5), size)]
-    for gold, predicted in product(ways, repeat=2):
+    strategies = [cuts for size in range(5) for cuts in combinations(range(1, 5), size)]
+    for gold, predicted in product(strategies, repeat=2):
         sides = [list(zip((0, *cuts), (*cuts, 5), strict=True)) for cuts in (gold, predicted)]
         forms = [" ".join("abcde"[a:b] for a, b in side) for side in sides]
         both = [span for span in sides[0] if span in sides[1]]
@@ -73,14 +73,14 @@ def test_spaces_count_in_the_words_of_a_multiword_token_only() -> None:
 
 def test_the_longest_common_subsequence_is_the_longest_of_all_subsequences() -> None:
     words = [letters for size in (1, 2, 3) for letters in product("ab", repeat=size)]
-    subsequences = {each: {c for size in range(4) for c in combinations(each, size)} for each in words}
+    subsequences = {word: {c for size in range(4) for c in combinations(word, size)} for word in words}
     for gold, predicted in product(words, repeat=2):
-        sides = [" ".join([f"1-{len(each)}=x", *each]) for each in (gold, predicted)]
+        sides = [" ".join([f"1-{len(word)}=x", *word]) for word in (gold, predicted)]
         longest = max(map(len, subsequences[gold] & subsequences[predicted]))
-        found = aligned(*sides)
-        assert len(found) == longest
-        assert all(gold[g] == predicted[p] for g, p in found)
-        assert found == sorted(set(found))
+        result = aligned(*sides)
+        assert len(result) == longest
+        assert all(gold[g] == predicted[p] for g, p in result)
+        assert result == sorted(set(result))
 
 
 def test_a_token_of_hundreds_of_words_needs_more_room_and_gets_it() -> None:
@@ -96,10 +96,10 @@ def test_the_kernel_does_the_same_in_plain_python(monkeypatch: pytest.MonkeyPatc
     compiled = [align(parsed(gold), parsed(predicted)) for gold, predicted in texts]
     monkeypatch.setattr(pair, "align_words", align_words.python)
     for (gold, predicted), other in zip(texts, compiled, strict=True):
-        found = align(parsed(gold), parsed(predicted))
-        assert np.array_equal(found.gold_words, other.gold_words)
-        assert np.array_equal(found.predicted_words, other.predicted_words)
-    assert sum(not each.same_words for each in compiled) > 30
+        result = align(parsed(gold), parsed(predicted))
+        assert np.array_equal(result.gold_words, other.gold_words)
+        assert np.array_equal(result.predicted_words, other.predicted_words)
+    assert sum(not item.same_words for item in compiled) > 30
 
 
 def test_a_head_is_right_if_it_is_aligned_to_the_gold_head() -> None:
@@ -125,7 +125,7 @@ def write(path: Path, text: str) -> str:
 
 def failure(tmp_path: Path, gold: str, predicted: str, by: str = "text") -> str:
     """What is said of two files that cannot be aligned."""
-    sides = [read(write(tmp_path / name, each)) for name, each in (("g.conllu", gold), ("p.conllu", predicted))]
+    sides = [read(write(tmp_path / name, item)) for name, item in (("g.conllu", gold), ("p.conllu", predicted))]
     with pytest.raises(AlignmentError) as caught:
         align(*sides, by=by)
     return str(caught.value).replace(f"{tmp_path}/", "")
@@ -134,7 +134,7 @@ def failure(tmp_path: Path, gold: str, predicted: str, by: str = "text") -> str:
 SAME = "expected the same characters, apart from spaces (--align position does not compare words)"
 
 
-def test_other_text_is_reported_with_both_places_and_what_stands_there(tmp_path: Path) -> None:
+def test_other_text_is_reported_with_both_positions_and_their_text(tmp_path: Path) -> None:
     gold = conllu("# one\n# two\n1-2=du de/3/case le/3/det chat/0/root", "noir/0/root il/1/expl")
     predicted = conllu("du/2/det chat/0/root", "# three\n0.1=x noIr/0/root il/1/expl")
     assert failure(tmp_path, gold, predicted) == (
@@ -155,9 +155,9 @@ def test_the_first_difference_is_found_at_the_ends_too(tmp_path: Path, gold: str
     assert failure(tmp_path, conllu(gold), conllu(predicted)) == f"{message}; {SAME}"
 
 
-def test_an_empty_prediction_is_said_to_be_empty(tmp_path: Path) -> None:
-    found = failure(tmp_path, conllu("a/0/root"), "")
-    assert found == f"p.conllu (empty): the text differs from g.conllu:1: '' instead of 'a'; {SAME}"
+def test_an_empty_prediction_is_reported_as_empty(tmp_path: Path) -> None:
+    result = failure(tmp_path, conllu("a/0/root"), "")
+    assert result == f"p.conllu (empty): the text differs from g.conllu:1: '' instead of 'a'; {SAME}"
 
 
 def test_two_empty_files_are_aligned() -> None:

@@ -39,7 +39,7 @@ def found(corpus: Corpus, scheme: str) -> list[list[Chunk]]:
 
 def of_seqeval(tags: list[str], scheme: str) -> list[Chunk]:
     if scheme == "conlleval":
-        entities = [tuple(each) for each in seqeval.sequence_labeling.get_entities(tags)]
+        entities = [tuple(item) for item in seqeval.sequence_labeling.get_entities(tags)]
     else:
         entities = [(e.tag, e.start, e.end - 1) for e in schemes.Tokens(tags, STRICT[scheme]).entities]
     return sorted(entities, key=lambda chunk: chunk[1])
@@ -88,18 +88,18 @@ def sequences(scheme: str, *, count: int, seed: int) -> list[list[str]]:
 @pytest.mark.parametrize("scheme", ["conlleval", "bio", "iobes", "bilou"])
 def test_random_sequences_have_the_chunks_that_seqeval_finds(scheme: str) -> None:
     tags = sequences(scheme, count=5000, seed=1)
-    assert found(chunked(*map(" ".join, tags)), scheme) == [of_seqeval(each, scheme) for each in tags]
+    assert found(chunked(*map(" ".join, tags)), scheme) == [of_seqeval(item, scheme) for item in tags]
 
 
 @pytest.mark.parametrize("scheme", ["conlleval", "bio", "iobes", "bilou"])
 def test_precision_recall_and_f1_are_those_of_seqeval(scheme: str) -> None:
     gold = sequences(scheme, count=400, seed=2)
     rng = Random(3)
-    letters = [tag for each in gold for tag in each]
-    predicted = [[tag if rng.random() < 0.9 else rng.choice(letters) for tag in each] for each in gold]
+    letters = [tag for item in gold for tag in item]
+    predicted = [[tag if rng.random() < 0.9 else rng.choice(letters) for tag in item] for item in gold]
     pair = align(*(chunked(*map(" ".join, side)) for side in (gold, predicted)))
     check_against_seqeval(pair, gold, predicted, scheme)
-    assert [len(each) for each in found(pair.gold, scheme)] == METRICS.make("chunks", scheme=scheme).counts(pair)[
+    assert [len(item) for item in found(pair.gold, scheme)] == METRICS.make("chunks", scheme=scheme).counts(pair)[
         :, 1
     ].tolist()
 
@@ -199,7 +199,7 @@ def test_unknown_schemes_and_other_words_are_refused() -> None:
         total(pair, "chunks")
 
 
-def test_without_chunks_f1_is_nought() -> None:
+def test_without_chunks_f1_is_zero() -> None:
     pair = align(chunked("O O"), chunked("O O"))
     assert (total(pair, "chunks"), value(pair, "chunks")) == ([0, 0, 0], 0.0)
 
@@ -216,7 +216,7 @@ def test_real_chunks_with_errors_score_as_in_seqeval(shared_data: Path) -> None:
     lines = [
         [f"{forms[a + i]} _ {tag}\n" for i, tag in enumerate(side)] for a, side in zip(bounds, sides[1], strict=False)
     ]
-    pair = align(gold, read(text="\n".join("".join(each) for each in lines)))
+    pair = align(gold, read(text="\n".join("".join(item) for item in lines)))
     assert total(pair, "chunks") != total(pair, "chunks(scheme='bio')")
     for scheme in ("conlleval", "bio"):
         check_against_seqeval(pair, sides[0], sides[1], scheme)

@@ -62,7 +62,7 @@ def training_text() -> str:
 
 
 def totals(metric: Metric, pair: Pair) -> list[int]:
-    return [int(each) for each in metric.counts(pair).sum(axis=0)]
+    return [int(item) for item in metric.counts(pair).sum(axis=0)]
 
 
 def same(a: float, b: float) -> bool:
@@ -97,9 +97,9 @@ def test_no_more_is_right_than_there_is(chosen: list[int]) -> None:
             assert (correct <= predicted).all(), metric
         if metric.value is accuracy:
             assert (gold == predicted).all(), metric
-        for each in aligned:
-            assert (correct <= each).all(), metric
-            assert (each <= gold).all(), metric
+        for item in aligned:
+            assert (correct <= item).all(), metric
+            assert (item <= gold).all(), metric
 
 
 def ending_alone(text: str, letter: str) -> str:
@@ -166,7 +166,7 @@ def renamed_field(column: str, field: str) -> str:
         edges = (edge.partition(":") for edge in field.split("|"))
         return "|".join(f"{head}:{renamed_field('deprel', label)}" for head, _, label in edges)
     if column == "feats":
-        return "|".join(RENAMED["feats"].get(each, each) for each in field.split("|"))
+        return "|".join(RENAMED["feats"].get(item, item) for item in field.split("|"))
     return RENAMED.get(column, {}).get(field, field)
 
 

@@ -97,12 +97,12 @@ def test_punctuation_by_form_is_what_unicode_calls_so(*, form: str, gone: bool) 
 
 def arcs(side: Corpus, *, labelled: bool) -> set[tuple[object, ...]]:
     """What spaCy's scorer collects: arcs whose lower-cased label is not ignored, as a set."""
-    found: set[tuple[object, ...]] = set()
+    result: set[tuple[object, ...]] = set()
     rows = zip(side.head_words.tolist(), side.column("deprel").strings(), strict=True)
     for word, (head, label) in enumerate(rows):
         if label.lower() not in ("p", "punct"):
-            found.add((word, head, label.lower()) if labelled else (word, head))
-    return found
+            result.add((word, head, label.lower()) if labelled else (word, head))
+    return result
 
 
 @pytest.mark.parametrize("labelled", [False, True], ids=["uas-spacy", "las-spacy"])
@@ -110,7 +110,7 @@ def test_spacy_is_f1_over_sets_of_arcs(*, labelled: bool) -> None:
     metric = "las-spacy" if labelled else "uas-spacy"
     compared = 0
     for seed in range(120):
-        texts = [each.replace("foo", "PUNCT") for each in random_pair(seed, same_words=True)]
+        texts = [item.replace("foo", "PUNCT") for item in random_pair(seed, same_words=True)]
         gold, predicted = parsed(texts[0]), parsed(texts[1].replace("obj", "OBJ"))
         pair = align(gold, predicted)
         left, right = arcs(gold, labelled=labelled), arcs(predicted, labelled=labelled)
@@ -160,8 +160,8 @@ def test_the_same_file_has_the_scores_that_each_tool_gives_it(shared_data: Path)
     folder = shared_data / "predictions" / "gold-pos" / "en_ewt"
     files = [folder / "gold.biaffine.conll.gz", folder / "biaffine.run1.conll.gz"]
     pair = align(*(read(file, format="conllu", lenient=["multiple-roots"]) for file in files))
-    found = {name: (round(100 * value(pair, name), 2), total(pair, name)[1]) for name in EWT}
-    assert found == EWT
+    result = {name: (round(100 * value(pair, name), 2), total(pair, name)[1]) for name in EWT}
+    assert result == EWT
 
 
 @pytest.mark.parametrize(

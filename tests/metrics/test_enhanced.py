@@ -16,7 +16,7 @@ from tests.metrics.random_pairs import random_pair
 def sentence(*deps: str) -> str:
     """A sentence of as many words, all on the first one."""
     words = [f"{'abc'[i]}/{min(i, 1)}/{'obj' if i else 'root'}" for i in range(len(deps))]
-    return " ".join(f"{word}/_/_/_/_/{each}" for word, each in zip(words, deps, strict=True))
+    return " ".join(f"{word}/_/_/_/_/{edges}" for word, edges in zip(words, deps, strict=True))
 
 
 def counts(gold: str, predicted: str, metric: str) -> list[int]:
@@ -76,17 +76,17 @@ def test_unreadable_edges_are_refused_with_their_line(tmp_path: Path, deps: str,
 
 def edges(side: Corpus, cut: Callable[[str], str]) -> list[set[tuple[int, str]]]:
     """The edges of each word, in the obvious way."""
-    found = []
+    result = []
     for deps in side.column("deps").strings():
         pairs = (edge.split(":", 1) for edge in deps.split("|") if deps != "_")
-        found.append({(int(head), cut(label)) for head, label in pairs if "." not in head})
-    return found
+        result.append({(int(head), cut(label)) for head, label in pairs if "." not in head})
+    return result
 
 
 def test_the_mended_counts_are_those_of_sets() -> None:
     several = 0
     for seed in range(150):
-        gold, predicted = (parsed(each) for each in random_pair(seed, same_words=True))
+        gold, predicted = (parsed(item) for item in random_pair(seed, same_words=True))
         pair = align(gold, predicted)
         for metric, cut in (("elas", str), ("eulas", lambda label: label.split(":")[0])):
             sides = [edges(side, cut) for side in (gold, predicted)]
@@ -99,7 +99,7 @@ def test_the_mended_counts_are_those_of_sets() -> None:
 def test_the_mended_counts_never_have_more_right_than_there_is() -> None:
     find_chunks = 0
     for seed in range(150):
-        pair = align(*(parsed(each) for each in random_pair(seed)))
+        pair = align(*(parsed(item) for item in random_pair(seed)))
         for metric in ("elas", "eulas"):
             correct, gold, predicted = total(pair, metric)
             assert correct <= min(gold, predicted)

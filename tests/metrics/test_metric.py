@@ -21,9 +21,9 @@ def test_values_by_hand() -> None:
     assert float(f1(summed)) == 0.6
 
 
-def test_with_nothing_to_divide_by_f1_is_nought_as_officially_and_accuracy_is_not_a_number() -> None:
+def test_with_nothing_to_divide_by_f1_is_zero_as_officially_and_accuracy_is_not_a_number() -> None:
     nothing = np.zeros(3, np.int64)
-    assert [float(each(nothing)) for each in (f1, precision, recall)] == [0.0, 0.0, 0.0]
+    assert [float(item(nothing)) for item in (f1, precision, recall)] == [0.0, 0.0, 0.0]
     assert math.isnan(float(accuracy(nothing)))
     assert float(precision(np.array([0, 4, 0]))) == float(recall(np.array([0, 0, 4]))) == 0.0
 
@@ -86,5 +86,5 @@ def test_where_there_are_no_errors_none_can_be_reduced() -> None:
 @given(st.integers(1, 1000), st.integers(0, 1000), st.integers(0, 1000))
 def test_error_reduction_is_the_share_of_errors_that_are_gone(size: int, some: int, other: int) -> None:
     errors, fewer = 1 + some % size, other % (size + 1)
-    found = error_reduction(1 - errors / size, 1 - fewer / size)
-    assert found == pytest.approx(float(Fraction(errors - fewer, errors)), abs=1e-9 * size)
+    result = error_reduction(1 - errors / size, 1 - fewer / size)
+    assert result == pytest.approx(float(Fraction(errors - fewer, errors)), abs=1e-9 * size)

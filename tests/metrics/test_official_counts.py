@@ -32,8 +32,8 @@ def test_the_hand_made_cases_have_the_counts_that_the_evaluator_had(shared_data:
     cases = json.loads((shared_data / "scoring" / "eval_cases.json").read_text())
     assert len(cases) == CASES
     for case in cases:
-        found = ours(align(parsed(case["gold"]), parsed(case["system"])))
-        assert found == {name: tuple(case["counts"][name]) for name in NAMES}, case["name"]
+        result = ours(align(parsed(case["gold"]), parsed(case["system"])))
+        assert result == {name: tuple(case["counts"][name]) for name in NAMES}, case["name"]
 
 
 def compare(seeds: range) -> list[tuple[Table, bool]]:
@@ -42,9 +42,9 @@ def compare(seeds: range) -> list[tuple[Table, bool]]:
     for seed in seeds:
         gold, predicted = random_pair(seed)
         pair = align(parsed(gold), parsed(predicted))
-        found = ours(pair)
-        assert found == official(gold, predicted), f"random_pair({seed})\n{gold}against\n{predicted}"
-        seen.append((found, pair.same_words))
+        result = ours(pair)
+        assert result == official(gold, predicted), f"random_pair({seed})\n{gold}against\n{predicted}"
+        seen.append((result, pair.same_words))
     return seen
 
 

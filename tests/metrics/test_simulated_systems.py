@@ -16,12 +16,12 @@ def test_other_tokens_and_sentences_have_the_evaluators_counts(language: str) ->
     gold = generate(language, sentences=150, seed=4)
     predicted = simulate(gold, SYSTEM, seed=2)
     pair = align(parsed(gold), parsed(predicted))
-    found = ours(pair)
-    assert found == official(gold, predicted)
+    result = ours(pair)
+    assert result == official(gold, predicted)
     assert pair.units.name == "block"
     assert 1 < len(pair.units) < pair.gold.sentences
     for name in NAMES[:13]:  # enhanced edges are not predicted
-        assert 0 < found[name][0] < found[name][1], name
+        assert 0 < result[name][0] < result[name][1], name
 
 
 def test_each_document_has_the_counts_that_the_evaluator_gives_to_it_alone() -> None:

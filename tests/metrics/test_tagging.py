@@ -110,15 +110,15 @@ def test_random_tags_are_counted_as_plain_python_counts_them(seed: int) -> None:
 
 def arcs(side: Corpus, label: str, *, subtypes: bool) -> set[tuple[int, int]]:
     """Words with a relation, and their heads."""
-    labels = [each if subtypes else each.split(":")[0] for each in side.column("deprel").strings()]
+    labels = [item if subtypes else item.split(":")[0] for item in side.column("deprel").strings()]
     heads = side.head_words.tolist()
-    return {(word, heads[word]) for word, each in enumerate(labels) if each == label}
+    return {(word, heads[word]) for word, item in enumerate(labels) if item == label}
 
 
 def test_relations_have_the_precision_and_recall_of_their_arcs() -> None:
     compared = 0
     for seed in range(60):
-        gold, predicted = (parsed(each) for each in random_pair(seed, same_words=True))
+        gold, predicted = (parsed(item) for item in random_pair(seed, same_words=True))
         pair = align(gold, predicted)
         for label, subtypes in (
             ("nsubj", False),

@@ -101,7 +101,7 @@ def test_units_are_blocks_only_where_boundaries_differ() -> None:
     joined = corpus("a/0/root b/1/obj c/1/obj", "d/0/root")
     split = corpus("a/0/root", "b/0/root", "c/0/root", "d/0/root")
     assert [
-        (align(gold, each).units.name, len(align(gold, each).units)) for each in (same_but_tokens, joined, split)
+        (align(gold, item).units.name, len(align(gold, item).units)) for item in (same_but_tokens, joined, split)
     ] == [("sentence", 3), ("block", 2), ("sentence", 3)]
 
 
@@ -172,7 +172,7 @@ def test_files_are_documents_where_nothing_marks_any() -> None:
 @pytest.mark.parametrize("marks", [(0,), (0, 2), (1, 3), (0, 1, 2, 3)])
 def test_counts_of_documents_are_sums_of_those_of_their_sentences(marks: tuple[int, ...]) -> None:
     sentences = ["a/0/root b/1/obj", "c/0/root", "d/2/det e/0/root", "f/0/root g/1/conj h/1/obj"]
-    gold = parsed(conllu(*("# newdoc\n" * (i in marks) + each for i, each in enumerate(sentences))))
+    gold = parsed(conllu(*("# newdoc\n" * (i in marks) + item for i, item in enumerate(sentences))))
     predicted = parsed(conllu("a/2/obj b/0/root", "c/0/root", "d/2/obj e/0/root", "f/0/root g/1/conj h/2/obj"))
     by_sentence, by_document = align(gold, predicted), align(gold, predicted, unit="document")
     starts = [0, *(mark for mark in marks if mark), 4]

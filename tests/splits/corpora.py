@@ -51,7 +51,7 @@ def treebank(documents: Lengths, *, seed: int = 0, marks: bool = True) -> Corpus
     return concatenate(
         [
             as_file(
-                "".join(documents_text([each], seed=seed + n, marks=marks, first=n) for n, each in chosen),
+                "".join(documents_text([item], seed=seed + n, marks=marks, first=n) for n, item in chosen),
                 f"xx-ud-{part}.conllu",
             )
             for part, chosen in files.items()
@@ -89,7 +89,7 @@ def flat(documents: Lengths) -> list[int]:
 
 def joined(parts: Iterable[Indices]) -> list[int]:
     """All sentences of some parts, in order."""
-    return sorted(int(each) for part in parts for each in part)
+    return sorted(int(item) for part in parts for item in part)
 
 
 def lengths_of(corpus: Corpus) -> Indices:

@@ -26,7 +26,7 @@ def margins(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 @given(margins(), st.integers(0, 99))
 def test_rounding_keeps_all_sums_and_every_cell_within_one(made: tuple[list[int], list[int]], seed: int) -> None:
-    rows, columns = (np.array(each) for each in made)
+    rows, columns = (np.array(item) for item in made)
     table = round_table(rows, columns, rng=generator(seed, 0))
     assert table.sum(axis=1).tolist() == made[0]
     assert table.sum(axis=0).tolist() == made[1]
@@ -38,15 +38,15 @@ def test_rounding_keeps_all_sums_and_every_cell_within_one(made: tuple[list[int]
 def test_every_cell_is_its_share_on_average() -> None:
     rows, columns, times = np.array([1, 1, 2, 3, 10]), np.array([12, 3, 2]), 1000
     shares = np.outer(rows, columns) / 17
-    found = sum(round_table(rows, columns, rng=generator(7, i)) for i in range(times))
-    over = found - times * np.floor(shares)
+    result = sum(round_table(rows, columns, rng=generator(7, i)) for i in range(times))
+    over = result - times * np.floor(shares)
     for cell in product(range(5), range(3)):
         chance = shares[cell] % 1
         assert 1e-6 < binom.cdf(over[cell], times, chance) < 1 - 1e-6, (cell, over[cell] / times, chance)
 
 
 def parts_by_stratum(parts: np.ndarray, strata: np.ndarray, amount: int) -> np.ndarray:
-    return np.array([np.bincount(parts[strata == each], minlength=amount) for each in range(int(strata.max()) + 1)])
+    return np.array([np.bincount(parts[strata == item], minlength=amount) for item in range(int(strata.max()) + 1)])
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=60), st.integers(1, 9), st.integers(0, 99))
@@ -105,7 +105,7 @@ def test_many_unequal_units_are_within_bounds(seed: int) -> None:
     weights, strata = rng.integers(1, 40, 400), rng.integers(0, 4, 400).astype(np.int32)
     amounts = np.array([0.7, 0.1, 0.1, 0.1]) * weights.sum()
     parts = allocate(weights, strata, amounts, rng=generator(seed, 0))
-    has_GP = np.array([np.bincount(parts[strata == each], weights[strata == each], 4) for each in range(4)])
+    has_GP = np.array([np.bincount(parts[strata == item], weights[strata == item], 4) for item in range(4)])
     assert np.all(np.abs(has_GP.sum(axis=0) / amounts - 1) <= 0.02)
     assert np.all(np.abs(has_GP / np.outer(has_GP.sum(axis=1), [0.7, 0.1, 0.1, 0.1]) - 1) <= 0.05)
 
@@ -129,17 +129,17 @@ def test_shuffles_have_every_order_alike() -> None:
     times = 1200
     orders = [tuple(permutation(4, rng=generator(5, i)).tolist()) for i in range(times)]
     low, high = binom.ppf([1e-6, 1 - 1e-6], times, 1 / 24)
-    found = {order: orders.count(order) for order in set(orders)}
-    assert len(found) == 24
-    assert all(low <= each <= high for each in found.values())
+    result = {order: orders.count(order) for order in set(orders)}
+    assert len(result) == 24
+    assert all(low <= item <= high for item in result.values())
 
 
 def test_numbers_below_a_bound_are_all_alike_and_fit() -> None:
     rng = generator(1, 0)
-    found = np.bincount([below(7, rng=rng) for _ in range(3500)], minlength=7)
+    result = np.bincount([below(7, rng=rng) for _ in range(3500)], minlength=7)
     low, high = binom.ppf([1e-6, 1 - 1e-6], 3500, 1 / 7)
-    assert len(found) == 7
-    assert np.all((low <= found) & (found <= high))
+    assert len(result) == 7
+    assert np.all((low <= result) & (result <= high))
     assert below(1, rng=rng) == 0
     assert 0 <= below(2**63 + 1, rng=rng) <= 2**63
 

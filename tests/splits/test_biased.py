@@ -36,14 +36,14 @@ def all_runs(corpus: Corpus, ngram: int) -> list[list[tuple[str, ...]]]:
     """The runs of so many words of every sentence."""
     forms = corpus.column("form").strings()
     sentences = [forms[start:end] for start, end in pairwise(corpus.offsets.tolist())]
-    return [[tuple(each[i : i + ngram]) for i in range(len(each) - ngram + 1)] for each in sentences]
+    return [[tuple(item[i : i + ngram]) for i in range(len(item) - ngram + 1)] for item in sentences]
 
 
 def divergence(corpus: Corpus, test: set[int], ngram: int = 1) -> float:
     """The bits that a word tells of the part it stands in, by its definition: mutual information."""
     inside, outside = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
-    for sentence, found in enumerate(all_runs(corpus, ngram)):
-        (inside if sentence in test else outside).update(found)
+    for sentence, result in enumerate(all_runs(corpus, ngram)):
+        (inside if sentence in test else outside).update(result)
     total = inside.total() + outside.total()
     bits = 0.0
     for counts in (inside, outside):
@@ -58,16 +58,16 @@ def test_the_longest_or_the_shortest_sentences_are_test() -> None:
     for seed in range(5):
         parts = split(corpus, "biased(sizes='60/20/20')", seed=seed)[0].parts
         assert parts["test"].tolist() == [1, 5]
-        assert [len(each) for each in parts.values()] == [6, 2, 2]
+        assert [len(item) for item in parts.values()] == [6, 2, 2]
         assert split(corpus, "biased(sizes='70/30', end='short')", seed=seed)[0].parts["test"].tolist() == [0, 2, 6]
 
 
 def test_of_equal_length_random_ones_are_test_and_dev_is_random() -> None:
     corpus = read(text=tagged_text([3] * 40))
     made = split(corpus, "biased", times=20)
-    assert len({tuple(each.parts["test"].tolist()) for each in made}) == 20
-    assert len({tuple(each.parts["dev"].tolist()) for each in made}) == 20
-    assert all([len(part) for part in each.parts.values()] == [32, 4, 4] for each in made)
+    assert len({tuple(item.parts["test"].tolist()) for item in made}) == 20
+    assert len({tuple(item.parts["dev"].tolist()) for item in made}) == 20
+    assert all([len(part) for part in item.parts.values()] == [32, 4, 4] for item in made)
 
 
 def test_documents_of_the_longest_sentences_on_average_are_test() -> None:
@@ -93,7 +93,7 @@ def test_what_no_part_was_asked_to_have_is_left_out() -> None:
 def test_runs_of_words_are_those_within_sentences(ngram: int) -> None:
     corpus = read(text=tagged_text([1, 4, 2, 6, 3, 1], kinds=3, seed=5))
     numbers, sentences = _ngrams(corpus, None, ngram)
-    expected = [(sentence, run) for sentence, found in enumerate(all_runs(corpus, ngram)) for run in found]
+    expected = [(sentence, run) for sentence, result in enumerate(all_runs(corpus, ngram)) for run in result]
     assert sentences.tolist() == [sentence for sentence, _ in expected]
     of_number = dict(zip(numbers.tolist(), (run for _, run in expected), strict=True))
     assert [of_number[number] for number in numbers.tolist()] == [run for _, run in expected]
@@ -112,12 +112,12 @@ def test_on_tiny_corpora_hardly_any_test_set_is_farther_from_train(ngram: int) -
     nearness = []
     for seed in range(4):
         corpus = topical(seed)
-        everything = [divergence(corpus, set(each), ngram) for each in combinations(range(13), 4)]
+        everything = [divergence(corpus, set(item), ngram) for item in combinations(range(13), 4)]
         for partition in split(corpus, f"biased(by='words', ngram={ngram}, sizes='train=rest,test=20 words')", times=3):
-            found = divergence(corpus, set(partition.parts["test"].tolist()), ngram)
+            result = divergence(corpus, set(partition.parts["test"].tolist()), ngram)
             assert len(partition.parts["test"]) == 4
-            assert np.mean(np.array(everything) > found + 1e-9) <= 0.05
-            nearness.append(found / max(everything))
+            assert np.mean(np.array(everything) > result + 1e-9) <= 0.05
+            nearness.append(result / max(everything))
     assert np.mean(nearness) > 0.95
     assert max(nearness) == pytest.approx(1)
 
@@ -125,13 +125,13 @@ def test_on_tiny_corpora_hardly_any_test_set_is_farther_from_train(ngram: int) -
 def test_no_random_split_is_as_far_from_train() -> None:
     corpus = topical(1, sentences=300, length=8, kinds=60)
     for partition in split(corpus, "biased(by='words', sizes='80/20')", times=3):
-        found = divergence(corpus, set(partition.parts["test"].tolist()))
+        result = divergence(corpus, set(partition.parts["test"].tolist()))
         random = split(corpus, "random(sizes='train=rest,test=480 words')", times=50, seed=8)
         assert len(partition.parts["test"]) == 60
-        assert found > 1.5 * max(divergence(corpus, set(each.parts["test"].tolist())) for each in random)
+        assert result > 1.5 * max(divergence(corpus, set(item.parts["test"].tolist())) for item in random)
 
 
-def test_two_languages_are_told_apart() -> None:
+def test_two_languages_are_separated() -> None:
     """Sentences of two vocabularies without a common word: test is one of them, whole, and a word tells all."""
     one, two = (tagged_text([6] * count, seed=count, kinds=9) for count in (20, 60))
     corpus = read(text=one.replace("w", "x") + two)

@@ -95,7 +95,7 @@ def test_parts_are_disjoint_and_whole(name: str, documents: Lengths, seed: int) 
 @pytest.mark.parametrize("name", SOME_LEFT_OUT[:4])
 @few
 @given(lengths, seeds)
-def test_what_follows_the_text_leaves_the_files_own_test_alone(name: str, documents: Lengths, seed: int) -> None:
+def test_what_follows_the_text_keeps_the_test_part_of_the_file(name: str, documents: Lengths, seed: int) -> None:
     corpus = treebank(documents)
     own = sentence_parts(corpus)
     assert own is not None
@@ -113,8 +113,8 @@ def test_no_document_is_in_two_parts(name: str, documents: Lengths, seed: int) -
     assert made.documents is not None
     for partition in made:
         assert set(made.shared_documents(partition).values()) == {0}
-        found = [set(made.documents.codes[sentences].tolist()) for sentences in partition.parts.values()]
-        assert sum(map(len, found)) == len(documents)
+        result = [set(made.documents.codes[sentences].tolist()) for sentences in partition.parts.values()]
+        assert sum(map(len, result)) == len(documents)
 
 
 @pytest.mark.parametrize("format", ["columns", "tagged", "testbed"])
@@ -137,14 +137,14 @@ def test_asking_for_more_keeps_the_old_ones(name: str) -> None:
     corpus = treebank([[3, 4, 5], [2, 7], [6], [1, 8]] * 5)
     nested = ["test=50%"] if "test" in split(corpus, name)[0].parts else []
     fewer, more = (split(corpus, name, times=times, seed=7, nested=nested) for times in (5, 20))
-    assert [parts_of(each) for each in fewer] == [parts_of(each) for each in more][:5]
+    assert [parts_of(item) for item in fewer] == [parts_of(item) for item in more][:5]
 
 
 @pytest.mark.parametrize("name", [name for name in REPEATED if name != "ud"])
 def test_seeds_and_numbers_give_other_splits(name: str) -> None:
     corpus = treebank([[3, 4, 5], [2, 7], [6], [1, 8]] * 6)
-    found = [str(parts_of(each)) for seed in range(3) for each in split(corpus, name, times=2, seed=seed)]
-    assert len(set(found)) > 3
+    result = [str(parts_of(item)) for seed in range(3) for item in split(corpus, name, times=2, seed=seed)]
+    assert len(set(result)) > 3
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in REPEATED])
@@ -240,7 +240,7 @@ def test_files_in_any_order_give_the_same_sentences(order: list[str]) -> None:
     for name in ("standard", "tune(tune=2, dev=2, test=2)", "seq(train=9, words=12)", "ud-tune"):
         parts: list[dict[str, list[bytes]]] = [
             {
-                part: sorted(to_bytes(take(corpus, [each])) for each in numbers)
+                part: sorted(to_bytes(take(corpus, [item])) for item in numbers)
                 for part, numbers in split(corpus, name)[0].parts.items()
             }
             for corpus in (usual, odd)

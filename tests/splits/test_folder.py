@@ -37,14 +37,14 @@ def sentences_in(text: str, format: str) -> list[str]:
     """The sentences of a text as they stand in it; what is before one belongs to it."""
     if format == "tagged":
         return text.splitlines(keepends=True)
-    found, current = [], ""
+    result, current = [], ""
     for line in text.splitlines(keepends=True):
         current += line
         # In a column file an empty line follows -DOCSTART- too, which is no sentence yet.
         if not line.strip() and not current.rstrip().rpartition("\n")[2].startswith("-DOCSTART-"):
-            found.append(current)
+            result.append(current)
             current = ""
-    return found
+    return result
 
 
 def written(target: Path) -> dict[str, bytes]:
@@ -83,8 +83,8 @@ def test_all_parts_together_are_the_input(
     assert len(expected) == made.corpus.sentences == 10
     together = [""] * 10
     for part, numbers in made[0].parts.items():
-        found = (tmp_path / f"out/0/{part}{Path(name).suffix}").read_bytes().decode()
-        pieces = sentences_in(found, format)
+        result = (tmp_path / f"out/0/{part}{Path(name).suffix}").read_bytes().decode()
+        pieces = sentences_in(result, format)
         assert len(pieces) == len(numbers)
         for number, piece in zip(numbers.tolist(), pieces, strict=True):  # in the order of the input
             together[number] = piece
@@ -113,15 +113,15 @@ def test_the_manifest_says_what_was_made_from_what(tmp_path: Path) -> None:
         assert set(one["parts"]) == {"train", "dev", "test"}
         assert set(one["nested"]) == {"test-5-words"}
         assert one["shared_documents"] == {"train/dev": 0, "train/test": 0, "dev/test": 0}
-        assert sum(each["sentences"] for each in one["parts"].values()) == 50
-        assert sum(each["words"] for each in one["parts"].values()) == 200
-        for each in (*one["parts"].values(), *one["nested"].values()):
-            path = target / each["file"]
-            assert each["sha256"] == sha(path)
+        assert sum(item["sentences"] for item in one["parts"].values()) == 50
+        assert sum(item["words"] for item in one["parts"].values()) == 200
+        for item in (*one["parts"].values(), *one["nested"].values()):
+            path = target / item["file"]
+            assert item["sha256"] == sha(path)
             corpus = deadheat.read(path)
             documents = find_documents(corpus)
             assert documents is not None
-            assert (each["sentences"], each["words"], each["documents"]) == (
+            assert (item["sentences"], item["words"], item["documents"]) == (
                 corpus.sentences,
                 corpus.words,
                 len(documents),
@@ -241,20 +241,20 @@ def test_parts_are_checked_as_the_input_was_read(tmp_path: Path) -> None:
     assert check_folder(tmp_path / "roots").leaks["0"][0].identical == 2
 
 
-def test_a_folder_that_was_not_touched_is_verified_and_its_leaks_told(tmp_path: Path) -> None:
+def test_a_folder_that_was_not_touched_is_verified_and_its_leaks_reported(tmp_path: Path) -> None:
     target, manifest = folder(tmp_path, strategy="random", times=3)
     checked = check_folder(target)
     assert checked.verified == 12
     assert checked.notes == ()
     assert list(checked.leaks) == ["0", "1", "2"]
     for one in manifest["splits"]:
-        found = {f"{leak.within}/{leak.of}": leak for leak in checked.leaks[one["split"]]}
-        assert {pair: leak.shared_documents for pair, leak in found.items()} == one["shared_documents"]
-        assert found["train/test"].sentences == one["parts"]["test"]["sentences"]
+        result = {f"{leak.within}/{leak.of}": leak for leak in checked.leaks[one["split"]]}
+        assert {pair: leak.shared_documents for pair, leak in result.items()} == one["shared_documents"]
+        assert result["train/test"].sentences == one["parts"]["test"]["sentences"]
     assert checked.verified == 12
 
 
-def test_every_file_that_was_changed_or_removed_is_told_on_a_line(tmp_path: Path) -> None:
+def test_every_file_that_was_changed_or_removed_is_reported_on_a_line(tmp_path: Path) -> None:
     target, _ = folder(tmp_path)
     (target / "0/dev.conllu").write_text("changed", encoding="utf-8")
     (target / "1/test-5-words.conllu").unlink()
@@ -266,7 +266,7 @@ def test_every_file_that_was_changed_or_removed_is_told_on_a_line(tmp_path: Path
     assert second == f"{missing}; expected the file of the manifest"
 
 
-def test_other_files_in_the_folder_are_told(tmp_path: Path) -> None:
+def test_other_files_in_the_folder_are_reported(tmp_path: Path) -> None:
     target, _ = folder(tmp_path)
     (target / "1/more.conllu").write_text("", encoding="utf-8")
     assert check_folder(target).notes == (f"{target}/1/more.conllu: not in the manifest",)
@@ -314,7 +314,7 @@ def test_a_manifest_that_is_a_folder_or_a_list_is_refused(tmp_path: Path) -> Non
         check_folder(tmp_path)
 
 
-def test_a_treebank_without_a_manifest_is_looked_at_by_its_own_parts(tmp_path: Path) -> None:
+def test_a_treebank_without_a_manifest_is_checked_by_the_names_of_its_parts(tmp_path: Path) -> None:
     text = documents_text([[6, 7], [5, 8]])
     for part in ("test", "train"):
         (tmp_path / f"xx-{part}.conllu").write_text(text, encoding="utf-8")

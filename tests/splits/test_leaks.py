@@ -21,15 +21,15 @@ counts = st.lists(st.integers(0, 50), min_size=1, max_size=8)
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=1, max_size=8))
 def test_divergence_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
-    first, second = (np.array(each, np.int64) for each in zip(*pairs, strict=True))
-    found = jensen_shannon(first, second)
+    first, second = (np.array(item, np.int64) for item in zip(*pairs, strict=True))
+    result = jensen_shannon(first, second)
     if not first.sum() or not second.sum():
-        assert np.isnan(found)
+        assert np.isnan(result)
     else:
-        assert found == pytest.approx(jensenshannon(first, second, base=2) ** 2, abs=1e-12)
-        assert 0 <= found <= 1 + 1e-12
-        assert found == pytest.approx(jensen_shannon(second, first), abs=1e-12)
-        assert found == pytest.approx(jensen_shannon(3 * first, second), abs=1e-12)
+        assert result == pytest.approx(jensenshannon(first, second, base=2) ** 2, abs=1e-12)
+        assert 0 <= result <= 1 + 1e-12
+        assert result == pytest.approx(jensen_shannon(second, first), abs=1e-12)
+        assert result == pytest.approx(jensen_shannon(3 * first, second), abs=1e-12)
 
 
 @given(counts)
@@ -44,7 +44,7 @@ def sentences_of(corpus: Corpus) -> list[tuple[str, ...]]:
 
 
 def tagged(sentences: list[list[str]]) -> Corpus:
-    return read(text="".join(" ".join(f"{word}_{word.upper()}" for word in each) + "\n" for each in sentences))
+    return read(text="".join(" ".join(f"{word}_{word.upper()}" for word in item) + "\n" for item in sentences))
 
 
 few_words = st.lists(
@@ -81,26 +81,26 @@ def test_leaks_are_those_of_the_obvious_version(seed: int, kinds: int) -> None:
     sentences = sentences_of(corpus)
     for leak in leaks(corpus, parts):
         there, here = ([sentences[i] for i in parts[part]] for part in (leak.within, leak.of))
-        identical = [each for each in here if each in there]
+        identical = [item for item in here if item in there]
         near = [
-            each
-            for each in here
-            if len(each) >= 5
-            and each not in there
+            item
+            for item in here
+            if len(item) >= 5
+            and item not in there
             and any(
                 len(other) >= 5
-                and 10 * len(pairs_of(each) & pairs_of(other)) >= 6 * len(pairs_of(each) | pairs_of(other))
+                and 10 * len(pairs_of(item) & pairs_of(other)) >= 6 * len(pairs_of(item) | pairs_of(other))
                 for other in there
             )
         ]
-        words, known = [word for each in here for word in each], {word for each in there for word in each}
+        words, known = [word for item in here for word in item], {word for item in there for word in item}
         assert leak.sentences == len(here)
         assert leak.identical == len(identical)
-        assert leak.identical_long == len([each for each in identical if len(each) >= 5])
+        assert leak.identical_long == len([item for item in identical if len(item) >= 5])
         assert leak.near_duplicates == len(near)
         assert leak.unknown_words == pytest.approx(sum(word not in known for word in words) / len(words))
         assert leak.shared_types == pytest.approx(len(set(words) & known) / len(set(words)))
-        sizes = [np.bincount([len(each) // 5 for each in part], minlength=2) for part in (there, here)]
+        sizes = [np.bincount([len(item) // 5 for item in part], minlength=2) for part in (there, here)]
         assert leak.divergence["length"] == pytest.approx(jensenshannon(*sizes, base=2) ** 2, abs=1e-12)
 
 

@@ -27,9 +27,9 @@ def material(ewt: Corpus) -> Material:
 
 def test_english_has_its_documents(shared_data: Path, ewt: Corpus) -> None:
     for name, expected in (("train", 540), ("dev", 318), ("test", 316)):
-        found = find_documents(deadheat.read(shared_data / "treebanks" / "en_ewt" / f"en_ewt-ud-{name}.conllu"))
-        assert found is not None
-        assert len(found) == expected
+        result = find_documents(deadheat.read(shared_data / "treebanks" / "en_ewt" / f"en_ewt-ud-{name}.conllu"))
+        assert result is not None
+        assert len(result) == expected
     everything = find_documents(ewt)
     assert everything is not None
     assert len(everything) == 1174

@@ -41,8 +41,8 @@ TEN = read(text=tagged_text([3, 1, 5, 2, 4] * 2))
 def test_seq_takes_the_last_sentences_that_reach_the_words(
     train: int, words: int, expected_train: int, expected_dev: list[int]
 ) -> None:
-    found = parts_of(TEN, f"seq(train={train}, words={words})")
-    assert found == {"train": list(range(expected_train)), "dev": expected_dev}
+    result = parts_of(TEN, f"seq(train={train}, words={words})")
+    assert result == {"train": list(range(expected_train)), "dev": expected_dev}
 
 
 def test_rand_takes_every_sentence_after_train_alike() -> None:
@@ -59,42 +59,42 @@ def test_rand_takes_every_sentence_after_train_alike() -> None:
 
 def test_rand_seq_takes_a_run_from_every_start_alike() -> None:
     times = 800
-    found = [
+    result = [
         tuple(partition.parts["dev"].tolist()) for partition in split(TEN, "rand-seq(train=9, words=6)", times=times)
     ]
     # After three sentences the lengths are 2 4 3 1 5 2 4; runs of at least six words from every start that has them.
     runs = [(3, 4), (4, 5), (5, 6, 7), (6, 7), (7, 8), (8, 9)]
-    assert set(found) == set(runs)
+    assert set(result) == set(runs)
     low, high = binom.ppf([1e-6, 1 - 1e-6], times, 1 / 6)
-    assert all(low <= found.count(run) <= high for run in runs)
+    assert all(low <= result.count(run) <= high for run in runs)
 
 
 def test_no_part_has_fewer_words_than_asked_nor_a_sentence_more() -> None:
     lengths = lengths_of(TEN)
-    for way in ("seq", "rand", "rand-seq"):
+    for strategy in ("seq", "rand", "rand-seq"):
         for words in range(1, 18):
             for seed in range(5):
-                dev = split(TEN, f"{way}(train=8, words={words})", seed=seed)[0].parts["dev"]
+                dev = split(TEN, f"{strategy}(train=8, words={words})", seed=seed)[0].parts["dev"]
                 assert words <= lengths[dev].sum() < words + 5
 
 
 def test_tune_takes_the_last_sentences_of_train_and_dev() -> None:
-    found = parts_of(files(train=10, dev=5, test=4), "tune(tune=2, dev=3, test=4)")
-    assert found == {"train": list(range(6)), "tune": [6, 7], "dev": [8, 9, 10], "test": [11, 12, 13, 14]}
+    result = parts_of(files(train=10, dev=5, test=4), "tune(tune=2, dev=3, test=4)")
+    assert result == {"train": list(range(6)), "tune": [6, 7], "dev": [8, 9, 10], "test": [11, 12, 13, 14]}
 
 
 def test_tune_has_a_thousand_sentences_of_each_by_default() -> None:
-    found = parts_of(read(text=tagged_text([1] * 3500)), "tune")
-    assert found["train"] == list(range(500))
-    assert [found[part][0] for part in ("tune", "dev", "test")] == [500, 1500, 2500]
-    assert [len(found[part]) for part in ("tune", "dev", "test")] == [1000, 1000, 1000]
+    result = parts_of(read(text=tagged_text([1] * 3500)), "tune")
+    assert result["train"] == list(range(500))
+    assert [result[part][0] for part in ("tune", "dev", "test")] == [500, 1500, 2500]
+    assert [len(result[part]) for part in ("tune", "dev", "test")] == [1000, 1000, 1000]
 
 
 def test_standard_is_what_the_files_say() -> None:
-    found = parts_of(files(train=3, dev=2, test=1), "standard")
-    assert found == {"train": [0, 1, 2], "dev": [3, 4], "test": [5]}
-    found = parts_of(files(dev=2, test=1), "standard")
-    assert found == {"dev": [0, 1], "test": [2]}
+    result = parts_of(files(train=3, dev=2, test=1), "standard")
+    assert result == {"train": [0, 1, 2], "dev": [3, 4], "test": [5]}
+    result = parts_of(files(dev=2, test=1), "standard")
+    assert result == {"dev": [0, 1], "test": [2]}
 
 
 @pytest.mark.parametrize(

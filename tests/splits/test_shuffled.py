@@ -47,20 +47,20 @@ def test_every_sentence_is_in_one_test_fold_and_one_dev_fold_of_a_repetition(doc
         for repetition in range(2):
             chosen = made.partitions[repetition * folds : (repetition + 1) * folds]
             for part in ("test", "dev"):
-                assert joined(each.parts[part] for each in chosen) == list(range(corpus.sentences))
+                assert joined(item.parts[part] for item in chosen) == list(range(corpus.sentences))
             assert all(np.array_equal(a.parts["dev"], b.parts["test"]) for a, b in pairwise(chosen))
 
 
 def test_folds_of_sentences_differ_by_one_at_most_and_repetitions_are_other_shuffles() -> None:
     made = split(read(text=tagged_text([2] * 47)), "kfold", times=30, seed=9)
-    assert Counter(len(each.parts["test"]) for each in made) == {4: 9, 5: 21}
-    assert len({tuple(each.parts["test"].tolist()) for each in made}) == 30
+    assert Counter(len(item.parts["test"]) for item in made) == {4: 9, 5: 21}
+    assert len({tuple(item.parts["test"].tolist()) for item in made}) == 30
 
 
 def test_folds_without_dev_have_all_the_rest_as_train() -> None:
     for partition in split(read(text=tagged_text([2] * 20)), "kfold(folds=4, dev_fold=False)", times=4):
         assert list(partition.parts) == ["train", "test"]
-        assert [len(each) for each in partition.parts.values()] == [15, 5]
+        assert [len(item) for item in partition.parts.values()] == [15, 5]
 
 
 def test_folds_of_documents_have_the_same_words_and_genres() -> None:
@@ -98,12 +98,12 @@ def test_strata_of_sentences_are_in_every_part_in_proportion() -> None:
     for partition in split(corpus, "random(stratify='kind')", times=5):
         for part, expected in (("train", [80, 48, 32]), ("dev", [10, 6, 4]), ("test", [10, 6, 4])):
             kinds = partition.parts[part] % 10
-            found = [
+            result = [
                 np.count_nonzero(kinds < 5),
                 np.count_nonzero((kinds >= 5) & (kinds < 8)),
                 np.count_nonzero(kinds >= 8),
             ]
-            assert found == expected
+            assert result == expected
 
 
 def test_blocks_are_runs_of_sentences_that_begin_anew_in_every_file() -> None:
@@ -121,7 +121,7 @@ def test_blocks_are_runs_of_sentences_that_begin_anew_in_every_file() -> None:
 def test_a_middling_treebank_gets_ten_thousand_words_of_test_and_a_tenth_of_the_rest_as_dev(words: int) -> None:
     corpus = big(words)
     for partition in split(corpus, "ud", times=5):
-        train, dev, test = (int(lengths_of(corpus)[each].sum()) for each in partition.parts.values())
+        train, dev, test = (int(lengths_of(corpus)[item].sum()) for item in partition.parts.values())
         assert 10_000 <= test <= 10_600
         assert dev == pytest.approx(0.1 * (dev + train), rel=0.05)
 
@@ -130,7 +130,7 @@ def test_a_large_treebank_gets_test_and_dev_of_ten_thousand_words_to_a_tenth_eac
     corpus = big(115_000)
     made = split(corpus, "ud", times=5)
     for partition in made:
-        _, dev, test = (int(lengths_of(corpus)[each].sum()) for each in partition.parts.values())
+        _, dev, test = (int(lengths_of(corpus)[item].sum()) for item in partition.parts.values())
         assert 10_000 <= min(dev, test) <= max(dev, test) <= 0.1 * corpus.words
         assert set(made.shared_documents(partition).values()) == {0}
         genres = np.array([GENRES.index(name.split("-")[0]) for name in sent_names(corpus)])
@@ -142,10 +142,10 @@ def test_a_large_treebank_gets_test_and_dev_of_ten_thousand_words_to_a_tenth_eac
 def test_a_small_treebank_is_all_test_or_has_a_sample_to_train_on() -> None:
     corpus = read(text=tagged_text([4] * 100))
     made = split(corpus, "ud")
-    assert {part: len(each) for part, each in made[0].parts.items()} == {"test": 100}
+    assert {part: len(item) for part, item in made[0].parts.items()} == {"test": 100}
     assert made.notes == ("fewer than 20,000 words: all sentences are test; cross-validate with kfold",)
     made = split(corpus, "ud(sample=20)", times=2)
-    assert {part: len(each) for part, each in made[0].parts.items()} == {"train": 20, "test": 80}
+    assert {part: len(item) for part, item in made[0].parts.items()} == {"train": 20, "test": 80}
     assert made[0].parts["train"].tolist() != made[1].parts["train"].tolist()
 
 
@@ -160,4 +160,4 @@ def test_ud_without_documents_asks_for_another_unit() -> None:
 def test_selections_of_a_corpus_can_be_stratified_by_file() -> None:
     """They come from no file, and so are all of one stratum."""
     corpus = take(treebank([[3, 4]] * 5), [0, 1, 2, 3])
-    assert [len(each) for each in split(corpus, "random(sizes='50/50', stratify='file')")[0].parts.values()] == [2, 2]
+    assert [len(item) for item in split(corpus, "random(sizes='50/50', stratify='file')")[0].parts.values()] == [2, 2]

@@ -55,9 +55,9 @@ WRONG_SIZES = [
 
 @pytest.mark.parametrize(("text", "expected"), SIZES)
 def test_sizes_are_understood(text: str, expected: dict[str, str]) -> None:
-    found = parse_sizes(text)
-    assert {part: str(size) for part, size in found.items()} == expected
-    assert list(found) == list(expected)
+    result = parse_sizes(text)
+    assert {part: str(size) for part, size in result.items()} == expected
+    assert list(result) == list(expected)
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG_SIZES)
@@ -101,7 +101,7 @@ def test_sizes_in_sentences_and_in_words_are_met() -> None:
     corpus = read(text=tagged_text([3, 1, 5, 2, 8, 4] * 50))
     for seed in range(10):
         parts = split(corpus, "random", seed=seed, settings={"sizes": "train=50s,dev=7s,test=13s"})[0].parts
-        assert [len(each) for each in parts.values()] == [50, 7, 13]
+        assert [len(item) for item in parts.values()] == [50, 7, 13]
         parts = split(corpus, "random", seed=seed, settings={"sizes": "train=rest,dev=100w,test=300w"})[0].parts
         dev, test = (int(lengths_of(corpus)[parts[part]].sum()) for part in ("dev", "test"))
         assert abs(dev - 100) <= 2
@@ -188,7 +188,7 @@ def test_shares_that_are_nearly_alike_have_names_of_their_own() -> None:
 )
 def test_a_partition_that_exists_is_right(parts: dict[str, list[int]], message: str) -> None:
     with pytest.raises(SplitError, match=re.escape(message)):
-        Partition("x", {part: np.array(each, np.int64) for part, each in parts.items()}, 4)
+        Partition("x", {part: np.array(item, np.int64) for part, item in parts.items()}, 4)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_partition_that_exists_is_right(parts: dict[str, list[int]], message: 
     ],
 )
 def test_nested_sets_that_exist_are_nested(nested: dict[str, dict[str, list[int]]], message: str) -> None:
-    sets = {part: {name: np.array(each, np.int64) for name, each in named.items()} for part, named in nested.items()}
+    sets = {part: {name: np.array(item, np.int64) for name, item in named.items()} for part, named in nested.items()}
     with pytest.raises(SplitError, match=re.escape(message)):
         Partition("x", {"train": np.array([0, 2, 3]), "test": np.array([1])}, 4, sets)
 

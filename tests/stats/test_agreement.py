@@ -45,10 +45,10 @@ def grouped(draw: st.DrawFn) -> tuple[np.ndarray, list[int]]:
 
 
 def test_the_published_example_gives_the_published_value() -> None:
-    found = alpha(PUBLISHED)
-    assert found.alpha == pytest.approx(0.743421052631579, abs=1e-14)
-    assert (found.systems, found.items, found.compared, found.disagreeing, found.labels) == (4, 12, 11, 3, 5)
-    assert str(found) == "Krippendorff's alpha 0.7434; 4 systems, 3 of 11 items disagreed on"
+    result = alpha(PUBLISHED)
+    assert result.alpha == pytest.approx(0.743421052631579, abs=1e-14)
+    assert (result.systems, result.items, result.compared, result.disagreeing, result.labels) == (4, 12, 11, 3, 5)
+    assert str(result) == "Krippendorff's alpha 0.7434; 4 systems, 3 of 11 items disagreed on"
 
 
 @given(labels_of)
@@ -57,13 +57,13 @@ def test_alpha_is_that_of_counting_every_pair(labels: np.ndarray) -> None:
 
 
 @given(grouped())
-def test_every_group_is_treated_as_if_alone(given_: tuple[np.ndarray, list[int]]) -> None:
-    labels, offsets = given_
-    found = alpha_by_group(labels, offsets)
+def test_every_group_is_treated_as_if_alone(example: tuple[np.ndarray, list[int]]) -> None:
+    labels, offsets = example
+    result = alpha_by_group(labels, offsets)
     alone = [alpha(labels[:, first:last]) for first, last in pairwise(offsets)]
-    assert found.alpha_G == pytest.approx([each.alpha for each in alone], nan_ok=True, abs=1e-15)
-    assert found.compared_G.tolist() == [each.compared for each in alone]
-    assert found.disagreeing_G.tolist() == [each.disagreeing for each in alone]
+    assert result.alpha_G == pytest.approx([item.alpha for item in alone], nan_ok=True, abs=1e-15)
+    assert result.compared_G.tolist() == [item.compared for item in alone]
+    assert result.disagreeing_G.tolist() == [item.disagreeing for item in alone]
 
 
 @given(labels_of, st.data())
@@ -100,17 +100,17 @@ def test_one_label_everywhere_is_full_agreement() -> None:
 
 @pytest.mark.parametrize("labels", [[[1, 2, 3]], [[-1, -1], [-1, -1]], [[1, -1], [-1, 2]], [[], []]])
 def test_without_two_labels_on_an_item_alpha_is_undefined_and_says_so(labels: list[list[int]]) -> None:
-    found = alpha(np.array(labels, dtype=int))
-    assert math.isnan(found.alpha)
-    assert found.compared == 0
-    assert "undefined (no item has two labels)" in str(found)
+    result = alpha(np.array(labels, dtype=int))
+    assert math.isnan(result.alpha)
+    assert result.compared == 0
+    assert "undefined (no item has two labels)" in str(result)
 
 
 def test_groups_without_comparable_items_have_no_alpha() -> None:
-    found = alpha_by_group([[0, 1, 0, 1], [0, 1, 1, -1]], [0, 2, 3, 3, 4])
-    assert found.alpha_G[:2].tolist() == [1, 0]
-    assert np.isnan(found.alpha_G[2:]).all()
-    assert (found.compared_G.tolist(), found.disagreeing_G.tolist()) == ([2, 1, 0, 0], [0, 1, 0, 0])
+    result = alpha_by_group([[0, 1, 0, 1], [0, 1, 1, -1]], [0, 2, 3, 3, 4])
+    assert result.alpha_G[:2].tolist() == [1, 0]
+    assert np.isnan(result.alpha_G[2:]).all()
+    assert (result.compared_G.tolist(), result.disagreeing_G.tolist()) == ([2, 1, 0, 0], [0, 1, 0, 0])
 
 
 def test_the_groups_disagreed_on_most_come_first() -> None:
@@ -129,16 +129,16 @@ def test_the_groups_disagreed_on_most_come_first() -> None:
 def test_of_groups_with_the_same_alpha_the_one_with_more_disagreement_comes_first() -> None:
     # Where no label comes twice, all pairs differ within words and among all: 0, whatever the number of words.
     labels = [[0, 2, 3], [1, 4, 5]]
-    found = alpha_by_group(labels, [0, 1, 3])
-    assert found.alpha_G.tolist() == [0, 0]
+    result = alpha_by_group(labels, [0, 1, 3])
+    assert result.alpha_G.tolist() == [0, 0]
     assert [group for group, _ in lowest_agreement(labels, [0, 1, 3])] == [1, 0]
 
 
 @given(grouped(), st.integers(1, 4))
-def test_the_lowest_are_those_of_sorting_all(given_: tuple[np.ndarray, list[int]], count: int) -> None:
-    labels, offsets = given_
-    found = alpha_by_group(labels, offsets)
-    rows = zip(found.alpha_G.round(12).tolist(), (-found.disagreeing_G).tolist(), range(len(offsets)), strict=False)
+def test_the_lowest_are_those_of_sorting_all(example: tuple[np.ndarray, list[int]], count: int) -> None:
+    labels, offsets = example
+    result = alpha_by_group(labels, offsets)
+    rows = zip(result.alpha_G.round(12).tolist(), (-result.disagreeing_G).tolist(), range(len(offsets)), strict=False)
     expected = sorted(row for row in rows if row[1])[:count]
     assert [group for group, _ in lowest_agreement(labels, offsets, count=count)] == [row[2] for row in expected]
 
@@ -165,8 +165,8 @@ def test_the_majority_is_that_of_counting_votes(labels: np.ndarray) -> None:
 
 @settings(max_examples=20)
 @given(grouped())
-def test_the_kernel_in_plain_python_finds_the_same(given_: tuple[np.ndarray, list[int]]) -> None:
-    labels, offsets = given_
+def test_the_kernel_in_plain_python_finds_the_same(example: tuple[np.ndarray, list[int]]) -> None:
+    labels, offsets = example
     flat, bounds = labels.astype(np.int32).ravel(), np.array(offsets)
     outcomes = []
     for function in (agreement_sums, agreement_sums.python):

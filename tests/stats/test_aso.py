@@ -180,8 +180,8 @@ def test_the_kernel_in_plain_python_gives_the_same() -> None:
     flat, starts, rows = np.sort(rng(1).normal(size=4)).repeat(2), np.array([0, 3, 8]), 6
     weights = np.empty(rows * 8)
     for system, units in enumerate((3, 5)):
-        place = weights[starts[system] * rows : starts[system + 1] * rows]
-        draw_weights(np.array([system], dtype=np.uint64), 0, rows, units, place)
+        position = weights[starts[system] * rows : starts[system + 1] * rows]
+        draw_weights(np.array([system], dtype=np.uint64), 0, rows, units, position)
     outcomes = []
     for function in (violation_sums, violation_sums.python):
         sums, squares = np.zeros(1), np.zeros(1)

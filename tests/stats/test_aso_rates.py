@@ -47,9 +47,9 @@ def test_no_alpha_brings_the_rate_below_that_of_complete_separation() -> None:
 )
 def test_the_nearest_entry_is_found(runs: tuple[int, int], alpha: float, entry: tuple[int, float]) -> None:
     rates = nearest_null_rates(runs, alpha)
-    assert [(each.runs, each.alpha) for each in rates] == [entry, entry]
-    assert [each.tau for each in rates] == list(TAUS)
-    assert tuple(each.rate for each in rates) == NULL_RATES[entry[0]][entry[1]]
+    assert [(item.runs, item.alpha) for item in rates] == [entry, entry]
+    assert [item.tau for item in rates] == list(TAUS)
+    assert tuple(item.rate for item in rates) == NULL_RATES[entry[0]][entry[1]]
 
 
 def test_a_result_says_how_often_equal_systems_would_look_like_this() -> None:

@@ -39,7 +39,7 @@ def test_the_chances_are_those_of_the_definition(pairs: list[tuple[int, int]], r
     weights = rng(seed).dirichlet([1.0] * len(a) + [0.6])
     z = np.append(np.subtract(b, a), 0.0)
     expected = plain(a, b, weights.tolist(), rope / 2)
-    left, right = (differences._mass_beyond(each, weights[None], rope / 2, 1e-12)[0] for each in (z, -z))
+    left, right = (differences._mass_beyond(item, weights[None], rope / 2, 1e-12)[0] for item in (z, -z))
     assert (left, right) == pytest.approx(expected, abs=1e-12)
 
 
@@ -50,9 +50,9 @@ def test_the_chances_are_those_of_the_definition(pairs: list[tuple[int, int]], r
     [(0.0, (0.90844, 0.0, 0.09157)), (0.004, (0.89692, 0.01498, 0.08810)), (0.012, (0.25608, 0.74296, 0.00097))],
 )
 def test_baycomp_agrees(rope: float, expected: tuple[float, float, float]) -> None:
-    found = bayesian_signed_rank(A, B, rope=rope, prior=0.5, samples=100_000, rng=rng())
+    result = bayesian_signed_rank(A, B, rope=rope, prior=0.5, samples=100_000, rng=rng())
     # Five standard deviations of the difference of two shares.
-    for mine, theirs in zip((found.left, found.equivalent, found.right), expected, strict=True):
+    for mine, theirs in zip((result.left, result.equivalent, result.right), expected, strict=True):
         assert abs(mine - theirs) < 5 * math.sqrt(max(theirs, 1e-5) * (1 - theirs) * (1 / 100_000 + 1 / 200_000))
 
 
@@ -61,8 +61,8 @@ def test_weights_have_the_moments_of_the_dirichlet_distribution() -> None:
     # has E[w_i w_j] = a_i a_j / (t (t + 1)) and E[w_i²] = a_i (a_i + 1) / (t (t + 1)), t = 2 + s.
     s = 0.6
     t = (2 + s) * (3 + s)
-    found = bayesian_signed_rank([0, 1], [1, 0], rope=0, prior=s, samples=100_000, rng=rng())
-    mean = found.theta_B3.mean(axis=0)
+    result = bayesian_signed_rank([0, 1], [1, 0], rope=0, prior=s, samples=100_000, rng=rng())
+    mean = result.theta_B3.mean(axis=0)
     assert mean[2] == pytest.approx((2 + 2 * s + s * (s + 1) / 2 + 1) / t, abs=0.004)
     assert mean[0] == pytest.approx(mean[2], abs=0.008)
 
@@ -70,9 +70,9 @@ def test_weights_have_the_moments_of_the_dirichlet_distribution() -> None:
 def test_without_a_prior_the_weights_are_those_of_the_bayesian_bootstrap() -> None:
     # Of two data sets with opposite differences, left = w² + w (1 - w) = w, since their sum lies on the edge; and the
     # weight of one of two is uniform.
-    found = bayesian_signed_rank([1, 0], [0, 1], rope=0, prior=0, samples=50_000, rng=rng())
+    result = bayesian_signed_rank([1, 0], [0, 1], rope=0, prior=0, samples=50_000, rng=rng())
     for bound in (0.1, 0.25, 0.5, 0.9):
-        assert (found.theta_B3[:, 0] < bound).mean() == pytest.approx(bound, abs=0.012)
+        assert (result.theta_B3[:, 0] < bound).mean() == pytest.approx(bound, abs=0.012)
 
 
 @given(PAIRS, st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.integers(0, 9))
@@ -91,10 +91,10 @@ def test_swapping_the_systems_swaps_left_and_right_exactly(
 @settings(max_examples=40)
 def test_probabilities_add_up_and_scale_does_not_matter(pairs: list[tuple[int, int]], rope: float) -> None:
     a, b = (np.array(column) for column in zip(*pairs, strict=True))
-    found = bayesian_signed_rank(a, b, rope=rope, samples=200, rng=rng())
+    result = bayesian_signed_rank(a, b, rope=rope, samples=200, rng=rng())
     scaled = bayesian_signed_rank(a * 4, b * 4, rope=rope * 4, samples=200, rng=rng())
-    assert found.left + found.equivalent + found.right == pytest.approx(1)
-    np.testing.assert_array_equal(found.theta_B3, scaled.theta_B3)
+    assert result.left + result.equivalent + result.right == pytest.approx(1)
+    np.testing.assert_array_equal(result.theta_B3, scaled.theta_B3)
 
 
 def test_equal_systems_are_equivalent_or_halves() -> None:
@@ -135,14 +135,14 @@ def test_other_seeds_give_other_samples() -> None:
 
 
 def test_one_data_set_gives_no_probabilities() -> None:
-    found = bayesian_signed_rank([0.9], [0.8], rng=rng())
-    assert math.isnan(found.left)
-    assert "one data set" in str(found)
+    result = bayesian_signed_rank([0.9], [0.8], rng=rng())
+    assert math.isnan(result.left)
+    assert "one data set" in str(result)
 
 
 def test_a_result_prints_as_one_line() -> None:
-    found = bayesian_signed_rank(A, B, samples=1000, rng=rng())
-    assert "\n" not in str(found)
+    result = bayesian_signed_rank(A, B, samples=1000, rng=rng())
+    assert "\n" not in str(result)
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ KEY = np.array([0x1234_5678_9ABC_DEF0], np.uint64)
 
 
 def weights_of(units: int, resamples: int, *, first: int = 0, key: NDArray[np.uint64] = KEY) -> NDArray[np.float64]:
-    found = np.full(resamples * units, -1.0)
-    draw_weights(key, first, resamples, units, found)
-    return found.reshape(resamples, units)
+    result = np.full(resamples * units, -1.0)
+    draw_weights(key, first, resamples, units, result)
+    return result.reshape(resamples, units)
 
 
 def rate(sums: NDArray[Any]) -> NDArray[np.float64]:
@@ -59,10 +59,10 @@ def test_a_resample_depends_on_the_key_and_its_number_alone() -> None:
 
 @pytest.mark.parametrize("units", [1, 2, 5, 64])
 def test_the_kernel_does_the_same_in_plain_python(units: int) -> None:
-    found = np.full(9 * units, -1.0)
+    result = np.full(9 * units, -1.0)
     with np.errstate(over="ignore"):
-        draw_weights.python(KEY, 3, 9, units, found)
-    assert np.array_equal(found.reshape(9, units), weights_of(units, 9, first=3))
+        draw_weights.python(KEY, 3, 9, units, result)
+    assert np.array_equal(result.reshape(9, units), weights_of(units, 9, first=3))
 
 
 @pytest.mark.parametrize("units", [2, 3, 4])
@@ -70,9 +70,9 @@ def test_weights_of_few_units_are_multinomial(units: int) -> None:
     # Every outcome and its probability: units! / prod(weights!) / units^units.
     draws = 20_000
     weights = weights_of(units, draws).astype(int)
-    outcomes = [each for each in product(range(units + 1), repeat=units) if sum(each) == units]
-    chances = [float(stats.multinomial.pmf(each, units, [1 / units] * units)) for each in outcomes]
-    observed = [int((weights == each).all(axis=1).sum()) for each in outcomes]
+    outcomes = [item for item in product(range(units + 1), repeat=units) if sum(item) == units]
+    chances = [float(stats.multinomial.pmf(item, units, [1 / units] * units)) for item in outcomes]
+    observed = [int((weights == item).all(axis=1).sum()) for item in outcomes]
     assert sum(observed) == draws
     assert stats.chisquare(observed, [draws * chance for chance in chances]).pvalue > 0.001
 
@@ -113,8 +113,8 @@ def test_sampled_values_have_the_distribution_of_all_resamples(units: int, seed:
         assert abs(shares[0] - shares[1]) < bound
     assert set(np.round(np.unique(sampled), 9)) <= set(np.round(np.unique(exact), 9))
     for level in (0.5, 0.9):
-        found = bootstrap(counts, rate, rng=np.random.default_rng(seed), level=level, resamples=draws)
-        for value, share in ((found.low, (1 - level) / 2), (found.high, (1 + level) / 2)):
+        result = bootstrap(counts, rate, rng=np.random.default_rng(seed), level=level, resamples=draws)
+        for value, share in ((result.low, (1 - level) / 2), (result.high, (1 + level) / 2)):
             around = [np.quantile(exact, share + side * bound, method="inverted_cdf") for side in (-1, 1)]
             assert around[0] - 1e-9 <= value <= around[1] + 1e-9
 
@@ -146,13 +146,13 @@ def test_sums_are_right_however_large_the_counts_are(most: int, units: int) -> N
     counts = np.random.default_rng(3).integers(0, most, size=(units, 7), endpoint=True)
     key = np.random.default_rng(5).integers(0, 2**64, size=1, dtype=np.uint64)
     expected = weights_of(units, 30, key=key).astype(object) @ counts.astype(object)
-    found = resampled_sums(counts, resamples=30, rng=np.random.default_rng(5))
-    assert found.tolist() == expected.astype(float).tolist()
+    result = resampled_sums(counts, resamples=30, rng=np.random.default_rng(5))
+    assert result.tolist() == expected.astype(float).tolist()
 
 
 def test_fields_that_are_equal_are_summed_once_and_given_twice() -> None:
     doubled = COUNTS[:, [0, 1, 0, 2, 1]]
-    single, double = (resampled_sums(each, resamples=20, rng=np.random.default_rng(5)) for each in (COUNTS, doubled))
+    single, double = (resampled_sums(item, resamples=20, rng=np.random.default_rng(5)) for item in (COUNTS, doubled))
     assert np.array_equal(double, single[:, [0, 1, 0, 2, 1]])
 
 
@@ -178,25 +178,25 @@ def test_one_number_is_taken_from_the_generator() -> None:
 def test_an_interval_is_the_middle_of_the_resampled_values() -> None:
     counts = COUNTS[:, :2] + np.array([0, 50])
     values = rate(resampled_sums(counts, resamples=999, rng=np.random.default_rng(2)))
-    found = bootstrap(counts, rate, rng=np.random.default_rng(2), level=0.8, resamples=999)
+    result = bootstrap(counts, rate, rng=np.random.default_rng(2), level=0.8, resamples=999)
     # 999 values in order: the hundredth from either end has a tenth of 998 steps beyond it, or a little less.
     ordered = np.sort(values)
-    assert ordered[99] <= found.low <= ordered[100]
-    assert ordered[898] <= found.high <= ordered[899]
-    assert found == Interval(found.low, found.high, 0.8, "bootstrap")
+    assert ordered[99] <= result.low <= ordered[100]
+    assert ordered[898] <= result.high <= ordered[899]
+    assert result == Interval(result.low, result.high, 0.8, "bootstrap")
 
 
 def test_units_that_are_all_alike_leave_no_doubt() -> None:
-    found = bootstrap(np.array([[3, 4]] * 20), rate, rng=np.random.default_rng(0))
-    assert (found.low, found.high) == (0.75, 0.75)
+    result = bootstrap(np.array([[3, 4]] * 20), rate, rng=np.random.default_rng(0))
+    assert (result.low, result.high) == (0.75, 0.75)
 
 
 @pytest.mark.parametrize("units", [0, 1])
 def test_fewer_than_two_units_tell_nothing(units: int) -> None:
-    found = bootstrap(np.ones((units, 2), np.int64), rate, rng=np.random.default_rng(0))
-    assert math.isnan(found.low)
-    assert math.isnan(found.high)
-    assert found.method == "bootstrap"
+    result = bootstrap(np.ones((units, 2), np.int64), rate, rng=np.random.default_rng(0))
+    assert math.isnan(result.low)
+    assert math.isnan(result.high)
+    assert result.method == "bootstrap"
 
 
 def test_values_that_are_not_numbers_take_no_part() -> None:
@@ -205,7 +205,7 @@ def test_values_that_are_not_numbers_take_no_part() -> None:
     assert math.isnan(percentiles(np.full(3, math.nan), level=0.5).low)
 
 
-def test_a_level_is_between_nought_and_one() -> None:
+def test_a_level_is_between_zero_and_one() -> None:
     with pytest.raises(InputError, match=r"level 95; expected between 0 and 1, such as 0\.95"):
         bootstrap(COUNTS, rate, rng=np.random.default_rng(0), level=95)
 
@@ -222,8 +222,8 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     truth, trials, hits = 6 / 7.5, 1500, 0
     for seed in range(trials):
         rng = np.random.default_rng([2026, seed])
-        found = bootstrap(simulated(rng, 150), rate, rng=rng, resamples=400)
-        hits += found.low <= truth <= found.high
+        result = bootstrap(simulated(rng, 150), rate, rng=rng, resamples=400)
+        hits += result.low <= truth <= result.high
     # A percentile interval of 400 resamples and 150 units covers a little less than its level.
     assert stats.binom.cdf(hits, trials, 0.93) > 1e-4
     assert stats.binom.sf(hits - 1, trials, 0.955) > 1e-4
@@ -236,8 +236,8 @@ def test_the_interval_covers_the_truth_for_every_level_and_size() -> None:
         hits = 0
         for seed in range(trials):
             rng = np.random.default_rng([units, seed])
-            found = bootstrap(simulated(rng, units), rate, rng=rng, level=level, resamples=600)
-            hits += found.low <= truth <= found.high
+            result = bootstrap(simulated(rng, units), rate, rng=rng, level=level, resamples=600)
+            hits += result.low <= truth <= result.high
         short = 1.5 / units  # what percentile intervals lack on few units
         assert stats.binom.cdf(hits, trials, level - short) > 1e-4, (units, level, hits)
         assert stats.binom.sf(hits - 1, trials, level + 0.01) > 1e-4, (units, level, hits)

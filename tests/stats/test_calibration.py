@@ -30,17 +30,17 @@ def test_no_test_finds_differences_that_are_not_there(test: str, world: World) -
     if test.startswith("mcnemar") and not world.items:
         pytest.skip("McNemar's test is for items that are right or wrong")
     settings = PairwiseSettings(test, alpha=ALPHA, resamples=500)
-    found = 0
+    rejections = 0
     for run in range(RUNS):
         first, second = draw(world, np.random.default_rng([run, 7]))
-        found += pair_p(first, second, accuracy, settings)[0] <= ALPHA
-    assert found <= most_allowed(RUNS, ALPHA), f"{found} of {RUNS} at alpha {ALPHA}"
+        rejections += pair_p(first, second, accuracy, settings)[0] <= ALPHA
+    assert rejections <= most_allowed(RUNS, ALPHA), f"{rejections} of {RUNS} at alpha {ALPHA}"
 
 
 @pytest.mark.slow
 def test_randomization_is_calibrated_for_f1_too() -> None:
     settings = PairwiseSettings("randomization", alpha=ALPHA, resamples=500)
-    found = 0
+    rejections = 0
     for run in range(RUNS):
         rng = np.random.default_rng([run, 8])
         gold = rng.integers(1, 15, 120)
@@ -48,8 +48,8 @@ def test_randomization_is_calibrated_for_f1_too() -> None:
         for _ in range(2):
             predicted = rng.binomial(gold, 0.95) + rng.poisson(0.4, 120)
             sides.append(np.stack([rng.binomial(np.minimum(gold, predicted), 0.8), gold, predicted], axis=1))
-        found += pair_p(sides[0], sides[1], f1, settings)[0] <= ALPHA
-    assert found <= most_allowed(RUNS, ALPHA)
+        rejections += pair_p(sides[0], sides[1], f1, settings)[0] <= ALPHA
+    assert rejections <= most_allowed(RUNS, ALPHA)
 
 
 Make = Callable[[NDArray[np.int64], NDArray[np.int64], np.random.Generator], tuple[float, float]]
@@ -79,8 +79,8 @@ def test_resampling_tokens_fails_where_errors_cluster_in_documents() -> None:
     """Not a defect of the test but of the unit: this is what the documentation warns of."""
     clustered = next(world for world in WORLDS if world.name == "documents")
     settings = PairwiseSettings("permutation-exact", alpha=ALPHA, resamples=10)
-    found = 0
+    rejections = 0
     for run in range(RUNS):
         first, second = draw(clustered, np.random.default_rng([run, 10]), by="token")
-        found += pair_p(first, second, accuracy, settings)[0] <= ALPHA
-    assert found > most_allowed(RUNS, 2 * ALPHA)
+        rejections += pair_p(first, second, accuracy, settings)[0] <= ALPHA
+    assert rejections > most_allowed(RUNS, 2 * ALPHA)

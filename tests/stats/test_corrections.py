@@ -26,7 +26,7 @@ def obvious_holm(p_values: list[float]) -> list[float]:
     corrected = []
     for mine in p_values:
         ordered = sorted(p_values)
-        smaller = [other * (len(ordered) - place) for place, other in enumerate(ordered) if other <= mine]
+        smaller = [other * (len(ordered) - position) for position, other in enumerate(ordered) if other <= mine]
         corrected.append(min(1.0, max(smaller)))
     return corrected
 
@@ -69,7 +69,7 @@ def test_benjamini_and_hochberg_is_the_obvious_version(p_values: list[float]) ->
 
 
 @given(p_lists, st.sampled_from(sorted(CORRECTIONS)), st.integers(0, 1000))
-def test_every_p_value_comes_back_to_its_own_test(p_values: list[float], method: str, seed: int) -> None:
+def test_corrected_p_values_keep_the_order_of_the_tests(p_values: list[float], method: str, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(p_values))
     shuffled = correct(np.array(p_values)[order], method)
     assert shuffled.tolist() == correct(p_values, method)[order].tolist()
@@ -107,7 +107,7 @@ def test_what_was_given_is_not_changed(function: Callable[[np.ndarray], np.ndarr
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan"), float("inf")])
-def test_what_is_no_p_value_is_refused_by_its_place(wrong: float) -> None:
+def test_what_is_no_p_value_is_refused_with_its_position(wrong: float) -> None:
     with pytest.raises(InputError, match=r"p-value 2 of 3: .*; expected between 0 and 1"):
         holm([0.5, wrong, 0.1])
 
@@ -124,9 +124,9 @@ def test_an_unknown_correction_is_refused_with_the_nearest() -> None:
 
 def test_the_systems_tied_with_the_best_are_named_from_the_best_down() -> None:
     p_values = [[1, 0.01, 0.2, 0.9], [0.01, 1, 0.5, 0.03], [0.2, 0.5, 1, 0.06], [0.9, 0.03, 0.06, 1]]
-    found = tied_with_best(p_values, [0.8, 0.7, 0.75, 0.9], names=["a", "b", "c", "d"])
-    assert (found.best, found.tied) == (("d",), ("a", "c"))
-    assert str(found) == "d best, tied with a, c (alpha 0.05)"
+    result = tied_with_best(p_values, [0.8, 0.7, 0.75, 0.9], names=["a", "b", "c", "d"])
+    assert (result.best, result.tied) == (("d",), ("a", "c"))
+    assert str(result) == "d best, tied with a, c (alpha 0.05)"
     assert tied_with_best(p_values, [0.8, 0.7, 0.75, 0.9], alpha=0.06).tied == ("system 1",)
     assert (
         str(tied_with_best(p_values, [0.8, 0.7, 0.75, 0.9], alpha=0.95)) == "system 4 best, tied with none (alpha 0.95)"
@@ -135,8 +135,8 @@ def test_the_systems_tied_with_the_best_are_named_from_the_best_down() -> None:
 
 def test_two_systems_of_the_highest_value_are_both_best() -> None:
     p_values = [[1, 1, 0.01], [1, 1, 0.3], [0.01, 0.3, 1]]
-    found = tied_with_best(p_values, [0.9, 0.9, 0.8], names=["a", "b", "c"])
-    assert (found.best, found.tied) == (("a", "b"), ("c",))
+    result = tied_with_best(p_values, [0.9, 0.9, 0.8], names=["a", "b", "c"])
+    assert (result.best, result.tied) == (("a", "b"), ("c",))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from deadheat.stats.distributions import (
     summary,
 )
 
+OF_TWO_SAMPLES = (kolmogorov_smirnov, mann_whitney, brown_forsythe, cliffs_delta, cohens_d, spearman)
 TIED = st.lists(st.integers(0, 5), min_size=1, max_size=5)
 FLOATS = st.lists(st.integers(-1000, 1000).map(lambda i: i / 8), min_size=2, max_size=30)
 
@@ -39,18 +40,18 @@ def splits(a: list[int], b: list[int]) -> list[tuple[list[int], list[int]]]:
 
 
 def test_a_summary_worked_out_by_hand() -> None:
-    found = summary([3, 1, 2, 6])
-    assert (found.n, found.minimum, found.maximum, found.mean, found.median) == (4, 1, 6, 3, 2.5)
+    result = summary([3, 1, 2, 6])
+    assert (result.n, result.minimum, result.maximum, result.mean, result.median) == (4, 1, 6, 3, 2.5)
     # Positions 0.75 and 2.25 between 1, 2, 3, 6.
-    assert (found.lower_quartile, found.upper_quartile) == (1.75, 3.75)
-    assert found.sd == pytest.approx(math.sqrt((0 + 4 + 1 + 9) / 3))
+    assert (result.lower_quartile, result.upper_quartile) == (1.75, 3.75)
+    assert result.sd == pytest.approx(math.sqrt((0 + 4 + 1 + 9) / 3))
 
 
 def test_one_run_has_no_deviation() -> None:
-    found = summary([0.9])
-    assert math.isnan(found.sd)
-    assert found.median == 0.9
-    assert "one run" in str(found)
+    result = summary([0.9])
+    assert math.isnan(result.sd)
+    assert result.median == 0.9
+    assert "one run" in str(result)
 
 
 def distance_of_distributions(a: list[int], b: list[int]) -> float:
@@ -60,21 +61,21 @@ def distance_of_distributions(a: list[int], b: list[int]) -> float:
 @given(TIED, TIED)
 @settings(max_examples=60)
 def test_kolmogorov_smirnov_counts_every_order_ties_included(a: list[int], b: list[int]) -> None:
-    found = kolmogorov_smirnov(a, b)
+    result = kolmogorov_smirnov(a, b)
     observed = distance_of_distributions(a, b)
     orders = [distance_of_distributions(x, y) for x, y in splits(a, b)]
-    assert found.statistic == pytest.approx(observed, abs=1e-12)
-    assert found.p == pytest.approx(np.mean([each >= observed - 1e-9 for each in orders]), rel=1e-12)
+    assert result.statistic == pytest.approx(observed, abs=1e-12)
+    assert result.p == pytest.approx(np.mean([item >= observed - 1e-9 for item in orders]), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (3, 7), (5, 6), (8, 5), (40, 25), (86, 41), (300, 400)])
 def test_kolmogorov_smirnov_is_that_of_scipy_without_ties(n: int, m: int) -> None:
     for seed in range(3):
         a, b = distinct(seed, n, m)
-        found, expected = kolmogorov_smirnov(a, b), stats.ks_2samp(a, b, method="exact")
-        assert found.method == "exact"
-        assert found.statistic == pytest.approx(expected.statistic, abs=1e-12)
-        assert found.p == pytest.approx(expected.pvalue, rel=1e-8)
+        result, expected = kolmogorov_smirnov(a, b), stats.ks_2samp(a, b, method="exact")
+        assert result.method == "exact"
+        assert result.statistic == pytest.approx(expected.statistic, abs=1e-12)
+        assert result.p == pytest.approx(expected.pvalue, rel=1e-8)
 
 
 def test_small_chances_of_kolmogorov_smirnov_are_exact() -> None:
@@ -86,9 +87,9 @@ def test_small_chances_of_kolmogorov_smirnov_are_exact() -> None:
 
 def test_kolmogorov_smirnov_of_very_many_runs_takes_the_limit() -> None:
     a, b = distinct(0, 4000, 3000, 0.03)
-    found = kolmogorov_smirnov(a, b)
-    assert found.method == "asymptotic"
-    assert found.p == pytest.approx(stats.ks_2samp(a, b, method="asymp").pvalue, rel=0.05)
+    result = kolmogorov_smirnov(a, b)
+    assert result.method == "asymptotic"
+    assert result.p == pytest.approx(stats.ks_2samp(a, b, method="asymp").pvalue, rel=0.05)
 
 
 def test_the_kernel_of_paths_in_plain_python_gives_the_same() -> None:
@@ -106,17 +107,17 @@ def test_the_kernel_of_paths_in_plain_python_gives_the_same() -> None:
 def test_brown_forsythe_is_that_of_scipy(sizes: tuple[int, ...]) -> None:
     rng = np.random.default_rng(len(sizes))
     groups = [rng.normal(0.9, 0.01 * (i + 1), n) for i, n in enumerate(sizes)]
-    found, expected = brown_forsythe(*groups), stats.levene(*groups, center="median")
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-10)
-    assert found.p == pytest.approx(expected.pvalue, rel=1e-10)
+    result, expected = brown_forsythe(*groups), stats.levene(*groups, center="median")
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-10)
+    assert result.p == pytest.approx(expected.pvalue, rel=1e-10)
 
 
 def test_brown_forsythe_of_groups_without_variation_says_why_it_is_nothing() -> None:
     for groups in ([[0.901, 0.907], [0.71, 0.92]], [[0.9, 0.9, 0.9], [0.8, 0.8]], [[0.1], [0.2]]):
-        found = brown_forsythe(*groups)
-        assert math.isnan(found.p)
-        assert math.isnan(found.statistic)
-        assert "do not vary" in str(found)
+        result = brown_forsythe(*groups)
+        assert math.isnan(result.p)
+        assert math.isnan(result.statistic)
+        assert "do not vary" in str(result)
 
 
 def test_brown_forsythe_needs_two_groups() -> None:
@@ -128,10 +129,10 @@ def test_brown_forsythe_needs_two_groups() -> None:
 def test_mann_whitney_without_ties_is_the_exact_one_of_scipy(n: int, m: int) -> None:
     for seed in range(3):
         a, b = distinct(seed, n, m)
-        found, expected = mann_whitney(a, b), stats.mannwhitneyu(a, b, method="exact")
-        assert found.method == "exact"
-        assert found.statistic == expected.statistic
-        assert found.p == pytest.approx(expected.pvalue, rel=1e-10)
+        result, expected = mann_whitney(a, b), stats.mannwhitneyu(a, b, method="exact")
+        assert result.method == "exact"
+        assert result.statistic == expected.statistic
+        assert result.p == pytest.approx(expected.pvalue, rel=1e-10)
 
 
 @given(st.permutations(range(8)), st.integers(1, 7))
@@ -150,8 +151,8 @@ def test_mann_whitney_counts_every_order(order: list[int], n: int) -> None:
 
 def test_tied_scores_of_few_runs_have_the_exact_chance() -> None:
     # Two of the twenty ways to split 1 1 1 2 2 2 in threes part them.
-    found = mann_whitney([1, 1, 1], [2, 2, 2])
-    assert (found.p, found.method) == (0.1, "exact")
+    result = mann_whitney([1, 1, 1], [2, 2, 2])
+    assert (result.p, result.method) == (0.1, "exact")
 
 
 @given(TIED, TIED)
@@ -160,27 +161,27 @@ def test_mann_whitney_counts_every_order_of_ties(a: list[int], b: list[int]) -> 
         return abs(sum((i > j) - (i < j) for i in x for j in y))
 
     expected = np.mean([far(x, y) >= far(a, b) for x, y in splits(a, b)])
-    found = mann_whitney(a, b)
-    assert found.method == "exact"
-    assert found.p == pytest.approx(expected, rel=1e-12)
+    result = mann_whitney(a, b)
+    assert result.method == "exact"
+    assert result.p == pytest.approx(expected, rel=1e-12)
 
 
 def test_many_tied_scores_have_nearly_the_normal_chance() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.integers(0, 20, 25), rng.integers(2, 22, 25)
-    found = mann_whitney(a, b)
-    assert found.method == "exact"
-    assert found.p == pytest.approx(stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=0.05)
+    result = mann_whitney(a, b)
+    assert result.method == "exact"
+    assert result.p == pytest.approx(stats.mannwhitneyu(a, b, method="asymptotic").pvalue, rel=0.05)
 
 
 @pytest.mark.parametrize(("n", "m", "levels"), [(1, 1000, 8), (60, 50, 1000), (40, 40, 10**6)])
 def test_mann_whitney_of_many_runs_is_the_corrected_normal_one_of_scipy(n: int, m: int, levels: int) -> None:
     rng = np.random.default_rng(n)
     a, b = rng.integers(0, levels, n), rng.integers(0, levels, m) + levels // 5
-    found, expected = mann_whitney(a, b), stats.mannwhitneyu(a, b, method="asymptotic")
-    assert found.method == "asymptotic"
-    assert found.statistic == expected.statistic
-    assert found.p == pytest.approx(expected.pvalue, rel=1e-10)
+    result, expected = mann_whitney(a, b), stats.mannwhitneyu(a, b, method="asymptotic")
+    assert result.method == "asymptotic"
+    assert result.statistic == expected.statistic
+    assert result.p == pytest.approx(expected.pvalue, rel=1e-10)
 
 
 def test_scores_that_are_all_alike_surprise_nobody() -> None:
@@ -201,9 +202,9 @@ def test_cohens_d_worked_out_by_hand() -> None:
 
 def test_cohens_d_of_scores_that_do_not_vary_is_nothing() -> None:
     for a, b in (([0.1] * 3, [0.2] * 4), ([0.1], [0.3])):
-        found = cohens_d(a, b)
-        assert math.isnan(found.value)
-        assert "vary" in str(found)
+        result = cohens_d(a, b)
+        assert math.isnan(result.value)
+        assert "vary" in str(result)
     assert math.isfinite(cohens_d([0.1], [0.3, 0.4]).value)
 
 
@@ -212,10 +213,10 @@ def test_spearman_of_many_runs_is_that_of_scipy_with_ties(n: int) -> None:
     rng = np.random.default_rng(n)
     dev = rng.integers(0, n, n)
     test = dev // 2 + rng.integers(0, n, n)
-    found, expected = spearman(dev, test), stats.spearmanr(dev, test)
-    assert found.method == "asymptotic"
-    assert found.statistic == pytest.approx(expected.statistic, abs=1e-12)
-    assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+    result, expected = spearman(dev, test), stats.spearmanr(dev, test)
+    assert result.method == "asymptotic"
+    assert result.statistic == pytest.approx(expected.statistic, abs=1e-12)
+    assert result.p == pytest.approx(expected.pvalue, rel=1e-9)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=6))
@@ -223,12 +224,12 @@ def test_spearman_of_many_runs_is_that_of_scipy_with_ties(n: int) -> None:
 def test_spearman_of_few_runs_lists_every_order(runs: list[tuple[int, int]]) -> None:
     dev, test = (np.array(column) for column in zip(*runs, strict=True))
     assume(len(set(dev)) > 1 and len(set(test)) > 1)
-    found = spearman(dev, test)
+    result = spearman(dev, test)
     ranks, others = stats.rankdata(dev), stats.rankdata(test)
     observed = np.corrcoef(ranks, others)[0, 1]
     orders = [abs(np.corrcoef(ranks, order)[0, 1]) for order in permutations(others)]
-    assert found.statistic == pytest.approx(observed, abs=1e-12)
-    assert found.p == pytest.approx(np.mean(np.array(orders) >= abs(observed) - 1e-9), rel=1e-12)
+    assert result.statistic == pytest.approx(observed, abs=1e-12)
+    assert result.p == pytest.approx(np.mean(np.array(orders) >= abs(observed) - 1e-9), rel=1e-12)
 
 
 def test_perfect_agreement_is_as_rare_as_one_order_either_way() -> None:
@@ -262,25 +263,22 @@ def test_swapping_the_systems_changes_signs_only(a: list[float], b: list[float])
 @settings(max_examples=40)
 def test_ranks_alone_matter(a: list[float], b: list[float]) -> None:
     cubes = np.array(a) ** 3, np.array(b) ** 3
-    for each in (kolmogorov_smirnov, mann_whitney, cliffs_delta):
-        assert each(*cubes) == each(a, b)
+    for item in (kolmogorov_smirnov, mann_whitney, cliffs_delta):
+        assert item(*cubes) == item(a, b)
 
 
-@pytest.mark.parametrize("each", [kolmogorov_smirnov, mann_whitney, brown_forsythe, cliffs_delta, cohens_d, spearman])
+@pytest.mark.parametrize("function", OF_TWO_SAMPLES)
 @pytest.mark.parametrize("wrong", [[], [1.0, math.nan, 2.0], [1.0, 2.0, math.inf], [[1.0, 2.0, 3.0]], ["a"], None])
-def test_wrong_scores_are_refused(each: Callable[[object, object], object], wrong: object) -> None:
-    with pytest.raises(InputError, match=f"{each.__name__}, .*; expected"):
-        each(wrong, [1.0, 2.0, 3.0])
-    with pytest.raises(InputError, match=f"{each.__name__}, .*; expected"):
-        each([1.0, 2.0, 3.0], wrong)
+def test_wrong_scores_are_refused(function: Callable[[object, object], object], wrong: object) -> None:
+    with pytest.raises(InputError, match=f"{function.__name__}, .*; expected"):
+        function(wrong, [1.0, 2.0, 3.0])
+    with pytest.raises(InputError, match=f"{function.__name__}, .*; expected"):
+        function([1.0, 2.0, 3.0], wrong)
 
 
 def test_results_print_as_one_line() -> None:
     a, b = [0.91, 0.92, 0.93], [0.90, 0.92, 0.91]
-    for result in (
-        *(each(a, b) for each in (kolmogorov_smirnov, mann_whitney, brown_forsythe, cliffs_delta, cohens_d, spearman)),
-        summary(a),
-    ):
+    for result in (summary(a), *(function(a, b) for function in OF_TWO_SAMPLES)):
         assert "\n" not in str(result)
 
 

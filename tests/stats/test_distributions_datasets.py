@@ -25,12 +25,12 @@ def resampled(rows: list[list[float]], resamples: int, key: int) -> np.ndarray:
     """Interquartile means of resamples, from the kernel as the module calls it."""
     flat = np.concatenate(rows)
     order = np.argsort(flat, kind="stable")
-    places = np.empty(len(flat), dtype=np.int64)
-    places[order] = np.arange(len(flat))
+    positions = np.empty(len(flat), dtype=np.int64)
+    positions[order] = np.arange(len(flat))
     starts = np.cumsum([0, *map(len, rows)])
     means = np.empty(resamples)
-    drawn = np.empty_like(places)
-    resampled_interquartile_means(np.array([key], dtype=np.uint64), flat[order], places, starts, drawn, means)
+    drawn = np.empty_like(positions)
+    resampled_interquartile_means(np.array([key], dtype=np.uint64), flat[order], positions, starts, drawn, means)
     return means
 
 
@@ -80,7 +80,7 @@ def test_more_resamples_keep_the_old_ones() -> None:
 def test_the_order_of_runs_and_data_sets_does_not_move_the_mean() -> None:
     scores = rng(1).normal(size=(6, 4))
     moved = scores[::-1, ::-1]
-    first, second = (interquartile_mean(each, resamples=20_000, rng=rng()) for each in (scores, moved))
+    first, second = (interquartile_mean(item, resamples=20_000, rng=rng()) for item in (scores, moved))
     assert first.value == pytest.approx(second.value, abs=1e-12)
     assert first.interval.low == pytest.approx(second.interval.low, abs=0.03)
 
@@ -89,9 +89,9 @@ def test_an_interval_of_the_interquartile_mean_is_like_that_of_rliable() -> None
     # From rliable 1.2.0 after np.random.seed(0), by get_interval_estimates({"a": scores.T}, f, reps=20_000) with f the
     # function from x to np.array([metrics.aggregate_iqm(x)]).
     scores = rng(42).normal(0.8, 0.05, (20, 5)) + np.linspace(-0.1, 0.1, 20)[:, None]
-    found = interquartile_mean(scores, resamples=20_000, rng=rng())
-    assert found.value == pytest.approx(0.80039534, abs=1e-8)
-    assert (found.interval.low, found.interval.high) == pytest.approx((0.79154933, 0.80919809), abs=5e-4)
+    result = interquartile_mean(scores, resamples=20_000, rng=rng())
+    assert result.value == pytest.approx(0.80039534, abs=1e-8)
+    assert (result.interval.low, result.interval.high) == pytest.approx((0.79154933, 0.80919809), abs=5e-4)
 
 
 @given(ROWS, ROWS)
@@ -99,9 +99,9 @@ def test_an_interval_of_the_interquartile_mean_is_like_that_of_rliable() -> None
 def test_the_probability_of_improvement_counts_pairs(a: list[list[int]], b: list[list[int]]) -> None:
     sets = min(len(a), len(b))
     expected = [np.mean([(x > y) + (x == y) / 2 for x in a[d] for y in b[d]]) for d in range(sets)]
-    found = probability_of_improvement(a[:sets], b[:sets], resamples=5, rng=rng())
-    assert found.by_dataset == pytest.approx(expected, abs=1e-12)
-    assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
+    result = probability_of_improvement(a[:sets], b[:sets], resamples=5, rng=rng())
+    assert result.by_dataset == pytest.approx(expected, abs=1e-12)
+    assert result.value == pytest.approx(np.mean(expected), abs=1e-12)
 
 
 def test_every_resample_listed_gives_the_interval_of_the_improvement() -> None:
@@ -181,9 +181,9 @@ def test_systems_on_different_data_sets_are_refused() -> None:
 def test_intervals_of_the_interquartile_mean_hold_the_true_value_about_as_often_as_claimed() -> None:
     # With 10 runs a percentile interval is known to be short: between 88 and 97 of 100, not 95.
     chance, hits, simulations = rng(9), 0, 500
-    places = np.linspace(0, 1, 12)[:, None]
-    true = interquartile_mean(places + chance.normal(0, 0.05, (12, 20_000)), resamples=2, rng=rng()).value
+    positions = np.linspace(0, 1, 12)[:, None]
+    true = interquartile_mean(positions + chance.normal(0, 0.05, (12, 20_000)), resamples=2, rng=rng()).value
     for _ in range(simulations):
-        found = interquartile_mean(places + chance.normal(0, 0.05, (12, 10)), resamples=500, rng=chance)
-        hits += found.interval.low <= true <= found.interval.high
+        result = interquartile_mean(positions + chance.normal(0, 0.05, (12, 10)), resamples=500, rng=chance)
+        hits += result.interval.low <= true <= result.interval.high
     assert 0.88 * simulations < hits < 0.98 * simulations

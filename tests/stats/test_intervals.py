@@ -23,15 +23,15 @@ NEWCOMBE = {
 
 @pytest.mark.parametrize(("correct", "total"), NEWCOMBE)
 def test_wilsons_interval_is_that_of_the_published_examples(correct: int, total: int) -> None:
-    found = wilson(correct, total)
-    assert (round(found.low, 4), round(found.high, 4)) == NEWCOMBE[correct, total]
+    result = wilson(correct, total)
+    assert (round(result.low, 4), round(result.high, 4)) == NEWCOMBE[correct, total]
 
 
 def test_wilsons_interval_by_hand() -> None:
     # z = 2 has the level erf(sqrt 2): for 1 of 2 the bounds are (1/2 + 1 -/+ 2 sqrt(1/8 + 1/4)) / 3.
-    found = wilson(1, 2, level=math.erf(math.sqrt(2)))
+    result = wilson(1, 2, level=math.erf(math.sqrt(2)))
     reach = 2 * math.sqrt(3 / 8)
-    assert [found.low, found.high] == pytest.approx([(1.5 - reach) / 3, (1.5 + reach) / 3])
+    assert [result.low, result.high] == pytest.approx([(1.5 - reach) / 3, (1.5 + reach) / 3])
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
@@ -39,12 +39,12 @@ def test_wilsons_interval_by_hand() -> None:
 def test_wilsons_interval_is_that_of_scipy(total: int, level: float) -> None:
     for correct in sorted({0, 1, total // 3, total // 2, total - 1, total}):
         expected = stats.binomtest(correct, total).proportion_ci(level, method="wilson")
-        found = wilson(correct, total, level=level)
-        assert found.low == pytest.approx(expected.low, abs=1e-12)
-        assert found.high == pytest.approx(expected.high, abs=1e-12)
+        result = wilson(correct, total, level=level)
+        assert result.low == pytest.approx(expected.low, abs=1e-12)
+        assert result.high == pytest.approx(expected.high, abs=1e-12)
 
 
-def test_none_right_begins_at_nought_and_all_right_ends_at_one_exactly() -> None:
+def test_the_interval_of_none_right_begins_at_exactly_zero_and_of_all_right_ends_at_exactly_one() -> None:
     for total in (1, 3, 17, 1000, 123_457):
         assert wilson(0, total).low == 0.0
         assert wilson(total, total).high == 1.0
@@ -66,7 +66,7 @@ def test_more_right_than_there_is_is_refused(correct: int, total: int) -> None:
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95.0, math.nan])
-def test_a_level_is_between_nought_and_one(level: float) -> None:
+def test_a_level_is_between_zero_and_one(level: float) -> None:
     with pytest.raises(InputError, match=f"level {level}; expected between 0 and 1, such as 0.95"):
         wilson(1, 2, level=level)
 
@@ -74,10 +74,10 @@ def test_a_level_is_between_nought_and_one(level: float) -> None:
 @given(st.integers(1, 10**6), st.floats(0, 1), st.floats(0.01, 0.9999))
 def test_at_its_bounds_the_score_test_just_rejects(total: int, share: float, level: float) -> None:
     correct = round(share * total)
-    found, z = wilson(correct, total, level=level), normal_quantile((1 + level) / 2)
+    result, z = wilson(correct, total, level=level), normal_quantile((1 + level) / 2)
     observed = correct / total
-    assert 0 <= found.low <= observed <= found.high <= 1
-    for bound in (found.low, found.high):
+    assert 0 <= result.low <= observed <= result.high <= 1
+    for bound in (result.low, result.high):
         distance = z * math.sqrt(bound * (1 - bound) / total)
         assert abs(bound - observed) == pytest.approx(distance, abs=1e-7)
 
@@ -85,9 +85,9 @@ def test_at_its_bounds_the_score_test_just_rejects(total: int, share: float, lev
 @given(st.integers(1, 10**6), st.floats(0, 1))
 def test_right_and_wrong_change_places(total: int, share: float) -> None:
     correct = round(share * total)
-    found, mirrored = wilson(correct, total), wilson(total - correct, total)
-    assert found.low == pytest.approx(1 - mirrored.high, abs=1e-12)
-    assert found.high == pytest.approx(1 - mirrored.low, abs=1e-12)
+    result, mirrored = wilson(correct, total), wilson(total - correct, total)
+    assert result.low == pytest.approx(1 - mirrored.high, abs=1e-12)
+    assert result.high == pytest.approx(1 - mirrored.low, abs=1e-12)
 
 
 def test_the_normal_quantile_is_that_of_scipy() -> None:
@@ -136,8 +136,8 @@ def test_wilsons_interval_covers_the_truth_in_simulated_data() -> None:
     trials, hits = 3000, 0
     for rate in rng.uniform(0.05, 0.95, size=trials):
         total = int(rng.integers(20, 2000))
-        found = wilson(int(rng.binomial(total, rate)), total)
-        hits += found.low <= rate <= found.high
+        result = wilson(int(rng.binomial(total, rate)), total)
+        hits += result.low <= rate <= result.high
     assert compatible(hits, trials, low=0.945, high=0.96)
 
 

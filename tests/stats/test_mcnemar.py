@@ -65,7 +65,7 @@ def test_odds_of_one_sided_tables_are_defined() -> None:
     assert isnan(mcnemar(0, 0).odds_ratio)
 
 
-def test_wrong_input_is_told() -> None:
+def test_invalid_input_is_refused() -> None:
     with pytest.raises(InputError, match="-1 and 2 discordant items"):
         mcnemar(-1, 2)
     with pytest.raises(NameUnknown, match="did you mean 'midp'"):

@@ -58,7 +58,7 @@ def test_exact_permutation_is_all_sign_flips(gaps: list[int]) -> None:
         abs(sum(s * g for s, g in zip(signs, gaps, strict=True)))
         for signs in itertools.product((1, -1), repeat=len(gaps))
     ]
-    assert lattice_p(np.array(gaps)) == pytest.approx(np.mean([each >= observed for each in flips]), rel=1e-12)
+    assert lattice_p(np.array(gaps)) == pytest.approx(np.mean([item >= observed for item in flips]), rel=1e-12)
 
 
 @given(st.integers(0, 300), st.integers(0, 300))
@@ -71,7 +71,7 @@ def test_exact_permutation_of_right_or_wrong_items_is_the_exact_mcnemar_test(b: 
 def test_few_units_are_counted_however_fine_their_differences_are(scale: int) -> None:
     gaps = scale * np.array([3, -5, 8, 0, 13, -2, 21, 34]) + np.array([0, 1, 0, 0, 0, 0, 0, -1])
     sums = [abs(int(gaps @ signs)) for signs in itertools.product((1, -1), repeat=len(gaps))]
-    assert lattice_p(gaps) == pytest.approx(np.mean([each >= abs(int(gaps.sum())) for each in sums]), rel=1e-12)
+    assert lattice_p(gaps) == pytest.approx(np.mean([item >= abs(int(gaps.sum())) for item in sums]), rel=1e-12)
 
 
 def test_exact_permutation_by_fourier_transform_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_randomization_of_a_metric_that_is_not_additive_is_all_swaps() -> None:
     rng = fresh(3)
     gold = rng.integers(2, 6, 9)
     predicted = [gold + rng.integers(-1, 2, 9) for _ in range(2)]
-    first, second = (table(rng.binomial(np.minimum(gold, each), 0.7), gold, each) for each in predicted)
+    first, second = (table(rng.binomial(np.minimum(gold, item), 0.7), gold, item) for item in predicted)
     observed = abs(f1(first.sum(0)) - f1(second.sum(0)))
     hits: float = 0
     for swap in itertools.product((False, True), repeat=9):
@@ -126,8 +126,8 @@ def test_a_constant_gain_on_every_item_is_found_by_the_paired_bootstrap() -> Non
     rng = fresh(6)
     gold = np.full(500, 20)
     base = rng.integers(5, 15, 500)
-    found = paired_bootstrap(table(base + 1, gold), table(base, gold), share, rng=fresh(), resamples=999)
-    assert found.p == 1 / 1000
+    result = paired_bootstrap(table(base + 1, gold), table(base, gold), share, rng=fresh(), resamples=999)
+    assert result.p == 1 / 1000
 
 
 @pytest.mark.parametrize("test", SAMPLED)
@@ -167,13 +167,13 @@ def test_swapping_systems_turns_the_difference_alone(test: Callable[..., PairedT
 def test_units_on_which_both_are_equal_do_not_matter_to_swaps() -> None:
     first, second = simulated(10, 40, better=0.05)
     same = table(np.full(30, 3), np.full(30, 4))
-    longer, longest = (np.concatenate([each, same]) for each in (first, second))
+    longer, longest = (np.concatenate([item, same]) for item in (first, second))
     short = randomization(first, second, lambda sums: sums[..., 0], rng=fresh(), resamples=500)
     assert randomization(longer, longest, lambda sums: sums[..., 0], rng=fresh(), resamples=500).p == short.p
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second", "message"),
     [
         (np.ones((3, 3), int), np.ones((4, 3), int), "expected the same units"),
         (np.ones((1, 3), int), np.ones((1, 3), int), "expected at least two"),
@@ -181,8 +181,8 @@ def test_units_on_which_both_are_equal_do_not_matter_to_swaps() -> None:
         (np.ones((3, 3)), np.ones((3, 3)), "expected integers"),
     ],
 )
-def test_wrong_counts_are_told(first: Counts, second: Counts, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_invalid_counts_are_refused(first: Counts, second: Counts, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         paired_bootstrap(first, second, share, rng=fresh())
 
 

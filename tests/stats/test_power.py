@@ -22,16 +22,16 @@ def test_the_closed_form_agrees_with_simulation(items: int, b: float, c: float) 
 
 
 def test_the_needed_size_and_the_smallest_difference_have_the_wanted_power() -> None:
-    found = mcnemar_power(1000, 0.06, 0.04)
-    assert mcnemar_power(int(found.needed), 0.06, 0.04).power == pytest.approx(0.8, abs=0.001)
-    half, gap = 0.05, found.smallest / 2
+    result = mcnemar_power(1000, 0.06, 0.04)
+    assert mcnemar_power(int(result.needed), 0.06, 0.04).power == pytest.approx(0.8, abs=0.001)
+    half, gap = 0.05, result.smallest / 2
     assert mcnemar_power(1000, half + gap, half - gap).power == pytest.approx(0.8, abs=1e-6)
 
 
-def test_equal_systems_are_never_told_apart() -> None:
-    found = mcnemar_power(100, 0.05, 0.05)
-    assert found.needed == inf
-    assert found.power == pytest.approx(0.05, abs=1e-9)
+def test_equal_systems_never_differ_significantly() -> None:
+    result = mcnemar_power(100, 0.05, 0.05)
+    assert result.needed == inf
+    assert result.power == pytest.approx(0.05, abs=1e-9)
     assert isnan(mcnemar_power(2, 0.05, 0.05).smallest)
     assert mcnemar_power(100, 0, 0).power == 0
 
@@ -42,14 +42,14 @@ def test_power_on_units_agrees_with_its_simulation_and_with_new_test_sets() -> N
     gold = rng.integers(5, 25, population)
     hard = rng.beta(8, 2, population)
     first, second = (np.stack([rng.binomial(gold, hard * q), gold, gold], axis=1) for q in (1.0, 0.985))
-    found = paired_power(first, second, share, rng=rng, units=800, simulations=1000)
-    assert found.power == pytest.approx(found.simulated, abs=0.05)
+    result = paired_power(first, second, share, rng=rng, units=800, simulations=1000)
+    assert result.power == pytest.approx(result.simulated, abs=0.05)
     rejected = 0
     for _ in range(400):  # test sets drawn from the population, each tested by a z-test of the mean difference
         some = rng.integers(0, population, 800)
         gaps = first[some, 0] - second[some, 0]
         rejected += abs(gaps.sum()) > 1.96 * np.sqrt((gaps**2).sum() - gaps.sum() ** 2 / 800)
-    assert found.power == pytest.approx(rejected / 400, abs=0.08)
+    assert result.power == pytest.approx(rejected / 400, abs=0.08)
 
 
 def test_power_rises_with_size() -> None:
@@ -62,8 +62,8 @@ def test_power_rises_with_size() -> None:
 
 def test_systems_that_never_differ_have_no_power() -> None:
     counts = np.stack([np.arange(1, 11), np.full(10, 12), np.full(10, 12)], axis=1)
-    found = paired_power(counts, counts, share, rng=np.random.default_rng(0))
-    assert (found.power, found.needed) == (0, inf)
+    result = paired_power(counts, counts, share, rng=np.random.default_rng(0))
+    assert (result.power, result.needed) == (0, inf)
 
 
 @pytest.mark.parametrize("wrong", [{"alpha": 0.0}, {"alpha": 1.5}, {"target": 1.0}])

@@ -135,8 +135,8 @@ def test_the_kernel_in_plain_python_finds_the_same(scores: np.ndarray, step: int
 )
 def test_ranks_are_those_of_counting(values: np.ndarray) -> None:
     ranks = doubled_ranks(values)
-    for row, found in zip(values.tolist(), ranks.tolist(), strict=True):
-        assert found == [2 * sum(v < mine for v in row) + sum(v == mine for v in row) + 1 for mine in row]
+    for row, result in zip(values.tolist(), ranks.tolist(), strict=True):
+        assert result == [2 * sum(v < mine for v in row) + sum(v == mine for v in row) + 1 for mine in row]
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -147,7 +147,7 @@ def test_no_ranking_gives_no_correlation(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
-def test_what_is_no_score_is_refused_by_its_place(name: str, wrong: float) -> None:
+def test_what_is_no_score_is_refused_with_its_position(name: str, wrong: float) -> None:
     with pytest.raises(InputError, match=r"first rankings, row 2, system 3: score .*; expected a finite number"):
         ROWS[name](np.array([[1, 2, 3], [1, 2, wrong]]), [1, 2, 3])
     with pytest.raises(InputError, match="second rankings, row 1, system 1"):

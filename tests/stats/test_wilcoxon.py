@@ -37,10 +37,10 @@ def by_every_sign(differences: list[float], *, zeros: str) -> tuple[float, float
 @settings(max_examples=60)
 @given(small, st.sampled_from(["wilcoxon", "pratt"]))
 def test_the_exact_p_value_counts_every_way_to_sign_the_ranks(differences: list[float], zeros: str) -> None:
-    found = signed_rank(differences, zeros=zeros)
-    assert (found.positive, found.negative, found.p) == by_every_sign(differences, zeros=zeros)
-    assert found.method == "exact"
-    assert found.n + found.zeros == len(differences)
+    result = signed_rank(differences, zeros=zeros)
+    assert (result.positive, result.negative, result.p) == by_every_sign(differences, zeros=zeros)
+    assert result.method == "exact"
+    assert result.n + result.zeros == len(differences)
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 10, 25, 50, 60])
@@ -48,9 +48,9 @@ def test_scipy_finds_the_same_without_ties(size: int) -> None:
     from scipy.stats import wilcoxon
 
     differences = np.random.default_rng(size).normal(0.3, 1, size)
-    found, other = signed_rank(differences), wilcoxon(differences, method="exact")
-    assert found.statistic == other.statistic
-    assert found.p == pytest.approx(float(other.pvalue), rel=1e-12)
+    result, other = signed_rank(differences), wilcoxon(differences, method="exact")
+    assert result.statistic == other.statistic
+    assert result.p == pytest.approx(float(other.pvalue), rel=1e-12)
 
 
 @pytest.mark.parametrize("continuity", [False, True])
@@ -60,19 +60,19 @@ def test_scipy_finds_the_same_by_the_normal_approximation(zeros: str, theirs: st
 
     for seed in range(5):
         differences = np.random.default_rng(seed).integers(-4, 6, 150).astype(float)
-        found = signed_rank(differences, zeros=zeros, continuity=continuity)
+        result = signed_rank(differences, zeros=zeros, continuity=continuity)
         other = wilcoxon(differences, zero_method=theirs, correction=continuity, method="asymptotic")
-        assert found.method == "normal"
-        assert (found.statistic, found.p) == pytest.approx((other.statistic, other.pvalue), rel=1e-10)
+        assert result.method == "normal"
+        assert (result.statistic, result.p) == pytest.approx((other.statistic, other.pvalue), rel=1e-10)
 
 
 def test_by_hand() -> None:
     # Ranks 1, 2.5, 2.5, 4; sums at most 1 are {} and {1}: 2 of 16, twice.
-    found = signed_rank([0.0, 3, 5, 3, -2])
-    assert (found.statistic, found.positive, found.negative, found.n, found.zeros) == (1, 9, 1, 4, 1)
-    assert found.p == 0.25
-    assert found.effect == 0.8
-    assert str(found) == "signed-rank W = 1, p = 0.25 (exact), effect +0.80, n = 4"
+    result = signed_rank([0.0, 3, 5, 3, -2])
+    assert (result.statistic, result.positive, result.negative, result.n, result.zeros) == (1, 9, 1, 4, 1)
+    assert result.p == 0.25
+    assert result.effect == 0.8
+    assert str(result) == "signed-rank W = 1, p = 0.25 (exact), effect +0.80, n = 4"
 
 
 def test_pratts_rule_keeps_the_ranks_that_zeros_take() -> None:
@@ -99,8 +99,8 @@ def test_pratts_rule_with_very_many_zeros_is_exact_as_long_as_there_is_room() ->
 @pytest.mark.parametrize("zeros", ["wilcoxon", "pratt"])
 @pytest.mark.parametrize("method", ["exact", "normal"])
 def test_without_any_difference_p_is_1(differences: list[float], zeros: str, method: str) -> None:
-    found = signed_rank(differences, zeros=zeros, method=method)
-    assert (found.p, found.effect, found.statistic, found.n) == (1, 0, 0, 0)
+    result = signed_rank(differences, zeros=zeros, method=method)
+    assert (result.p, result.effect, result.statistic, result.n) == (1, 0, 0, 0)
     signs = sign_test(differences)
     assert (signs.p, signs.effect, signs.statistic, signs.n) == (1, 0, 0, 0)
 
@@ -129,8 +129,8 @@ def test_the_normal_approximation_is_near_the_exact_test_where_it_takes_over() -
 
 @given(small)
 def test_swapping_systems_turns_the_effect_and_keeps_p(differences: list[float]) -> None:
-    found, swapped = signed_rank(differences), signed_rank([-d for d in differences])
-    assert (swapped.p, swapped.effect) == (found.p, -found.effect)
+    result, swapped = signed_rank(differences), signed_rank([-d for d in differences])
+    assert (swapped.p, swapped.effect) == (result.p, -result.effect)
     assert sign_test([-d for d in differences]).p == sign_test(differences).p
 
 
@@ -158,11 +158,11 @@ def test_the_kernel_in_plain_python_counts_the_same() -> None:
 def test_the_sign_test_by_hand_and_by_scipy() -> None:
     from scipy.stats import binomtest
 
-    found = sign_test([1.0, 2, -1, 0, 3, 4])
-    assert (found.positive, found.negative, found.zeros, found.n, found.statistic) == (4, 1, 1, 5, 1)
-    assert found.p == 2 * (1 + 5) / 32
-    assert found.effect == 0.6
-    assert str(found) == "sign test: 4 up, 1 down, 1 equal, p = 0.375, effect +0.60"
+    result = sign_test([1.0, 2, -1, 0, 3, 4])
+    assert (result.positive, result.negative, result.zeros, result.n, result.statistic) == (4, 1, 1, 5, 1)
+    assert result.p == 2 * (1 + 5) / 32
+    assert result.effect == 0.6
+    assert str(result) == "sign test: 4 up, 1 down, 1 equal, p = 0.375, effect +0.60"
     for up, down in [(0, 1), (7, 7), (3, 11), (600, 520), (499, 501), (1200, 1000)]:
         signs = [1.0] * up + [-1.0] * down
         assert sign_test(signs).p == pytest.approx(binomtest(up, up + down).pvalue, rel=1e-10)
@@ -187,7 +187,7 @@ def test_differences_of_scores_of_any_size_survive() -> None:
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
-def test_what_is_no_number_is_refused_by_its_place(wrong: float) -> None:
+def test_what_is_no_number_is_refused_with_its_position(wrong: float) -> None:
     for call in (signed_rank, sign_test):
         with pytest.raises(InputError, match=r"difference 2: .*; expected a finite number"):
             call([0.5, wrong])

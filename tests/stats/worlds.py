@@ -61,7 +61,7 @@ def draw(world: World, rng: np.random.Generator, *, by: str = "unit") -> tuple[C
     right = [np.where(together, common, own) < p for own, p in zip(draws, chance, strict=True)]
     if by == "token":
         one = np.ones(len(unit), np.int64)
-        first, second = (np.stack([each.astype(np.int64), one, one], axis=1) for each in right)
+        first, second = (np.stack([item.astype(np.int64), one, one], axis=1) for item in right)
         return first, second
-    first, second = (np.stack([np.bincount(unit, each, world.units).astype(np.int64), size, size], 1) for each in right)
+    first, second = (np.stack([np.bincount(unit, item, world.units).astype(np.int64), size, size], 1) for item in right)
     return first, second

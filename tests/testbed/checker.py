@@ -87,24 +87,24 @@ def _block(lines: list[str]) -> Block:
 
 def faults(block: Block, *, multiple_roots: bool = False) -> list[str]:
     """What is wrong with the tree of a sentence and with its text."""
-    found = []
+    result = []
     roots = [row.number for row in block.rows if row.head == 0]
     if not roots or (len(roots) > 1 and not multiple_roots):
-        found.append(f"roots {roots}")
+        result.append(f"roots {roots}")
     if any((row.head == 0) != (row.relation == "root") for row in block.rows):
-        found.append("root relation")
+        result.append("root relation")
     if any(not 0 <= row.head <= len(block.rows) for row in block.rows):
-        return [*found, "head outside"]
+        return [*result, "head outside"]
     for row in block.rows:
         seen, node = set(), row.number
         while node and node not in seen:
             seen.add(node)
             node = block.rows[node - 1].head
         if node:
-            found.append(f"cycle at {row.number}")
+            result.append(f"cycle at {row.number}")
     if block.comments["text"] != block.text:
-        found.append("text")
-    return found
+        result.append("text")
+    return result
 
 
 def crossings(heads: list[int]) -> bool:

@@ -18,9 +18,9 @@ SIZES = (1, 2, 3, 4, 5)
 @cache
 def trees(size: int) -> list[tuple[int, ...]]:
     """Cayley: there are size ** (size - 1) of them."""
-    found = list(every_tree(size))
-    assert len(found) == size ** (size - 1)
-    return found
+    result = list(every_tree(size))
+    assert len(result) == size ** (size - 1)
+    return result
 
 
 def word_sets(size: int) -> Iterator[frozenset[int]]:
@@ -62,9 +62,9 @@ def test_every_possible_set_of_errors_is_made_exactly(size: int) -> None:
     for heads in trees(size)[:: max(1, size - 3)]:
         possible = {drawn(heads, wrong, Coin(heads=True)) for wrong in word_sets(size)}
         for wrong in possible:
-            found = tuple(reattach(heads, wrong, rng))
-            assert is_single_root_tree(found)
-            assert differences(heads, found) == wrong
+            result = tuple(reattach(heads, wrong, rng))
+            assert is_single_root_tree(result)
+            assert differences(heads, result) == wrong
 
 
 @pytest.mark.parametrize("size", SIZES[1:])
@@ -84,6 +84,6 @@ def test_longer_sentences_make_up_for_those_of_one_word() -> None:
 def test_several_roots_are_made_when_allowed() -> None:
     heads = [2, 0, 2, 3, 4, 5]
     wrong = frozenset({4, 5, 6})
-    found = [reattach(heads, wrong, Rng(seed), multiple_roots=True) for seed in range(30)]
-    assert any(new.count(0) > 1 for new in found)
-    assert all(differences(tuple(heads), tuple(new)) == wrong for new in found)
+    result = [reattach(heads, wrong, Rng(seed), multiple_roots=True) for seed in range(30)]
+    assert any(new.count(0) > 1 for new in result)
+    assert all(differences(tuple(heads), tuple(new)) == wrong for new in result)

@@ -74,14 +74,14 @@ def test_a_language_looked_up_by_name_is_the_language_itself() -> None:
 def test_predictions_depend_on_the_seed_the_name_and_the_shared_seed() -> None:
     gold = generate("velani", sentences=30, seed=0)
     system = SimulatedSystem("one")
-    found = [
+    result = [
         simulate(gold, system, seed=1),
         simulate(gold, system, seed=2),
         simulate(gold, replace(system, name="two"), seed=1),
         simulate(gold, system, seed=1, shared_seed=1),
     ]
-    assert found[0] == simulate(gold, system, seed=1)
-    assert len(set(found)) == 4
+    assert result[0] == simulate(gold, system, seed=1)
+    assert len(set(result)) == 4
 
 
 def test_the_parts_of_a_treebank_are_its_documents_dealt_out() -> None:

@@ -27,10 +27,10 @@ def test_a_testbed_has_treebanks_predictions_and_the_truth(tmp_path: Path) -> No
     assert test == parts.test
     predicted = (folder / "dzari" / "predictions" / "two.seed5.conllu").read_text(encoding="utf-8")
     assert predicted == simulate(test, SYSTEMS[1], seed=5, shared_seed=3)
-    told = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
-    assert told["systems"]["one"]["settings"]["uas"] == 0.8
-    assert told["systems"]["one"]["truth"]["5"]["las"] == truth(SYSTEMS[0], seed=5).las
-    assert told["languages"].keys() == {"velani", "dzari"}
+    message = json.loads((folder / "truth.json").read_text(encoding="utf-8"))
+    assert message["systems"]["one"]["settings"]["uas"] == 0.8
+    assert message["systems"]["one"]["truth"]["5"]["las"] == truth(SYSTEMS[0], seed=5).las
+    assert message["languages"].keys() == {"velani", "dzari"}
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_systems_and_languages_are_named_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_language_of_ones_own_can_be_written(tmp_path: Path) -> None:
+def test_a_custom_language_can_be_written(tmp_path: Path) -> None:
     own = replace(LANGUAGES["velani"], name="own", mean_length=5.0)
     write_testbed(tmp_path, sentences=200, languages=[own], systems=SYSTEMS, seeds=[0])
     assert (tmp_path / "own" / "own-ud-test.conllu").exists()

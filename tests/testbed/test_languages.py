@@ -56,15 +56,15 @@ def test_frequencies_of_words_follow_a_power_law() -> None:
 
 
 def test_words_are_ambiguous_as_asked() -> None:
-    found = []
+    result = []
     for ambiguity in (0.0, 0.5):
         classes = defaultdict(set)
         rows = rows_of(sample(replace(DEFAULT, ambiguity=ambiguity)))
         for row in rows:
             classes[row.form].add(row.upos)
-        found.append(fmean(len(classes[row.form]) > 1 for row in rows))
-    assert found[0] < 0.05
-    assert found[1] > 0.3
+        result.append(fmean(len(classes[row.form]) > 1 for row in rows))
+    assert result[0] < 0.05
+    assert result[1] > 0.3
 
 
 @pytest.mark.parametrize("language", ["ostrevan", "elisque", "morelle", "dzari"])
@@ -102,19 +102,19 @@ def test_the_same_lemma_and_features_have_the_same_form(language: str, blocks: d
     for block in blocks[language]:
         for row in block.rows:
             forms[row.lemma, row.upos, tuple(row.feats.items())].add(row.form.lower())
-    assert {len(found) for found in forms.values()} == {1}
+    assert {len(result) for result in forms.values()} == {1}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_trees_cross_as_often_as_asked(language: str) -> None:
-    found = []
+    result = []
     for share in (0.0, 0.3, 0.9):
         changed = replace(LANGUAGES[language], nonprojectivity=share, lexicon=500)
         blocks = sample(changed, 60)
-        found.append(fmean(crossings(block.heads) for block in blocks))
-    assert found[0] == 0
-    assert 0.08 < found[1] < 0.4
-    assert found[2] > found[1] + 0.1
+        result.append(fmean(crossings(block.heads) for block in blocks))
+    assert result[0] == 0
+    assert 0.08 < result[1] < 0.4
+    assert result[2] > result[1] + 0.1
 
 
 def test_arrangement_and_sides_decide_the_order() -> None:
@@ -174,8 +174,8 @@ def test_content_words_cluster_in_documents() -> None:
 
 def test_contractions_and_clitics_are_multiword_tokens() -> None:
     language = LANGUAGES["morelle"]
-    found = Counter(len(words) for block in sample(language) for _, words, _ in block.tokens)
-    assert 0.01 < found[2] / found.total() < 0.1
+    result = Counter(len(words) for block in sample(language) for _, words, _ in block.tokens)
+    assert 0.01 < result[2] / result.total() < 0.1
     none = sample(replace(language, contractions=0.0, clitics=0.0, lexicon=500), 100)
     assert all(len(words) == 1 for block in none for _, words, _ in block.tokens)
 
@@ -188,14 +188,14 @@ def test_one_language_has_another_script_and_forms_with_spaces(blocks: dict[str,
 
 
 def test_one_language_has_enhanced_dependencies_and_empty_nodes(blocks: dict[str, list[Block]]) -> None:
-    found = blocks["elisque"] + sample(LANGUAGES["elisque"])
-    assert all(row.deps != "_" for row in rows_of(found))
-    assert sum(len(block.empty) for block in found) > 3
-    edges = Counter(edge.split(":", 1)[1] for row in rows_of(found) for edge in row.deps.split("|"))
+    result = blocks["elisque"] + sample(LANGUAGES["elisque"])
+    assert all(row.deps != "_" for row in rows_of(result))
+    assert sum(len(block.empty) for block in result) > 3
+    edges = Counter(edge.split(":", 1)[1] for row in rows_of(result) for edge in row.deps.split("|"))
     assert edges["ref"] > 0
     assert edges["nsubj:xsubj"] > 0
     assert edges["orphan"] == 0
-    for block in found:
+    for block in result:
         targets = {edge.split(":")[0] for row in block.rows for edge in row.deps.split("|")}
         assert {target for target in targets if "." in target} <= set(block.empty)
     assert all(row.deps == "_" for row in rows_of(blocks["velani"]))

@@ -15,7 +15,7 @@ def test_the_first_draws_of_a_key_never_change() -> None:
     assert [rng.below(1000) for _ in range(5)] == [887, 333, 228, 779, 89]
 
 
-def test_keys_are_told_apart_by_their_parts() -> None:
+def test_keys_with_different_parts_give_different_draws() -> None:
     assert Rng("a", "b").random() != Rng("ab").random() != Rng("a", "b", 0).random()
 
 

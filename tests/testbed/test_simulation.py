@@ -28,13 +28,13 @@ def words(text: str) -> list[list[str]]:
 def correct(gold: str, predicted: str) -> dict[str, list[bool]]:
     """Whether each word is right, by what is compared."""
     pairs = list(zip(words(gold), words(predicted), strict=True))
-    heads = [right[6] == found[6] for right, found in pairs]
-    labels = [right[7].split(":")[0] == found[7].split(":")[0] for right, found in pairs]
+    heads = [right[6] == result[6] for right, result in pairs]
+    labels = [right[7].split(":")[0] == result[7].split(":")[0] for right, result in pairs]
     return {
-        "upos": [right[3] == found[3] for right, found in pairs],
-        "xpos": [right[4] == found[4] for right, found in pairs],
-        "feats": [right[5] == found[5] for right, found in pairs],
-        "lemma": [right[2] == found[2] for right, found in pairs],
+        "upos": [right[3] == result[3] for right, result in pairs],
+        "xpos": [right[4] == result[4] for right, result in pairs],
+        "feats": [right[5] == result[5] for right, result in pairs],
+        "lemma": [right[2] == result[2] for right, result in pairs],
         "uas": heads,
         "las": [head and label for head, label in zip(heads, labels, strict=True)],
         "label": [label for head, label in zip(heads, labels, strict=True) if head],
@@ -107,10 +107,10 @@ def test_short_sentences_have_the_accuracies_asked_for_too() -> None:
 
 
 def test_documents_move_the_accuracy_around_the_setting(middle_text: str) -> None:
-    found = correct(middle_text, simulate(middle_text, replace(PLAIN, document_effect=0.5), seed=1))["uas"]
-    spread = math.sqrt(dispersion(found, document_numbers(middle_text)))
+    result = correct(middle_text, simulate(middle_text, replace(PLAIN, document_effect=0.5), seed=1))["uas"]
+    spread = math.sqrt(dispersion(result, document_numbers(middle_text)))
     assert spread > 1.5
-    assert abs(fmean(found) - 0.88) < 3 * spread * math.sqrt(0.88 * 0.12 / len(found))
+    assert abs(fmean(result) - 0.88) < 3 * spread * math.sqrt(0.88 * 0.12 / len(result))
 
 
 def test_the_official_evaluator_measures_the_same(texts: dict[str, str]) -> None:
@@ -124,16 +124,16 @@ def test_the_official_evaluator_measures_the_same(texts: dict[str, str]) -> None
 
 
 def test_errors_of_two_systems_correlate_as_asked(small_text: str) -> None:
-    found = []
+    result = []
     for asked in (0.0, 0.5, 0.9):
         system = replace(PLAIN, upos=0.8, correlation=asked)
         sides = [simulate(small_text, replace(system, name=name), seed=1) for name in ("one", "other")]
-        found.append(phi(*(correct(small_text, side)["upos"] for side in sides)))
-    assert abs(found[0]) < 0.04
-    assert all(later - earlier > 0.1 for earlier, later in pairwise(found))
+        result.append(phi(*(correct(small_text, side)["upos"] for side in sides)))
+    assert abs(result[0]) < 0.04
+    assert all(later - earlier > 0.1 for earlier, later in pairwise(result))
 
 
-def test_another_shared_seed_is_hard_at_other_places(small_text: str) -> None:
+def test_another_shared_seed_makes_other_words_hard(small_text: str) -> None:
     system = replace(PLAIN, correlation=0.9)
     one = simulate(small_text, system, seed=1)
     other = simulate(small_text, replace(system, name="other"), seed=1, shared_seed=9)
@@ -158,23 +158,23 @@ def test_hard_documents_are_hard_for_all_systems(middle_text: str) -> None:
 
 def test_the_accuracy_varies_over_seeds_as_asked() -> None:
     system = SimulatedSystem("unsteady", uas=0.9, lemma=1.0, seed_sd=0.01)
-    found = [truth(system, seed=seed) for seed in range(2000)]
-    assert fmean(true.uas for true in found) == pytest.approx(0.9, abs=0.001)
-    assert stdev(true.uas for true in found) == pytest.approx(0.01, rel=0.06)
-    assert {true.lemma for true in found} == {1.0}
-    assert all(true.las == true.uas * true.label for true in found)
+    result = [truth(system, seed=seed) for seed in range(2000)]
+    assert fmean(true.uas for true in result) == pytest.approx(0.9, abs=0.001)
+    assert stdev(true.uas for true in result) == pytest.approx(0.01, rel=0.06)
+    assert {true.lemma for true in result} == {1.0}
+    assert all(true.las == true.uas * true.label for true in result)
     assert all(0 <= truth(replace(system, uas=0.99, seed_sd=0.5), seed=seed).uas <= 1 for seed in range(50))
 
 
 @pytest.mark.parametrize("language", ["velani", "morelle", "dzari"])
-def test_as_many_tokens_and_sentences_are_found_as_asked(language: str) -> None:
+def test_the_shares_of_correct_tokens_and_sentences_are_as_requested(language: str) -> None:
     gold_text = generate(language, sentences=300, seed=6)
     gold = read(gold_text)
     system = SimulatedSystem("raw", tokens=0.9, sentences=0.8)
     predicted = read(simulate(gold_text, system, seed=1))
     tokens = list(token_spans(gold))
-    found = set(token_spans(predicted))
-    share = fmean(token in found for token in tokens)
+    result = set(token_spans(predicted))
+    share = fmean(token in result for token in tokens)
     assert abs(share - 0.9) < 3 * 1.5 * math.sqrt(0.9 * 0.1 / len(tokens))
     sentences = list(sentence_spans(gold))
     spans = set(sentence_spans(predicted))

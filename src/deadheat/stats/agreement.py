@@ -243,12 +243,12 @@ def doubled_ranks(values_BN: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return twice the mean rank of every value in its row, an integer; 2 is the smallest value."""
     order = np.argsort(values_BN, axis=1, kind="stable")
     ordered = np.take_along_axis(values_BN, order, axis=1)
-    places = np.arange(values_BN.shape[1])
+    positions = np.arange(values_BN.shape[1])
     step = ordered[:, 1:] != ordered[:, :-1]
     edge = np.ones((len(values_BN), 1), dtype=bool)
     begins, ends = np.concatenate([edge, step], axis=1), np.concatenate([step, edge], axis=1)
-    first = np.maximum.accumulate(np.where(begins, places, 0), axis=1)
-    last = np.minimum.accumulate(np.where(ends, places, len(places))[:, ::-1], axis=1)[:, ::-1]
+    first = np.maximum.accumulate(np.where(begins, positions, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends, positions, len(positions))[:, ::-1], axis=1)[:, ::-1]
     ranks = np.empty(values_BN.shape, dtype=np.int64)
     np.put_along_axis(ranks, order, first + last + 2, axis=1)
     return ranks

@@ -94,28 +94,28 @@ def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generato
     units = len(counts_NF)
     key = rng.integers(0, 2**64, size=1, dtype=np.uint64)
     different_FN, column = np.unique(counts_NF.T, axis=0, return_inverse=True)  # totals are often equal
-    rows_NW, places = _packed(different_FN.astype(np.uint64))
+    rows_NW, slots = _packed(different_FN.astype(np.uint64))
     sums = np.empty(resamples * rows_NW.shape[1], np.uint64)
     sum_draws(key, 0, resamples, units, rows_NW.reshape(-1), sums)
     sums_BW = sums.reshape(resamples, -1)
-    unpacked = [(sums_BW[:, word] >> np.uint64(shift)) & np.uint64(2**bits - 1) for word, shift, bits in places]
+    unpacked = [(sums_BW[:, word] >> np.uint64(shift)) & np.uint64(2**bits - 1) for word, shift, bits in slots]
     return np.stack(unpacked, axis=1).astype(np.float64)[:, column.reshape(-1)]
 
 
 def _packed(fields_FN: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], list[tuple[int, int, int]]]:
     """Pack the counts of a unit into 64-bit words with space for their sums; also return word, shift and width."""
-    places: list[tuple[int, int, int]] = []
+    slots: list[tuple[int, int, int]] = []
     word, shift = 0, 0
     for field in fields_FN:
         bits = max(1, (int(field.max(initial=0)) * len(field)).bit_length())
         if shift + bits > 64:
             word, shift = word + 1, 0
-        places.append((word, shift, bits))
+        slots.append((word, shift, bits))
         shift += bits
     rows_NW = np.zeros((fields_FN.shape[1], word + 1), np.uint64)
-    for field, (at, left, _) in zip(fields_FN, places, strict=True):
+    for field, (at, left, _) in zip(fields_FN, slots, strict=True):
         rows_NW[:, at] |= field << np.uint64(left)
-    return rows_NW, places
+    return rows_NW, slots
 
 
 def bootstrap(
