@@ -6,79 +6,46 @@ importing the package costs nothing, and a command pays only for what it needs.
 
 from typing import TYPE_CHECKING
 
-from deadheat.version import __version__
+from deadheat.version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from deadheat.corpus import Corpus, read, take, write
-    from deadheat.corpus.info import info
-    from deadheat.questions.compare import compare, compare_scores
-    from deadheat.questions.contrast import contrast
-    from deadheat.questions.power import power
-    from deadheat.questions.rank import rank
-    from deadheat.questions.run import run
-    from deadheat.questions.score import score
-    from deadheat.questions.seeds import seeds
-    from deadheat.questions.size import size
-    from deadheat.report.report import report
-    from deadheat.results.base import from_json
-    from deadheat.splits import Partition, split
-    from deadheat.study.ledger.ledger import Ledger, LedgerEntry
-    from deadheat.study.store.store import open_store
-    from deadheat.systems.system import train_many
-
-__all__ = [
-    "Corpus",
-    "Ledger",
-    "LedgerEntry",
-    "Partition",
-    "__version__",
-    "compare",
-    "compare_scores",
-    "contrast",
-    "from_json",
-    "info",
-    "open_store",
-    "power",
-    "rank",
-    "read",
-    "report",
-    "run",
-    "score",
-    "seeds",
-    "size",
-    "split",
-    "take",
-    "train_many",
-    "write",
-]
-
-_HOMES = {
-    "Corpus": "deadheat.corpus",
-    "Ledger": "deadheat.study.ledger.ledger",
-    "LedgerEntry": "deadheat.study.ledger.ledger",
-    "Partition": "deadheat.splits",
-    "compare": "deadheat.questions.compare",
-    "compare_scores": "deadheat.questions.compare",
-    "contrast": "deadheat.questions.contrast",
-    "from_json": "deadheat.results.base",
-    "info": "deadheat.corpus.info",
-    "open_store": "deadheat.study.store.store",
-    "power": "deadheat.questions.power",
-    "rank": "deadheat.questions.rank",
-    "read": "deadheat.corpus",
-    "report": "deadheat.report.report",
-    "run": "deadheat.questions.run",
-    "score": "deadheat.questions.score",
-    "seeds": "deadheat.questions.seeds",
-    "size": "deadheat.questions.size",
-    "split": "deadheat.splits",
-    "take": "deadheat.corpus",
-    "train_many": "deadheat.systems.system",
-    "write": "deadheat.corpus",
-}
-
-# Hidden from type checkers, which would otherwise accept every name.
-if not TYPE_CHECKING:
+if TYPE_CHECKING:  # type checkers cannot read the table below
+    from deadheat.corpus import Corpus as Corpus
+    from deadheat.corpus import read as read
+    from deadheat.corpus import take as take
+    from deadheat.corpus import write as write
+    from deadheat.corpus.info import info as info
+    from deadheat.questions.compare import compare as compare
+    from deadheat.questions.compare import compare_scores as compare_scores
+    from deadheat.questions.contrast import contrast as contrast
+    from deadheat.questions.power import power as power
+    from deadheat.questions.rank import rank as rank
+    from deadheat.questions.run import run as run
+    from deadheat.questions.score import score as score
+    from deadheat.questions.seeds import seeds as seeds
+    from deadheat.questions.size import size as size
+    from deadheat.report.report import report as report
+    from deadheat.results.base import from_json as from_json
+    from deadheat.splits import Partition as Partition
+    from deadheat.splits import split as split
+    from deadheat.study.ledger.ledger import Ledger as Ledger
+    from deadheat.study.ledger.ledger import LedgerEntry as LedgerEntry
+    from deadheat.study.store.store import open_store as open_store
+    from deadheat.systems.system import train_many as train_many
+else:
+    _MODULES = {
+        "corpus": ("Corpus", "read", "take", "write"),
+        "corpus.info": ("info",),
+        "questions.compare": ("compare", "compare_scores"),
+        "report.report": ("report",),
+        "results.base": ("from_json",),
+        "splits": ("Partition", "split"),
+        "study.ledger.ledger": ("Ledger", "LedgerEntry"),
+        "study.store.store": ("open_store",),
+        "systems.system": ("train_many",),
+        **{f"questions.{name}": (name,) for name in ("contrast", "power", "rank", "run", "score", "seeds", "size")},
+    }
+    _HOMES = {name: f"deadheat.{module}" for module, names in _MODULES.items() for name in names}
+    __all__ = ["__version__", *sorted(_HOMES)]
 
     def __getattr__(name: str) -> object:
         """Load a public name from the module that defines it, once."""
@@ -90,6 +57,5 @@ if not TYPE_CHECKING:
         globals()[name] = value
         return value
 
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES})
