@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.timing import DATA, peak_memory, table
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
-from deadheat.study.store.counts import compress
+from deadheat.study.store.recording import compress
 from deadheat.study.store.store import Store
 
 RUNS, UNITS, SYSTEMS, COMPARED, AT_ONCE, LARGE = 100_000, 2_000, 20, 1_000, 1_000, 10**8

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.study.store.counts import (
+from deadheat.study.store.recording import (
     KINDS,
     column_bytes,
     compress,
     decompress,
     fingerprint,
-    kind_of,
     unpack,
 )
 
@@ -53,7 +52,7 @@ def test_whole_numbers_come_back(numbers: list[int]) -> None:
     ],
 )
 def test_the_smallest_kind_that_holds_both_ends_is_taken(low: int, high: int, kind: str) -> None:
-    assert kind_of(np.array([low, high, 0])) == kind
+    assert column_bytes(np.array([low, high, 0]))[0] == kind
 
 
 def test_numbers_past_63_bits_are_refused() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.study.study_cases import study_file
 from tests.pseudo_terminal import on_terminal
+from tests.study.study_cases import study_file
 
 SLOW = "[[systems]]\nname = 'command'\npredict = 'sh noun.sh 0.1'\n"
 FAILING = "[[systems]]\nname = 'command'\npredict = 'sh missing.sh'\n"

@@ -13,7 +13,7 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts
-from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, PartScores
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, PartScores, PredictionFile
 from deadheat.study.store.recording import write_prediction
 from deadheat.study.store.store import Store, open_store
 from tests.study.store_outcomes import cell, counts, outcome
@@ -170,10 +170,13 @@ WRONG = {
     "no value": (outcome(1, scores=(PartScores("test", 1, 1, {}, {"m": counts(1)}),)), "counts without a value"),
     "a part twice": (outcome(1, scores=outcome(1).scores * 2), "parts test, test; expected each once"),
     "a file elsewhere": (
-        outcome(1, predictions={"test": {"file": "../x", "sha256": "", "bytes": 1}}),
-        "expected what write_prediction returned",
+        outcome(1, predictions={"test": PredictionFile("../x", "", 1)}),
+        "prediction of part test: ../x; expected ",
     ),
-    "a part that leads elsewhere": (outcome(1, predictions={"../x": {}}), "part '../x'; expected only letters"),
+    "a part that leads elsewhere": (
+        outcome(1, predictions={"../x": PredictionFile("", "", 0)}),
+        "part '../x'; expected only letters",
+    ),
 }
 
 

@@ -195,4 +195,4 @@ def test_what_killed_workers_left_is_cleared_away(tmp_path: Path) -> None:
         assert left.exists()
     with Store.open(path) as store:
         assert not left.exists()
-        assert (store.predictions / kept["file"]).exists()
+        assert (store.predictions / kept.file).exists()

@@ -14,8 +14,7 @@ import pytest
 
 from deadheat.errors import InputError
 from deadheat.study.store import recording as module
-from deadheat.study.store.counts import compress
-from deadheat.study.store.recording import provenance, revision, write_prediction
+from deadheat.study.store.recording import compress, provenance, revision, write_prediction
 from deadheat.study.store.store import Store
 from deadheat.version import __version__
 from tests.study.store_outcomes import cell, outcome
@@ -108,7 +107,7 @@ def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, key: str, part: s
 def test_a_prediction_written_again_replaces_the_first(tmp_path: Path) -> None:
     first = write_prediction(tmp_path, "ab12", "test", TEXT)
     again = write_prediction(tmp_path, "ab12", "test", b"")
-    assert (first["file"], again["bytes"]) == (again["file"], 0)
+    assert (first.file, again.bytes) == (again.file, 0)
     assert sum(each.is_file() for each in tmp_path.rglob("*")) == 1
 
 

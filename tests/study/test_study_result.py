@@ -13,9 +13,9 @@ from deadheat.corpus import read
 from deadheat.questions.study import pair_over_splits, study_result
 from deadheat.results.study import StudyBlock, StudyResult, SystemScores
 from deadheat.results.verdict import State
+from deadheat.stats.differences import corrected_resampled_t
 from deadheat.stats.intervals import wilson
 from deadheat.stats.paired import mcnemar
-from deadheat.stats.differences import corrected_resampled_t
 from deadheat.study.engine.running import run_study
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder

@@ -250,7 +250,7 @@ def _record_evaluation(cell: Cell, result: CellResult, ledger_entry: LedgerEntry
     if TEST not in result.texts:
         return ()
     scores = next(scores for scores in result.scores if scores.part == TEST)
-    prediction = str(result.predictions.get(TEST, {}).get("sha256", ""))
+    prediction = result.predictions[TEST].sha256 if TEST in result.predictions else ""
     settings = "|".join(filter(None, (cell.system, str(cell.seed), cell.setup, cell.vectors)))
     evaluation = Evaluation(plan.label_of(cell.system), prediction, tuple(scores.values), settings)
     purpose = ledger_entry.purpose or f"study {plan.study.name or plan.path.name}"

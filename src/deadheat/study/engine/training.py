@@ -20,21 +20,21 @@ from deadheat.metrics import Metric, align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import Executor, TaskResult
 from deadheat.study.engine.worker import describe_error, peak_memory_mb
-from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores
+from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System
 
-SavePart = Callable[[str, bytes], dict[str, Any]]  # part and bytes of a prediction -> the record of its file
-SaveCellPart = Callable[[Cell, str, bytes], dict[str, Any]]
+SavePart = Callable[[str, bytes], PredictionFile]  # from part and bytes
+SaveCellPart = Callable[[Cell, str, bytes], PredictionFile]
 Group = dict[str, tuple[Cell, BatchTrainer]]  # cells that train together, by name; finished ones are removed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellResult:
-    """The result of a cell: its scores; by part, the records of its prediction files and the hashes of the texts."""
+    """The result of a cell: its scores; by part, the files of its predictions and the hashes of the texts."""
 
     scores: tuple[PartScores, ...]
-    predictions: dict[str, dict[str, Any]]
+    predictions: dict[str, PredictionFile]
     texts: dict[str, str]
 
 
@@ -82,7 +82,7 @@ def score_predictions(
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
     train = take(corpus, plan.training_sentences(cell))
     scores: list[PartScores] = []
-    files: dict[str, dict[str, Any]] = {}
+    files: dict[str, PredictionFile] = {}
     texts: dict[str, str] = {}
     for part, predicted in predictions.items():
         gold = take(corpus, partition.parts[part])

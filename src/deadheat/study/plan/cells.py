@@ -70,6 +70,15 @@ class PartScores:
     counts: Mapping[str, Counts]
 
 
+@dataclass(frozen=True, slots=True)
+class PredictionFile:
+    """The file of a prediction in the folder of a store, with the hash and the size of its contents."""
+
+    file: str
+    sha256: str
+    bytes: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
     """How a cell ended; only a cell that is done has scores and predictions."""
@@ -83,5 +92,5 @@ class Outcome:
     log: str = ""
     error: str = ""
     scores: tuple[PartScores, ...] = ()
-    predictions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # part -> file, sha256, bytes
+    predictions: Mapping[str, PredictionFile] = field(default_factory=dict)  # by part
     provenance: Mapping[str, Any] = field(default_factory=dict)

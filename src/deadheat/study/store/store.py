@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,17 +21,19 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.study.plan.cells import DONE, Outcome
+from deadheat.study.plan.cells import DONE, Outcome, PredictionFile
 from deadheat.study.store import database
-from deadheat.study.store.counts import CountsQuery, decompress, fingerprint, read_counts, unpack
 from deadheat.study.store.recording import (
     OutcomeWriter,
     clear_unfinished,
+    decompress,
     delete_run,
+    fingerprint,
     predictions_folder,
     read_prediction,
+    unpack,
 )
-from deadheat.study.store.tables import runs_frame, scores_frame
+from deadheat.study.store.tables import CountsQuery, read_counts, runs_frame, scores_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,9 +130,10 @@ class Store:
             return self._writer.add(outcome)
 
     def set_study(self, text: str) -> None:
-        """Save the text of the study file; the earlier ones are kept too."""
-        with self._writing():
-            self._writer.add_study(text)
+        """Save the text of the study file, unless it is that of the last one; the earlier ones are kept too."""
+        if not (studies := self.studies()) or studies[-1][1] != text:
+            with self._writing():
+                self._connection.execute("INSERT INTO studies (time, text) VALUES (?, ?)", (time.time(), text))
 
     def study(self) -> str:
         """The text of the last study file; empty if there is none."""
@@ -143,7 +147,9 @@ class Store:
     def set_result(self, result: StudyResult) -> None:
         """Save the result of the study, in place of an earlier one."""
         with self._writing():
-            self._writer.set_result(result.to_json())
+            self._connection.execute("DELETE FROM results")
+            row = (time.time(), result.to_json())
+            self._connection.execute("INSERT INTO results (time, text) VALUES (?, ?)", row)
 
     def result(self) -> StudyResult | None:
         """The result of the last complete run; None if there is none."""
@@ -235,11 +241,11 @@ class Store:
             If there is none, or if its file is missing or has changed.
         """
         sql = "SELECT part, file, sha256, bytes FROM runs r JOIN predictions p ON p.run = r.id WHERE r.key = ?"
-        records = {row[0]: dict(zip(("file", "sha256", "bytes"), row[1:], strict=True)) for row in self._rows(sql, key)}
-        if part not in records:
+        files = {row[0]: PredictionFile(*row[1:]) for row in self._rows(sql, key)}
+        if part not in files:
             self._run_row(key, "SELECT 1 FROM runs WHERE key = ?")
-            raise NameUnknown(f"{self.path}: run {key}: prediction of part", part, list(records))
-        return read_prediction(self.predictions, records[part])
+            raise NameUnknown(f"{self.path}: run {key}: prediction of part", part, list(files))
+        return read_prediction(self.predictions, files[part])
 
     def verify(self) -> list[str]:
         """All that is missing or has changed, one line each: in the file itself, in counts, in predictions."""
@@ -295,7 +301,7 @@ class Store:
             with database.readable_errors(self.path), database.transaction(self._connection):
                 yield
         except BaseException:
-            self._writer.clear_cache()
+            self._writer.ids.clear()
             raise
 
 
@@ -333,8 +339,8 @@ def _count_errors(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _prediction_errors(connection: sqlite3.Connection, folder: Path) -> Iterator[str]:
-    for file, digest, size in connection.execute("SELECT file, sha256, bytes FROM predictions"):
+    for row in connection.execute("SELECT file, sha256, bytes FROM predictions"):
         try:
-            read_prediction(folder, {"file": file, "sha256": digest, "bytes": size})
+            read_prediction(folder, PredictionFile(*row))
         except InputError as error:
             yield str(error)

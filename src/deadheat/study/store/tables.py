@@ -1,6 +1,6 @@
-"""The tables of a store: as data frames, and as files in CSV, JSON lines or Parquet.
+"""The tables of a store: as data frames, as arrays of counts, and as files in CSV, JSON lines or Parquet.
 
-Counts have one row per unit and are written in blocks: two hundred million rows need the memory of one block.
+In files, counts have one row per unit and are written in blocks: two hundred million rows need the memory of one block.
 """
 
 from __future__ import annotations
@@ -9,14 +9,19 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
-from deadheat.errors import InputError, reason
+from deadheat.errors import InputError, NameUnknown, reason
 from deadheat.metrics.metric import FIELDS
+from deadheat.study.plan.cells import DONE
 from deadheat.study.store.database import CorruptStore
+from deadheat.study.store.recording import unpack
+from deadheat.text import pluralize
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +32,7 @@ TABLES = ("scores", "runs", "counts")
 FORMATS = ("csv", "jsonl", "parquet")
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 BLOCK = 1_000_000  # rows
+QUERY_VALUES = 500  # in one query; older builds of SQLite take 999
 _RUNS = """
 SELECT key, corpus, split, split_seed, number, system, seed, setup, status, started, wall_s, cpu_s, peak_mb, error
 FROM runs ORDER BY id
@@ -107,6 +113,113 @@ def _replace_ids(connection: sqlite3.Connection, frame: pl.DataFrame, columns: S
         if frame[column].null_count():
             raise CorruptStore(f"an id of {column} has no name")
     return frame
+
+
+@dataclass(frozen=True, slots=True)
+class CountsQuery:
+    """Which counts: of these runs, on this part, by this metric, and which fields if not all."""
+
+    keys: Sequence[str]
+    part: str
+    metric: str
+    fields: Sequence[int] | None = None
+
+
+def read_counts(connection: sqlite3.Connection, path: Path, query: CountsQuery, dtype: DTypeLike) -> NDArray[Any]:
+    """An array of runs by units by fields, in the order of the keys."""
+    rows = _column_ids(connection, path, query)
+    if query.fields is not None:
+        rows = [_select_fields(path, query, row) for row in rows]
+    columns = _read_columns(connection, {number for row in rows for number in row})
+    _check_shapes(path, query, rows, columns)
+    units, fields = (len(columns[rows[0][0]]), len(rows[0])) if rows else (0, 0)
+    needed = np.result_type(*(column.dtype for column in columns.values())) if columns else np.dtype("u1")
+    if not np.can_cast(needed, dtype):
+        raise InputError(f"{path}: counts of {query.metric} need {needed}; expected a type that fits, not {dtype}")
+    counts_RNF = np.empty((len(rows), units, fields), dtype)
+    for counts_NF, row in zip(counts_RNF, rows, strict=True):
+        for field, number in enumerate(row):
+            counts_NF[:, field] = columns[number]
+    return counts_RNF
+
+
+def _column_ids(connection: sqlite3.Connection, path: Path, query: CountsQuery) -> list[tuple[int, ...]]:
+    """The ids of the columns of every run."""
+    names = dict(connection.execute("SELECT name, id FROM names WHERE name IN (?, ?)", (query.part, query.metric)))
+    part, metric = names.get(query.part, 0), names.get(query.metric, 0)
+    columns: dict[str, str] = {}
+    for keys in _blocks(query.keys):
+        sql = f"""SELECT r.key, s.columns FROM runs r JOIN scores s ON s.run = r.id
+                  WHERE s.part = ? AND s.metric = ? AND r.key IN ({_placeholders(keys)})"""
+        columns.update(connection.execute(sql, (part, metric, *keys)).fetchall())
+    for key in query.keys:
+        if not columns.get(key):
+            _check_name(connection, path, "part", query.part)
+            _check_name(connection, path, "metric", query.metric)
+            raise InputError(f"{path}: run {key} {_why_no_counts(connection, key, query)}")
+    try:
+        return [tuple(map(int, columns[key].split())) for key in query.keys]
+    except ValueError:
+        raise CorruptStore("a score without references to its counts") from None
+
+
+def _select_fields(path: Path, query: CountsQuery, row: Sequence[int]) -> tuple[int, ...]:
+    fields = query.fields or ()
+    if not fields or not all(0 <= field < len(row) for field in fields):
+        raise InputError(f"{path}: fields {list(fields)} of {query.metric}; expected some of 0 to {len(row) - 1}")
+    return tuple(row[field] for field in fields)
+
+
+def _read_columns(connection: sqlite3.Connection, ids: set[int]) -> dict[int, NDArray[np.integer]]:
+    columns: dict[int, NDArray[np.integer]] = {}
+    for block in _blocks(sorted(ids)):
+        sql = f"SELECT id, kind, units, data FROM columns WHERE id IN ({_placeholders(block)})"
+        for number, *stored in connection.execute(sql, tuple(block)):
+            try:
+                columns[number] = unpack(*stored)
+            except (TypeError, ValueError) as error:
+                raise CorruptStore(f"column {number} of counts: {error}") from None
+    if missing := ids - set(columns):
+        raise CorruptStore(f"column {min(missing)} of counts is missing")
+    return columns
+
+
+def _check_shapes(
+    path: Path, query: CountsQuery, rows: Sequence[Sequence[int]], columns: dict[int, NDArray[np.integer]]
+) -> None:
+    for key, row in zip(query.keys, rows, strict=True):
+        if len({len(columns[number]) for number in row}) > 1:
+            raise CorruptStore(f"columns of run {key} differ in length")
+        units, first = len(columns[row[0]]), len(columns[rows[0][0]])
+        if units != first or len(row) != len(rows[0]):
+            shape = f"run {key} has {pluralize(units, 'unit')} by {pluralize(len(row), 'field')}"
+            other = f"run {query.keys[0]} {first:,} by {len(rows[0])}"
+            raise InputError(f"{path}: {shape}, {other}; expected runs on the same sentences")
+
+
+def _check_name(connection: sqlite3.Connection, path: Path, kind: str, name: str) -> None:
+    """Refuse a part or metric that no run has, with the nearest one."""
+    sql = f"SELECT name FROM names WHERE id IN (SELECT DISTINCT {kind} FROM scores)"
+    known = [known for (known,) in connection.execute(sql)]
+    if name not in known:
+        raise NameUnknown(f"{path}: {kind}", name, known)
+
+
+def _why_no_counts(connection: sqlite3.Connection, key: str, query: CountsQuery) -> str:
+    status = connection.execute("SELECT status FROM runs WHERE key = ?", (key,)).fetchone()
+    if status is None:
+        return "is unknown; expected the key of a run"
+    if status[0] != DONE:
+        return f"has no counts ({status[0]}); expected runs that are done"
+    return f"has no counts of {query.metric} on {query.part}; expected runs that were scored by it"
+
+
+def _blocks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    return (values[start : start + QUERY_VALUES] for start in range(0, len(values), QUERY_VALUES))
+
+
+def _placeholders(values: Sequence[Any]) -> str:
+    return ", ".join("?" for _ in values)
 
 
 def format_of(path: str, chosen: str = "") -> str:
