@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from benchmarks.timing import table
-from deadheat.study.engine.local import LocalExecutor
+from deadheat.study.engine.executor import LocalExecutor
 
 TASKS, WORKERS = 10_000, 2
 DEATHS, LARGE, MEGABYTES = 200, 20, 10

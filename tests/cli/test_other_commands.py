@@ -95,7 +95,7 @@ def test_convert_follows_links_keeps_modes_and_writes_into_pipes(
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
     assert commands("convert", gold, pipe).code == 0
-    assert reader.communicate(timeout=20)[0] == gold.read_bytes()
+    assert reader.communicate(timeout=120)[0] == gold.read_bytes()
 
 
 def test_a_full_disk_is_told(gold: Path) -> None:

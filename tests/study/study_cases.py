@@ -16,7 +16,7 @@ import pytest
 
 from deadheat.corpus import Column, Corpus, Vocabulary
 from deadheat.corpus.transforms import with_labels
-from deadheat.study.engine.local import LocalExecutor
+from deadheat.study.engine.executor import LocalExecutor
 from deadheat.study.engine.running import CellRunner
 from deadheat.study.engine.training import CellResult
 from deadheat.study.plan.cells import Cell

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -14,15 +15,17 @@ from typing import Any
 
 import pytest
 
+from deadheat.study.engine.executor import LocalExecutor, Task, Worker
 from deadheat.study.engine.fork_server import log_file
-from deadheat.study.engine.local import LocalExecutor, Task, Worker
-from deadheat.study.engine.worker import Inbox
+from deadheat.study.engine.worker import Inbox, log_tail
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 from tests.study.worker_checks import (
+    LIMIT_S,
     PATIENCE_S,
     alive,
     eventually,
     goes_on,
+    jump_clock_when,
     on_linux,
     parent_of,
     run,
@@ -61,7 +64,9 @@ def test_a_task_that_ends_its_process_well_has_failed_too(executor: LocalExecuto
         (signal.SIGABRT, FAILED, "the process crashed with SIGABRT"),
     ],
 )
-def test_a_death_by_a_signal_is_told(executor: LocalExecutor[Any, Any], number: int, status: str, error: str) -> None:
+def test_a_death_by_a_signal_is_reported(
+    executor: LocalExecutor[Any, Any], number: int, status: str, error: str
+) -> None:
     found = run_one(executor, "dies_of", int(number))
     assert (found.status, found.error) == (status, error)
     assert found.log.startswith(f"signal {int(number)} comes\n")
@@ -83,31 +88,41 @@ def test_the_others_go_on_when_some_crash(executor: LocalExecutor[Any, Any]) -> 
     assert [each.status for each in found if each.status != DONE] == [FAILED, FAILED, KILLED, FAILED] * 5
 
 
-def test_an_endless_task_is_ended_when_its_time_is_over() -> None:
-    with LocalExecutor[Any, Any](behave, workers=2, limit_s=1.5) as executor:
-        slow, quick = run(executor, ("never_ends",), ("square", 2))
-        assert (slow.status, slow.error) == (TIMED_OUT, "not finished after 1.5 s")
+def test_an_endless_task_is_ended_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=LIMIT_S) as executor:
+        executor.submit("slow", ("never_ends",))
+        executor.submit("quick", ("square", 2))
+        results = executor.results()
+        assert next(results).name == "quick"
+        (worker,) = (worker for worker in executor._workers.values() if worker.task is not None)
+        jump_clock_when(monkeypatch, lambda: log_tail(worker.log.fileno()) == "an endless task\n")
+        (slow,) = results
+        assert (slow.status, slow.error) == (TIMED_OUT, "not finished after 3600 s")
         assert slow.log == "an endless task\n"
-        assert slow.wall_s >= 1.5
-        assert 0.05 < slow.cpu_s <= slow.wall_s + 0.1
-        assert quick.status == DONE
+        assert slow.wall_s >= LIMIT_S
+        assert slow.cpu_s > 0
         assert goes_on(executor)
 
 
-def test_time_that_the_caller_takes_is_not_counted_against_a_task() -> None:
-    with LocalExecutor[Any, Any](behave, workers=2, limit_s=1.5) as executor:
+def test_time_that_the_caller_takes_is_not_counted_against_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    with LocalExecutor[Any, Any](behave, workers=2, limit_s=LIMIT_S) as executor:
         for number in range(3):
             executor.submit(str(number), ("many_bytes", 2_000_000))  # more than a socket holds
         results = executor.results()
         first = next(results)
-        time.sleep(1.8)
+        channels = [worker.inbox.channel for worker in executor._workers.values() if worker.task is not None]
+        assert eventually(lambda: len(select.select(channels, [], [], 0)[0]) == len(channels))
+        jump_clock_when(monkeypatch, lambda: True)
         assert [result.status for result in (first, *results)] == [DONE] * 3
 
 
 @on_linux
 @pytest.mark.parametrize("session", ["same session", "own session"])
-def test_children_of_a_task_that_is_ended_are_ended(tmp_path: Path, session: str) -> None:
-    with LocalExecutor[Any, Any](behave, workers=1, limit_s=1.5) as executor:
+def test_children_of_a_task_that_is_ended_are_ended(
+    tmp_path: Path, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jump_clock_when(monkeypatch, lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    with LocalExecutor[Any, Any](behave, workers=1, limit_s=LIMIT_S) as executor:
         assert run_one(executor, "forks_a_sleeper", str(tmp_path / "pid"), session, "wait").status == TIMED_OUT
         child = written_pid(tmp_path / "pid")
         assert eventually(lambda: not alive(child))
@@ -151,7 +166,7 @@ def test_a_worker_that_ignores_a_request_to_end_is_killed(tmp_path: Path) -> Non
         deaf = written_pid(tmp_path / "pid")
         assert alive(deaf)
         started = time.monotonic()
-    assert not alive(deaf)
+    assert eventually(lambda: not alive(deaf))
     assert time.monotonic() - started > 1.5
 
 
@@ -165,7 +180,7 @@ def test_after_closing_no_process_is_left(tmp_path: Path) -> None:
     pids = executor.pids
     executor.close()
     assert len(pids) >= 2
-    assert not any(map(alive, pids))
+    assert eventually(lambda: not any(map(alive, pids)))
     assert list(executor.results()) == []
     with pytest.raises(ValueError, match="closed"):
         executor.submit("late", ("pid",))
@@ -192,11 +207,11 @@ def test_every_task_is_reported_once_while_workers_are_killed_from_outside() -> 
             assert all(each.value == int(each.name) ** 2 for each in found if each.status == DONE)
             assert {each.status for each in found} <= {DONE, KILLED}
             killed += sum(each.status == KILLED for each in found)
-    assert killed >= 8
+    assert killed
 
 
 @on_linux
-def test_the_death_of_the_process_thbusyers_come_from_is_survived(tmp_path: Path) -> None:
+def test_the_death_of_the_fork_server_is_survived(tmp_path: Path) -> None:
     with LocalExecutor[Any, Any](behave, workers=2) as executor:
         executor.submit("running", ("forks_a_sleeper", str(tmp_path / "pid"), "same session", "wait"))
         for number in range(50):
@@ -217,7 +232,7 @@ def test_the_death_of_the_process_thbusyers_come_from_is_survived(tmp_path: Path
 
 SCRIPT = """
 import os, sys, time
-from deadheat.study.engine.local import LocalExecutor
+from deadheat.study.engine.executor import LocalExecutor
 from tests.study.worker_tasks import behave
 with LocalExecutor(behave, workers=3) as executor:
     for number in range(9):
@@ -238,15 +253,15 @@ with LocalExecutor(behave, workers=3) as executor:
 
 
 def start_study(folder: Path, then: str = "") -> tuple[subprocess.Popen[str], list[int]]:
-    """A study in a process of its own, and its three workers and the template."""
+    """A study in a process of its own, with the pids of its three workers and its fork server."""
     study = subprocess.Popen(
         [sys.executable, "-W", "error", "-c", SCRIPT, str(folder), then],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     pids = [written_pid(folder / str(number)) for number in range(3)]
-    template = parent_of(pids[0])
-    assert template != study.pid
-    return study, [*pids, template]
+    fork_server = parent_of(pids[0])
+    assert fork_server != study.pid
+    return study, [*pids, fork_server]
 
 
 @on_linux
@@ -255,7 +270,7 @@ def test_ctrl_c_ends_a_study_and_its_workers_cleanly(tmp_path: Path) -> None:
     os.killpg(study.pid, signal.SIGINT)  # as a terminal does
     out, err = study.communicate(timeout=PATIENCE_S)
     assert (study.returncode, out, err) == (130, "interrupted\n", "")
-    assert not any(map(alive, pids))
+    assert eventually(lambda: not any(map(alive, pids)))
 
 
 @on_linux
@@ -281,7 +296,7 @@ def test_no_worker_outlives_a_killed_study_of_which_a_child_holds_the_same_socke
 
 
 @on_linux
-def test_no_worker_outlives_its_template_even_if_the_study_hangs(tmp_path: Path) -> None:
+def test_no_worker_outlives_the_fork_server_even_if_the_study_hangs(tmp_path: Path) -> None:
     study, pids = start_study(tmp_path)
     study.send_signal(signal.SIGSTOP)
     os.kill(pids[-1], signal.SIGKILL)

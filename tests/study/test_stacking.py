@@ -23,7 +23,7 @@ from deadheat.study.engine import running
 from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.running import missing_cells, run_study
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
-from deadheat.study.plan.cells import DONE, FAILED, Cell
+from deadheat.study.plan.cells import DONE, FAILED, Cell, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from tests.neural.tiny import TAGS, TINY, force_stacks, rows_of
@@ -64,10 +64,10 @@ Kept = dict[tuple[str, str], bytes]
 def stacked(plan: Plan, kept: Kept | None = None) -> StackedExecutor:
     """An executor as on a machine with an accelerator, with everything else in this process too."""
 
-    def keep(cell: Cell, part: str, data: bytes) -> dict[str, Any]:
+    def keep(cell: Cell, part: str, data: bytes) -> PredictionFile:
         assert kept is not None
         kept[cell.key, part] = data
-        return {"file": f"{cell.key}-{part}"}
+        return PredictionFile(f"{cell.key}-{part}", "", len(data))
 
     rest: SerialExecutor[Cell, CellResult] = SerialExecutor(lambda cell: train_cell(plan, cell))
     return StackedExecutor(plan, keep if kept is not None else None, rest)
@@ -114,9 +114,9 @@ def test_cells_in_stacks_give_what_each_gives_alone(tmp_path: Path, monkeypatch:
     alone: Kept = {}
     for cell in plan.cells:
 
-        def keep(part: str, data: bytes, key: str = cell.key) -> dict[str, Any]:
+        def keep(part: str, data: bytes, key: str = cell.key) -> PredictionFile:
             alone[key, part] = data
-            return {}
+            return PredictionFile("", "", len(data))
 
         expected = train_cell(plan, cell, keep)
         value = found[cell.key].value

@@ -6,13 +6,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from deadheat.study.engine import executor as executor_module
 from deadheat.study.engine.executor import Executor, TaskResult
 
 PATIENCE_S = 120.0
+LIMIT_S = 3600.0
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and prctl")
 
@@ -42,6 +45,18 @@ def eventually(happened: Callable[[], object]) -> bool:
 def written_pid(path: Path) -> int:
     assert eventually(lambda: path.exists() and path.read_text())
     return int(path.read_text())
+
+
+def jump_clock_when(monkeypatch: pytest.MonkeyPatch, happened: Callable[[], object]) -> None:
+    """Let the executor's clock jump past every limit once something has happened, however long that takes."""
+    jumped: list[bool] = []
+
+    def perf_counter() -> float:
+        if not jumped and happened():
+            jumped.append(True)
+        return time.perf_counter() + LIMIT_S * len(jumped)
+
+    monkeypatch.setattr(executor_module, "time", SimpleNamespace(time=time.time, perf_counter=perf_counter))
 
 
 def run(executor: Executor[Any, Any], *tasks: tuple[Any, ...]) -> list[TaskResult[Any]]:

@@ -26,7 +26,7 @@ from deadheat.errors import InputError
 from deadheat.questions.run import left_to_run, run, run_plan
 from deadheat.report.plan import plan_view
 from deadheat.report.terminal import print_blocks
-from deadheat.study.engine.local import cores
+from deadheat.study.engine.executor import cores
 from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.plan.cells import DONE
 from deadheat.study.plan.plan import Plan

@@ -12,8 +12,7 @@ from deadheat.arguments import Argument
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
-from deadheat.study.engine.executor import Executor
-from deadheat.study.engine.local import cores
+from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
 from deadheat.study.engine.running import (
     RunSummary,

@@ -1,30 +1,62 @@
-"""The interface between a study and the machines that run its cells: submit tasks, receive results."""
+"""Executors run the tasks of a study; this one on the cores of this machine.
+
+Its worker processes can crash, hang or be killed without harm to others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import pickle
+import selectors
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import IO, Any, Generic, NamedTuple, Protocol, Self, TypeVar
+
+from deadheat.errors import InputError
+from deadheat.study.engine.fork_server import Died, ForkServer, Started, check_ready, log_file
+from deadheat.study.engine.worker import (
+    LOG_BYTES,
+    Inbox,
+    Ready,
+    Report,
+    WorkerError,
+    cause_of_death,
+    describe_error,
+    log_tail,
+    pickled,
+    send,
+)
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 
 T = TypeVar("T")
 R = TypeVar("R")
 T_contra = TypeVar("T_contra", contravariant=True)
+
+AHEAD = 2  # results per worker that may wait for a slow caller before no more tasks are started
+CHECK_S = 1.0  # between two checks of the logs
+LOG_LIMIT = 32 << 20  # bytes after which the beginning of a log is dropped while its task runs
+LOST = KILLED, "killed together with the fork server"
+MAX_FAILED_STARTS = 25  # workers that may die in a row before they are ready
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResult(Generic[R]):
     """How one task ended.
 
-    `status` is one of the constants of `deadheat.study.plan.cells`. `failed` is the task's own fault and would happen
-    again: an exception, a crash, an exit. `killed` came from outside (out of memory, a person, `cancel`) and may not
-    happen again. `log` holds the last 64 KB that the task and its children printed.
+    A task that `failed` would fail again: an exception, a crash, an exit. One that was `killed` was ended from outside
+    (out of memory, a person, `cancel`) and may succeed the next time.
     """
 
     name: str
-    status: str
+    status: str  # done, failed, timed out, killed
     value: R | None = None
     error: str = ""
-    log: str = ""
+    log: str = ""  # the last 64 KB that the task and its children printed
     started: float = 0.0  # seconds since 1970
     wall_s: float = 0.0
     cpu_s: float = 0.0  # of the task and its child processes
@@ -36,23 +68,332 @@ class Executor(Protocol[T_contra, R]):
 
     def submit(self, name: str, task: T_contra) -> None:
         """Append a task to the queue; it may start at once."""
-        ...
 
     def results(self) -> Iterator[TaskResult[R]]:
         """Each submitted task once, in the order in which they finish; ends when none is left.
 
         Tasks may be submitted between two results. An interrupted iteration can be continued by another.
         """
-        ...
 
     def cancel(self) -> None:
         """Drop queued tasks and stop running ones. Running tasks are reported as killed, queued ones not at all."""
-        ...
 
     def close(self) -> None:
         """Stop everything and release processes and files; nothing more is reported."""
-        ...
 
     def __enter__(self) -> Self: ...
-
     def __exit__(self, *error: Any) -> None: ...
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Task(NamedTuple):
+    """A task as it is sent to a worker."""
+
+    name: str
+    pickled: bytes
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A worker process, as the study sees it."""
+
+    number: int
+    inbox: Inbox
+    log: IO[bytes]
+    pid: int = 0
+    ready: bool = False
+    task: Task | None = None
+    started: float = 0.0
+    clock: float = 0.0
+    cpu_s: float = 0.0  # before its task
+    retiring: bool = False
+    end_reason: tuple[str, str] | None = None  # status and message, if we end it
+
+    @property
+    def idle(self) -> bool:
+        return self.ready and self.task is None and not self.retiring
+
+    @property
+    def busy(self) -> bool:
+        """Whether it runs a task and has not begun to send a result."""
+        return self.task is not None and self.end_reason is None and not self.inbox.has_partial_message
+
+    def begin(self, task: Task) -> bool:
+        """Send it a task; False if it is dead."""
+        try:
+            send(self.inbox.channel, task.pickled)
+        except OSError:
+            self.retiring = True
+            return False
+        self.task, self.started, self.clock = task, time.time(), time.perf_counter()
+        return True
+
+    def result(self, task: Task, report: Report) -> TaskResult[Any]:
+        """The result of its task, from its report."""
+        self.task, self.cpu_s = None, report.cpu_total_s
+        self.retiring = report.retiring or self.end_reason is not None
+        value, error = None, report.error
+        if not error:
+            try:
+                value = pickle.loads(report.value)
+            except Exception as problem:
+                error = f"the result cannot be read: {describe_error(problem)}"
+        usage = (report.started, report.wall_s, report.cpu_s, report.peak_mb)
+        return TaskResult(task.name, FAILED if error else DONE, value, error, report.log, *usage)
+
+    def result_of_death(self, task: Task, death: Died | None) -> TaskResult[Any]:
+        """The result of its task if the worker died first."""
+        status, error = self.end_reason or (cause_of_death(death.exit_code) if death else LOST)
+        wall = time.perf_counter() - self.clock
+        cpu, peak = (max(0.0, death.cpu_s - self.cpu_s), death.peak_mb) if death else (0.0, 0.0)
+        return TaskResult(task.name, status, None, error, log_tail(self.log.fileno()), self.started, wall, cpu, peak)
+
+    def shorten_log(self) -> None:
+        """Keep a task that never stops printing from filling the disk."""
+        log = self.log.fileno()
+        size = os.fstat(log).st_size
+        if size > LOG_LIMIT:
+            end = os.pread(log, LOG_BYTES, size - LOG_BYTES)
+            os.ftruncate(log, 0)
+            os.write(log, end)
+
+    def kill_group(self) -> None:
+        """Kill what is left of its process group after the fork server is gone."""
+        if self.pid:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        self.inbox.channel.close()
+        self.log.close()
+
+
+class LocalExecutor(Generic[T, R]):
+    """Runs `work` on every task, in worker processes.
+
+    Workers are forked from a process that holds a copy of `work`, sent by pickle, and has called `prepare`. What
+    `prepare` loads is shared by all of them. If both are methods of one object, `prepare` can store on it what `work`
+    needs. Both have to be defined in a module that can be imported.
+
+    A task that raises, crashes, exits, is killed or takes too long is reported with its output, and the others go on.
+    Processes that it leaves running are ended with it.
+
+    Parameters
+    ----------
+    work
+        Called with a task; its result is sent back by pickle.
+    workers
+        How many tasks run at once; 0 means one per core. Numeric libraries get one thread in each.
+    limit_s
+        Seconds after which a task is ended.
+    prepare
+        Called once before any task; or once in each worker if it starts threads, since then nothing can be forked.
+        If it raises InputError, so does the executor; after other errors, or if workers keep dying, WorkerError.
+
+    Examples
+    --------
+    >>> with LocalExecutor(abs, workers=2) as executor:
+    ...     for task in (-1, "x"):
+    ...         executor.submit(f"abs of {task}", task)
+    ...     sorted((result.name, result.status, result.value, result.error) for result in executor.results())
+    [('abs of -1', 'done', 1, ''), ('abs of x', 'failed', None, "TypeError: bad operand type for abs(): 'str'")]
+    """
+
+    def __init__(
+        self,
+        work: Callable[[T], R],
+        *,
+        workers: int = 0,
+        limit_s: float | None = None,
+        prepare: Callable[[], None] | None = None,
+    ) -> None:
+        if workers < 0:
+            raise InputError(f"workers: {workers}; expected 1 or more, or 0 for one per core")
+        if limit_s is not None and not limit_s > 0:
+            raise InputError(f"limit_s: {limit_s}; expected seconds above 0, or None")
+        if _is_from_script(work) or _is_from_script(prepare):
+            raise InputError("workers: the work is defined in the script that was started; expected a module to import")
+        try:
+            self._job = pickled((work, prepare))
+        except Exception as error:
+            problem = f"workers: the work cannot be sent to them ({describe_error(error)})"
+            raise InputError(f"{problem}; expected functions of a module") from error
+        self.workers = workers or cores()  # tasks that can run at once
+        self.shared = True  # whether workers share what `prepare` has loaded
+        self._limit_s = limit_s
+        self._queue: deque[Task] = deque()
+        self._finished: deque[TaskResult[R]] = deque()
+        self._closed = False
+        self._workers: dict[int, Worker] = {}
+        self._started = self._failed_starts = 0
+        self._checked = time.perf_counter()
+        self._selector = selectors.DefaultSelector()
+        self._start_server()
+
+    @property
+    def running(self) -> int:
+        """How many tasks run at the moment."""
+        return sum(worker.task is not None for worker in self._workers.values())
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The worker processes."""
+        return tuple(worker.pid for worker in self._workers.values() if worker.pid)
+
+    def submit(self, name: str, task: T) -> None:
+        if self._closed:
+            raise ValueError("submit: the executor is closed")
+        self._queue.append(Task(name, pickled(task)))
+
+    def results(self) -> Iterator[TaskResult[R]]:
+        while self._finished or self._queue or self.running:
+            self._assign_tasks()
+            self._finished.extend(self._step(wait=not self._finished))
+            if self._finished:
+                self._assign_tasks()
+                yield self._finished.popleft()
+
+    def cancel(self) -> None:
+        self._queue.clear()
+        for worker in self._workers.values():
+            if worker.busy:
+                worker.end_reason = KILLED, "cancelled"
+                self._server.end(worker.number, at_once=False)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._queue.clear()
+        self._finished.clear()
+        clean = False
+        try:
+            clean = self._server.close()
+        finally:
+            self._selector.close()
+            for worker in self._workers.values():
+                if not clean:
+                    worker.kill_group()
+                worker.close()
+            self._workers.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def _start_server(self) -> None:
+        self._server = ForkServer(self._job, load_in_workers=not self.shared)
+        if self._server.threaded:
+            self._server.kill()
+            self.shared = False
+            self._server = ForkServer(self._job, load_in_workers=True)
+        self._selector.register(self._server, selectors.EVENT_READ)
+
+    def _assign_tasks(self) -> None:
+        """Start as many workers as there are tasks, and give each idle one a task."""
+        if len(self._finished) >= AHEAD * self.workers:
+            return
+        staying = sum(not worker.retiring for worker in self._workers.values())
+        for _ in range(staying, min(self.running + len(self._queue), self.workers)):
+            local, remote = socket.socketpair()
+            worker = Worker(self._started, Inbox(local), log_file())
+            self._started += 1
+            self._workers[worker.number] = worker
+            self._selector.register(local, selectors.EVENT_READ, worker)
+            with remote:
+                self._server.start(worker.number, remote, worker.log)
+        while self._queue and any(worker.begin(self._queue[0]) for worker in self._workers.values() if worker.idle):
+            self._queue.popleft()
+
+    def _step(self, *, wait: bool) -> Iterator[TaskResult[Any]]:
+        """Handle all events, after waiting for the first; yields finished tasks."""
+        for key, _ in self._selector.select(self._timeout() if wait else 0):
+            worker = key.data
+            if worker is None:
+                yield from self._read_server()
+            elif worker.number in self._workers:
+                yield from self._read_worker(worker)
+        self._check_workers()
+
+    def _timeout(self) -> float:
+        clocks = [worker.clock for worker in self._workers.values() if worker.busy]
+        if not clocks or self._limit_s is None:
+            return CHECK_S
+        return max(0.0, min(CHECK_S, min(clocks) + self._limit_s - time.perf_counter()))
+
+    def _check_workers(self) -> None:
+        """End tasks that take too long, shorten logs."""
+        now = time.perf_counter()
+        if self._limit_s is not None:
+            for worker in self._workers.values():
+                if worker.busy and now - worker.clock >= self._limit_s:
+                    worker.end_reason = TIMED_OUT, f"not finished after {self._limit_s:g} s"
+                    self._server.end(worker.number, at_once=True)
+        if now - self._checked >= CHECK_S:
+            self._checked = now
+            for worker in self._workers.values():
+                worker.shorten_log()
+
+    def _read_worker(self, worker: Worker) -> Iterator[TaskResult[Any]]:
+        for message in worker.inbox.take():
+            match message:
+                case Ready():
+                    check_ready(message)
+                    worker.ready, self._failed_starts = True, 0
+                case Report():
+                    assert worker.task is not None
+                    yield worker.result(worker.task, message)
+        if worker.inbox.ended:  # it is dead or dying: the fork server will report how
+            worker.retiring = True
+            self._unregister(worker.inbox.channel)
+
+    def _read_server(self) -> Iterator[TaskResult[Any]]:
+        for message in self._server.inbox.take():
+            match message:
+                case Started(number, pid):
+                    self._workers[number].pid = pid
+                case Died(number):
+                    yield from self._remove(self._workers[number], message)
+        if self._server.inbox.ended:
+            yield from self._restart()
+
+    def _remove(self, worker: Worker, death: Died | None) -> Iterator[TaskResult[Any]]:
+        """Remove a dead worker, after reading its last messages."""
+        yield from self._read_worker(worker)
+        if worker.task is not None:
+            yield worker.result_of_death(worker.task, death)
+        elif not worker.ready:
+            self._failed_starts += 1
+        self._unregister(worker.inbox.channel)
+        del self._workers[worker.number]
+        log = log_tail(worker.log.fileno())
+        worker.close()
+        if self._failed_starts > MAX_FAILED_STARTS:
+            _, cause = cause_of_death(death.exit_code) if death else LOST
+            raise WorkerError(f"workers: {self._failed_starts} died before they were ready; the last: {cause}\n{log}")
+
+    def _restart(self) -> Iterator[TaskResult[Any]]:
+        """The fork server is dead and its workers with it: start over."""
+        self._unregister(self._server)
+        for worker in list(self._workers.values()):
+            worker.kill_group()
+            yield from self._remove(worker, None)
+        self._server.kill()
+        self._start_server()
+
+    def _unregister(self, channel: socket.socket | ForkServer) -> None:
+        if channel in self._selector.get_map():
+            self._selector.unregister(channel)
+
+
+def _is_from_script(function: object) -> bool:
+    """Whether a function, method or partial is defined in the main script, which other processes do not import."""
+    inner = getattr(function, "func", function)
+    owner = getattr(inner, "__self__", inner)
+    return "__main__" in (getattr(inner, "__module__", ""), type(owner).__module__)

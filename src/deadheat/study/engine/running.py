@@ -11,8 +11,7 @@ from typing import Any
 from deadheat.corpus import take
 from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
-from deadheat.study.engine.executor import Executor, TaskResult
-from deadheat.study.engine.local import LocalExecutor
+from deadheat.study.engine.executor import Executor, LocalExecutor, TaskResult
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
 from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, Cell, Outcome

@@ -24,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.errors import DeadheatError
+from deadheat.study.plan.cells import FAILED, KILLED
 
 LOG_BYTES = 64 * 1024  # kept from the end of a task's output
 OOM_SCORE = "500"  # of 1000: when memory runs out, the system kills a worker rather than the study
 
+CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS, signal.SIGTRAP}
 _LENGTH = struct.Struct("<Q")
 _BLOCK = 1 << 20
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -151,6 +153,18 @@ def describe_error(error: BaseException) -> str:
     except Exception:
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def cause_of_death(exit_code: int) -> tuple[str, str]:
+    """The status and message of a task whose process ended by itself; negative codes are signals."""
+    if exit_code >= 0:
+        return FAILED, f"the process ended itself with exit code {exit_code}"
+    number = -exit_code
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    if number in CRASHES:
+        return FAILED, f"the process crashed with {name}"
+    reason = " (as the system does when memory runs out)" if number == signal.SIGKILL else ""
+    return KILLED, f"killed by {name}{reason}"
 
 
 def peak_memory_mb(who: int = resource.RUSAGE_SELF) -> float:
