@@ -78,7 +78,7 @@ def test_the_tables_and_notes_of_a_search_are_printed(commands: Commands, tmp_pa
     study = search_file(tmp_path, TWO)
     done = commands("run", study, "--quiet")
     assert done.code == 0
-    assert done.out.startswith("Whether tune or dev picks the epochs of perceptron makes ")
+    assert done.out.startswith("Whether tune or dev picks the epochs of perceptron ")
     assert "Cost: 8 networks for 4 settings; " in done.out
     notes = done.err.splitlines()
     assert notes[0] == "note: 1 data set; expected 6 or more for a test over data sets"
