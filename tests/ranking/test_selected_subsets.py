@@ -36,17 +36,17 @@ def test_the_exact_subset_is_the_best_of_all(seed: int, listed: int, monkeypatch
     scores = small_table(seed, systems=5, datasets=8, values=30)
     size = int(rng.integers(1, 6))
     start = greedy_subset(scores, size)
-    found = exact_subset(scores, size, start=start)
+    subset, bound = exact_subset(scores, start)
     best = max(pairs_alike(scores, subset) for subset in all_subsets(8, size))
-    assert found.agreeing == pairs_alike(scores, list(found.datasets)) == found.bound == best
-    assert start.agreeing == pairs_alike(scores, list(start.datasets)) <= best
-    assert len(set(found.datasets)) == len(set(start.datasets)) == size
+    assert pairs_alike(scores, subset.tolist()) == bound == best
+    assert pairs_alike(scores, start.tolist()) <= best
+    assert len(set(subset.tolist())) == len(set(start.tolist())) == size
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_single_exchange_improves_the_greedy_subset(seed: int) -> None:
     scores = small_table(seed, systems=6, datasets=9, values=40)
-    chosen = list(greedy_subset(scores, 4).datasets)
+    chosen = greedy_subset(scores, 4).tolist()
     rest = [place for place in range(9) if place not in chosen]
     reached = pairs_alike(scores, chosen)
     for out in chosen:
@@ -56,15 +56,32 @@ def test_no_single_exchange_improves_the_greedy_subset(seed: int) -> None:
 
 def test_all_data_sets_represent_themselves() -> None:
     scores = small_table(0, datasets=5, values=50)
-    found = representative(scores, 5, rng=np.random.default_rng(0))
-    assert found.exact.agreeing == found.exact.pairs
-    assert (found.exact.tau, found.held_out, found.fitted, found.random) == (1, 1, 1, 1)
+    found = representative(scores, "abcde", 5, rng=np.random.default_rng(0))
+    for subset in found.subsets:
+        assert subset.datasets == tuple("abcde")
+        assert subset.agreeing == subset.bound == subset.pairs
+        assert subset.tau == 1
+    assert (found.held_out, found.fitted, found.random) == (1, 1, 1)
+
+
+def test_the_counts_of_a_representative_subset_are_those_of_a_loop() -> None:
+    scores = small_table(2, systems=6, datasets=8, values=30)
+    greedy, exact = representative(
+        scores, [str(column) for column in range(8)], 3, rng=np.random.default_rng(0)
+    ).subsets
+    for subset in (greedy, exact):
+        columns = [int(name) for name in subset.datasets]
+        assert subset.agreeing == pairs_alike(scores, columns) <= subset.bound
+        ranks, whole = plain_ranks(scores, columns), plain_ranks(scores, list(range(8)))
+        assert subset.tau == pytest.approx(kendall([-rank for rank in ranks], [-rank for rank in whole]))
+    assert (greedy.method, exact.method) == ("greedy", "exact")
+    assert greedy.agreeing <= exact.agreeing == exact.bound
 
 
 def test_what_is_fitted_to_noise_does_not_hold_for_other_systems() -> None:
     rng = np.random.default_rng(0)
     noise = integer_scores(rng.integers(0, 10_000, (24, 40)))
-    found = representative(noise, 4, rng=rng, time_limit=1)
+    found = representative(noise, list(map(str, range(40))), 4, rng=rng, time_limit=1)
     assert found.fitted > found.random + 0.3
     assert found.held_out == pytest.approx(found.random, abs=0.06)
 
@@ -78,7 +95,7 @@ def test_subsets_chosen_without_a_system_see_nothing_of_it(monkeypatch: pytest.M
         return greedy_subset(given, size)
 
     monkeypatch.setattr(module, "greedy_subset", spy)
-    representative(scores, 3, rng=np.random.default_rng(0), halvings=2)
+    representative(scores, "abcdefgh", 3, rng=np.random.default_rng(0), halvings=2)
     everything = {tuple(row) for row in scores.above_SD.tolist()}
     assert seen[0] == everything  # all systems for the answer itself
     for one, other in (seen[1:3], seen[3:5]):
@@ -89,9 +106,9 @@ def test_subsets_chosen_without_a_system_see_nothing_of_it(monkeypatch: pytest.M
 def test_sizes_that_are_none_and_too_few_systems_are_refused() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="a representative subset of 9 of 7 data sets; expected between 1 and 7"):
-        representative(small_table(0), 9, rng=rng)
+        representative(small_table(0), "abcdefg", 9, rng=rng)
     with pytest.raises(InputError, match="3 systems; expected at least 4, so that half of them can be held out"):
-        representative(small_table(0, systems=3), 2, rng=rng)
+        representative(small_table(0, systems=3), "abcdefg", 2, rng=rng)
 
 
 def test_leaving_one_out_gives_the_ranking_on_the_rest() -> None:

@@ -40,6 +40,11 @@ def test_wrong_settings_are_told(changed: dict[str, object], told: str) -> None:
     assert told in str(error.value)
 
 
+def test_sizes_are_numbers_of_words_and_perhaps_all() -> None:
+    assert parse_sizes("100, 2_000,all") == ((100, 2000), True)
+    assert parse_sizes("100") == ((100,), False)
+
+
 @pytest.mark.parametrize("text", ["", "all", "100,x", "1.5", "100,,200", "-5", "all,100"])
 def test_sizes_that_are_no_numbers_are_told(text: str) -> None:
     with pytest.raises(InputError, match="expected increasing numbers of words, such as 100,200,500"):

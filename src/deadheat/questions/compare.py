@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias, Unpack
@@ -46,14 +45,12 @@ from deadheat.stats.intervals import bootstrap
 from deadheat.stats.paired import TESTS
 from deadheat.stats.ranks import critical_difference
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.tables.matrix import ScoreTable, score_table
+from deadheat.tables.matrix import ScoreSource, ScoreTable, open_scores
 from deadheat.text import pluralize
 
 DECIMALS = 6  # scores of so many decimals are compared as they stand, as integers, so that the exact test applies
 FINEST, GREATEST = 1e-8, 1e12  # differences and scores that integers can hold
 DIGITS = 9  # finer scores are rounded to so many digits of their range
-
-ScoreSource = str | os.PathLike[str] | Mapping[str, Mapping[str, float]]
 
 TestName: TypeAlias = Annotated[
     str, Argument(f"significance test: {', '.join(TESTS)} (default: the one that fits the data)", metavar="NAME")
@@ -242,7 +239,10 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
     <Comparison: A is ahead of B by 0.75 in mean score, but there are too few data sets to tell whether it is better.>
     """
     settings = PairwiseSettings(test, correction, alpha, resamples, seed)
-    table = _table(scores, metric, missing)
+    if isinstance(scores, Mapping):
+        _check_number(len(scores))
+    table = open_scores(scores, metric, missing=missing)
+    _check_number(len(table.systems))
     _check_range(table.scores_SD)
     whole_SD, unit, lowest, notes = _integers(table.scores_SD)
     counts = {
@@ -289,17 +289,6 @@ def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
         alpha,
         ranks.pairs.data_sets,
     )
-
-
-def _table(scores: ScoreSource, metric: str, missing: str) -> ScoreTable:
-    if isinstance(scores, Mapping):
-        _check_number(len(scores))
-        return score_table(scores, metric=metric, missing=missing)
-    from deadheat.tables.scores import read_score_table  # polars takes 0.3 s to import
-
-    table = read_score_table(scores, metric=metric, missing=missing)
-    _check_number(len(table.systems))
-    return table
 
 
 def _check_range(scores_SD: Values) -> None:

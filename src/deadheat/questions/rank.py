@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
+from dataclasses import replace
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
@@ -33,16 +34,13 @@ from deadheat.results.rank import (
     ExtremeRank,
     PairOrder,
     Ranking,
-    RepresentativeSubset,
-    RepresentativeSubsets,
     SystemRanks,
 )
-from deadheat.tables.matrix import ScoreTable, score_table
+from deadheat.tables.matrix import ScoreSource, ScoreTable, TableOptions, open_scores
 from deadheat.text import pluralize
 
 SUBSET_SIZE, SAMPLES = 10, 1_000_000
 Path = str | os.PathLike[str]
-ScoreSource = Path | ScoreTable | Mapping[str, Mapping[str, float]]
 
 
 def _metric_list(names: str) -> list[str]:
@@ -106,34 +104,24 @@ def rank(  # noqa: PLR0913 (the options of the command)
     ----------
     scores
         A file with a table of scores, or the scores of each system by data set.
-    subset_size
-        Data sets per subset; by default 10, or half of them if there are fewer than 20.
-    samples
-        Number of random subsets; if there are no more subsets than that, each is taken once.
-    attributes
-        A table of attributes of the data sets.
-    stratify, one_per
-        An attribute: draw subsets in proportion to its values, or one data set per value.
-    exact
-        Count pairs over all subsets, and find the best and worst rank that any subset gives.
-    time_limit
-        Seconds for each search of the exact part.
-    anomalies
-        Systems whose best and worst subsets are examined.
-    subsets
-        Named subsets: a table of subset and data set, or names of data sets by subset.
-    perfect
-        The score without errors, for error reductions.
-    leave_one_out
-        Rank without each data set in turn.
-    representative
-        Find this many data sets that rank the systems as all do.
     metrics
         Compare how stable the ranking is by each of these metrics; an empty list means all metrics of the table.
-    system, dataset, score
-        Columns of the table.
-    missing
-        What to do with data sets that lack a score: "refuse" or "drop".
+    subset_size, samples
+        Data sets per subset (by default 10, or half of them if there are fewer than 20) and number of random subsets;
+        if there are no more subsets than that, each is taken once.
+    attributes, stratify, one_per
+        A table of attributes of the data sets, and an attribute: draw subsets in proportion to its values, or one data
+        set per value.
+    exact, time_limit
+        Count pairs over all subsets, and find the best and worst rank that any subset gives, in so many seconds each.
+    anomalies
+        Systems whose best and worst subsets are examined.
+    subsets, perfect
+        Named subsets, as a table or as data sets by subset; and the score without errors, for error reductions.
+    representative
+        Find this many data sets that rank the systems as all do.
+    system, dataset, score, missing
+        Columns of the table, and what to do with data sets that lack a score: "refuse" or "drop".
 
     Examples
     --------
@@ -141,8 +129,8 @@ def rank(  # noqa: PLR0913 (the options of the command)
     >>> rank(table, subset_size=2)
     <Ranking: A is first on all 3 data sets together and on 66.7% of all 3 subsets of 2.>
     """
-    reading = {"system": system, "dataset": dataset, "score": score, "missing": missing}
-    table = _table(scores, metric or _first_metric(scores, metrics, reading), reading)
+    options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
+    table = open_scores(scores, metric or _first_metric(scores, metrics, options), **options)
     if len(table.systems) < 2:
         raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
     attributes = _attributes(attributes, table)
@@ -184,22 +172,12 @@ def rank(  # noqa: PLR0913 (the options of the command)
         ),
         subsets=named,
         leave_one_out=rank_without_each(integers, table.systems, table.datasets) if leave_one_out else (),
-        representative=_representative(integers, table, representative, rng, time_limit)
-        if representative is not None
-        else None,
-        metrics=_stability(scores, metrics, ranks, reading) if metrics is not None else (),
+        representative=None
+        if representative is None
+        else find_representative(integers, table.datasets, representative, rng=rng, time_limit=time_limit),
+        metrics=_stability(scores, metrics, ranks, options) if metrics is not None else (),
         notes=_notes(table, integers, ranks, named),
     )
-
-
-def _table(scores: ScoreSource, metric: str, reading: Mapping[str, Any]) -> ScoreTable:
-    if isinstance(scores, ScoreTable):
-        return scores
-    if isinstance(scores, Mapping):
-        return score_table(scores, metric=metric, missing=reading.get("missing", "refuse"))
-    from deadheat.tables.scores import read_score_table
-
-    return read_score_table(scores, metric=metric, **reading)
 
 
 def _attributes(attributes: Path | Attributes | None, table: ScoreTable) -> Attributes:
@@ -254,36 +232,30 @@ def _systems(
     order: Sequence[int],
     extremes: Sequence[tuple[Extreme, Extreme]] | None,
 ) -> tuple[SystemRanks, ...]:
-    overall_S = ranks_of(integers.sums_S)
+    overall_S, means_S = ranks_of(integers.sums_S), table.scores_SD.mean(axis=1)
     best_S, worst_S, mean_S, sd_S, shares_SS = ranks.best_S, ranks.worst_S, ranks.mean_S, ranks.sd_S, ranks.shares_SS
     rows = []
     for system in order:
         lower, median, upper = ranks.quartiles(system)
-        possible_best, possible_worst = (
-            (None, None)
-            if extremes is None
-            else (
-                ExtremeRank(end.rank, end.bound, tuple(table.datasets[column] for column in end.subset.tolist()))
-                for end in extremes[system]
-            )
+        ends = [] if extremes is None else extremes[system]
+        possible = [
+            ExtremeRank(end.rank, end.bound, tuple(table.datasets[column] for column in end.subset.tolist()))
+            for end in ends
+        ]
+        row = SystemRanks(
+            system=table.systems[system],
+            rank=int(overall_S[system]),
+            score=float(means_S[system]),
+            best=int(best_S[system]),
+            worst=int(worst_S[system]),
+            mean=float(mean_S[system]),
+            median=median,
+            sd=float(sd_S[system]),
+            lower_quartile=lower,
+            upper_quartile=upper,
+            shares=tuple(shares_SS[system].tolist()),
         )
-        rows.append(
-            SystemRanks(
-                system=table.systems[system],
-                rank=int(overall_S[system]),
-                score=float(table.scores_SD[system].mean()),
-                best=int(best_S[system]),
-                worst=int(worst_S[system]),
-                mean=float(mean_S[system]),
-                median=median,
-                sd=float(sd_S[system]),
-                lower_quartile=lower,
-                upper_quartile=upper,
-                shares=tuple(shares_SS[system].tolist()),
-                possible_best=possible_best,
-                possible_worst=possible_worst,
-            )
-        )
+        rows.append(replace(row, possible_best=possible[0], possible_worst=possible[1]) if possible else row)
     return tuple(rows)
 
 
@@ -313,42 +285,24 @@ def _named_subsets(
     return named_subsets(table.scores_SD, table.systems, table.datasets, subsets, perfect=perfect)
 
 
-def _representative(
-    integers: IntegerScores, table: ScoreTable, size: int, rng: np.random.Generator, time_limit: float
-) -> RepresentativeSubsets:
-    result = find_representative(integers, size, rng=rng, time_limit=time_limit)
-    subsets = tuple(
-        RepresentativeSubset(
-            method,
-            tuple(table.datasets[column] for column in choice.datasets),
-            choice.agreeing,
-            choice.bound,
-            choice.pairs,
-            choice.tau,
-        )
-        for method, choice in (("greedy", result.greedy), ("exact", result.exact))
-    )
-    return RepresentativeSubsets(size, subsets, result.halvings, result.fitted, result.held_out, result.random)
-
-
-def _first_metric(scores: ScoreSource, metrics: Sequence[str] | None, reading: Mapping[str, Any]) -> str:
+def _first_metric(scores: ScoreSource, metrics: Sequence[str] | None, options: TableOptions) -> str:
     """The metric of the ranking itself if several are compared: the first that is named; LAS if all of them are."""
-    from deadheat.tables.scores import read_score_tables
-
     if metrics or metrics is None or not isinstance(scores, str | os.PathLike):
         return metrics[0] if metrics else ""
-    names = list(read_score_tables(scores, **reading))
+    from deadheat.tables.scores import read_score_tables
+
+    names = list(read_score_tables(scores, **options))
     return next((name for name in names if name.lower() == "las"), names[0])
 
 
 def _stability(
-    scores: ScoreSource, metrics: Sequence[str], ranks: SubsetRanks, reading: Mapping[str, Any]
+    scores: ScoreSource, metrics: Sequence[str], ranks: SubsetRanks, options: TableOptions
 ) -> tuple[MetricStability, ...]:
     if isinstance(scores, ScoreTable | Mapping):
         raise InputError("metrics to compare, but scores of one; expected a file with a column of metrics")
     from deadheat.tables.scores import read_score_tables
 
-    tables = read_score_tables(scores, metrics=metrics, **reading)
+    tables = read_score_tables(scores, metrics=metrics, **options)
     return tuple(metric_stability(name, integer_scores(table.scores_SD), ranks) for name, table in tables.items())
 
 

@@ -67,11 +67,6 @@ def hypergeometric_tail(population: int, marked: int, drawn: int, least: int) ->
     Notes
     -----
     Σ C(K, i) C(N - K, n - i) / C(N, n) for i >= `least`, summed in integers.
-
-    Examples
-    --------
-    >>> print(round(hypergeometric_tail(82, 21, 10, 6), 5))
-    0.01538
     """
     if not (0 <= marked <= population and 0 <= drawn <= population):
         raise InputError(f"{marked} marked and {drawn} drawn of {population}; expected at most {population} of each")

@@ -210,13 +210,7 @@ def _pitman_morgan(first_C: Values, second_C: Values) -> float:
 
 
 def configuration_keys(settings: Sequence[Codes], runs: int) -> Codes:
-    """One number per run, the same for two runs if and only if they agree in every setting.
-
-    Examples
-    --------
-    >>> configuration_keys([np.array([0, 0, 1, 0]), np.array([2, 0, 2, 2])], 4).tolist()
-    [1, 0, 2, 1]
-    """
+    """One number per run, the same for two runs if and only if they agree in every setting."""
     keys, count = np.zeros(runs, np.int64), 1
     for codes in settings:
         levels = int(codes.max(initial=0)) + 1
@@ -239,14 +233,6 @@ def paired_scores(
 
     Several runs of a configuration and option (seeds) are averaged, or, with `repeats` "each", kept: the i-th run
     of one option is then paired with the i-th of every other, as many as all of them have.
-
-    Examples
-    --------
-    >>> keys, options = np.array([0, 0, 1, 0, 1]), np.array([0, 1, 0, 0, 0])
-    >>> paired_scores(keys, options, np.array([3.0, 7.0, 1.0, 5.0, 2.0]), options=2)[0].tolist()
-    [[4.0, 7.0]]
-    >>> paired_scores(keys, options, np.array([3.0, 7.0, 1.0, 5.0, 2.0]), options=2, repeats="each")[0].tolist()
-    [[3.0, 7.0]]
     """
     if repeats not in REPEATS:
         raise NameUnknown("option for repeated runs", repeats, REPEATS)

@@ -131,13 +131,6 @@ def extreme_rank(
     -----
     The rank is 1 plus the number of other systems whose leads have a positive sum; see `positive_rows`. It is computed
     again, in integers, on the subset that the solver returns.
-
-    Examples
-    --------
-    >>> from deadheat.ranking.integers import integer_scores
-    >>> scores = integer_scores([[90, 80, 70], [80, 80, 71], [60, 60, 95]])
-    >>> extreme_rank(scores, 0, 2).rank, extreme_rank(scores, 0, 2, worst=True).rank
-    (1, 3)
     """
     if not 1 <= size <= scores.datasets:
         raise InputError(f"subsets of {size} of {scores.datasets} data sets; expected between 1 and {scores.datasets}")
@@ -185,11 +178,6 @@ def positive_rows(leads_TD: Integers, size: int, *, time_limit: float, fewest: b
     d_t <= M_t y_t, where M_t is the sum of the k largest numbers of the row; the most are max Σ y_t with
     d_t >= 1 - (1 - m_t)(1 - y_t), where m_t is the sum of its k smallest. Rows that are always or never positive are
     handled separately.
-
-    Examples
-    --------
-    >>> positive_rows(np.array([[1, -2, 3], [-1, 2, 2]]), 1, time_limit=10)
-    (array([2]), 2)
     """
     ordered_TD = np.sort(leads_TD, axis=1)
     lowest_T, highest_T = ordered_TD[:, :size].sum(axis=1), ordered_TD[:, -size:].sum(axis=1)

@@ -82,12 +82,6 @@ def _above_lowest(steps_SD: Integers, unit: float, *, exact: bool) -> IntegerSco
 
 
 def ranks_of(sums: Integers) -> Integers:
-    """Rank of every system by its sum, along the last axis: 1 plus the number of systems that are ahead of it.
-
-    Examples
-    --------
-    >>> ranks_of(np.array([5, 9, 5, 2]))
-    array([2, 1, 2, 4])
-    """
+    """Rank of every system by its sum, along the last axis: 1 plus the number of systems that are ahead of it."""
     ranks: Integers = 1 + (sums[..., None, :] > sums[..., :, None]).sum(axis=-1)
     return ranks

@@ -139,11 +139,6 @@ def welch_power(difference: float, variances: tuple[float, float], sizes: tuple[
     by its variance, add up to Q, chi-square on f + g, of which the first is a share B that is independent of Q and
     distributed as Beta(f/2, g/2). B alone decides Welch's degrees of freedom, and so the bound c(B): the difference of
     means must exceed √Q c(B) standard errors.
-
-    Examples
-    --------
-    >>> print(round(welch_power(1.0, (1.0, 1.0), (17, 17), 0.05), 3))
-    0.806
     """
     from scipy.special import stdtrit
 

@@ -24,7 +24,6 @@ from deadheat.stats.distributions import (
     spearman,
 )
 from deadheat.stats.intervals import Interval, normal_quantile
-from deadheat.text import pluralize
 
 GRID_POINTS = 101
 MARGIN = 3  # bandwidths by which the grid of a density extends beyond the scores
@@ -79,10 +78,6 @@ class SeedDifferences:
     range_p95: float
     range_maximum: float
 
-    def __str__(self) -> str:
-        quantiles = f"median {self.median:.4f}, 95th percentile {self.p95:.4f}, maximum {self.maximum:.4f}"
-        return f"two seeds differ by {quantiles} ({pluralize(self.configurations, 'configuration')})"
-
 
 @dataclass(frozen=True, slots=True)
 class DevTest:
@@ -98,10 +93,6 @@ class DevTest:
     mean: float
     best: float
 
-    def __str__(self) -> str:
-        scores = f"best on dev gives {self.selected:.4f} (mean {self.mean:.4f}, best {self.best:.4f})"
-        return f"rho = {self.spearman.statistic:.3f}, p = {self.spearman.p:.4g}; {scores}"
-
 
 def density(scores: ArrayLike) -> Density:
     """Gaussian kernel density of scores, on an even grid that extends three bandwidths beyond them.
@@ -110,12 +101,6 @@ def density(scores: ArrayLike) -> Density:
     -----
     The bandwidth is Silverman's: 0.9 min(sd, IQR / 1.34) n^(-1/5) (Silverman 1986), with the standard deviation alone
     where the quartiles are equal.
-
-    Examples
-    --------
-    >>> curve = density([0.905, 0.911, 0.900, 0.908, 0.906])
-    >>> print(round(float(np.trapezoid(curve.density, curve.scores)), 2))
-    1.0
     """
     values = check_scores("density", scores)
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
@@ -228,11 +213,6 @@ def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDiff
     Two runs are drawn from a configuration that is drawn at random: every configuration counts the same, however many
     runs it has. Quantiles are the smallest value that the wanted share does not exceed. The range, the highest minus
     the lowest score of a configuration, grows with its number of runs.
-
-    Examples
-    --------
-    >>> print(seed_differences(np.array([0, 0, 1, 1, 2]), [0.90, 0.92, 0.85, 0.86, 0.7]))
-    two seeds differ by median 0.0100, 95th percentile 0.0200, maximum 0.0200 (2 configurations)
     """
     scores = check_scores("seed differences", scores_N)
     order = np.lexsort((scores, keys_N))
@@ -267,11 +247,6 @@ def dev_test(dev: ArrayLike, test: ArrayLike, *, level: float = 0.95) -> DevTest
     Pearson's r is tested by r √((n - 2) / (1 - r²)), Student's on n - 2 degrees of freedom; ρ by `spearman`. The
     intervals are by Fisher's z = atanh(r), with variance 1 / (n - 3), and (1 + ρ²/2) / (n - 3) for ρ (Bonett & Wright
     2000); NaN with fewer than four runs.
-
-    Examples
-    --------
-    >>> print(dev_test([0.941, 0.944, 0.939, 0.942, 0.940], [0.903, 0.905, 0.901, 0.902, 0.904]))
-    rho = 0.600, p = 0.35; best on dev gives 0.9050 (mean 0.9030, best 0.9050)
     """
     ranked = spearman(dev, test)
     first, second = check_scores("dev scores", dev), check_scores("test scores", test)

@@ -158,14 +158,7 @@ class LeaveOneOut:
 def rank_without_each(
     scores: IntegerScores, systems: Sequence[str], datasets: Sequence[str]
 ) -> tuple[LeaveOneOut, ...]:
-    """How the ranking changes without each data set, the most influential data sets first.
-
-    Examples
-    --------
-    >>> first, *_ = rank_without_each(integer_scores([[90, 80, 70], [80, 80, 71]]), ["A", "B"], ["en", "de", "fi"])
-    >>> first.dataset, first.changes[0]
-    ('en', RankChange(system='A', rank=1, without=2))
-    """
+    """How the ranking changes without each data set, the most influential data sets first."""
     if scores.datasets < 2 or scores.systems < 2:
         shape = f"{pluralize(scores.systems, 'system')} on {pluralize(scores.datasets, 'data set')}"
         raise InputError(f"{shape}; expected at least two of each to leave one out")
@@ -186,27 +179,27 @@ def rank_without_each(
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RepresentativeSubset:
     """A few data sets, and on how many pairs of systems their order is that of all data sets."""
 
-    datasets: tuple[int, ...]
+    method: str  # greedy or exact
+    datasets: tuple[str, ...]
     agreeing: int
     bound: int  # no subset of this size agrees on more pairs
     pairs: int  # that all data sets order
     tau: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Representative:
-    """Subsets of k data sets that rank systems as all do, found greedily and exactly, and how well they generalize.
+@dataclass(frozen=True, slots=True)
+class RepresentativeSubsets:
+    """Subsets that rank systems as all data sets do, and the shares of pairs with the same order in a test of them.
 
-    Half of the systems choose the subset, in turn and several times. The shares are of pairs of systems with the same
-    order as on all data sets: `fitted` for the systems that chose, `held_out` for the others, and `random` for the
-    others with random subsets of the same size.
+    Half of the systems choose a subset, in turn and several times: `fitted` is for the systems that chose, `held_out`
+    for the others, and `random` for the others with random subsets of the same size.
     """
 
-    greedy: Choice
-    exact: Choice
+    size: int
+    subsets: tuple[RepresentativeSubset, ...]
     halvings: int
     fitted: float
     held_out: float
@@ -215,65 +208,66 @@ class Representative:
 
 def representative(
     scores: IntegerScores,
+    datasets: Sequence[str],
     size: int,
     *,
     rng: np.random.Generator,
     halvings: int = HALVINGS,
     time_limit: float = TIME_LIMIT,
-) -> Representative:
-    """The data sets whose ranking agrees most with that on all, and a test on held-out systems.
-
-    Examples
-    --------
-    >>> scores = integer_scores([[90, 80, 60], [70, 75, 80], [60, 65, 40], [50, 55, 70]])
-    >>> result = representative(scores, 1, rng=np.random.default_rng(0))
-    >>> result.exact.agreeing, result.exact.pairs, round(result.held_out, 3), round(result.random, 3)
-    (5, 6, 0.7, 0.802)
-    """
+) -> RepresentativeSubsets:
+    """The data sets whose ranking agrees most with that on all, and a test on held-out systems."""
     if not 1 <= size <= scores.datasets:
         total = pluralize(scores.datasets, "data set")
         raise InputError(f"a representative subset of {size} of {total}; expected between 1 and {scores.datasets}")
     if scores.systems < 4:
         systems = pluralize(scores.systems, "system")
         raise InputError(f"{systems}; expected at least 4, so that half of them can be held out")
-    greedy = greedy_subset(scores, size)
-    best = exact_subset(scores, size, start=greedy, time_limit=time_limit)
-    return Representative(greedy, best, halvings, *_held_out_shares(scores, size, rng, halvings))
+    leads_PD, greedy = _leads(scores), greedy_subset(scores, size)
+    subsets = []
+    for method, subset, bound in (
+        ("greedy", greedy, len(leads_PD)),
+        ("exact", *exact_subset(scores, greedy, time_limit=time_limit)),
+    ):
+        names = tuple(datasets[column] for column in subset.tolist())
+        tau = kendall(scores.above_SD[:, subset].sum(axis=1), scores.sums_S)
+        agreeing = int(_agreeing(leads_PD, subset[None])[0])
+        subsets.append(RepresentativeSubset(method, names, agreeing, bound, len(leads_PD), tau))
+    return RepresentativeSubsets(size, tuple(subsets), halvings, *_held_out_shares(scores, size, rng, halvings))
 
 
-def greedy_subset(scores: IntegerScores, size: int) -> Choice:
+def greedy_subset(scores: IntegerScores, size: int) -> Indices:
     """Add the data set that helps most, one at a time; then exchange single ones as long as that helps."""
     leads_PD = _leads(scores)
     chosen: list[int] = []
     for _ in range(size):
         rest = [column for column in range(scores.datasets) if column not in chosen]
-        chosen.append(_best(leads_PD, [[*chosen, column] for column in rest])[-1])
+        chosen = _best(leads_PD, [[*chosen, column] for column in rest])[0]
     value = _merit(leads_PD, [chosen])[0]
     while True:
         rest = [column for column in range(scores.datasets) if column not in chosen]
         exchanged = [[*chosen[:at], *chosen[at + 1 :], column] for at in range(size) for column in rest]
-        if not exchanged:
-            break
-        candidate = _best(leads_PD, exchanged)
-        if _merit(leads_PD, [candidate])[0] <= value:
-            break
-        chosen, value = candidate, _merit(leads_PD, [candidate])[0]
-    return _choice(scores, np.sort(np.array(chosen)), len(leads_PD))
+        candidate, merit = _best(leads_PD, exchanged) if exchanged else (chosen, value)
+        if merit <= value:
+            return np.sort(np.array(chosen))
+        chosen, value = candidate, merit
 
 
-def exact_subset(scores: IntegerScores, size: int, *, start: Choice, time_limit: float = TIME_LIMIT) -> Choice:
-    """The subset that agrees on most pairs: by trying all if there are few, else by integer programming."""
-    leads_PD = _leads(scores)
-    if start.agreeing == start.bound:
-        return start
+def exact_subset(scores: IntegerScores, start: Indices, *, time_limit: float = TIME_LIMIT) -> tuple[Indices, int]:
+    """The subset that agrees on most pairs, and a bound on how many these can be.
+
+    All subsets are tried if there are few, else it is found by integer programming; `start` is returned if none is
+    better.
+    """
+    leads_PD, size = _leads(scores), len(start)
+    agreeing = int(_agreeing(leads_PD, start[None])[0])
+    if agreeing == len(leads_PD):
+        return start, agreeing
     total = math.comb(scores.datasets, size)
     if total <= MOST_LISTED:
-        best = _choice(scores, _best_of_all(leads_PD, scores.datasets, size, total), 0)
-        return Choice(best.datasets, best.agreeing, best.agreeing, best.pairs, best.tau)
+        return _best_of_all(leads_PD, scores.datasets, size, total)
     subset, bound = positive_rows(leads_PD, size, time_limit=time_limit)
-    best = _choice(scores, subset, bound)
-    best = start if start.agreeing > best.agreeing else best
-    return Choice(best.datasets, best.agreeing, max(bound, best.agreeing), best.pairs, best.tau)
+    found = int(_agreeing(leads_PD, subset[None])[0])
+    return (start, max(bound, agreeing)) if agreeing > found else (subset, max(bound, found))
 
 
 def _leads(scores: IntegerScores) -> Integers:
@@ -291,12 +285,13 @@ def _merit(leads_PD: Integers, subsets: list[list[int]]) -> list[tuple[int, floa
     return list(zip((sums_CP > 0).sum(axis=1).tolist(), (-distance_C).tolist(), strict=True))
 
 
-def _best(leads_PD: Integers, subsets: list[list[int]]) -> list[int]:
+def _best(leads_PD: Integers, subsets: list[list[int]]) -> tuple[list[int], tuple[int, float]]:
     merits = _merit(leads_PD, subsets)
-    return subsets[max(range(len(subsets)), key=merits.__getitem__)]
+    at = max(range(len(subsets)), key=merits.__getitem__)
+    return subsets[at], merits[at]
 
 
-def _best_of_all(leads_PD: Integers, datasets: int, size: int, total: int) -> Indices:
+def _best_of_all(leads_PD: Integers, datasets: int, size: int, total: int) -> tuple[Indices, int]:
     design, key = every_subset(datasets, size), np.zeros(1, np.uint64)
     most, best = -1, np.arange(size)
     for first in range(0, total, SUBSETS_PER_BLOCK):
@@ -304,7 +299,7 @@ def _best_of_all(leads_PD: Integers, datasets: int, size: int, total: int) -> In
         agreeing_B = _agreeing(leads_PD, subsets_BK)
         if int(agreeing_B.max()) > most:
             most, best = int(agreeing_B.max()), subsets_BK[agreeing_B.argmax()]
-    return best
+    return best, most
 
 
 def _agreeing(leads_PD: Integers, subsets_BK: Indices) -> NDArray[np.int64]:
@@ -313,13 +308,6 @@ def _agreeing(leads_PD: Integers, subsets_BK: Indices) -> NDArray[np.int64]:
         sums_BP += leads_PD.T[column_B]
     agreeing_B: NDArray[np.int64] = (sums_BP > 0).sum(axis=1)
     return agreeing_B
-
-
-def _choice(scores: IntegerScores, subset: Indices, bound: int) -> Choice:
-    leads_PD = _leads(scores)
-    agreeing = int((leads_PD[:, subset].sum(axis=1) > 0).sum())
-    tau = kendall(scores.above_SD[:, subset].sum(axis=1), scores.sums_S)
-    return Choice(tuple(subset.tolist()), agreeing, bound, len(leads_PD), tau)
 
 
 def _held_out_shares(
@@ -335,10 +323,9 @@ def _held_out_shares(
             IntegerScores(scores.above_SD[part], scores.unit, scores.exact) for part in np.array_split(shuffled, 2)
         ]
         for seen, unseen in (halves, halves[::-1]):
-            chosen = greedy_subset(seen, size)
-            leads_PD = _leads(unseen)
-            agreeing = int((leads_PD[:, list(chosen.datasets)].sum(axis=1) > 0).sum())
-            by_chance = float(_agreeing(leads_PD, random_BK).mean())
-            totals += [chosen.agreeing, chosen.pairs, agreeing, by_chance, len(leads_PD)]
+            chosen_BK = greedy_subset(seen, size)[None]
+            seen_PD, unseen_PD = _leads(seen), _leads(unseen)
+            fitted, held_out = _agreeing(seen_PD, chosen_BK)[0], _agreeing(unseen_PD, chosen_BK)[0]
+            totals += [fitted, len(seen_PD), held_out, _agreeing(unseen_PD, random_BK).mean(), len(unseen_PD)]
     fitted, pairs, held_out, random, others = totals.tolist()
     return (fitted / pairs if pairs else math.nan, held_out / others, random / others) if others else (math.nan,) * 3

@@ -74,13 +74,7 @@ class SizeSettings:
 
 
 def parse_sizes(text: str) -> tuple[tuple[int, ...], bool]:
-    """Sizes in words, and whether the whole test set is one of them.
-
-    Examples
-    --------
-    >>> parse_sizes("100,2000,all")
-    ((100, 2000), True)
-    """
+    """Sizes in words, and whether the whole test set is one of them."""
     parts = [part.strip().replace("_", "") for part in text.split(",")]
     whole = parts[-1].lower() == "all"
     numbers = parts[:-1] if whole else parts
@@ -130,13 +124,7 @@ class CountedSet:
 
 
 def ranked_names(systems: Sequence[str], runs: str) -> tuple[str, ...]:
-    """The names of what is ranked: each system once, or each of its runs as `name run 1`, ...
-
-    Examples
-    --------
-    >>> ranked_names(["a", "a", "b"], "average"), ranked_names(["a", "a", "b"], "separate")
-    (('a', 'b'), ('a run 1', 'a run 2', 'b'))
-    """
+    """The names of what is ranked: each system once, or each of its runs as `name run 1`, ..."""
     if runs == "average":
         return tuple(dict.fromkeys(systems))
     numbers = [systems[:at].count(name) + 1 for at, name in enumerate(systems)]
@@ -177,13 +165,6 @@ def sample_weights(
 
     Samples of `seq` and `rand` grow: a smaller one is part of a larger one. For `rand-seq` every size has its own
     random start, because fewer starts leave enough words for a longer sample.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sample_weights(np.array([3, 4, 5]), "seq", [5, 6], draw=0, seed=0)
-    array([[0., 0., 1.],
-           [0., 1., 1.]])
     """
     weights_MN = np.zeros((len(sizes), len(lengths_N)))
     order = sampling_order(strategy, lengths_N, sizes[-1], rng=generator(seed, draw))

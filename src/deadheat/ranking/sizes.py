@@ -229,13 +229,6 @@ def compare_aso(
 
     They are NaN for a draw in which some run has no score. The resamples of runs are the same for every sample, so that
     two samples with the same scores agree entirely.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> names, apart, mixed = ["a", "a", "b", "b"], [0.9, 0.91, 0.7, 0.71], [0.7, 0.9, 0.8, 0.9]
-    >>> compare_aso(np.array([apart, mixed]), np.array([apart]), names, seed=0)[0]
-    array([0. , 0.5])
     """
     repeated = _repeated(systems)
     if len(repeated) < 2:

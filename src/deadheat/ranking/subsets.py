@@ -65,13 +65,7 @@ class Design:
         return self.starts, self.pool.copy(), groups, self.binomials, touched, np.empty(self.size, np.int64)
 
     def draw(self, key: Key, numbers: Sequence[int] | Indices) -> Indices:
-        """The data sets of the samples with these numbers, in ascending order, one row per sample.
-
-        Examples
-        --------
-        >>> every_subset(4, 2).draw(np.zeros(1, np.uint64), range(6)).tolist()
-        [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]]
-        """
+        """The data sets of the samples with these numbers, in ascending order, one row per sample."""
         samples = np.asarray(numbers, np.int64)
         subsets = np.empty(len(samples) * self.size, np.int64)
         draw_samples(key, samples, self.kind, self.size, *self.arguments(), subsets)
@@ -302,13 +296,7 @@ def samples_with_rank(
 
 
 def weighted_quantile(values: Values, counts: NDArray[np.int64], share: float) -> float:
-    """The quantile of values with frequencies, by linear interpolation (R's type 7).
-
-    Examples
-    --------
-    >>> weighted_quantile(np.array([1.0, 2.0]), np.array([2, 2]), 0.5)
-    1.5
-    """
+    """The quantile of values with frequencies, by linear interpolation (R's type 7)."""
     total = int(counts.sum())
     position = share * (total - 1)
     below = math.floor(position)

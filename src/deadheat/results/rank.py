@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from deadheat.ranking.anomalies import Anomalies
 from deadheat.ranking.exact import SubsetCounts
-from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset
+from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset, RepresentativeSubsets
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.ranking.sizes import SetSizes
 from deadheat.ranking.subsets import MetricStability, TauSummary
@@ -66,34 +66,6 @@ class PairOrder:
     def shares(self) -> tuple[float, float, float]:
         """Ahead, behind and tied, over all subsets if they were counted."""
         return (self.ahead, self.behind, self.tied) if self.exact is None else self.exact.shares
-
-
-@dataclass(frozen=True, slots=True)
-class RepresentativeSubset:
-    """A few data sets, and on how many pairs of systems their order is that of all data sets."""
-
-    method: str  # greedy or exact
-    datasets: tuple[str, ...]
-    agreeing: int
-    bound: int  # no subset of this size agrees on more pairs
-    pairs: int
-    tau: float
-
-
-@dataclass(frozen=True, slots=True)
-class RepresentativeSubsets:
-    """Subsets that rank systems as all data sets do, and the shares of pairs with the same order in a test of them.
-
-    Half of the systems choose a subset: `fitted` is for the systems that chose, `held_out` for the others, and `random`
-    for the others with random subsets of the same size.
-    """
-
-    size: int
-    subsets: tuple[RepresentativeSubset, ...]
-    halvings: int
-    fitted: float
-    held_out: float
-    random: float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,29 @@ class ScoreTable:
     def __str__(self) -> str:
         shape = f"{pluralize(len(self.systems), 'system')} on {pluralize(len(self.datasets), 'data set')}"
         return f"{self.metric or 'scores'}: {shape}"
+
+
+ScoreSource: TypeAlias = str | os.PathLike[str] | ScoreTable | Mapping[str, Mapping[str, float]]
+
+
+class TableOptions(TypedDict, total=False):
+    """Which columns of a long table are read, and what happens to data sets that lack a score."""
+
+    system: str
+    dataset: str
+    score: str
+    missing: str
+
+
+def open_scores(scores: ScoreSource, metric: str, **options: Unpack[TableOptions]) -> ScoreTable:
+    """Return a table as it is, from the scores of each system by data set, or from a file."""
+    if isinstance(scores, ScoreTable):
+        return scores
+    if isinstance(scores, Mapping):
+        return score_table(scores, metric=metric, missing=options.get("missing", "refuse"))
+    from deadheat.tables.scores import read_score_table
+
+    return read_score_table(scores, metric=metric, **options)
 
 
 def score_table(scores: Mapping[str, Mapping[str, float]], *, metric: str = "", missing: str = "refuse") -> ScoreTable:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
 from deadheat.ranking.anomalies import Anomalies, AttributeTest, ExtremeSubsets
-from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset
+from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset, RepresentativeSubsets
 from deadheat.ranking.subsets import MetricStability
 from deadheat.report import model as m
 from deadheat.results.format import (
@@ -21,7 +21,7 @@ from deadheat.results.format import (
     metric_label,
     number_format,
 )
-from deadheat.results.rank import PairOrder, Ranking, RepresentativeSubsets, SystemRanks
+from deadheat.results.rank import PairOrder, Ranking, SystemRanks
 
 STABLE = 0.95  # share of subsets from which on an order is called stable
 CLOSEST = 10  # pairs in the table of those that change their order most often
