@@ -149,7 +149,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         metric=table.metric,
         systems=_systems(table, integers, ranks, order, extremes),
         pairs=_pairs(table, integers, ranks, order, exact=exact),
-        tau=ranks.tau.summary(),
+        tau=ranks.tau,
         datasets=len(table.datasets),
         subset_size=design.size,
         samples=ranks.samples,

@@ -18,7 +18,6 @@ from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct
 from deadheat.stats.differences import paired_differences, sign_test, signed_rank_rows
 from deadheat.stats.distributions import DistributionTest, brown_forsythe
-from deadheat.text import pluralize
 
 Codes = NDArray[np.int64]
 REPEATS = ("mean", "each")
@@ -85,10 +84,6 @@ class OptionComparison:
         rest = [row for row in self.options if row.option != self.best]
         return [self[self.best], *sorted(rest, key=lambda row: (-row.wins, -row.median_difference))]
 
-    def __str__(self) -> str:
-        wins = ", ".join(f"{row.option} {row.wins:.1%}" for row in self.options)
-        return f"{pluralize(self.configurations, 'configuration')}: {wins}"
-
 
 def contrast_options(
     scores_CO: ArrayLike,
@@ -120,8 +115,9 @@ def contrast_options(
 
     Examples
     --------
-    >>> print(contrast_options([[0.91, 0.90], [0.85, 0.86], [0.70, 0.66]], ["CRF", "Softmax"]))
-    3 configurations: CRF 66.7%, Softmax 33.3%
+    >>> result = contrast_options([[0.91, 0.90], [0.85, 0.86], [0.70, 0.66]], ["CRF", "Softmax"])
+    >>> result.best, round(result["CRF"].wins, 3), round(result["Softmax"].wins, 3)
+    ('CRF', 0.667, 0.333)
     """
     scores = np.asarray(scores_CO, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(options) or len(options) < 2 or not len(scores):

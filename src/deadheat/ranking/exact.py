@@ -13,16 +13,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from deadheat.errors import InputError
 from deadheat.kernels.subsets import count_signs
 from deadheat.ranking.integers import Indices, Integers, IntegerScores, ranks_of
-from deadheat.ranking.subsets import SubsetRanks
+from deadheat.ranking.subsets import SubsetRanks, check_size
 from deadheat.stats.checks import Values
-from deadheat.text import pluralize
 
 EXACT = 2**53  # counts up to this are exact in floating point
 MOST_CELLS = 1 << 27  # of the table of sums, a gigabyte
@@ -64,9 +63,7 @@ def count_sums(values: Integers, size: int, *, threshold: int = 0) -> SubsetCoun
     >>> count_sums(np.array([3, -2, -1, 1]), 2)
     SubsetCounts(above=3, level=1, below=2, total=6)
     """
-    if not 1 <= size <= len(values):
-        total_values = pluralize(len(values), "value")
-        raise InputError(f"subsets of {size} of {total_values}; expected between 1 and {len(values)}")
+    check_size(len(values), size)
     total = math.comb(len(values), size)
     if total > 1e300:
         raise InputError(f"subsets of {size} of {len(values)} are too many to count; expected fewer than 10^300")
@@ -117,11 +114,6 @@ class Extreme:
     subset: Indices
 
 
-def rank_on(scores: IntegerScores, system: int, subset: Indices) -> int:
-    """The rank of a system on a subset of data sets."""
-    return int(ranks_of(scores.above_SD[:, subset].sum(axis=1))[system])
-
-
 def extreme_rank(
     scores: IntegerScores, system: int, size: int, *, worst: bool = False, time_limit: float = TIME_LIMIT
 ) -> Extreme:
@@ -132,13 +124,12 @@ def extreme_rank(
     The rank is 1 plus the number of other systems whose leads have a positive sum; see `positive_rows`. It is computed
     again, in integers, on the subset that the solver returns.
     """
-    if not 1 <= size <= scores.datasets:
-        raise InputError(f"subsets of {size} of {scores.datasets} data sets; expected between 1 and {scores.datasets}")
+    check_size(scores.datasets, size)
     if not time_limit > 0:
         raise InputError(f"time limit {time_limit:g}; expected more than 0 seconds")
     leads_TD = np.delete(scores.above_SD, system, axis=0) - scores.above_SD[system]
     subset, ahead = positive_rows(leads_TD, size, time_limit=time_limit, fewest=not worst)
-    rank, bound = rank_on(scores, system, subset), 1 + ahead
+    rank, bound = int(ranks_of(scores.above_SD[:, subset].sum(axis=1))[system]), 1 + ahead
     # The solver's tolerance may let it promise more than integers allow; no subset goes beyond the bound.
     return Extreme(rank, max(rank, bound) if worst else min(rank, bound), subset)
 
@@ -150,23 +141,16 @@ def extreme_ranks(
     extremes = []
     for system in range(scores.systems):
         best, worst = (
-            _at_least(
-                extreme_rank(scores, system, size, worst=worst, time_limit=time_limit), sampled, system, worst=worst
-            )
-            for worst in (False, True)
+            extreme_rank(scores, system, size, worst=worst, time_limit=time_limit) for worst in (False, True)
         )
+        if sampled is not None:
+            low, high = int(sampled.best_S[system]), int(sampled.worst_S[system])
+            if low < best.rank:
+                best = Extreme(low, min(low, best.bound), sampled.subset_with_rank(system, low))
+            if high > worst.rank:
+                worst = Extreme(high, max(high, worst.bound), sampled.subset_with_rank(system, high))
         extremes.append((best, worst))
     return extremes
-
-
-def _at_least(extreme: Extreme, sampled: SubsetRanks | None, system: int, *, worst: bool) -> Extreme:
-    if sampled is None:
-        return extreme
-    rank = int((sampled.worst_S if worst else sampled.best_S)[system])
-    if (rank > extreme.rank) if worst else (rank < extreme.rank):
-        bound = max(rank, extreme.bound) if worst else min(rank, extreme.bound)
-        return replace(extreme, rank=rank, bound=bound, subset=sampled.subset_with_rank(system, rank))
-    return extreme
 
 
 def positive_rows(leads_TD: Integers, size: int, *, time_limit: float, fewest: bool = False) -> tuple[Indices, int]:

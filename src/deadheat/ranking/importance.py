@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -14,7 +14,6 @@ from deadheat.errors import InputError
 from deadheat.kernels.resampling import draw_weights
 from deadheat.kernels.statistics import grow_tree
 from deadheat.stats.checks import Values, check_scores
-from deadheat.text import pluralize
 
 Codes = NDArray[np.int64]
 TREES = 64
@@ -29,9 +28,6 @@ class FactorShare:
 
     factors: tuple[str, ...]
     share: float
-
-    def __str__(self) -> str:
-        return f"{' x '.join(self.factors)} {self.share:.1%}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +50,6 @@ class Importance:
     def is_chance(self) -> bool:
         """Whether the forest predicts nothing of runs it has not seen, so that its shares mean nothing."""
         return self.explained <= 0
-
-    def __str__(self) -> str:
-        return f"{', '.join(map(str, self.main))} ({self.method}, {pluralize(self.runs, 'run')})"
 
 
 def factor_importance(
@@ -94,8 +87,9 @@ def factor_importance(
     --------
     >>> size, kind = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     >>> scores, rng = np.array([1.0, 2, 4, 5]), np.random.default_rng(0)
-    >>> print(factor_importance([("size", size), ("kind", kind)], scores, rng=rng))
-    size 90.0%, kind 10.0% (exact, 4 runs)
+    >>> result = factor_importance([("size", size), ("kind", kind)], scores, rng=rng)
+    >>> result.method, [(row.factors, round(row.share, 3)) for row in result.main]
+    ('exact', [(('size',), 0.9), (('kind',), 0.1)])
     """
     scores = check_scores("factor importance", scores_N)
     used = [(name, _dense(codes)) for name, codes in factors if len(np.unique(codes)) > 1]
@@ -119,14 +113,16 @@ def factor_importance(
         method = "forest"
     return Importance(
         method,
-        tuple(sorted((FactorShare((names[f],), share) for f, share in enumerate(main)), key=lambda each: -each.share)),
-        tuple(
-            sorted((FactorShare((names[f], names[g]), v) for (f, g), v in pairs.items()), key=lambda each: -each.share)
-        ),
+        _sorted(FactorShare((names[f],), share) for f, share in enumerate(main)),
+        _sorted(FactorShare((names[f], names[g]), share) for (f, g), share in pairs.items()),
         explained,
         noise,
         len(scores),
     )
+
+
+def _sorted(shares: Iterable[FactorShare]) -> tuple[FactorShare, ...]:
+    return tuple(sorted(shares, key=lambda row: -row.share))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,8 +148,8 @@ class Partition:
 
     def main(self) -> Values:
         """Each factor's share of the variance; 0 of a tree without splits."""
-        found = np.array([float((effect**2).mean()) for effect in self.effects_F])
-        return found / self.variance if self.variance > 0 else found
+        variances_F = np.array([float((effect**2).mean()) for effect in self.effects_F])
+        return variances_F / self.variance if self.variance > 0 else variances_F
 
     def pairs(self, factors: Sequence[tuple[int, int]]) -> list[float]:
         """The share of the variance that two factors have together, beyond what each has alone."""
@@ -162,8 +158,8 @@ class Partition:
     def _pair(self, f: int, g: int) -> float:
         mass_L = self.mass_L / self.covered_LF[:, f] / self.covered_LF[:, g]
         both = self.marks_F[f].T @ (self.marks_F[g] * mass_L[:, None])
-        own = both - self.effects_F[f][:, None] - self.effects_F[g][None, :]
-        return float((own**2).mean()) / self.variance
+        joint = both - self.effects_F[f][:, None] - self.effects_F[g][None, :]
+        return float((joint**2).mean()) / self.variance
 
 
 def _dense(codes: Codes) -> Codes:
@@ -208,13 +204,13 @@ def _exact(means: Values, within: float, *, runs: int) -> tuple[list[float], dic
     centred = means - means.mean()
     whole = beyond_chance(centred, means.size - 1) + noise
     axes = range(means.ndim)
-    single = [centred.mean(axis=tuple(each for each in axes if each != f)) for f in axes]
+    single = [centred.mean(axis=tuple(axis for axis in axes if axis != f)) for f in axes]
     main = [beyond_chance(effect, len(effect) - 1) / whole for effect in single]
     pairs = {}
     for f, g in combinations(axes, 2):
-        both = centred.mean(axis=tuple(each for each in axes if each not in (f, g)))
-        own = both - single[f][:, None] - single[g][None, :]
-        pairs[f, g] = beyond_chance(own, (len(own) - 1) * (own.shape[1] - 1)) / whole
+        both = centred.mean(axis=tuple(axis for axis in axes if axis not in (f, g)))
+        joint = both - single[f][:, None] - single[g][None, :]
+        pairs[f, g] = beyond_chance(joint, (len(joint) - 1) * (joint.shape[1] - 1)) / whole
     return main, pairs, within / whole
 
 

@@ -35,18 +35,6 @@ class SeedPower:
     power_now: float  # with the runs at hand
     detectable_difference: float  # the smallest that the runs at hand would find with the wanted power
 
-    def __str__(self) -> str:
-        if math.isnan(self.seeds):
-            return "a system with one run has no spread to compute with"
-        if math.isinf(self.seeds):
-            return f"no number of seeds finds a difference of {self.difference:+.4f}"
-        high = "too many" if math.isinf(self.seeds_high) else f"{self.seeds_high:.0f}"
-        seeds = f"{self.seeds:.0f} seeds each (95% CI [{self.seeds_low:.0f}, {high}])"
-        power = f"power {self.power:.3f} (simulated {self.simulated:.3f})"
-        divided = f" / {self.comparisons}" if self.comparisons > 1 else ""
-        level = f"alpha {self.alpha:g}{divided}"
-        return f"{seeds} find {self.difference:+.4f} with {power} at {level}; now {self.power_now:.3f}"
-
 
 def seeds_needed(  # noqa: PLR0913 (the options of the command)
     a: ArrayLike,
@@ -82,8 +70,9 @@ def seeds_needed(  # noqa: PLR0913 (the options of the command)
     Examples
     --------
     >>> a, b = [0.905, 0.911, 0.900, 0.908, 0.906], [0.901, 0.905, 0.897, 0.906, 0.903]
-    >>> print(seeds_needed(a, b, rng=np.random.default_rng(0)))
-    19 seeds each (95% CI [10, 68]) find +0.0036 with power 0.804 (simulated 0.801) at alpha 0.05; now 0.239
+    >>> power = seeds_needed(a, b, rng=np.random.default_rng(0))
+    >>> power.seeds, power.seeds_low, power.seeds_high, round(power.power, 3), round(power.power_now, 3)
+    (19.0, 10.0, 68.0, 0.804, 0.239)
     """
     first, second = check_scores("seeds needed, first system", a), check_scores("seeds needed, second system", b)
     if not (0 < alpha < 1 and 0 < target < 1):

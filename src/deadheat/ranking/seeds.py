@@ -55,14 +55,8 @@ class SystemPair:
     smallest_p: float  # the smallest corrected p-value that the Mann-Whitney test can give with so many runs
     aso_a: Aso  # almost stochastic order in favour of a
     aso_b: Aso
-    winner: (
-        str  # the system that tends to score higher, by the corrected Mann-Whitney test; empty if neither is shown to
-    )
+    winner: str  # which tends to score higher, by the corrected Mann-Whitney test; empty if neither is shown to
     power: SeedPower
-
-    def __str__(self) -> str:
-        p = self.mann_whitney_p_corrected
-        return f"{self.a} - {self.b}: {self.difference:+.4f}, P(A > B) = {self.a_better:.3f}, Mann-Whitney p = {p:.4g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +136,9 @@ def system_pairs(
     Examples
     --------
     >>> runs = {"A": [0.91, 0.92, 0.93, 0.94, 0.95], "B": [0.86, 0.87, 0.88, 0.89, 0.90]}
-    >>> print(system_pairs(runs, rng=np.random.default_rng(0))[0])
-    A - B: +0.0500, P(A > B) = 1.000, Mann-Whitney p = 0.007937
+    >>> (pair,) = system_pairs(runs, rng=np.random.default_rng(0))
+    >>> print(pair.winner, round(pair.difference, 3), pair.a_better, round(pair.mann_whitney_p_corrected, 6))
+    A 0.05 1.0 0.007937
     """
     names = list(scores)
     values = [check_scores(f"runs of {name}", scores[name]) for name in names]

@@ -74,13 +74,13 @@ class Design:
 
 def free(datasets: int, size: int) -> Design:
     """All subsets of the size are equally likely."""
-    _check_size(datasets, size)
+    check_size(datasets, size)
     return Design("free", STRATIFIED, size, np.array([0, datasets]), np.arange(datasets), np.zeros(1, np.int64))
 
 
 def every_subset(datasets: int, size: int) -> Design:
     """All subsets of the size in turn: sample b is the b-th of them."""
-    _check_size(datasets, size)
+    check_size(datasets, size)
     table = [[min(math.comb(n, j + 1), LARGEST) for n in range(datasets)] for j in range(size)]
     binomials = np.array(table, np.int64).ravel()
     return Design("all", EVERY_SUBSET, size, np.array([0, datasets]), np.arange(datasets), binomials)
@@ -91,7 +91,7 @@ def stratified(labels: Sequence[object], size: int) -> Design:
 
     The order of the groups is shuffled for every sample, so that groups of the same size are treated alike.
     """
-    _check_size(len(labels), size)
+    check_size(len(labels), size)
     starts, pool = _groups(labels)
     return Design("stratified", STRATIFIED, size, starts, pool, np.zeros(1, np.int64))
 
@@ -115,7 +115,8 @@ def _groups(labels: Sequence[object]) -> tuple[Indices, Indices]:
     return starts, np.argsort(codes, kind="stable")
 
 
-def _check_size(datasets: int, size: int) -> None:
+def check_size(datasets: int, size: int) -> None:
+    """Refuse subsets of no data set, or of more than there are."""
     if not 1 <= size <= datasets:
         total = pluralize(datasets, "data set")
         raise InputError(f"subsets of {size:,} of {total}; expected between 1 and {datasets:,}")
@@ -136,32 +137,6 @@ class TauSummary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TauDistribution:
-    """The values of tau over the subsets, and how often each occurs."""
-
-    values: Values  # ascending
-    counts: NDArray[np.int64]
-    undefined: int
-
-    @property
-    def mean(self) -> float:
-        return float(np.average(self.values, weights=self.counts)) if len(self.values) else math.nan
-
-    @property
-    def sd(self) -> float:
-        if not len(self.values):
-            return math.nan
-        return math.sqrt(float(np.average((self.values - self.mean) ** 2, weights=self.counts)))
-
-    def summary(self) -> TauSummary:
-        low, lower, median, upper, high = (
-            weighted_quantile(self.values, self.counts, share) if len(self.values) else math.nan
-            for share in (0.0, *QUARTILES, 1.0)
-        )
-        return TauSummary(self.mean, self.sd, low, lower, median, upper, high, self.undefined)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class SubsetRanks:
     """Ranks of all systems over many subsets.
 
@@ -175,7 +150,7 @@ class SubsetRanks:
     counts_SS: NDArray[np.int64]
     earliest_SS: NDArray[np.int64]
     wins_SS: NDArray[np.int64]
-    tau: TauDistribution
+    tau: TauSummary
 
     @property
     def best_S(self) -> Indices:
@@ -330,7 +305,7 @@ def metric_stability(metric: str, scores: IntegerScores, like: SubsetRanks) -> M
         metric,
         float(ranks.sd_S.mean()),
         float(np.mean(ranges)),
-        ranks.tau.summary(),
+        ranks.tau,
         float(ranks.wins_SS[worse, better].mean() / ranks.samples) if len(worse) else 0.0,
         float(ranks.shares_SS[ranks_of(sums_S) == 1, 0].mean()),
     )
@@ -353,12 +328,20 @@ def _count_pairs(tally: dict[int, int], agreed_B: NDArray[np.int32], ordered_B: 
         tally[number] = tally.get(number, 0) + count
 
 
-def _tau(tally: dict[int, int], ordered_pairs: int) -> TauDistribution:
+def _tau(tally: dict[int, int], ordered_pairs: int) -> TauSummary:
     """Tau-b is the sum of agreements over the root of (pairs ordered here) x (pairs ordered on all data sets)."""
     packed = np.array(sorted(tally), np.int64)
     counts = np.array([tally[number] for number in packed.tolist()], np.int64)
     agreed, ordered = packed >> 32, packed & 0xFFFFFFFF
     defined = (ordered > 0) & (ordered_pairs > 0)
-    values = agreed[defined] / np.sqrt(ordered[defined] * float(ordered_pairs)) if ordered_pairs else np.empty(0)
+    undefined = int(counts[~defined].sum())
+    if not defined.any():
+        nan = math.nan
+        return TauSummary(nan, nan, nan, nan, nan, nan, nan, undefined)
+    values, weights = agreed[defined] / np.sqrt(ordered[defined] * float(ordered_pairs)), counts[defined]
     order = np.argsort(values, kind="stable")
-    return TauDistribution(values[order], counts[defined][order], int(counts[~defined].sum()))
+    values, weights = values[order], weights[order]
+    mean = float(np.average(values, weights=weights))
+    sd = math.sqrt(float(np.average((values - mean) ** 2, weights=weights)))
+    low, lower, median, upper, high = (weighted_quantile(values, weights, share) for share in (0.0, *QUARTILES, 1.0))
+    return TauSummary(mean, sd, low, lower, median, upper, high, undefined)
