@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
@@ -47,7 +48,7 @@ class Improvement:
 
 
 def interquartile_mean(
-    scores_DR: ScoreLists, *, rng: np.random.Generator, level: float = 0.95, resamples: int = 2000
+    scores_DR: ScoreLists, *, rng: Generator, level: float = 0.95, resamples: int = 2000
 ) -> InterquartileMean:
     """Return the interquartile mean of one system over data sets and runs.
 
@@ -88,7 +89,7 @@ def interquartile_mean(
 
 
 def probability_of_improvement(
-    a_DR: ScoreLists, b_DR: ScoreLists, *, rng: np.random.Generator, level: float = 0.95, resamples: int = 2000
+    a_DR: ScoreLists, b_DR: ScoreLists, *, rng: Generator, level: float = 0.95, resamples: int = 2000
 ) -> Improvement:
     """Return the probability that a run of A scores higher than a run of B on the same data set.
 

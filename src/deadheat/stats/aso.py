@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
@@ -136,13 +137,7 @@ class AsoMatrix:
 
 
 def aso(
-    a: ArrayLike,
-    b: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    alpha: float = 0.05,
-    comparisons: int = 1,
-    resamples: int = 1000,
+    a: ArrayLike, b: ArrayLike, *, rng: Generator, alpha: float = 0.05, comparisons: int = 1, resamples: int = 1000
 ) -> Aso:
     """Test for almost stochastic order of two systems by the scores of their runs.
 
@@ -187,12 +182,7 @@ def aso(
 
 
 def aso_matrix(
-    scores_SR: ScoreLists,
-    *,
-    rng: np.random.Generator,
-    alpha: float = 0.05,
-    comparisons: int | None = None,
-    resamples: int = 1000,
+    scores_SR: ScoreLists, *, rng: Generator, alpha: float = 0.05, comparisons: int | None = None, resamples: int = 1000
 ) -> AsoMatrix:
     """Test for almost stochastic order of all pairs of systems, corrected for their number.
 
@@ -237,7 +227,7 @@ def aso_matrix(
     return AsoMatrix(ratio_SS, bound_SS, deviation_SS, runs, alpha, comparisons, resamples)
 
 
-def _ratios(scores: Sequence[Values], *, resamples: int, rng: np.random.Generator) -> tuple[Values, Values]:
+def _ratios(scores: Sequence[Values], *, resamples: int, rng: Generator) -> tuple[Values, Values]:
     """Return the violation ratio of every pair and its bootstrap standard deviation, NaN with one run."""
     flat = np.concatenate([np.sort(values) for values in scores])
     # The ratio does not depend on scale; a power of two is exact and keeps the squares in range.

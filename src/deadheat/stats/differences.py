@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
@@ -228,13 +229,7 @@ class SignedRankPosterior:
 
 
 def bayesian_signed_rank(
-    a_D: ArrayLike,
-    b_D: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    rope: float = 0.01,
-    prior: float = 0.6,
-    samples: int = 50_000,
+    a_D: ArrayLike, b_D: ArrayLike, *, rng: Generator, rope: float = 0.01, prior: float = 0.6, samples: int = 50_000
 ) -> SignedRankPosterior:
     """Bayesian signed-rank test of two systems on several data sets, with a region of practical equivalence.
 
@@ -284,9 +279,7 @@ def bayesian_signed_rank(
     return SignedRankPosterior(left, equivalent, right, rope, prior, len(first), theta_B3)
 
 
-def _sample(
-    differences: Values, rope: float, slack: float, *, prior: float, samples: int, rng: np.random.Generator
-) -> Values:
+def _sample(differences: Values, rope: float, slack: float, *, prior: float, samples: int, rng: Generator) -> Values:
     """Draw θ of left, equivalent and right; sample b depends on two numbers from `rng` and on b only."""
     z = np.append(differences, 0.0)
     # Two generators, so that the result does not depend on the size of blocks.

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.resampling import swap_sums, tabulate
@@ -136,7 +137,7 @@ def _sampled_test(test: str, scores: Values, hits: int, units: int, resamples: i
 
 
 def paired_bootstrap(
-    first_NF: Counts, second_NF: Counts, value: Value, *, rng: np.random.Generator, resamples: int = 10_000
+    first_NF: Counts, second_NF: Counts, value: Value, *, rng: Generator, resamples: int = 10_000
 ) -> PairedTest:
     """Paired bootstrap test, centred and two-sided.
 
@@ -163,7 +164,7 @@ def paired_bootstrap(
 
 
 def randomization(
-    first_NF: Counts, second_NF: Counts, value: Value, *, rng: np.random.Generator, resamples: int = 10_000
+    first_NF: Counts, second_NF: Counts, value: Value, *, rng: Generator, resamples: int = 10_000
 ) -> PairedTest:
     """Paired approximate randomization test, two-sided, for any metric.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 
 from deadheat.errors import InputError
 from deadheat.stats.intervals import Counts, Value, normal_cdf, normal_quantile
@@ -75,7 +76,8 @@ def mcnemar_power(
     reach, wanted = normal_quantile(1 - alpha / 2), normal_quantile(target)
     needed = math.inf
     if gap:
-        needed = float(math.ceil(((reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)) / gap) ** 2))
+        spread = reach * math.sqrt(discordant) + wanted * math.sqrt(discordant - gap**2)
+        needed = float(math.ceil((spread / gap) ** 2))
     result = PowerAnalysis(gap, items, alpha, power, math.nan, smallest, needed, target)
     return _with_curves(result, lambda size, d: _mcnemar(size, d, discordant, alpha), most=discordant)
 
@@ -118,13 +120,7 @@ def _bisect(power_of: Callable[[float], float], target: float, most: float) -> f
 
 
 def simulate_mcnemar_power(
-    items: int,
-    only_first: float,
-    only_second: float,
-    *,
-    rng: np.random.Generator,
-    alpha: float = 0.05,
-    simulations: int = 2000,
+    items: int, only_first: float, only_second: float, *, rng: Generator, alpha: float = 0.05, simulations: int = 2000
 ) -> float:
     """Return the share of simulated test sets on which the mid-p test is significant (Card et al. 2020)."""
     draws = rng.multinomial(items, [only_first, only_second, max(0.0, 1 - only_first - only_second)], size=simulations)
@@ -138,7 +134,7 @@ def paired_power(  # noqa: PLR0913 (what a person would vary)
     second_NF: Counts,
     value: Value,
     *,
-    rng: np.random.Generator,
+    rng: Generator,
     alpha: float = 0.05,
     target: float = 0.8,
     simulations: int = 500,
@@ -206,7 +202,7 @@ def _influence(counts_NF: Counts, value: Value) -> np.ndarray:
 
 
 def _simulate_t_test(
-    difference: float, influence: np.ndarray, size: int, alpha: float, simulations: int, rng: np.random.Generator
+    difference: float, influence: np.ndarray, size: int, alpha: float, simulations: int, rng: Generator
 ) -> float:
     from scipy.special import stdtrit
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,8 @@ from deadheat.stats.checks import Values, check_alpha, distinct_names
 from deadheat.stats.corrections import holm
 from deadheat.stats.differences import paired_differences, signed_rank_rows
 from deadheat.stats.intervals import bisect
+
+Names: TypeAlias = Sequence[str] | None
 
 MISSING = ("refuse", "drop")
 MAX_CLIQUES = 1000
@@ -88,13 +91,7 @@ class CriticalDifference:
         return f"average ranks: {listed}; no significant difference: {level} ({self.pairs})"
 
 
-def friedman(
-    scores_SD: ArrayLike,
-    *,
-    names: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
-    missing: str = "refuse",
-) -> Friedman:
+def friedman(scores_SD: ArrayLike, *, names: Names = None, datasets: Names = None, missing: str = "refuse") -> Friedman:
     """Friedman's test of whether some systems are better than others over the data sets.
 
     Notes
@@ -135,12 +132,7 @@ def friedman(
 
 
 def nemenyi(
-    scores_SD: ArrayLike,
-    *,
-    names: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
-    alpha: float = 0.05,
-    missing: str = "refuse",
+    scores_SD: ArrayLike, *, names: Names = None, datasets: Names = None, alpha: float = 0.05, missing: str = "refuse"
 ) -> Pairwise:
     """Nemenyi's test of all pairs of systems by their average ranks.
 
@@ -167,12 +159,7 @@ def nemenyi(
 
 
 def wilcoxon_holm(
-    scores_SD: ArrayLike,
-    *,
-    names: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
-    alpha: float = 0.05,
-    missing: str = "refuse",
+    scores_SD: ArrayLike, *, names: Names = None, datasets: Names = None, alpha: float = 0.05, missing: str = "refuse"
 ) -> Pairwise:
     """The signed-rank test of all pairs of systems, corrected by Holm.
 
@@ -199,8 +186,8 @@ def wilcoxon_holm(
 def critical_difference(
     scores_SD: ArrayLike,
     *,
-    names: Sequence[str] | None = None,
-    datasets: Sequence[str] | None = None,
+    names: Names = None,
+    datasets: Names = None,
     alpha: float = 0.05,
     method: str = "nemenyi",
     missing: str = "refuse",
@@ -290,7 +277,7 @@ def _cliques(alike_SS: np.ndarray, order: np.ndarray) -> list[tuple[int, ...]]:
 
 
 def _check_table(
-    scores_SD: ArrayLike, names: Sequence[str] | None, datasets: Sequence[str] | None, missing: str
+    scores_SD: ArrayLike, names: Names, datasets: Names, missing: str
 ) -> tuple[Values, tuple[str, ...], int]:
     """Return the scores of the data sets with all systems, the names of the systems, and the number of other sets."""
     scores = np.asarray(scores_SD, dtype=np.float64)

@@ -82,19 +82,16 @@ def parse(text: str) -> list[Sentence]:
 
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines of each sentence with the number of the first."""
-    first, lines = 1, []
-    *whole, rest = text.split("\n")
-    for number, raw in enumerate(whole, start=1):
-        line = raw.removesuffix("\r")
+    *whole, rest = text.replace("\r\n", "\n").split("\n")
+    lines: list[str] = []
+    for number, line in enumerate(whole, start=1):
         if line:
             lines.append(line)
         elif lines:
-            yield first, lines
-            first, lines = number + 1, []
-        else:
-            first = number + 1
+            yield number - len(lines), lines
+            lines = []
     if lines or rest:
-        raise InputError(f"line {first}: no empty line after the last sentence; expected one")
+        raise InputError(f"line {len(whole) + 1 - len(lines)}: no empty line after the last sentence; expected one")
 
 
 def _parse_sentence(first: int, lines: Sequence[str]) -> Sentence:
