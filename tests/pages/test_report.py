@@ -23,7 +23,7 @@ from deadheat.questions.compare import compare_scores
 from deadheat.questions.demo import Demo
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
-from deadheat.report.demo import demo_report
+from deadheat.report.report import demo_report
 from deadheat.report.report import CHAPTERS
 from deadheat.report.report import is_page
 from deadheat.study.store.store import Store

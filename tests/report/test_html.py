@@ -19,8 +19,8 @@ import pytest
 
 from deadheat.charts.chart import WIDE, Chart, Datum, Layout, escape_formula
 from deadheat.charts.chart import Figure as Drawing
+from deadheat.cli.pages import check_target, write_file
 from deadheat.errors import InputError
-from deadheat.report.files import check_target, write_file
 from deadheat.report.html import LIMIT, Page, csv_link, fragment, page_html, words
 from deadheat.report.model import Cell, Column, Figure, Heading, Table, Verdict
 from deadheat.results.format import COUNT, P_VALUE

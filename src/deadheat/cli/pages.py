@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import webbrowser
 from collections import Counter
@@ -12,12 +13,11 @@ from pathlib import Path
 from deadheat.arguments import values_of
 from deadheat.charts.chart import COLUMN, FULL
 from deadheat.cli.options import Parser, add_ledger_file, announce_compiling, print_json, report_worker_errors
-from deadheat.errors import InputError
+from deadheat.corpus.writing import write_bytes
+from deadheat.errors import InputError, reason
 from deadheat.questions.demo import demo
-from deadheat.report.demo import demo_report, truth_blocks
-from deadheat.report.files import check_target, write_file
 from deadheat.report.model import Block, Verdict
-from deadheat.report.report import Report, is_page, report
+from deadheat.report.report import Report, demo_report, is_page, report, truth_blocks
 from deadheat.report.terminal import print_blocks
 from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger
@@ -163,3 +163,35 @@ def _demo(arguments: argparse.Namespace) -> int:
     if arguments.open:
         webbrowser.open(target.resolve().as_uri())
     return 0
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that could not be written to, before anything is computed. Missing folders are not created."""
+    target = _resolve(path)
+    folder = next(parent for parent in target.parents if parent.exists())
+    if not folder.is_dir():
+        raise InputError(f"{path}: {folder} is not a folder; expected a file in a folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: cannot be written (permission denied in {folder})")
+
+
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
+    """Write a file, creating missing folders; if that fails, what was there before is still there."""
+    check_target(path)
+    target = _resolve(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({reason(error)})") from error
+    write_bytes(target, content.encode() if isinstance(content, str) else content)
+    return Path(path)
+
+
+def _resolve(path: str | os.PathLike[str]) -> Path:
+    """Where the file will be, links followed; anything there that is not a file is not written over."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise InputError(f"{path}: is a folder; expected the name of a file")
+    if target.exists() and not target.is_file():
+        raise InputError(f"{path}: is not an ordinary file; expected the name of one")
+    return target

@@ -91,18 +91,18 @@ class Checklist:
 
 def checklist(results: Sequence[Result]) -> Checklist:
     """Answer every question as far as the results allow."""
-    known: dict[str, dict[str, None]] = {topic: {} for topic in (*(question[0] for question in QUESTIONS), GIVEN)}
+    facts: dict[str, dict[str, None]] = {topic: {} for topic in (*(question[0] for question in QUESTIONS), GIVEN)}
     for topic, fact in _all_facts(results):
-        known[topic][fact] = None
+        facts[topic][fact] = None
     trained = {label for result in results if isinstance(result, StudyResult) for label in system_names(result)}
-    others = [system for system in known[GIVEN] if system not in trained]
+    others = [system for system in facts[GIVEN] if system not in trained]
     if others:
-        known["Systems"][f"predictions or scores of {join_names(others, limit=NAMES)}"] = None
+        facts["Systems"][f"predictions or scores of {join_names(others, limit=NAMES)}"] = None
     items = []
     for topic, question, missing, never in QUESTIONS:
-        lacks = not known[topic] or (topic == "Systems" and others)
+        lacks = not facts[topic] or (topic == "Systems" and others)
         unknown = " and ".join(filter(None, [missing if lacks else "", never]))
-        items.append(Item(topic, question, tuple(known[topic]), unknown))
+        items.append(Item(topic, question, tuple(facts[topic]), unknown))
     return Checklist(tuple(items))
 
 
@@ -214,8 +214,8 @@ def _study(result: StudyResult) -> Facts:
         yield "Runs", f"{pluralize(result.cells, 'run')} planned, {result.missing:,} without a result"
     for block in result.blocks:
         yield from _split(block.corpus, block.split, block.seed, block.splits)
-        for own in block.by_metric():
-            yield from _block(result, own)
+        for single in block.by_metric():
+            yield from _block(result, single)
     yield from _compute(result)
     selection = part_notes(result, result.parts)
     yield from (("Selection", note) for note in selection)

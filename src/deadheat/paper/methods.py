@@ -291,7 +291,7 @@ def best_sentences(
     """
     for state in State:
         conjunction = "and" if state in (State.SHOWN, State.OPPOSITE) else "or"
-        opponents = listing([opponent for own, opponent in others if own is state], conjunction)
+        opponents = listing([opponent for shown, opponent in others if shown is state], conjunction)
         if not opponents:
             continue
         match state:

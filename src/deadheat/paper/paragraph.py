@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
@@ -22,23 +23,8 @@ from deadheat.paper.methods import (
 )
 from deadheat.paper.study_paragraph import search_sentences, study_sentences
 from deadheat.ranking.sizes import SetSizes
+from deadheat.report import model as m
 from deadheat.report.latex import words
-from deadheat.report.model import (
-    Citation,
-    Shown,
-    Text,
-    Verdict,
-    count,
-    interval,
-    join_text,
-    names,
-    number,
-    p_value,
-    score,
-    share,
-    size_of,
-    text,
-)
 from deadheat.report.views import view
 from deadheat.report.views.rank import subsets_text
 from deadheat.results.base import Result
@@ -63,7 +49,7 @@ SYSTEMS, DATASETS = 5, 3  # that are described one by one
 class ExperimentParagraph:
     """Sentences, as plain text and as LaTeX, and the publications they cite."""
 
-    sentences: tuple[Text, ...]
+    sentences: tuple[m.Text, ...]
 
     def __str__(self) -> str:
         return " ".join(map(str, self.sentences))
@@ -77,7 +63,7 @@ class ExperimentParagraph:
     def keys(self) -> tuple[str, ...]:
         """What is cited, in order."""
         pieces = [piece for sentence in self.sentences for piece in sentence.pieces]
-        return tuple(dict.fromkeys(key for piece in pieces if isinstance(piece, Citation) for key in piece.keys))
+        return tuple(dict.fromkeys(key for piece in pieces if isinstance(piece, m.Citation) for key in piece.keys))
 
     def bibtex(self) -> str:
         """The entries of what is cited."""
@@ -99,24 +85,24 @@ def paragraph(results: Iterable[Result]) -> ExperimentParagraph:
     sentences = [sentence for result in ordered for sentence in sentences_about(result)]
     sentences += evaluation_sentences(results)
     if sentences:
-        sentences.append(text("The analysis was done with Deadheat {}.", join_names(versions(results))))
+        sentences.append(m.text("The analysis was done with Deadheat {}.", join_names(versions(results))))
     return ExperimentParagraph(tuple(sentences))
 
 
 def versions(results: Iterable[Result]) -> list[str]:
     """The versions of Deadheat that made the results."""
-    found: list[str] = []
+    used: list[str] = []
     for result in results:
         if isinstance(result, StudyResult):
             recorded = [item.versions["deadheat"] for item in result.provenance if "deadheat" in item.versions]
-            found += recorded or [result.version]
+            used += recorded or [result.version]
         else:
-            found.append(result.version if isinstance(result, SearchResult) else __version__)
-    return list(dict.fromkeys(found))
+            used.append(result.version if isinstance(result, SearchResult) else __version__)
+    return list(dict.fromkeys(used))
 
 
 @singledispatch
-def sentences_about(result: Result) -> Iterator[Text]:
+def sentences_about(result: Result) -> Iterator[m.Text]:
     """What is said about one result; nothing about tables of scores and the ledger."""
     return iter(())
 
@@ -126,53 +112,53 @@ sentences_about.register(search_sentences)
 
 
 @sentences_about.register
-def _split(result: SplitReport) -> Iterator[Text]:
+def _split(result: SplitReport) -> Iterator[m.Text]:
     if not result.splits:
         return
     splits = cited_splits(result.strategy, [len(result.splits)], result.seed)
-    size = text("{}, {}", count(result.sentences, "sentence"), count(result.words, "word"))
-    yield text("We made {} of {} ({}).", splits, result.corpus, size)
+    size = m.text("{}, {}", m.count(result.sentences, "sentence"), m.count(result.words, "word"))
+    yield m.text("We made {} of {} ({}).", splits, result.corpus, size)
 
 
-def _test_sets(evaluations: Sequence[Tally], template: str) -> Text:
+def _test_sets(evaluations: Sequence[Tally], template: str) -> m.Text:
     """The names of test sets, where the ledger has them."""
-    return text(template, names([test_set.name for test_set in evaluations])) if evaluations else NOTHING
+    return m.text(template, m.names([test_set.name for test_set in evaluations])) if evaluations else NOTHING
 
 
 @sentences_about.register
-def _scores(result: Scores) -> Iterator[Text]:
+def _scores(result: Scores) -> Iterator[m.Text]:
     rows = [row for row in result.rows if not row.group]
     if not rows:
         return
     settings, metrics = result.settings, list(dict.fromkeys(row.metric for row in rows))
     main = "LAS" if "LAS" in metrics else metrics[0]
-    own = [row for row in rows if row.metric == main]
-    size = text("{} ({})", count(settings.sentences, "sentence"), count(settings.words, "word"))
+    scores = [row for row in rows if row.metric == main]
+    size = m.text("{} ({})", m.count(settings.sentences, "sentence"), m.count(settings.words, "word"))
     size += _test_sets(result.evaluations, " of {}")
-    yield text("We scored {} on {} by {}.", count(len(own), "system"), size, names(metrics))
+    yield m.text("We scored {} on {} by {}.", m.count(len(scores), "system"), size, m.names(metrics))
     values = []
-    for row in own[:SYSTEMS]:
-        known = row.interval.low == row.interval.low
-        bounds = text(" {}", interval(row.interval.bounds, PERCENT)) if known else NOTHING
-        values.append(text("{} has {}{}", row.system, score(row.value, PERCENT), bounds))
-    values += [text("{}", count(len(own) - SYSTEMS, "more system"))] if len(own) > SYSTEMS else []
-    yield text("By {}{}, {}.", main, _test_sets(result.evaluations, " on {}"), listing(values))
+    for row in scores[:SYSTEMS]:
+        has_interval = not math.isnan(row.interval.low)
+        bounds = m.text(" {}", m.interval(row.interval.bounds, PERCENT)) if has_interval else NOTHING
+        values.append(m.text("{} has {}{}", row.system, m.score(row.value, PERCENT), bounds))
+    values += [m.text("{}", m.count(len(scores) - SYSTEMS, "more system"))] if len(scores) > SYSTEMS else []
+    yield m.text("By {}{}, {}.", main, _test_sets(result.evaluations, " on {}"), listing(values))
     level, how = f"{100 * settings.level:.4g}%", plain("by bootstrap") + cite("efron-1979")
     if settings.interval == "auto":
-        how = text("Wilson's{}, or {} where a score is not a proportion", cite("wilson-1927"), how)
-    yield text("Intervals are {} confidence intervals, {}.", level, how)
+        how = m.text("Wilson's{}, or {} where a score is not a proportion", cite("wilson-1927"), how)
+    yield m.text("Intervals are {} confidence intervals, {}.", level, how)
 
 
 @sentences_about.register
-def _comparison(result: Comparison) -> Iterator[Text]:
+def _comparison(result: Comparison) -> Iterator[m.Text]:
     ranked, settings, units = result.ranked, result.settings, f"{result.unit}s"
-    size = text("{}", count(result.units, result.unit)) + _test_sets(result.evaluations, " of {}")
+    size = m.text("{}", m.count(result.units, result.unit)) + _test_sets(result.evaluations, " of {}")
     corrected = cited_correction(settings.correction, len(result.pairs))
     template = f"We compared {{}} by {{}} on {{}} with {{}} at alpha {settings.alpha:g}, with p-values {{}}."
     systems = system_list([row.system for row in ranked])
-    yield text(template, systems, result.metric, size, cited_test(result.test, units), corrected)
+    yield m.text(template, systems, result.metric, size, cited_test(result.test, units), corrected)
     best, where = ranked[0].system, _test_sets(result.evaluations, "On {}, ")
-    yield text("{}{} had the highest {} ({}).", where, best, result.metric, score(ranked[0].value, result.scale))
+    yield m.text("{}{} had the highest {} ({}).", where, best, result.metric, m.score(ranked[0].value, result.scale))
     others = []
     for pair in result.pairs:
         if best in (pair.a, pair.b):
@@ -185,56 +171,52 @@ def _comparison(result: Comparison) -> Iterator[Text]:
         yield _average_ranks(result.ranks)
 
 
-def _average_ranks(ranks: AverageRanks) -> Text:
+def _average_ranks(ranks: AverageRanks) -> m.Text:
     differ = plain("differ" if ranks.friedman_p <= ranks.alpha else "are not shown to differ")
-    groups = join_text([text("{}", names(group)) for group in ranks.groups], " and those of ")
-    equal = text("the ranks of {} do not differ", groups) if groups else plain("all ranks differ")
+    groups = m.join_text([m.text("{}", m.names(group)) for group in ranks.groups], " and those of ")
+    equal = m.text("the ranks of {} do not differ", groups) if groups else plain("all ranks differ")
     test = plain("Wilcoxon's test of every pair, corrected by Holm's method")
     if ranks.critical_difference is not None:
-        test = text("Nemenyi's test (critical difference {})", number(ranks.critical_difference, 2))
+        test = m.text("Nemenyi's test (critical difference {})", m.number(ranks.critical_difference, 2))
     template = "By Friedman's test the ranks over {} {} ({}); by {}, {} significantly{}."
-    datasets, p = count(ranks.datasets, "data set"), p_value(ranks.friedman_p)
-    return text(template, datasets, differ, p, test, equal, cite("demsar-2006"))
+    datasets, p = m.count(ranks.datasets, "data set"), m.p_value(ranks.friedman_p)
+    return m.text(template, datasets, differ, p, test, equal, cite("demsar-2006"))
 
 
 @sentences_about.register
-def _seeds(result: Seeds) -> Iterator[Text]:
+def _seeds(result: Seeds) -> Iterator[m.Text]:
     blocks = result.blocks
     rows = [row for block in blocks for row in block.systems]
     numbers = sorted({row.summary.n for row in rows})
-    runs = text("{} to ", Shown(numbers[0], COUNT)) if len(numbers) > 1 else NOTHING
-    runs += text("{}", count(numbers[-1], "run")) + (" each" if len(rows) > 1 else "")
-    metric = text("{}", result.metric) + (text(" on {}", result.part) if result.part else NOTHING)
+    runs = m.text("{} to ", m.Shown(numbers[0], COUNT)) if len(numbers) > 1 else NOTHING
+    runs += m.text("{}", m.count(numbers[-1], "run")) + (" each" if len(rows) > 1 else "")
+    metric = m.text("{}", result.metric) + (m.text(" on {}", result.part) if result.part else NOTHING)
     systems = system_list(list(dict.fromkeys(row.system for row in rows)))
     template = "Over {}, we compared the distributions of {} of {}{}."
-    yield text(template, runs, metric, systems, cite("reimers-gurevych-2017"))
+    yield m.text(template, runs, metric, systems, cite("reimers-gurevych-2017"))
     sizes = {len(block.pairs) for block in blocks} - {0}
     if sizes:
         means = any(block.unit == "configuration" for block in blocks)
         what = plain("the means of configurations" if means else "runs")
         corrected = cited_correction(result.correction, sizes.pop() if len(sizes) == 1 else None)
         template = f"The Mann-Whitney test{{}} of {{}} was used at alpha {result.alpha:g}, with p-values {{}}."
-        yield text(template, cite("mann-whitney-1947"), what, corrected)
+        yield m.text(template, cite("mann-whitney-1947"), what, corrected)
     for block in blocks[:DATASETS]:
         yield from _seed_block(result, block)
     yield from _more(len(blocks))
 
 
-def _seed_block(result: Seeds, block: SeedBlock) -> Iterator[Text]:
-    where = text("On {}, ", block.level) if block.level else NOTHING
+def _seed_block(result: Seeds, block: SeedBlock) -> Iterator[m.Text]:
+    where = m.text("On {}, ", block.level) if block.level else NOTHING
     ranked, units = block.ranked(), "runs" if block.unit == "seed" else "configurations"
     scores = []
     for row in ranked:
-        spread = text("SD {}", score(row.summary.sd, result.scale)) if row.summary.n > 1 else plain("one run")
-        scores.append(text("{} ({}, {})", row.system, score(row.summary.mean, result.scale), spread))
+        spread = m.text("SD {}", m.score(row.summary.sd, result.scale)) if row.summary.n > 1 else plain("one run")
+        scores.append(m.text("{} ({}, {})", row.system, m.score(row.summary.mean, result.scale), spread))
     if len(ranked) == 1:
-        yield (
-            text("{}the mean {} was {}.", where, result.metric, scores[0])
-            if where
-            else text("The mean {} was {}.", result.metric, scores[0])
-        )
+        yield m.text("{}{} mean {} was {}.", where, plain("the" if where else "The"), result.metric, scores[0])
         return
-    yield text("{}{} had the highest mean, followed by {}.", where, scores[0], listing(scores[1:]))
+    yield m.text("{}{} had the highest mean, followed by {}.", where, scores[0], listing(scores[1:]))
     best, others = ranked[0], []
     for row in ranked[1:]:
         pair = block.pair(best.system, row.system)
@@ -247,107 +229,107 @@ def _seed_block(result: Seeds, block: SeedBlock) -> Iterator[Text]:
 
 
 @sentences_about.register
-def _contrast(result: Contrast) -> Iterator[Text]:
+def _contrast(result: Contrast) -> Iterator[m.Text]:
     blocks = result.blocks
     if not blocks:
         return
     options = dict.fromkeys(option.option or "(empty)" for block in blocks for option in block.comparison.options)
-    factor = text("{} ({})", result.factor, names(list(options)))
-    runs = text(" that agree in {}", names(result.settings)) if result.settings else NOTHING
+    factor = m.text("{} ({})", result.factor, m.names(list(options)))
+    runs = m.text(" that agree in {}", m.names(result.settings)) if result.settings else NOTHING
     runs += cite("reimers-gurevych-2017")
     pairs = {len(block.comparison.pairs) for block in blocks}
     corrected = cited_correction(result.correction, pairs.pop() if len(pairs) == 1 else None)
     template = f"Pairs were tested with the sign test on configurations at alpha {result.alpha:g}, with p-values {{}}."
-    yield text("We compared the options of {} by {} over runs{}.", factor, result.score, runs)
-    yield text(template, corrected)
+    yield m.text("We compared the options of {} by {} over runs{}.", factor, result.score, runs)
+    yield m.text(template, corrected)
     for block in blocks[:DATASETS]:
         yield from _contrast_block(result, block)
     yield from _more(len(blocks))
 
 
-def _more(datasets: int) -> Iterator[Text]:
+def _more(datasets: int) -> Iterator[m.Text]:
     if datasets > DATASETS:
-        yield text("The tables show {}.", count(datasets - DATASETS, "more data set"))
+        yield m.text("The tables show {}.", m.count(datasets - DATASETS, "more data set"))
 
 
-def _contrast_block(result: Contrast, block: ContrastBlock) -> Iterator[Text]:
+def _contrast_block(result: Contrast, block: ContrastBlock) -> Iterator[m.Text]:
     level = "/".join(filter(None, (block.level, block.second_level)))
-    where = text("On {}, ", level) if level else NOTHING
-    found = block.comparison
-    best = next(option for option in found.options if option.option == found.best)
+    where = m.text("On {}, ", level) if level else NOTHING
+    comparison = block.comparison
+    best = next(option for option in comparison.options if option.option == comparison.best)
     label = best.option or "(empty)"
-    won = text("{} of {}", share(best.wins), count(found.configurations, "configuration"))
-    yield text("{}{} had the highest score in {}.", where, label, won)
+    won = m.text("{} of {}", m.share(best.wins), m.count(comparison.configurations, "configuration"))
+    yield m.text("{}{} had the highest score in {}.", where, label, won)
     others = []
-    for option in found.options:
+    for option in comparison.options:
         if option is not best:
-            p = found.pair(best.option, option.option).sign_p_corrected
+            p = comparison.pair(best.option, option.option).sign_p_corrected
             gap = -option.median_difference
             opponent = evidence_text(option.option or "(empty)", gap, result.scale, p, statistic=" at the median")
             others.append((block.state(option.option, result.alpha), opponent))
     yield from best_sentences(label, others, "configurations", where=where)
 
 
-def _headline(result: Result) -> tuple[Text, ...]:
+def _headline(result: Result) -> tuple[m.Text, ...]:
     """What the view of a result says first, and its remarks."""
-    verdict = next(block for block in view(result) if isinstance(block, Verdict))
-    return tuple(join_text([sentence]) for sentence in (verdict.headline, *verdict.remarks))
+    verdict = next(block for block in view(result) if isinstance(block, m.Verdict))
+    return tuple(m.join_text([sentence]) for sentence in (verdict.headline, *verdict.remarks))
 
 
 @sentences_about.register
-def _ranking(result: Ranking) -> Iterator[Text]:
-    systems = text("{}", count(len(result.systems), "system"))
-    systems += text(" by {}", result.metric) if result.metric else NOTHING
-    datasets = count(result.datasets, "data set")
-    yield text("We ranked {} on {}, and on {}{}.", systems, datasets, subsets_text(result), cite("alonso-etal-2022"))
+def _ranking(result: Ranking) -> Iterator[m.Text]:
+    systems = m.text("{}", m.count(len(result.systems), "system"))
+    systems += m.text(" by {}", result.metric) if result.metric else NOTHING
+    datasets = m.count(result.datasets, "data set")
+    yield m.text("We ranked {} on {}, and on {}{}.", systems, datasets, subsets_text(result), cite("alonso-etal-2022"))
     headline, *remarks = _headline(result)
     yield headline
     tau = result.tau
     if tau.mean == tau.mean:
         between = "between the rankings on a subset and on all data sets"
         template = f"Kendall's tau{{}} {between} is {{}} on average (SD {{}}, minimum {{}})."
-        yield text(template, cite("kendall-1938"), number(tau.mean), number(tau.sd), number(tau.min))
+        yield m.text(template, cite("kendall-1938"), m.number(tau.mean), m.number(tau.sd), m.number(tau.min))
     yield from remarks
 
 
 @sentences_about.register
-def _sizes(result: SizeStudy) -> Iterator[Text]:
+def _sizes(result: SizeStudy) -> Iterator[m.Text]:
     reference = "all of it" if result.settings.against == "all" else "the rest"
     template = (
         f"We ranked the systems by {{}} on samples of the test data and on {reference}, and compared the rankings by "
     )
-    yield text(template + "weighted tau{}.", result.metric, cite("vigna-2015", "van-der-goot-etal-2024"))
+    yield m.text(template + "weighted tau{}.", result.metric, cite("vigna-2015", "van-der-goot-etal-2024"))
     template = "A size is sufficient if tau is at least {} in at least {} of the draws, then and at all larger sizes."
-    yield text(template, number(result.settings.threshold, 2), share(result.settings.confidence))
+    yield m.text(template, m.number(result.settings.threshold, 2), m.share(result.settings.confidence))
     if len(result.sets) > 1:
         yield _headline(result)[0]
     yield from map(_set_size, result.sets[:DATASETS])
     yield from _more(len(result.sets))
 
 
-def _set_size(test_set: SetSizes) -> Text:
+def _set_size(test_set: SetSizes) -> m.Text:
     answers = []
     for curve in test_set.curves:
         if curve.sufficient is not None:
-            answer = text("{} are sufficient", count(curve.sufficient, "word"))
+            answer = m.text("{} are sufficient", m.count(curve.sufficient, "word"))
         elif curve.draws == 1:
             answer = plain("one sample per size is too few to tell")
         else:
             answer = plain("no size tried is sufficient")
-        answers.append(text("with samples by {}, {}", curve.strategy, answer))
-    return text("Of {} ({}): {}.", test_set.name, count(test_set.words, "word"), join_text(answers, "; "))
+        answers.append(m.text("with samples by {}, {}", curve.strategy, answer))
+    return m.text("Of {} ({}): {}.", test_set.name, m.count(test_set.words, "word"), m.join_text(answers, "; "))
 
 
 @sentences_about.register
-def _power(result: Power) -> Iterator[Text]:
+def _power(result: Power) -> Iterator[m.Text]:
     yield from _headline(result)
     template = f"At alpha {result.alpha:g}, the smallest detectable difference at a power of {{}} is {{}} points."
-    yield text(template, share(result.target), size_of(result.smallest, PERCENT))
+    yield m.text(template, m.share(result.target), m.size_of(result.smallest, PERCENT))
 
 
 def evaluations_of(results: Iterable[Result]) -> list[Tally]:
     """What the ledger knows of every test set that was evaluated; each once, with the highest count."""
-    found: dict[str, Tally] = {}
+    tallies: dict[str, Tally] = {}
     for result in results:
         match result:
             case Scores() | Comparison() | SizeStudy():
@@ -357,25 +339,25 @@ def evaluations_of(results: Iterable[Result]) -> list[Tally]:
             case _:
                 test_sets = ()
         for test_set in test_sets:
-            if test_set.evaluations >= max(1, found.get(test_set.test_set, test_set).evaluations):
-                found[test_set.test_set] = test_set
-    return list(found.values())
+            if test_set.evaluations >= max(1, tallies.get(test_set.test_set, test_set).evaluations):
+                tallies[test_set.test_set] = test_set
+    return list(tallies.values())
 
 
-def evaluation_sentences(results: Iterable[Result]) -> Iterator[Text]:
+def evaluation_sentences(results: Iterable[Result]) -> Iterator[m.Text]:
     """How often the test sets were evaluated, by the ledger."""
-    found = evaluations_of(results)
-    if not found:
+    tallies = evaluations_of(results)
+    if not tallies:
         return
-    over = sum(test_set.over_budget for test_set in found)
-    past = text("; {} of these evaluations exceeded the budget", Shown(over, COUNT)) if over else NOTHING
-    total = sum(test_set.evaluations for test_set in found)
-    if len(found) == 1:
-        systems = f" with {pluralize(len(found[0].systems), 'system')}" if found[0].systems else ""
-        who = text("the test set {} has", found[0].name)
+    over = sum(test_set.over_budget for test_set in tallies)
+    past = m.text("; {} of these evaluations exceeded the budget", m.Shown(over, COUNT)) if over else NOTHING
+    total = sum(test_set.evaluations for test_set in tallies)
+    if len(tallies) == 1:
+        systems = f" with {pluralize(len(tallies[0].systems), 'system')}" if tallies[0].systems else ""
+        who = m.text("the test set {} has", tallies[0].name)
         times = plain("once" if total == 1 else f"{total:,} times") + systems
     else:
-        who = text("the {} have", count(len(found), "test set"))
-        most = max(test_set.evaluations for test_set in found)
-        times = text("{} in all and each at most {}", count(total, "time"), count(most, "time"))
-    yield text("According to the ledger, {} been evaluated {} so far, this analysis included{}.", who, times, past)
+        who = m.text("the {} have", m.count(len(tallies), "test set"))
+        most = max(test_set.evaluations for test_set in tallies)
+        times = m.text("{} in all and each at most {}", m.count(total, "time"), m.count(most, "time"))
+    yield m.text("According to the ledger, {} been evaluated {} so far, this analysis included{}.", who, times, past)

@@ -43,8 +43,8 @@ def study_sentences(result: StudyResult) -> Iterator[Text]:
         part = result.parts[0]
         by_metric: dict[str, list[StudyBlock]] = {}
         for block in result.blocks:
-            for own in block.by_metric() if block.part == part else []:
-                by_metric.setdefault(own.metrics[0], []).append(own)
+            for single in block.by_metric() if block.part == part else []:
+                by_metric.setdefault(single.metrics[0], []).append(single)
         for blocks in by_metric.values():
             yield from _protocol(result, blocks, several=len(by_metric) > 1)
             yield from _outcomes(result, blocks)
@@ -83,7 +83,8 @@ def _trained(result: StudyResult) -> Text:
         splits = cited_splits(strategy, sorted(set(numbers.values())), seed)
         by_corpora.setdefault(tuple(numbers), []).append(splits)
     designs = [
-        text("{} of {}", join_text(splits, " and "), _corpora_text(own, sizes)) for own, splits in by_corpora.items()
+        text("{} of {}", join_text(splits, " and "), _corpora_text(group, sizes))
+        for group, splits in by_corpora.items()
     ]
     trained = text("We trained {}{}", system_list(list(systems)), _cite_systems(systems.values()))
     return text("{} on {}.", trained, join_text(designs, "; and on "))
@@ -125,18 +126,18 @@ def _protocol(result: StudyResult, blocks: Sequence[StudyBlock], *, several: boo
     systems = dict.fromkeys(row.system for block in blocks for row in block.ranked)
     of = text(" of {}", names(list(systems))) if several else NOTHING
     yield text("We report {} on {}{}.", result.metric_name(blocks[0].metrics[0]), blocks[0].part, of)
-    for own, single in (([block for block in blocks if (block.splits == 1) is one], one) for one in (True, False)):
-        pairs = [pair for block in own for pair in block.pairs]
+    for tested, single in (([block for block in blocks if (block.splits == 1) is one], one) for one in (True, False)):
+        pairs = [pair for block in tested for pair in block.pairs]
         if not pairs:
             continue
         tests = "/".join(dict.fromkeys(test for pair in pairs for test in pair.test.split("/")))
         test = cited_test(tests, " or ".join(dict.fromkeys(f"{pair.unit}s" for pair in pairs)))
-        seeds = ", by the first seed of each," if any(block.has_more_seeds for block in own) else ""
-        numbers = {len(block.pairs) for block in own}
+        seeds = ", by the first seed of each," if any(block.has_more_seeds for block in tested) else ""
+        numbers = {len(block.pairs) for block in tested}
         corrected = cited_correction(result.correction, numbers.pop() if len(numbers) == 1 else None, noun="pair")
         alpha = f"at alpha {result.alpha:g}"
         if single:
-            where = " on the single split" if len(own) < len(blocks) else ""
+            where = " on the single split" if len(tested) < len(blocks) else ""
             yield text(f"Systems were compared{where}{seeds} with {{}} {alpha}, with p-values {{}}.", test, corrected)
             continue
         yield text(
@@ -144,7 +145,7 @@ def _protocol(result: StudyResult, blocks: Sequence[StudyBlock], *, several: boo
             cite("nadeau-bengio-2003"),
             corrected,
         )
-        splits = {block.splits for block in own}
+        splits = {block.splits for block in tested}
         by_split = cited_correction(result.correction, splits.pop() if len(splits) == 1 else None, noun="split")
         yield text(f"On each split they were compared{seeds} with {{}}, with p-values {{}}.", test, by_split)
 

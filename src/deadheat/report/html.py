@@ -109,7 +109,7 @@ def fragment(blocks: Sequence[Block]) -> str:
 def asset(name: str) -> str:
     """A file of the page, without indentation and lines of comments."""
     lines = map(str.strip, files("deadheat.report").joinpath("assets", name).read_text("utf-8").split("\n"))
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
 
 
 @functools.cache

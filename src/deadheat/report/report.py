@@ -14,6 +14,7 @@ from typing import Annotated, TypeAlias
 from deadheat.arguments import Argument
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.errors import InputError, reason
+from deadheat.questions.demo import Demo
 from deadheat.questions.table_report import SourceReport
 from deadheat.report import model as m
 from deadheat.report.html import MOTTO, Page, page_html
@@ -21,6 +22,8 @@ from deadheat.report.privacy import Anonymizer, sealed_test_sets, without_sealed
 from deadheat.report.verdict import verdict_block
 from deadheat.report.views import view
 from deadheat.results.base import KINDS, Result, from_json
+from deadheat.results.data import SplitReport
+from deadheat.results.format import PERCENT
 from deadheat.results.verdict import NO_CLAIMS, Claim, merge_claims
 from deadheat.results.verdict import Verdict as Claims
 from deadheat.study.ledger.ledger import Ledger
@@ -237,7 +240,7 @@ def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block
     several = sum(bool(piece.notes) for piece in pieces) > 1
     notes = [f"{piece.name}: {note}" if several else note for piece in pieces for note in piece.notes]
     if notes or more:
-        yield m.Heading("What is left out")
+        yield m.Heading("What is left out", level=1)
         yield m.Paragraph("Not everything was computed, or is shown here.")
         yield from map(m.note, (*notes, *more))
 
@@ -293,3 +296,18 @@ def _is_json_result(start: bytes) -> bool:
     except (ValueError, RecursionError):
         return True
     return isinstance(row, dict) and row.get("kind") in KINDS
+
+
+def demo_report(demo: Demo) -> Report:
+    """The report of the demo's store, its splits and its parsers; at the end, the truth about the parsers."""
+    made = report(demo.store, SplitReport.of(demo.splits), demo.parsers, title="Deadheat demo", ledger=demo.ledger)
+    return replace(made, page=replace(made.page, blocks=(*made.page.blocks, *truth_blocks(demo))))
+
+
+def truth_blocks(demo: Demo) -> Iterator[m.Block]:
+    """What is true of the simulated parsers, beside what was measured."""
+    yield m.Heading("The truth about the simulated parsers", level=1)
+    truth = "B and C are equally good, and A is better by one point of LAS"
+    yield m.Paragraph(f"Their predictions are generated, so their true scores are known: {truth}.")
+    columns = (m.Column("parser"), m.Column("measured LAS", PERCENT.score), m.Column("true LAS", PERCENT.score))
+    yield m.Table(columns, tuple((row.system, row.value, demo.truth[row.system]) for row in demo.parsers.ranked))

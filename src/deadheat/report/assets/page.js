@@ -74,13 +74,13 @@
     return Math.hypot(Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom));
   };
   const nearest = (chart, x, y) => {
-    let found = null,
+    let closest = null,
       least = 20;
     for (const mark of all("[data-tip]", chart)) {
       const far = distance(mark, x, y);
-      if (far < least) [found, least] = [mark, far];
+      if (far < least) [closest, least] = [mark, far];
     }
-    return found;
+    return closest;
   };
   addEventListener("pointermove", (event) => {
     if (event.pointerType === "touch") return;
@@ -160,17 +160,17 @@
       head.append(button);
       button.onclick = () => {
         const next = { "": "ascending", ascending: "descending", descending: "" }[head.getAttribute("aria-sort") || ""];
-        heads.forEach((each) => each.removeAttribute("aria-sort"));
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
         if (!next) return body.append(...rows);
         head.setAttribute("aria-sort", next);
-        const way = next === "ascending" ? 1 : -1,
-          told = rows.map((row) => row.cells[column].textContent.trim());
-        const known = told.map(value),
-          allNumbers = told.every((text, i) => missing(text) || !isNaN(known[i]));
+        const direction = next === "ascending" ? 1 : -1,
+          texts = rows.map((row) => row.cells[column].textContent.trim());
+        const numbers = texts.map(value),
+          allNumbers = texts.every((text, i) => missing(text) || !isNaN(numbers[i]));
         const order = [...rows.keys()].sort(
           (a, b) =>
-            missing(told[a]) - missing(told[b]) ||
-            way * ((allNumbers && known[a] - known[b]) || words(told[a], told[b])) ||
+            missing(texts[a]) - missing(texts[b]) ||
+            direction * ((allNumbers && numbers[a] - numbers[b]) || words(texts[a], texts[b])) ||
             a - b,
         );
         body.append(...order.map((i) => rows[i]));
@@ -182,7 +182,7 @@
   for (const button of all(".save")) {
     button.hidden = false;
     button.onclick = () => {
-      const shown = all(".chart", button.closest("figure")).find((each) => each.getClientRects().length);
+      const shown = all(".chart", button.closest("figure")).find((chart) => chart.getClientRects().length);
       const copy = shown.cloneNode(true),
         computed = getComputedStyle(shown),
         { width, height } = shown.viewBox.baseVal;
@@ -198,7 +198,7 @@
       }
       copy.removeAttribute("tabindex");
       const paper = add("rect");
-      for (const [name, each] of Object.entries({ class: "paper", width, height })) paper.setAttribute(name, each);
+      for (const [name, value] of Object.entries({ class: "paper", width, height })) paper.setAttribute(name, value);
       add("style").textContent = document
         .getElementById("charts")
         .textContent.replace(/var\(--([\w-]+)(?:,[^)]*)?\)/g, (_, variable) =>
@@ -234,9 +234,9 @@
   let folded = [];
   addEventListener("beforeprint", () => {
     folded = all("details.more:not([open])");
-    for (const each of folded) each.open = true;
+    for (const details of folded) details.open = true;
   });
   addEventListener("afterprint", () => {
-    for (const each of folded) each.open = false;
+    for (const details of folded) details.open = false;
   });
 })();
