@@ -29,7 +29,7 @@ def nothing_else() -> Iterator[None]:
 
 def made() -> weakref.ref[Programs]:
     own = programs.programs(SHAPE, 2)
-    own.extra_programs = [own]  # as arc-hybrid's programs know those of all networks
+    own.extra = [own]  # as arc-hybrid's programs know those of all networks
     assert programs.programs(SHAPE, 2) is own
     return weakref.ref(own)
 

@@ -21,15 +21,19 @@ from deadheat.neural.config import HyperParams, TrainSchedule, TransitionShape
 from deadheat.neural.programs import DeviceData, programs
 from deadheat.neural.stack import Splits, Stack, StackJob, TrainedNetwork
 from deadheat.neural.text import encode_corpora
-from deadheat.neural.transition_scores import (
+from deadheat.neural.transitions import (
+    Oracle,
     OracleInput,
     choose_best,
     choose_in_training,
+    follow_oracle,
+    follow_policy,
+    portions,
     score_states,
     scorer_of,
+    start_states,
     transition_kinds,
 )
-from deadheat.neural.transitions import Choices, Oracle, follow_oracle, follow_policy, portions, start_states
 from deadheat.trees.archybrid import NEVER, NONE, States
 from tests.trees.enumeration import every_tree, is_projective, is_single_root_tree, random_tree
 
@@ -55,12 +59,12 @@ def rectangle(trees: Sequence[Sequence[int]]) -> tuple[Rectangle, Rectangle]:
 def oracle(ahead: float, *, draw: float = 0.5) -> Oracle:
     """One whose network puts right transitions ahead of all others by so much."""
 
-    def choose(step: int, seen: OracleInput) -> Choices:
+    def choose(step: int, seen: OracleInput) -> Rectangle:
         kind, codes = transition_kinds(RELATIONS)[:-1], np.arange(2 + 2 * RELATIONS)
         right = seen.costs[:, kind] == seen.costs.min(axis=1, keepdims=True)
         right &= (codes < LEFT) | ((codes - LEFT) % RELATIONS == seen.gold[:, None])
-        found = choose_in_training(ahead * right, seen, np.full(len(right), draw), xp=np)
-        return Choices(found[:, 0], found[:, 1], found[:, 2], found[:, 3] > 0)
+        found: Rectangle = choose_in_training(ahead * right, seen, np.full(len(right), draw), xp=np)
+        return found
 
     return choose
 
@@ -99,7 +103,7 @@ def test_a_network_that_is_right_by_less_than_one_learns_from_every_state_with_a
     choices = np.zeros(len(LENGTHS), np.int64)
     by = oracle(0.5)
 
-    def counting(step: int, seen: OracleInput) -> Choices:
+    def counting(step: int, seen: OracleInput) -> Rectangle:
         legal = seen.costs < NEVER
         choices[legal[:, 1:].any(axis=1)] += 1  # only a SHIFT that is alone has no other beside it
         return by(step, seen)

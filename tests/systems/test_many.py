@@ -125,7 +125,7 @@ def test_a_network_whose_loss_is_no_number_fails_and_the_others_do_not(
             assert not network.predictions
             assert "rate=1e+38" in str(network)
             assert "failed: its loss is nan" in str(network)
-    with pytest.raises(InputError, match=r"the network came to nothing, its loss is nan in epoch 1; expected"):
+    with pytest.raises(InputError, match=r"training failed, its loss is nan in epoch 1; expected"):
         SYSTEMS.make("bilstm", **SETTINGS[3]).train(CORPUS, None, 0)
 
 

@@ -114,7 +114,8 @@ class Programs:
         self.label = program(self.over_stack(self._label), static_argnames=("words",))
         self.init_networks = program(self.over_stack(self._init_network, shared=2))
         self.select = program(_select, donate_argnums=(0,))
-        self.extra_programs: Any = None  # of a network that alternates between host and device
+        # Of a network that alternates between host and device.
+        self.extra: Any = self.network.TransitionPrograms(self) if hasattr(self.network, "TransitionPrograms") else None
         self._compiled: dict[tuple[str, int, Hashable], Callable[..., Any]] = {}
 
     def train_step(self, *args: Any, words: int) -> Any:

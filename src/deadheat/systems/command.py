@@ -12,33 +12,32 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.transforms import with_labels
-from deadheat.corpus.writing import write
-from deadheat.errors import InputError, NameUnknown
-from deadheat.systems.baselines import sorted_labels
-from deadheat.systems.command_files import (
-    FORMATS,
-    blank_in,
-    check_same_words,
-    in_format,
-    label_column,
-    read_back,
-    suffix_of,
-    without_labels,
-)
-from deadheat.systems.system import SYSTEMS, System, training_labels
+import numpy as np
 
+from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout
+from deadheat.corpus.reading import LENIENT_MODES, read
+from deadheat.corpus.transforms import with_labels
+from deadheat.corpus.vocabulary import Codes, Column, Vocabulary
+from deadheat.corpus.writing import write
+from deadheat.errors import AlignmentError, InputError, NameUnknown
+from deadheat.kernels.scanning import STRING_COLUMNS
+from deadheat.systems.baselines import sorted_labels
+from deadheat.systems.system import SYSTEMS, System, training_labels
+from deadheat.text import pluralize
+
+NAME = "command.v1"
+FORMATS = ("auto", "conllu", "columns", "tagged")
+SUFFIXES = {"columns": ".tsv", "tagged": ".tagged"}  # where they are not the name of the format
 TRAIN, PREDICT = ("train", "tune", "model", "seed"), ("input", "output", "train", "tune", "model", "seed")
 LAST_LINES, LAST_BYTES = 10, 1 << 14
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 
-@SYSTEMS.add("command.v1")
+@SYSTEMS.add(NAME)
 def command(
     *,
     train: str = "",
@@ -88,37 +87,37 @@ def command(
     """
     if not predict.strip():
         raise InputError(
-            "command.v1: no predict command; expected one such as predict='tagger {model} {input} {output}'"
+            f"{NAME}: no predict command; expected one such as predict='tagger {{model}} {{input}} {{output}}'"
         )
     if limit < 0:
-        raise InputError(f"command.v1: limit={limit}; expected seconds, or 0 for no limit")
+        raise InputError(f"{NAME}: limit={limit}; expected seconds, or 0 for no limit")
     if format not in FORMATS:
-        raise NameUnknown("command.v1: format", format, FORMATS)
+        raise NameUnknown(f"{NAME}: format", format, FORMATS)
     for name, value in dict[Any, Any](environment).items():
         if not isinstance(value, str) or not isinstance(name, str) or "=" in name:
-            raise InputError(f"command.v1: environment={environment!r}; expected names and values as strings")
+            raise InputError(f"{NAME}: environment={environment!r}; expected names and values as strings")
     trainer = Program("train", train, environment, limit, shell=shell) if train.strip() else None
     predictor = Program("predict", predict, environment, limit, shell=shell)
+    programs = [program for program in (trainer, predictor) if program]
+    seeded, tuned = (any(program.uses(name) for program in programs) for name in ("seed", "tune"))
 
     def train_program(train: Corpus, tune: Corpus | None, seed: int) -> TrainedProgram:
-        labels = training_labels(train, column, "command.v1")
-        if tune is None and any(program.uses("tune") for program in (trainer, predictor) if program):
-            raise InputError("command.v1: a command has {tune}, but there is no corpus to tune on; expected one")
-        model = TrainedProgram(column, format, predictor, Folder(), seed, labels=frozenset(sorted_labels(labels)[0]))
+        labels = training_labels(train, column, NAME)
+        if tune is None and tuned:
+            raise InputError(f"{NAME}: a command has {{tune}}, but there is no corpus to tune on; expected one")
+        model = TrainedProgram(column, format, predictor, seed, labels=frozenset(sorted_labels(labels)[0]))
         try:
-            for part, corpus in (("train", train), ("tune", tune)):
-                if corpus is not None:
-                    model.write(part, corpus)
+            model.write("train", train)
+            if tune is not None:
+                model.write("tune", tune)
             if trainer:
-                trainer.run(model.values, model.folder.path)
+                trainer.run(model.values, model.folder)
         except BaseException:
             model.close()
             raise
         return model
 
-    programs = [program for program in (trainer, predictor) if program]
-    seeded, tuned = (any(program.uses(name) for program in programs) for name in ("seed", "tune"))
-    return System("command.v1", train_program, seeded=seeded, tuned=tuned)
+    return System(NAME, train_program, seeded=seeded, tuned=tuned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +137,13 @@ class Program:
         for name in _PLACEHOLDER.findall(self.line):
             # Braces mean other things to other programs: only what looks like one of ours is taken for a mistake.
             if name not in allowed and get_close_matches(name.lower(), PREDICT, n=1, cutoff=0.75):
-                raise NameUnknown(f"command.v1: placeholder of the {self.which} command", name, allowed)
+                raise NameUnknown(f"{NAME}: placeholder of the {self.which} command", name, allowed)
         try:
             if not self.shell:
                 shlex.split(self.line)
         except ValueError as error:
             reason = str(error).lower()
-            raise InputError(f"command.v1: {self.which}={self.line!r}: {reason}; expected a command line") from None
+            raise InputError(f"{NAME}: {self.which}={self.line!r}: {reason}; expected a command line") from None
 
     def uses(self, name: str) -> bool:
         return any(f"{{{name}}}" in text for text in (self.line, *self.environment.values()))
@@ -169,7 +168,9 @@ class Program:
                 raise InputError(f"{self.describe(values)}\n  took more than {self.limit} s and was ended") from None
             finally:
                 if process.returncode is None:  # too late, or we are ourselves being stopped
-                    _end(process)
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)  # with all that it started in its group
+                    process.wait()
         if code:
             raise InputError(f"{self.describe(values)}\n  {_outcome(code)}" + _last_lines(errors, output))
         return output
@@ -179,25 +180,18 @@ class Program:
         if self.shell:
             for value in values.values():
                 if shlex.quote(value) != value:  # how to quote it depends on where in the line it will stand
-                    raise InputError(f"command.v1: {value!r} means something to a shell; expected another $TMPDIR")
+                    raise InputError(f"{NAME}: {value!r} means something to a shell; expected another $TMPDIR")
             return ["/bin/sh", "-c", _fill(self.line, values)]
         return [_fill(argument, values) for argument in shlex.split(self.line)]
 
     def describe(self, values: Mapping[str, str]) -> str:
         """The command as it was started, for errors."""
         arguments = self.arguments(values)
-        return f"command.v1: {self.which} command: {arguments[2] if self.shell else shlex.join(arguments)}"
+        return f"{NAME}: {self.which} command: {arguments[2] if self.shell else shlex.join(arguments)}"
 
 
 def _fill(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that was not waited for, and all that it started in its group."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _outcome(code: int) -> str:
@@ -219,67 +213,53 @@ def _last_lines(*paths: Path) -> str:
     return ", and printed nothing"
 
 
-class Folder:
-    """A temporary folder that is removed when it is closed, or when nobody has it any more."""
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="deadheat-"))
-        self._finalizer = weakref.finalize(self, _remove, self.path, os.getpid())
-
-    @property
-    def closed(self) -> bool:
-        return not self._finalizer.alive
-
-    def close(self) -> None:
-        self._finalizer()
-
-
-def _remove(path: Path, owner: int) -> None:
-    if os.getpid() == owner:  # a forked process has a copy of the object, but not the folder
-        shutil.rmtree(path, ignore_errors=True)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class TrainedProgram:
-    """A trained program. Its folder holds the training files and the model."""
+    """A trained program. Its folder holds the training files and the model.
+
+    The folder is removed when the program is closed, or when nobody has it any more.
+    """
 
     column: str
     format: str
     program: Program
-    folder: Folder
     seed: int
     labels: frozenset[str]  # of the training corpus
-    values: dict[str, str] = field(init=False, default_factory=dict)
+    folder: Path = field(init=False)
+    values: dict[str, str] = field(init=False)
+    _finalizer: weakref.finalize[..., TrainedProgram] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.values.update(model=str(self.folder.path / "model"), seed=str(self.seed))
+        folder = Path(tempfile.mkdtemp(prefix="deadheat-"))
+        object.__setattr__(self, "folder", folder)
+        object.__setattr__(self, "values", {"model": str(folder / "model"), "seed": str(self.seed)})
+        object.__setattr__(self, "_finalizer", weakref.finalize(self, _remove, folder, os.getpid()))
 
     def close(self) -> None:
         """Remove the folder with the model."""
-        self.folder.close()
+        self._finalizer()
 
     def write(self, part: str, corpus: Corpus) -> None:
         """Put a corpus where the commands find it."""
         written = in_format(corpus, self.column, self.format)
-        self.values[part] = str(self.folder.path / f"{part}{suffix_of(written)}")
+        self.values[part] = str(self.folder / f"{part}{suffix_of(written)}")
         write(written, self.values[part], mend=True)
 
     def predict(self, corpus: Corpus) -> Corpus:
         """The corpus with what the program wrote."""
-        if self.folder.closed:
-            raise InputError("command.v1: the model was closed; expected one whose folder is still there")
+        if not self._finalizer.alive:
+            raise InputError(f"{NAME}: the model was closed; expected one whose folder is still there")
         corpus.column(self.column)
         if not corpus.words:
             return corpus
         blank = blank_in(corpus, self.format)
         request = in_format(without_labels(corpus, self.column, blank), self.column, self.format)
-        with tempfile.TemporaryDirectory(prefix="predict-", dir=self.folder.path) as name:
+        with tempfile.TemporaryDirectory(prefix="predict-", dir=self.folder) as name:
             folder, suffix = Path(name), suffix_of(request)
             source, output = folder / f"input{suffix}", folder / f"output{suffix}"
             write(request, source, mend=True)
             values = {**self.values, "input": str(source), "output": str(output)}
-            by_stdin = not self.program.uses("input")
-            stdout = self.program.run(values, folder, source=source if by_stdin else None)
+            stdout = self.program.run(values, folder, source=None if self.program.uses("input") else source)
             if not self.program.uses("output"):
                 stdout.replace(output)
             try:
@@ -291,3 +271,102 @@ class TrainedProgram:
             except InputError as error:
                 raise InputError(f"{error}\n  written by {self.program.describe(values)}") from error
         return with_labels(corpus, self.column, labels)
+
+
+def _remove(path: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked process has a copy of the object, but not the folder
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def suffix_of(corpus: Corpus) -> str:
+    """How the name of a file with this corpus ends."""
+    return SUFFIXES.get(corpus.layout.format, f".{corpus.layout.format}")
+
+
+def in_format(corpus: Corpus, column: str, format: str) -> Corpus:
+    """A corpus as it is if it has the format; else its words and one column of it in that format."""
+    labels = corpus.column(column)
+    if format in ("auto", corpus.layout.format):
+        return corpus
+    columns = {"form": corpus.column("form"), column: labels}
+    layout = Layout(format, separator="_" if format == "tagged" else "\t")
+    if format == "conllu":
+        if column not in STRING_COLUMNS:
+            raise NameUnknown(f"{NAME}: column of format='conllu'", column, STRING_COLUMNS)
+        nothing = Column(np.zeros(corpus.words, np.int32), Vocabulary.of(["_"]))
+        columns = {name: columns.get(name, nothing) for name in STRING_COLUMNS}
+    if format == "tagged":
+        _check_parts(corpus, columns)
+        columns = {"form": columns["form"], "tag": labels}
+    ends, codes = np.zeros(corpus.sentences, np.int64), np.empty((0, len(columns)), np.int32)
+    extras = Extras(np.empty(0, np.int64), np.empty(0, np.int32), codes, ends)
+    comments = Comments(np.empty(0, np.uint8), np.zeros(corpus.sentences + 1, np.int64))
+    newdoc = np.zeros(corpus.sentences, bool)
+    return replace(corpus, columns=columns, heads=None, extras=extras, comments=comments, newdoc=newdoc, layout=layout)
+
+
+def _check_parts(corpus: Corpus, columns: dict[str, Column]) -> None:
+    """Tagged text has spaces between words, and `_` between a word and its label."""
+    for (name, column), forbidden in zip(columns.items(), (" \t", " \t_"), strict=True):
+        frequencies = column.frequencies()
+        for code, text in enumerate(column.vocabulary.strings):
+            if frequencies[code] and (not text or not set(forbidden).isdisjoint(text)):
+                path, line = corpus.line_of_word(int(np.argmax(column.codes == code)))
+                expected = "no space in words and labels, and no `_` in labels"
+                raise InputError(f"{path}:{line}: {name} {text!r}; expected {expected}, to write tagged text")
+
+
+def label_column(corpus: Corpus, column: str) -> str:
+    """The name of the labels in a corpus that `in_format` made."""
+    return "tag" if corpus.layout.format == "tagged" else column
+
+
+def blank_in(corpus: Corpus, format: str) -> str:
+    """What stands for no label: `_`, but in tagged text, whose mark that is, it would read as a part of the word."""
+    if corpus.layout.format == "tagged" and format in ("auto", "tagged"):
+        return "-" if corpus.layout.separator == "_" else "_"
+    return "-" if format == "tagged" else "_"
+
+
+def without_labels(corpus: Corpus, column: str, blank: str) -> Corpus:
+    """The corpus with no label on any word, multiword token or empty node."""
+    codes = corpus.extras.codes.copy()
+    codes[:, list(corpus.columns).index(column)] = 0
+    nothing = Column(np.zeros(corpus.words, np.int32), Vocabulary.of([blank]))
+    return replace(corpus, columns={**corpus.columns, column: nothing}, extras=replace(corpus.extras, codes=codes))
+
+
+def read_back(path: Path, request: Corpus) -> Corpus:
+    """What a program wrote, in the format of what it was given. Of trees nothing is asked: they are not looked at."""
+    if not path.is_file():
+        raise InputError(f"{path}: was not written; expected the words of the input with labels")
+    format = request.layout.format
+    if format in ("conllu", "conllx"):
+        return read(path, format=format, lenient=LENIENT_MODES)
+    columns = tuple(request.columns) if format == "columns" else None
+    return read(path, format=format, columns=columns, separator=request.layout.separator)
+
+
+def check_same_words(request: Corpus, response: Corpus) -> None:
+    """Whether a program wrote the words it was given, in the same sentences."""
+    forms, others = request.column("form"), response.column("form")
+    renumbered: Codes = forms.vocabulary.codes_of(others.vocabulary)[others.codes]
+    size = min(len(forms), len(others))
+    different = np.flatnonzero(forms.codes[:size] != renumbered[:size])
+    sentences = min(request.sentences, response.sentences)
+    misaligned = np.flatnonzero(request.offsets[1 : sentences + 1] != response.offsets[1 : sentences + 1])
+    ends = np.minimum(request.offsets[misaligned + 1], response.offsets[misaligned + 1])
+    if len(different) and (not len(ends) or different[0] < ends[0]):
+        word = int(different[0])
+        path, line = response.line_of_word(word)
+        wrong, right = others.vocabulary[int(others.codes[word])], forms.vocabulary[int(forms.codes[word])]
+        raise AlignmentError(f"{path}:{line}: word {wrong!r}; expected {right!r} as in the input")
+    if len(misaligned):
+        sentence = int(misaligned[0])
+        path, line = response.line_of_word(int(response.offsets[sentence]))
+        actual, expected = (int(np.diff(corpus.offsets)[sentence]) for corpus in (response, request))
+        has = f"sentence {sentence + 1} has {pluralize(actual, 'word')}"
+        raise AlignmentError(f"{path}:{line}: {has}; expected {expected} as in the input")
+    if request.sentences != response.sentences:
+        has = pluralize(response.sentences, "sentence")
+        raise AlignmentError(f"{response.name}: {has}; expected {request.sentences:,} as in the input")
