@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
 
 GZIP, XZ, ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 SUFFIXES = (".gz", ".xz", ".zst")
@@ -15,45 +17,52 @@ class BrokenError(Exception):
 
 def decompress(raw: bytes | memoryview) -> bytes | None:
     """Return the decompressed data, or None if the data is not compressed."""
-    start = bytes(raw[:6])
-    if not start.startswith((GZIP, XZ, ZSTD)):
+    if _decompressor(bytes(raw[:6])) is None:
         return None
-    try:
-        if start.startswith(GZIP):
-            import gzip
+    return b"".join(decompress_pieces([bytes(raw)]))
 
-            return gzip.decompress(raw)
-        if start.startswith(XZ):
-            import lzma
 
-            return _decompress_streams(raw, lzma.LZMADecompressor, gap=b"\0")
+def decompress_pieces(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Decompress consecutive streams piece by piece, maybe with zeros between them.
+
+    Data that is not compressed passes unchanged.
+    """
+    pieces = iter(pieces)
+    head = next(pieces, b"")
+    start = _decompressor(head)
+    if start is None:
+        yield from chain([head], pieces)
+        return
+    stream = None
+    for piece in chain([head], pieces):
+        rest = piece
+        while rest := rest if stream else rest.lstrip(b"\0"):
+            try:
+                stream = stream or start()
+                data = stream.decompress(rest)
+            except Exception as error:  # the three libraries raise different exceptions
+                raise BrokenError(f"corrupt compressed data ({str(error).rstrip('.').lower()})") from error
+            yield data
+            rest = b""
+            if stream.eof:
+                rest, stream = stream.unused_data, None
+    if stream is not None:  # which the libraries do not notice
+        raise BrokenError("corrupt compressed data (compressed data ended before the end-of-stream marker was reached)")
+
+
+def _decompressor(head: bytes) -> Callable[[], Any] | None:
+    """What makes a decompressor of one stream, for data that begins so; None if it is not compressed."""
+    if head.startswith(GZIP):
+        return lambda: zlib.decompressobj(zlib.MAX_WBITS | 16)
+    if head.startswith(XZ):
+        import lzma
+
+        return lzma.LZMADecompressor
+    if head.startswith(ZSTD):
         import zstandard
 
-        return _decompress_streams(raw, lambda: zstandard.ZstdDecompressor().decompressobj())
-    except Exception as error:  # the three libraries raise different exceptions
-        raise BrokenError(f"corrupt compressed data ({str(error).rstrip('.').lower()})") from error
-
-
-class _Stream(Protocol):
-    """A decompressor of one stream of xz or one frame of zstd."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-def _decompress_streams(raw: bytes | memoryview, start: Callable[[], _Stream], *, gap: bytes = b"") -> bytes:
-    """Decompress consecutive streams; raise if the last one is incomplete, which the libraries do not notice."""
-    pieces, rest = [], bytes(raw)
-    while rest:
-        stream = start()
-        pieces.append(stream.decompress(rest))
-        if not stream.eof:
-            raise EOFError("compressed data ended before the end-of-stream marker was reached")
-        rest = stream.unused_data.lstrip(gap) if gap else stream.unused_data
-    return b"".join(pieces)
+        return lambda: zstandard.ZstdDecompressor().decompressobj()
+    return None
 
 
 def compress(data: bytes, suffix: str) -> bytes:

@@ -7,18 +7,17 @@ requested words only.
 from __future__ import annotations
 
 import os
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.compression import GZIP, XZ, ZSTD, BrokenError
+from deadheat.compression import BrokenError, decompress_pieces
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, reason
 from deadheat.neural.text import Lexicon, normalize_form
@@ -303,7 +302,7 @@ def _not_text(name: str) -> InputError:
 
 def _blocks(name: str, file: BinaryIO) -> Iterator[bytes]:
     """Whole lines, many at a time; the last one gets a line feed if it has none."""
-    pieces = _pieces(file)
+    pieces = filter(None, decompress_pieces(iter(partial(file.read, BLOCK_SIZE), b"")))
     first = next(pieces, b"")
     if not first:
         raise InputError(f"{name}: an empty file; expected {EXPECTED}")
@@ -324,45 +323,3 @@ def _blocks(name: str, file: BinaryIO) -> Iterator[bytes]:
             raise InputError(f"{name}: a line of more than {LONGEST_LINE >> 20} MB; expected {EXPECTED}")
     if rest:
         yield rest + b"\n"
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """The text of a file piece by piece, none of them empty."""
-    head = file.read(BLOCK_SIZE)
-    raw = chain([head], iter(partial(file.read, BLOCK_SIZE), b""))
-    start = _decompressor(head)
-    return filter(None, _decompress(raw, start) if start else raw)
-
-
-def _decompress(raw: Iterator[bytes], start: Callable[[], Any]) -> Iterator[bytes]:
-    """The contents of consecutive complete streams, maybe with zeros between them."""
-    stream = None
-    for piece in raw:
-        rest = piece
-        while rest := rest if stream else rest.lstrip(b"\0"):
-            try:
-                stream = stream or start()
-                inside = stream.decompress(rest)
-            except Exception as error:  # each of the three libraries has its own exceptions
-                raise BrokenError(f"corrupt compressed data ({str(error).rstrip('.').lower()})") from error
-            yield inside
-            rest = b""
-            if stream.eof:
-                rest, stream = stream.unused_data, None
-    if stream is not None:
-        raise BrokenError("corrupt compressed data (it ends too early)")
-
-
-def _decompressor(head: bytes) -> Callable[[], Any] | None:
-    """A factory of decompressors of single streams, for a file that begins so; None if it is not compressed."""
-    if head.startswith(GZIP):
-        return partial(zlib.decompressobj, zlib.MAX_WBITS | 16)
-    if head.startswith(XZ):
-        import lzma
-
-        return lzma.LZMADecompressor
-    if head.startswith(ZSTD):
-        import zstandard
-
-        return lambda: zstandard.ZstdDecompressor().decompressobj()
-    return None

@@ -86,9 +86,8 @@ def command(
     b'heat_NN\n'
     """
     if not predict.strip():
-        raise InputError(
-            f"{NAME}: no predict command; expected one such as predict='tagger {{model}} {{input}} {{output}}'"
-        )
+        example = "predict='tagger {model} {input} {output}'"
+        raise InputError(f"{NAME}: no predict command; expected one such as {example}")
     if limit < 0:
         raise InputError(f"{NAME}: limit={limit}; expected seconds, or 0 for no limit")
     if format not in FORMATS:
@@ -105,7 +104,7 @@ def command(
         labels = training_labels(train, column, NAME)
         if tune is None and tuned:
             raise InputError(f"{NAME}: a command has {{tune}}, but there is no corpus to tune on; expected one")
-        model = TrainedProgram(column, format, predictor, seed, labels=frozenset(sorted_labels(labels)[0]))
+        model = TrainedProgram(column, format, predictor, seed, frozenset(sorted_labels(labels)[0]))
         try:
             model.write("train", train)
             if tune is not None:
@@ -213,27 +212,18 @@ def _last_lines(*paths: Path) -> str:
     return ", and printed nothing"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class TrainedProgram:
-    """A trained program. Its folder holds the training files and the model.
+    """A trained program, and a folder for its training files and the model.
 
     The folder is removed when the program is closed, or when nobody has it any more.
     """
 
-    column: str
-    format: str
-    program: Program
-    seed: int
-    labels: frozenset[str]  # of the training corpus
-    folder: Path = field(init=False)
-    values: dict[str, str] = field(init=False)
-    _finalizer: weakref.finalize[..., TrainedProgram] = field(init=False)
-
-    def __post_init__(self) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="deadheat-"))
-        object.__setattr__(self, "folder", folder)
-        object.__setattr__(self, "values", {"model": str(folder / "model"), "seed": str(self.seed)})
-        object.__setattr__(self, "_finalizer", weakref.finalize(self, _remove, folder, os.getpid()))
+    def __init__(self, column: str, format: str, program: Program, seed: int, labels: frozenset[str]) -> None:
+        self.column, self.format, self.program = column, format, program
+        self.labels = labels  # of the training corpus
+        self.folder = Path(tempfile.mkdtemp(prefix="deadheat-"))
+        self.values = {"model": str(self.folder / "model"), "seed": str(seed)}
+        self._finalizer = weakref.finalize(self, _remove, self.folder, os.getpid())
 
     def close(self) -> None:
         """Remove the folder with the model."""
