@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import math
 from collections.abc import Callable
 from functools import cache
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from deadheat.kernels.native import cache_folder
 from deadheat.neural.batches import PREDICTION_BATCH, padded_length
-from deadheat.neural.config import CASES, AttentionShape, Shape, TransitionShape
+from deadheat.neural.config import AttentionShape, Shape, TransitionShape
 from deadheat.neural.text import LONGEST_WORD, Text
 
 # Settings of the GNU C library's allocator (malloc.h): no mapped blocks, never trim the heap, one arena. By default
@@ -80,45 +81,31 @@ def on_accelerator() -> bool:
 
 def compile_program(function: Callable[..., Any], *, tuned: bool, **options: Any) -> Any:
     """`jax.jit`; on a GPU, without autotuning unless `tuned`."""
-    autotune = tuned or jax.default_backend() != "gpu"
-    return jax.jit(function, compiler_options=None if autotune else supported(NO_AUTOTUNING), **options)
-
-
-def supported(options: dict[str, int]) -> dict[str, int]:
-    """The compiler options that this release of XLA has."""
-    return {name: value for name, value in options.items() if _is_supported(name, value)}
+    settings = None
+    if not tuned and jax.default_backend() == "gpu":
+        settings = {name: value for name, value in NO_AUTOTUNING.items() if is_supported(name, value)}
+    return jax.jit(function, compiler_options=settings, **options)
 
 
 @cache
-def _is_supported(name: str, value: int) -> bool:
+def is_supported(option: str, value: int) -> bool:
+    """Whether this release of XLA has a compiler option."""
     try:
-        jax.jit(lambda: 0, compiler_options={name: value})()
+        jax.jit(lambda: 0, compiler_options={option: value})()
     except jax.errors.JaxRuntimeError:
         return False
     return True
 
 
+@cache
 def parameter_count(shape: Shape, words: int, characters: int, labels: int) -> int:
     """The number of weights of a network."""
-    count = words * shape.word_size + CASES * shape.case_size
-    if shape.characters != "none":
-        count += characters * shape.character_size
-    if shape.characters == "cnn":
-        count += (shape.width * shape.character_size + 1) * shape.filters
-    if shape.characters == "lstm":
-        count += 2 * 4 * shape.filters * (shape.character_size + shape.filters + 1)
-    inputs = shape.inputs
-    for units in shape.units:
-        count += 2 * 4 * units * (inputs + units + 1)
-        inputs = 2 * units
-    if isinstance(shape, AttentionShape):
-        count += 4 * shape.decoder * (inputs + shape.decoder + 1) + shape.inputs
-        count += (inputs + (shape.decoder or inputs) + 2) * (shape.arc_size + shape.relation_size)
-        return count + (shape.arc_size + 1) * shape.arc_size + labels * (shape.relation_size + 1) ** 2
-    if isinstance(shape, TransitionShape):
-        return count + 2 * shape.hidden * (TRANSITION_WORDS * inputs + labels + 4)
-    count += (inputs + 1) * labels
-    return count + (labels * labels + 2 * labels if shape.classifier == "crf" else 0)
+    from deadheat.neural.encoder import StringHashes  # which imports this module
+
+    network = importlib.import_module(shape.network)
+    hashes = StringHashes(*(jax.ShapeDtypeStruct((size,), np.uint32) for size in (words, characters, labels, 1)))
+    weights = jax.eval_shape(lambda hashes: network.init_weights(np.uint32(0), shape, hashes), hashes)
+    return sum(leaf.size for leaf in jax.tree.leaves(weights))
 
 
 def training_activations(shape: Shape, longest: int, characters: int, labels: int) -> int:
@@ -168,7 +155,5 @@ def stack_size(shape: Shape, text: Text, lengths: NDArray[np.integer]) -> int:
     memory = device_memory()
     if memory is None:
         return 1
-    words, characters, labels = (a.shape[1] for a in (text.train_counts, text.known_characters, text.known_labels))
-    return networks_that_fit(
-        shape, words, characters, labels, padded_length(int(lengths.max(initial=1))), memory=memory
-    )
+    sizes = (table.shape[1] for table in (text.train_counts, text.known_characters, text.known_labels))
+    return networks_that_fit(shape, *sizes, padded_length(int(lengths.max(initial=1))), memory=memory)
