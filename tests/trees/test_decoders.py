@@ -191,7 +191,7 @@ def test_plain_python_finds_what_the_machine_code_finds(sizes: list[int], seed: 
     rng = np.random.default_rng(seed)
     scores, offsets = flat([rng.integers(0, 4, (size + 1, size + 1)).astype(float) for size in sizes])
     arcs = arc_scores(scores, offsets)
-    size, heads = arcs.longest + 1, np.empty(arcs.words, np.int32)
+    size, heads = arcs.longest + 1, np.empty(int(offsets[-1]), np.int32)
     layout = (arcs.flat, arcs.starts, arcs.widths, arcs.offsets)
     entries, room = np.empty(size * size, np.int32), np.empty(CONTRACTION_ARRAYS * size, np.int32)
     find_arborescences.python(*layout, np.empty(size * size), entries, np.empty(2 * size), room, heads)

@@ -138,10 +138,10 @@ def costs(states: States) -> Rows:
     That the root has one child makes a difference to Goldberg and Nivre's (2013) costs: a word shifted onto others can
     no longer be that child.
     """
-    costs_of_rows = np.empty((len(states), kernels.TRANSITIONS), np.int32)
+    result = np.empty((len(states), kernels.TRANSITIONS), np.int32)
     kernels.weigh(states.counts, states.width, states.stack, states.buffer, states.gold, states.ranks,
-                  states.reachable, costs_of_rows)  # fmt: skip
-    return costs_of_rows
+                  states.reachable, result)  # fmt: skip
+    return result
 
 
 def apply(states: States, actions: NDArray[np.integer], relations: NDArray[np.integer]) -> None:
@@ -158,8 +158,8 @@ def apply(states: States, actions: NDArray[np.integer], relations: NDArray[np.in
 def features(states: States) -> Rows:
     """Twelve words per sentence: s0, s1, s2 and b0, each with the left-most and the right-most word below it.
 
-    A word without descendants on a side is its own outermost word; 0 is the root, and NONE stands for a place
-    with no word. On LEFT the head's left-most word becomes that of its new dependent, on RIGHT the right-most one does.
+    A word without descendants on a side is its own outermost word; 0 is the root, and NONE stands for no word. On LEFT
+    the head's left-most word becomes that of its new dependent, on RIGHT the right-most one does.
     """
     words = np.empty((len(states), 3 * kernels.POSITIONS), np.int32)
     kernels.describe(states.counts, states.width, states.stack, states.buffer, states.lefts, states.rights, words)

@@ -61,10 +61,10 @@ def _labels(heads: Codes, offsets: Indices, inside: NDArray[np.bool_]) -> Column
     np.add.at(keys, dependents, _RIGHTWARD)
     np.add.at(keys, owners + 1, _HEAD_OF_RIGHT)
     distinct, codes = np.unique(np.append(keys, 0), return_inverse=True)
-    return Column(codes[:-1].astype(np.int32), Vocabulary.of([_spelled(key) for key in distinct.tolist()]))
+    return Column(codes[:-1].astype(np.int32), Vocabulary.of([_spell(key) for key in distinct.tolist()]))
 
 
-def _spelled(key: int) -> str:
+def _spell(key: int) -> str:
     left, right = key & _LEFTWARD, (key & _RIGHTWARD) // _RIGHTWARD
     heading, headed = key % _HEAD_OF_LEFT // _HEAD_OF_RIGHT, key // _HEAD_OF_LEFT
     return "<" * left + "/" * heading + "\\" * headed + ">" * right or EMPTY

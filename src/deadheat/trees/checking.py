@@ -47,13 +47,12 @@ def problems(heads: Codes, offsets: Indices) -> list[Problem]:
     bad = broken | (roots != 1) | (np.bincount(sentence[cyclic >= 0], minlength=len(lengths)) > 0)
     result: list[Problem] = []
     for number in np.flatnonzero(bad & (lengths > 0)).tolist():
-        begin, end = offsets[number], offsets[number + 1]
-        sentence_heads = heads[begin:end]
+        words = slice(offsets[number], offsets[number + 1])
         if broken[number]:
-            result += _out_of_range(number, sentence_heads)
-            continue
-        result += _wrong_roots(number, sentence_heads)
-        result += _cycles(number, cyclic[begin:end] - begin)
+            result += _out_of_range(number, heads[words])
+        else:
+            result += _wrong_roots(number, heads[words])
+            result += _cycles(number, cyclic[words] - offsets[number])
     return result
 
 
@@ -71,11 +70,10 @@ def _on_cycles(heads: Codes, offsets: Indices, outside: NDArray[np.bool_]) -> In
 
 
 def _out_of_range(sentence: int, heads: Codes) -> Iterator[Problem]:
-    for place in np.flatnonzero((heads < 0) | (heads > len(heads))).tolist():
-        head = int(heads[place])
+    for word in (np.flatnonzero((heads < 0) | (heads > len(heads))) + 1).tolist():
+        head = int(heads[word - 1])
         has = "has no head" if head < 0 else f"has head {head}"
-        what = f"word {place + 1} {has}; the sentence has {pluralize(len(heads), 'word')}"
-        yield Problem(sentence, (place + 1,), what)
+        yield Problem(sentence, (word,), f"word {word} {has}; the sentence has {pluralize(len(heads), 'word')}")
 
 
 def _wrong_roots(sentence: int, heads: Codes) -> Iterator[Problem]:
@@ -83,17 +81,17 @@ def _wrong_roots(sentence: int, heads: Codes) -> Iterator[Problem]:
     if not roots:
         yield Problem(sentence, (), "no word has head 0; expected one root")
     elif len(roots) > 1:
-        yield Problem(sentence, roots, f"words {_listed(roots)} have head 0; expected one root")
+        yield Problem(sentence, roots, f"words {_join(roots)} have head 0; expected one root")
 
 
 def _cycles(sentence: int, cyclic: Indices) -> Iterator[Problem]:
     for least in np.unique(cyclic[cyclic >= 0]).tolist():
         words = tuple((np.flatnonzero(cyclic == least) + 1).tolist())
         are = "words {} are" if len(words) > 1 else "word {} is"
-        yield Problem(sentence, words, f"{are.format(_listed(words))} on a cycle; expected a tree")
+        yield Problem(sentence, words, f"{are.format(_join(words))} on a cycle; expected a tree")
 
 
-def _listed(words: tuple[int, ...]) -> str:
+def _join(words: tuple[int, ...]) -> str:
     shown = ", ".join(map(str, words[:5]))
     return shown if len(words) <= 5 else f"{shown}, ..."
 
@@ -108,12 +106,11 @@ def require_trees(corpus: Corpus) -> Codes:
     """
     if corpus.heads is None:
         raise InputError(f"{corpus.name}: words without heads; expected a tree for every sentence")
-    found_problems = problems(corpus.heads, corpus.offsets)
-    if found_problems:
-        faults = []
-        for problem in found_problems[:MAX_LISTED]:
-            word = problem.words[0] if problem.words else 1
-            path, line = corpus.line_of_word(int(corpus.offsets[problem.sentence]) + word - 1)
-            faults.append(Fault(path, line, problem.message))
-        raise CorpusError(faults, unlisted=len(found_problems) - len(faults))
+    all_problems = problems(corpus.heads, corpus.offsets)
+    faults = []
+    for problem in all_problems[:MAX_LISTED]:
+        word = int(corpus.offsets[problem.sentence]) + (problem.words[0] - 1 if problem.words else 0)
+        faults.append(Fault(*corpus.line_of_word(word), problem.message))
+    if faults:
+        raise CorpusError(faults, unlisted=len(all_problems) - len(faults))
     return corpus.heads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,15 +10,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError
-from deadheat.kernels.decoding import (
-    CONTRACTION_ARRAYS,
-    SCORE_LIMIT,
-    SPAN_ITEMS,
-    SQUARES,
-    find_arborescences,
-    find_pointed_trees,
-    find_projective_trees,
-)
+from deadheat.kernels import decoding as kernels
 from deadheat.text import pluralize
 
 Scores = NDArray[np.float32] | NDArray[np.float64]
@@ -33,25 +26,25 @@ class ArcScores:
     offsets: Indices
 
     @property
-    def words(self) -> int:
-        return int(self.offsets[-1])
-
-    @property
     def longest(self) -> int:
         return int(np.diff(self.offsets).max(initial=0))
+
+    def decode(self, kernel: Callable[..., int], *arguments: object) -> Codes:
+        """The heads that a kernel finds, given its own arguments; a score that it cannot use is an error."""
+        heads = np.empty(int(self.offsets[-1]), np.int32)
+        unfit = kernel(self.flat, self.starts, self.widths, self.offsets, *arguments, heads)
+        if unfit >= 0:
+            raise self.refuse(unfit)
+        return heads
 
     def refuse(self, sentence: int) -> InputError:
         """What is wrong with a sentence that has a score no decoder can use."""
         size, width = int(self.offsets[sentence + 1] - self.offsets[sentence]), int(self.widths[sentence])
-        begin = int(self.starts[sentence])
-        square = self.flat[begin : begin + size * width + size + 1]
-        for word in range(1, size + 1):
-            for head in range(size + 1):
-                value = square[word * width + head]
-                if head != word and not abs(value) < SCORE_LIMIT:
-                    where = f"scores of sentence {sentence}"
-                    return InputError(f"{where}: the arc from {head} to {word} has {value}; expected a finite number")
-        raise AssertionError("all scores of the sentence are numbers")
+        words, heads = np.mgrid[1 : size + 1, : size + 1]
+        scores = self.flat[int(self.starts[sentence]) + words * width + heads]
+        word, head = np.argwhere(~(np.abs(scores) < kernels.SCORE_LIMIT) & (heads != words))[0]
+        arc = f"the arc from {head} to {word + 1} has {scores[word, head]}"
+        return InputError(f"scores of sentence {sentence}: {arc}; expected a finite number")
 
 
 def arc_scores(scores: Scores, offsets: Indices) -> ArcScores:
@@ -111,15 +104,9 @@ def best_trees(scores: Scores, offsets: Indices) -> Codes:
     """
     arcs = arc_scores(scores, offsets)
     size = arcs.longest + 1
-    heads = np.empty(arcs.words, np.int32)
     rows, entries = np.empty(size * size), np.empty(size * size, np.int32)
-    weights, workspace = np.empty(2 * size), np.empty(CONTRACTION_ARRAYS * size, np.int32)
-    unfit = find_arborescences(
-        arcs.flat, arcs.starts, arcs.widths, arcs.offsets, rows, entries, weights, workspace, heads
-    )  # fmt: skip
-    if unfit >= 0:
-        raise arcs.refuse(unfit)
-    return heads
+    weights, workspace = np.empty(2 * size), np.empty(kernels.CONTRACTION_ARRAYS * size, np.int32)
+    return arcs.decode(kernels.find_arborescences, rows, entries, weights, workspace)
 
 
 def best_projective_trees(scores: Scores, offsets: Indices) -> Codes:
@@ -131,13 +118,9 @@ def best_projective_trees(scores: Scores, offsets: Indices) -> Codes:
     a sentence. Of equal trees the same one is found everywhere.
     """
     arcs = arc_scores(scores, offsets)
-    heads = np.empty(arcs.words, np.int32)
-    squares = np.empty(SQUARES * arcs.longest**2 + 1)
-    items = np.empty(SPAN_ITEMS * (arcs.longest + 1), np.int32)
-    unfit = find_projective_trees(arcs.flat, arcs.starts, arcs.widths, arcs.offsets, squares, items, heads)
-    if unfit >= 0:
-        raise arcs.refuse(unfit)
-    return heads
+    squares = np.empty(kernels.SQUARES * arcs.longest**2 + 1)
+    items = np.empty(kernels.SPAN_ITEMS * (arcs.longest + 1), np.int32)
+    return arcs.decode(kernels.find_projective_trees, squares, items)
 
 
 def beam_trees(scores: Scores, offsets: Indices, *, beam: int) -> Codes:
@@ -146,7 +129,7 @@ def beam_trees(scores: Scores, offsets: Indices, *, beam: int) -> Codes:
     Parameters
     ----------
     scores, offsets
-        As for `best_trees`.
+        As those of `best_trees`.
     beam
         How many partial assignments are kept from word to word, at least one; with one, each word takes its best head.
 
@@ -164,10 +147,6 @@ def beam_trees(scores: Scores, offsets: Indices, *, beam: int) -> Codes:
     if beam < 1:
         raise InputError(f"beam={beam}; expected at least 1")
     arcs = arc_scores(scores, offsets)
-    heads = np.empty(arcs.words, np.int32)
     workspace = np.empty(2 * beam * (arcs.longest + 1), np.int32)
     sums, choices = np.empty(2 * beam), np.empty(2 * beam, np.int64)
-    unfit = find_pointed_trees(arcs.flat, arcs.starts, arcs.widths, arcs.offsets, beam, workspace, sums, choices, heads)
-    if unfit >= 0:
-        raise arcs.refuse(unfit)
-    return heads
+    return arcs.decode(kernels.find_pointed_trees, beam, workspace, sums, choices)
