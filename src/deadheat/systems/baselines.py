@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
-from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recode
+from deadheat.corpus.vocabulary import Codes, Column, Vocabulary, recode
 from deadheat.systems.features import seen_strings
 from deadheat.systems.system import SYSTEMS, System, training_labels
 
@@ -28,8 +28,7 @@ def majority(*, column: str = "upos") -> System:
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Lookup:
         labels, codes = sorted_labels(training_labels(train, column, "majority.v1"))
-        most_frequent = int(np.argmax(np.bincount(codes)))
-        return Lookup(column, labels, Vocabulary.of([]), np.empty(0, np.int32), most_frequent)
+        return Lookup(column, labels, Vocabulary.of([]), np.empty(0, np.int32), np.bincount(codes).argmax())
 
     return System("majority.v1", train, seeded=False)
 
@@ -51,9 +50,12 @@ def unigram(*, column: str = "upos") -> System:
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Lookup:
         labels, codes = sorted_labels(training_labels(train, column, "unigram.v1"))
-        forms = train.column("form")
-        most_frequent = int(np.argmax(np.bincount(codes)))
-        return Lookup(column, labels, forms.vocabulary, _most_frequent_labels(forms, codes, len(labels)), most_frequent)
+        forms, size = train.column("form"), np.int64(len(labels))
+        pairs, counts = np.unique(forms.codes * size + codes, return_counts=True)
+        pairs = pairs[np.lexsort((-pairs, counts))]  # the most frequent last, and of ties the first label
+        label_of_form = np.full(len(forms.vocabulary), -1, np.int32)
+        label_of_form[pairs // size] = pairs % size  # the last assignment stays
+        return Lookup(column, labels, forms.vocabulary, label_of_form, np.bincount(codes).argmax())
 
     return System("unigram.v1", train, seeded=False)
 
@@ -66,14 +68,14 @@ class Lookup:
     labels: Vocabulary
     forms: Vocabulary
     label_of_form: Codes
-    default: int
+    default: np.integer
 
     def predict(self, corpus: Corpus) -> Corpus:
         """The corpus with the label of every form."""
         forms = corpus.column("form")
         index = self.forms.codes_of(forms.vocabulary)
         labels = np.append(self.label_of_form, np.int32(-1))[index]  # index -1 is the one appended
-        labels = np.where(labels < 0, np.int32(self.default), labels)
+        labels = np.where(labels < 0, self.default, labels).astype(np.int32)
         return with_labels(corpus, self.column, Column(labels[forms.codes], self.labels))
 
 
@@ -84,12 +86,3 @@ def sorted_labels(column: Column) -> tuple[Vocabulary, Codes]:
     """
     labels = seen_strings(column)
     return labels, recode(column, labels)
-
-
-def _most_frequent_labels(forms: Column, labels: Codes, size: int) -> Codes:
-    """The most frequent label of every form, the first of ties; -1 for forms without any."""
-    pairs, counts = np.unique(forms.codes * np.int64(size) + labels, return_counts=True)
-    order: Indices = np.lexsort((-pairs, counts))  # the most frequent last, and of ties the first label
-    chosen = np.full(len(forms.vocabulary), -1, np.int32)
-    chosen[pairs[order] // size] = pairs[order] % size  # the last assignment stays
-    return chosen

@@ -18,10 +18,8 @@ from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, recod
 from deadheat.errors import InputError
 from deadheat.systems.system import training_labels
 
-MARGIN = 2  # places beyond either end of a sentence that templates may look at
+MARGIN = 2  # positions beyond either end of a sentence that templates may look at
 _DIGIT = re.compile(r"\d")
-
-Pairs = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +27,11 @@ class Templates:
     """Which features a word has: words and pairs of words around it, its first and last letters, its shape."""
 
     words: tuple[int, ...] = (0, -1, 1, -2, 2)
-    pairs: Pairs = ((-1, 0), (0, 1), (-2, -1), (1, 2))
+    pairs: tuple[tuple[int, int], ...] = ((-1, 0), (0, 1), (-2, -1), (1, 2))
     prefixes: int = 4
     suffixes: int = 4
     shapes: tuple[str, ...] = ("digit", "hyphen", "upper")
-    normal: bool = False  # the word lower-cased with digits made alike
-
-    @property
-    def of_form_width(self) -> int:
-        """How many features `of_form` gives."""
-        return self.prefixes + self.suffixes + len(self.shapes) + self.normal
+    normal: bool = False  # the word in lower case with all digits alike
 
     def of_form(self, form: str) -> list[str]:
         """The features that a word has by itself; empty where it has none."""
@@ -58,26 +51,13 @@ class Templates:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PairIndex:
-    """The pairs of words, so far apart, that training saw; pair i is the i-th in order."""
-
-    apart: int
-    keys: Indices
-
-    def find(self, keys: Indices) -> Indices:
-        """The number of each pair, counted from 1; 0 where training did not see it."""
-        positions = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[positions] == keys, positions + 1, 0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class FeatureIndex:
     """The features of a training corpus and their rows."""
 
     templates: Templates
     forms: Vocabulary
     of_forms: dict[str, int]
-    pairs: tuple[PairIndex, ...]
+    pairs: dict[int, Indices]  # sorted keys of the pairs of words that training saw, by their distance
 
     @classmethod
     def of(cls, corpus: Corpus, templates: Templates) -> FeatureIndex:
@@ -88,22 +68,20 @@ class FeatureIndex:
             for feature in templates.of_form(form):
                 of_forms.setdefault(feature, len(of_forms))
         padded, _ = _padded(corpus, forms)
-        gaps = sorted({second - first for first, second in templates.pairs})
-        pairs = tuple(PairIndex(gap, np.unique(_keys(padded, gap, len(forms)))) for gap in gaps)
+        distances = {second - first for first, second in templates.pairs}
+        pairs = {distance: np.unique(_keys(padded, distance, len(forms))) for distance in distances}
         return cls(templates, forms, of_forms, pairs)
 
     @property
     def size(self) -> int:
-        """How many rows there are, row 0 among them."""
-        templates = self.templates
-        of_pairs = sum(len(self._pair_index(pair).keys) for pair in templates.pairs)
-        return len(self.of_forms) + len(templates.words) * (len(self.forms) + 2) + of_pairs
+        """The number of rows, row 0 among them."""
+        of_pairs = sum(len(self.pairs[second - first]) for first, second in self.templates.pairs)
+        return len(self.of_forms) + len(self.templates.words) * (len(self.forms) + 2) + of_pairs
 
     @property
     def width(self) -> int:
-        """How many rows a word has, one a template."""
-        templates = self.templates
-        return templates.of_form_width + len(templates.words) + len(templates.pairs)
+        """The number of rows of a word, one per template."""
+        return len(self.templates.of_form("")) + len(self.templates.words) + len(self.templates.pairs)
 
     def rows(self, corpus: Corpus) -> Codes:
         """The rows of every word of a corpus, one word after the other."""
@@ -114,15 +92,16 @@ class FeatureIndex:
             codes = padded[positions + offset]
             blocks.append(np.where(codes < size, base + codes, 0)[:, None])
             base += size
-        numbers = {index.apart: index.find(_keys(padded, index.apart, len(self.forms))) for index in self.pairs}
+        numbers = {}  # of every pair among those that training saw; -1 for others
+        for distance, seen in self.pairs.items():
+            keys = _keys(padded, distance, len(self.forms))
+            at = np.minimum(np.searchsorted(seen, keys), len(seen) - 1)
+            numbers[distance] = np.where(seen[at] == keys, at, -1)
         for first, second in self.templates.pairs:
             number = numbers[second - first][positions + first]
-            blocks.append(np.where(number > 0, base + number - 1, 0)[:, None])
-            base += len(self._pair_index((first, second)).keys)
+            blocks.append(np.where(number >= 0, base + number, 0)[:, None])
+            base += len(self.pairs[second - first])
         return np.concatenate(blocks, axis=1, dtype=np.int32, casting="unsafe").ravel()
-
-    def _pair_index(self, pair: tuple[int, int]) -> PairIndex:
-        return next(index for index in self.pairs if index.apart == pair[1] - pair[0])
 
     def _rows_of_forms(self, corpus: Corpus) -> Codes:
         column = corpus.column("form")
@@ -131,7 +110,7 @@ class FeatureIndex:
         rows = [self.of_forms.get(feature, 0) for code in used for feature in self.templates.of_form(strings[code])]
         index = np.zeros(len(strings), np.int64)
         index[used] = np.arange(len(used))
-        table = np.array(rows, np.int32).reshape(len(used), self.templates.of_form_width)
+        table = np.array(rows, np.int32).reshape(len(used), len(self.templates.of_form("")))
         return np.take(table, index[column.codes], axis=0)
 
 
@@ -222,7 +201,7 @@ def seen_strings(column: Column) -> Vocabulary:
 
 
 def _padded(corpus: Corpus, forms: Vocabulary) -> tuple[Indices, Indices]:
-    """Words by their form with marks around each sentence, and the place of every word among them.
+    """Words by their form with marks around each sentence, and the position of every word among them.
 
     Codes from `len(forms)` on are: before the sentence, after it, unknown.
     """
@@ -236,6 +215,6 @@ def _padded(corpus: Corpus, forms: Vocabulary) -> tuple[Indices, Indices]:
     return padded, positions
 
 
-def _keys(padded: Indices, apart: int, forms: int) -> NDArray[np.int64]:
-    """A number for every pair of words so far apart, by the place of the first."""
-    return padded[:-apart] * (forms + 3) + padded[apart:]
+def _keys(padded: Indices, distance: int, forms: int) -> NDArray[np.int64]:
+    """A number for every pair of words at this distance, by the position of the first."""
+    return padded[:-distance] * (forms + 3) + padded[distance:]

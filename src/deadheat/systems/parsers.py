@@ -51,8 +51,7 @@ class ParserInput:
         """The column that tags are read from, if any."""
         return "" if self.tags == "none" else self.tag_column
 
-    def check(self) -> None:
-        """Refuse unknown settings."""
+    def __post_init__(self) -> None:
         if self.tags not in TAGS:
             raise NameUnknown("tags", self.tags, TAGS)
         if self.bad_trees not in BAD_TREES:
@@ -60,9 +59,7 @@ class ParserInput:
         if self.tags == "predicted":
             self._tagger()
 
-    def train(
-        self, name: str, train: Corpus, tune: Corpus | None, learn: Callable[[Corpus, Corpus | None], Model]
-    ) -> Model:
+    def train(self, name: str, train: Corpus, tune: Corpus | None, learn: Callable[..., Model]) -> Model:
         """Train a parser, with a tagger of its own if tags are predicted."""
         if not train.words:
             raise InputError(f"{train.name}: no words; {name} expected some to learn from")
@@ -87,12 +84,8 @@ class ParserInput:
         for numbers in groups.values():
             group = [jobs[number] for number in numbers]
             for at, result in learn(self.with_predicted_tags(corpus, group[0].train), group):
-                predictions = {
-                    part: with_trees(
-                        take(corpus, np.sort(group[at].parts[part])), parsed.trees, parsed.column("deprel")
-                    )
-                    for part, parsed in result.predictions.items()
-                }
+                parts = {part: take(corpus, np.sort(group[at].parts[part])) for part in result.predictions}
+                predictions = {part: _copy_trees(parts[part], parsed) for part, parsed in result.predictions.items()}
                 yield numbers[at], replace(result, predictions=predictions)
 
     def usable(self, name: str, corpus: Corpus, sentences: Indices) -> Indices:
@@ -140,8 +133,11 @@ class TagThenParse:
     parser: Model
 
     def predict(self, corpus: Corpus) -> Corpus:
-        parsed = self.parser.predict(self.tagger.predict(corpus))
-        return with_trees(corpus, parsed.trees, parsed.column("deprel"))
+        return _copy_trees(corpus, self.parser.predict(self.tagger.predict(corpus)))
+
+
+def _copy_trees(corpus: Corpus, parsed: Corpus) -> Corpus:
+    return with_trees(corpus, parsed.trees, parsed.column("deprel"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +205,6 @@ class ParserSettings:
 
     @property
     def input(self) -> ParserInput:
-        """What a parser reads besides words, and learns from."""
         return ParserInput(self.tags, self.tag_column, self.tagger, self.bad_trees)
 
     def shape(self, kind: type[Shape], settings: Mapping[str, Any]) -> Shape:
@@ -300,9 +295,8 @@ def _parser(name: str, settings: ParserSettings, kind: type[Shape], parser_setti
     """A parser as a system."""
     check_at_least(name, 1, epochs=settings.epochs, patience=settings.patience)
     check_at_least(name, 0, batch=settings.batch)
-    parser_input = settings.input
     try:
-        parser_input.check()
+        parser_input = settings.input
         config = settings.config(settings.shape(kind, parser_settings))
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
