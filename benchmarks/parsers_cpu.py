@@ -78,7 +78,7 @@ def check(task: Task) -> None:
     tried = {slot.words: at for at, slot in enumerate(epoch)}
     for at in tried.values():
         slot, rows = list(epoch.items())[at]
-        batch = make_batch(data.text, jnp.int32(0), jnp.asarray(rows, jnp.int32), slot.words)
+        batch = make_batch(data.text, jnp.asarray(rows, jnp.int32), slot.words)
         loss, gradients = jax.value_and_grad(attention.loss)(
             weights, shape, data.text, jnp.int32(0), batch, task.config.hyper, None
         )

@@ -47,7 +47,7 @@ def encoding() -> Encoding:
 
 
 def batch_of(data: DeviceData, sentences: Sequence[int], words: int, split: int = 0) -> Batch:
-    return make_batch(data.text, jnp.int32(split), jnp.asarray(sentences, jnp.int32), words)
+    return make_batch(data.text, jnp.asarray(sentences, jnp.int32), words)
 
 
 def begun(network: Any, data: DeviceData, *, seed: int) -> Any:

@@ -79,13 +79,13 @@ _layered = jax.jit(run_layers, static_argnums=1)
 _dropped = jax.jit(drop_outputs, static_argnums=(1, 4))
 _kept = jax.jit(recurrent_mask, static_argnums=(0, 3, 4))
 _begun = jax.jit(init_weights, static_argnums=1)
-_gathered = jax.jit(make_batch, static_argnums=3)
+_gathered = jax.jit(make_batch, static_argnums=2)
 
 
 def scene(**changes: Any) -> Scene:
     shape = replace(SHAPE, **changes)
     data = DeviceData.of(shape, ENCODING, [TRAIN])
-    batch = _gathered(data.text, 0, np.array([0, 1, 2]), WORDS)
+    batch = _gathered(data.text, np.array([0, 1, 2]), WORDS)
     return Scene(shape, data, _begun(rng.make_key(0, 1), shape, data.hashes), batch)
 
 

@@ -103,8 +103,8 @@ def parameter_count(shape: Shape, words: int, characters: int, labels: int) -> i
     from deadheat.neural.encoder import StringHashes  # which imports this module
 
     network = importlib.import_module(shape.network)
-    hashes = StringHashes(*(jax.ShapeDtypeStruct((size,), np.uint32) for size in (words, characters, labels, 1)))
-    weights = jax.eval_shape(lambda hashes: network.init_weights(np.uint32(0), shape, hashes), hashes)
+    hashes = [np.empty(size, np.uint32) for size in (words, characters, labels, 1)]
+    weights = jax.eval_shape(lambda *hashes: network.init_weights(np.uint32(0), shape, StringHashes(*hashes)), *hashes)
     return sum(leaf.size for leaf in jax.tree.leaves(weights))
 
 
@@ -155,5 +155,6 @@ def stack_size(shape: Shape, text: Text, lengths: NDArray[np.integer]) -> int:
     memory = device_memory()
     if memory is None:
         return 1
-    sizes = (table.shape[1] for table in (text.train_counts, text.known_characters, text.known_labels))
-    return networks_that_fit(shape, *sizes, padded_length(int(lengths.max(initial=1))), memory=memory)
+    words, characters, labels = (a.shape[1] for a in (text.train_counts, text.known_characters, text.known_labels))
+    longest = padded_length(int(lengths.max(initial=1)))
+    return networks_that_fit(shape, words, characters, labels, longest, memory=memory)

@@ -46,13 +46,13 @@ class Batch(NamedTuple):
     extra: dict[str, Array]
 
 
-def make_batch(text: Text, split: Array, sentences: Array, words: int) -> Batch:
+def make_batch(text: Text, sentences: Array, words: int) -> Batch:
     """Sentences by their numbers, padded to so many words; -1 stands for none."""
     lengths = jnp.where(sentences >= 0, text.lengths[sentences], 0)
     offsets = jnp.arange(words)
     inside = offsets < lengths[:, None]
     at = jnp.where(inside, text.starts[sentences][:, None] + offsets, 0)
-    extra = {name: (array if array.ndim == 1 else array[split])[at] for name, array in text.extra.items()}
+    extra = {name: array[at] for name, array in text.extra.items()}
     return Batch(text.words[at], text.forms[at], text.cases[at], text.labels[at], lengths, inside, extra)
 
 
@@ -110,7 +110,11 @@ def word_vectors(
     if shape.case_size:
         x.append(jax.nn.one_hot(jnp.where(batch.inside, batch.cases, 0), CASES) @ weights["cases"])
     if shape.characters != "none":
-        x.append(_character_vectors(weights["characters"], shape, text, split, batch.forms))
+        spellings = text.spellings[batch.forms]  # (B, T, C)
+        present = spellings >= 0
+        codes = jnp.where(present & text.known_characters[split][spellings], spellings, UNKNOWN)
+        by_character = _by_lstm if shape.characters == "lstm" else _by_filters
+        x.append(by_character(weights["characters"], shape, codes, present))
     if shape.tag_size:
         x.append(weights["tags"][batch.extra["tags"]])
     if key is not None and shape.omits:
@@ -123,14 +127,6 @@ def omit_vectors(x: list[Array], hyper: HyperParams, key: Key) -> list[Array]:
     kept = rng.uniform(key, (len(x), *x[0].shape[:2], 1)) >= hyper.omitted
     scale = len(x) / jnp.maximum(kept.sum(axis=0), 1)
     return [vector * (mask * scale) for vector, mask in zip(x, kept, strict=True)]
-
-
-def _character_vectors(weights: Weights, shape: Shape, text: Text, split: Array, forms: Array) -> Array:
-    """Vectors (B, T, size) of the words with these forms."""
-    spellings = text.spellings[forms]  # (B, T, C)
-    present = spellings >= 0
-    codes = jnp.where(present & text.known_characters[split][spellings], spellings, UNKNOWN)
-    return (_by_lstm if shape.characters == "lstm" else _by_filters)(weights, shape, codes, present)
 
 
 def _by_filters(weights: Weights, shape: Shape, codes: Array, present: Array) -> Array:
@@ -168,10 +164,6 @@ def _take_rows(table: Array, codes: Array) -> Array:
     return jnp.where((codes >= 0)[..., None], table[codes], 0.0)
 
 
-def _take_rows_forward(table: Array, codes: Array) -> tuple[Array, tuple[Array, Array]]:
-    return _take_rows(table, codes), (table, codes)
-
-
 def _take_rows_backward(saved: tuple[Array, Array], gradients: Array) -> tuple[Array, None]:
     """The table's gradient as a product with one-hot rows: on a GPU, many additions to few addresses are slow."""
     table, codes = saved
@@ -180,7 +172,7 @@ def _take_rows_backward(saved: tuple[Array, Array], gradients: Array) -> tuple[A
 
 
 take_rows_by_product = jax.custom_vjp(_take_rows)
-take_rows_by_product.defvjp(_take_rows_forward, _take_rows_backward)
+take_rows_by_product.defvjp(lambda table, codes: (_take_rows(table, codes), (table, codes)), _take_rows_backward)
 
 
 def run_layers(weights: Weights, shape: Shape, x: Array, lengths: Array, hyper: HyperParams, key: Key | None) -> Array:

@@ -89,16 +89,12 @@ def matmul(x: Array, weights: Array) -> Array:
     return x @ weights
 
 
-def _matmul_forward(x: Array, weights: Array) -> tuple[Array, tuple[Array, Array]]:
-    return x @ weights, (x, weights)
-
-
 def _matmul_backward(saved: tuple[Array, Array], gradient: Array) -> tuple[Array, Array]:
     x, weights = saved
     return gradient @ weights.T, x.reshape(-1, x.shape[-1]).T @ gradient.reshape(-1, gradient.shape[-1])
 
 
-matmul.defvjp(_matmul_forward, _matmul_backward)
+matmul.defvjp(lambda x, weights: (x @ weights, (x, weights)), _matmul_backward)
 
 
 def reversed_positions(lengths: Array, words: int) -> Array:

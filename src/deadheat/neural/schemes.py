@@ -7,29 +7,15 @@ as the score repairs them, and then written in the target scheme: the chunks nev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError, NameUnknown
-from deadheat.metrics.chunking import (
-    INVALID,
-    SCHEMES,
-    B,
-    E,
-    I,
-    O,
-    Prefixes,
-    S,
-    Types,
-    describe_scheme,
-    find_chunks,
-    in_both,
-    split_tags,
-    written,
-)
+from deadheat.errors import InputError
+from deadheat.metrics import chunking
+from deadheat.metrics.chunking import SCHEMES, B, E, I, O, Prefixes, S, Types, find_chunks, split_tags, written
 from deadheat.metrics.metric import f1
 
 Codes: TypeAlias = NDArray[np.integer]
@@ -38,21 +24,15 @@ TARGETS = ("bio", "iob1", "iobes", "bilou")
 CONLLEVAL = "conlleval"
 
 
-class RecodedLabels(NamedTuple):
-    """A code for every word, and the labels that occur: `O` first, then by type."""
-
-    codes: NDArray[np.int32]
-    names: tuple[str, ...]
-
-
-def recode(codes: Codes, names: Sequence[str], offsets: ArrayLike, *, target: str) -> RecodedLabels:
+def recode(
+    codes: Codes, names: Sequence[str], offsets: ArrayLike, *, target: str
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Labels of the same chunks in another scheme: `bio` (IOB2), `iob1`, `iobes` (BIOES) or `bilou`.
 
     Names that no word has may be anything. `offsets` are the first words of sentences, and the number of words.
+    Returns a code for every word, and the labels that occur: `O` first, then by type.
     """
-    if target not in TARGETS:
-        raise NameUnknown("target scheme", target, TARGETS)
-    bounds = _bounds(offsets, len(codes))
+    bounds = _bounds(offsets)
     numbers = {"": 0}
     prefix, types = _parts(codes, names, CONLLEVAL, numbers)
     prefix = written(find_chunks(prefix, types, bounds), target, prefix != O, bounds)
@@ -66,8 +46,9 @@ def recode(codes: Codes, names: Sequence[str], offsets: ArrayLike, *, target: st
     new_codes[used] = np.arange(len(used))
     single, end = ("U", "L") if target == "bilou" else ("S", "E")
     letters = {O: "O", B: "B", I: "I", E: end, S: single}
-    spellings = (_label(letters[number % (S + 1)], kinds[number // (S + 1)]) for number in used.tolist())
-    return RecodedLabels(new_codes[joined], tuple(spellings))
+    parts = ((letters[number % (S + 1)], kinds[number // (S + 1)]) for number in used.tolist())
+    new_names = tuple(f"{letter}-{kind}" if kind and letter != "O" else letter for letter, kind in parts)
+    return new_codes[joined], new_names
 
 
 def scheme_of(names: Sequence[str], codes: Codes, offsets: ArrayLike) -> str | None:
@@ -77,7 +58,6 @@ def scheme_of(names: Sequence[str], codes: Codes, offsets: ArrayLike) -> str | N
     Letters identify `iobes` and `bilou`. Labels with `B` and `I` only are in the scheme that would write the same
     chunks with fewer changes, and `bio` if both need equally many.
     """
-    _check_codes(codes, names)
     used = [names[code] for code in np.flatnonzero(np.bincount(codes)).tolist()]
     parts = {name.partition("-") for name in used}
     letters = {letter for letter, _, _ in parts if letter != "O"}
@@ -88,49 +68,34 @@ def scheme_of(names: Sequence[str], codes: Codes, offsets: ArrayLike) -> str | N
     scheme = next((scheme for scheme in TARGETS if letters <= set(SCHEMES[scheme])), None)
     if scheme != "bio":
         return scheme
-    bounds = _bounds(offsets, len(codes))
+    bounds = _bounds(offsets)
     prefix, types = _parts(codes, names, "bio", {"": 0})
     chunks = find_chunks(prefix, types, bounds)
-    changes = {
-        scheme: np.count_nonzero(prefix != written(chunks, scheme, prefix != O, bounds)) for scheme in ("bio", "iob1")
-    }
-    return min(changes, key=changes.__getitem__)
+
+    def changes(scheme: str) -> int:
+        return int(np.count_nonzero(prefix != written(chunks, scheme, prefix != O, bounds)))
+
+    return min(("bio", "iob1"), key=changes)
 
 
 def f1_of(gold: Codes, predicted: Codes, names: Sequence[str], offsets: ArrayLike) -> float:
     """Chunk F1 of conlleval, as in `chunks.v1`, from codes of labels in any scheme; 0 where there are no chunks."""
-    if len(gold) != len(predicted):
-        raise InputError(f"{len(predicted):,} predicted labels; expected {len(gold):,} as in gold")
-    bounds = _bounds(offsets, len(gold))
+    bounds = _bounds(offsets)
     first, second = (find_chunks(*_parts(codes, names, CONLLEVAL, {"": 0}), bounds) for codes in (gold, predicted))
-    correct = np.count_nonzero(in_both(first, second, len(gold)))
+    correct = np.count_nonzero(chunking.in_both(first, second, len(gold)))
     return float(f1(np.array([correct, len(first.first), len(second.first)])))
 
 
 def _parts(codes: Codes, names: Sequence[str], scheme: str, numbers: dict[str, int]) -> tuple[Prefixes, Types]:
     """Prefix and type of every word; a label that the scheme does not have is an error if a word has it."""
-    _check_codes(codes, names)
     prefixes, types = split_tags(names, scheme, numbers)
     prefix = prefixes[codes]
-    if (prefix == INVALID).any():
-        word = int(np.argmax(prefix == INVALID))
-        raise InputError(f"word {word + 1}: label {names[codes[word]]!r}; {describe_scheme(scheme)}")
+    if (prefix == chunking.INVALID).any():
+        word = int(np.argmax(prefix == chunking.INVALID))
+        raise InputError(f"word {word + 1}: label {names[codes[word]]!r}; {chunking.describe_scheme(scheme)}")
     return prefix, types[codes]
 
 
-def _check_codes(codes: Codes, names: Sequence[str]) -> None:
-    if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < len(names):
-        raise InputError(f"codes of labels from {codes.min()} to {codes.max()}; expected 0 to {len(names) - 1}")
-
-
-def _bounds(offsets: ArrayLike, words: int) -> Indices:
+def _bounds(offsets: ArrayLike) -> Indices:
     """Where sentences begin and end, without empty ones, which have no first word."""
-    bounds = np.asarray(offsets, np.int64)
-    sizes = np.diff(bounds)
-    if len(bounds) < 1 or bounds[0] != 0 or bounds[-1] != words or (sizes < 0).any():
-        raise InputError(f"offsets of sentences; expected them to rise from 0 to {words:,}, the number of words")
-    return np.asarray(bounds[np.append(True, sizes > 0)])
-
-
-def _label(letter: str, kind: str) -> str:
-    return f"{letter}-{kind}" if kind and letter != "O" else letter
+    return np.unique(np.asarray(offsets, np.int64))

@@ -194,8 +194,7 @@ class Stack:
 
     def _score_tune(self) -> None:
         """Score every network on its tune part, and keep the best weights so far."""
-        tuned = any(self.splits.tunes[network.job.split] is not None for _, network in self.active)
-        labels = self.predict(self.weights, self.splits.tunes) if self.tune_score is not None and tuned else {}
+        labels = self.predict(self.weights, self.splits.tunes) if self.tune_score is not None else {}
         better = np.zeros(self.size, bool)
         for slot, network in self.active:
             score = math.nan

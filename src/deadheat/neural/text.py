@@ -40,7 +40,7 @@ class Text(NamedTuple):
     train_counts: Array  # (P, V) 0: not in train, 1: once, 2: more often
     known_characters: Array  # (P, C) whether a character is in train
     known_labels: Array  # (P, L) whether a label is in train
-    extra: dict[str, Array]  # of each word, for some networks: tags, heads; (N,) or, where splits differ, (P, N)
+    extra: dict[str, Array]  # of each word, for some networks: tags, heads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,26 +132,21 @@ class PaddingSizes:
 
 
 # Where compiling takes longer than training: small treebanks then share their programs.
-ACCELERATOR_PADDING = PaddingSizes(
-    tokens=1 << 16, sentences=1 << 12, words=1 << 14, characters=256, labels=64, tags=32
-)  # fmt: skip
+ACCELERATOR_PADDING = PaddingSizes(1 << 16, sentences=1 << 12, words=1 << 14, characters=256, labels=64, tags=32)
 
 
 def device_arrays(encoding: Encoding, knowledge: Arrays, padding: PaddingSizes) -> dict[str, Any]:
     """All arrays of a `Text`, padded to sizes that many texts share, so that they can share programs."""
-    least = {"starts": padding.sentences, "lengths": padding.sentences, "spellings": padding.words}
-    arrays: dict[str, Any] = {
-        name: _pad(array, (least.get(name, padding.tokens),)) for name, array in encoding.arrays.items()
-    }
-    least = {
-        "train_counts": padding.words, "known_characters": padding.characters, "known_labels": padding.labels,
+    least: dict[str, tuple[int, ...]] = {
+        "starts": (padding.sentences,), "lengths": (padding.sentences,), "spellings": (padding.words,),
+        "train_counts": (1, padding.words), "known_characters": (1, padding.characters),
+        "known_labels": (1, padding.labels),
     }  # fmt: skip
-    arrays |= {name: _pad(array, (1, least[name])) for name, array in knowledge.items()}
-    arrays["extra"] = {
-        name: _pad(array, (padding.tokens,) if array.ndim == 1 else (1, padding.tokens))
-        for name, array in encoding.extra.items()
-    }
-    return arrays
+
+    def pad(arrays: Arrays) -> dict[str, Any]:
+        return {name: _pad(array, least.get(name, (padding.tokens,))) for name, array in arrays.items()}
+
+    return {**pad(encoding.arrays), **pad(knowledge), "extra": pad(encoding.extra)}
 
 
 def encode_corpora(
