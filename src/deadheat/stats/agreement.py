@@ -81,7 +81,13 @@ def alpha_by_group(labels_SN: ArrayLike, offsets: ArrayLike) -> GroupAgreement:
     the labels of the group only.
     """
     labels = _check_labels(labels_SN)
-    alphas, counts = _alphas(labels, _check_offsets(offsets, labels.shape[1]))
+    starts, items = np.asarray(offsets), labels.shape[1]
+    if starts.ndim != 1 or not len(starts) or starts.dtype.kind not in "iu":
+        raise InputError(f"offsets: {_describe(starts)}; expected the starts of the groups and the number of items")
+    if starts[0] != 0 or starts[-1] != items or (starts[1:] < starts[:-1]).any():
+        bounds = f"from {starts[0]} to {starts[-1]}"
+        raise InputError(f"offsets: {bounds}; expected increasing numbers from 0 to {items}, the number of items")
+    alphas, counts = _alphas(labels, np.ascontiguousarray(starts, dtype=np.int64))
     return GroupAgreement(alphas, counts[:, 2].copy(), counts[:, 3].copy())
 
 
@@ -145,16 +151,6 @@ def _check_labels(labels_SN: ArrayLike) -> NDArray[np.int32]:
         wrong = int(labels.min()) if labels.min() < -1 else int(labels.max())
         raise InputError(f"labels: code {wrong}; expected -1 for no label, or 0 to {2**31 - 1}")
     return np.ascontiguousarray(labels, dtype=np.int32)
-
-
-def _check_offsets(offsets: ArrayLike, items: int) -> NDArray[np.int64]:
-    result = np.asarray(offsets)
-    if result.ndim != 1 or not len(result) or result.dtype.kind not in "iu":
-        raise InputError(f"offsets: {_describe(result)}; expected the starts of the groups and the number of items")
-    if result[0] != 0 or result[-1] != items or (result[1:] < result[:-1]).any():
-        bounds = f"from {result[0]} to {result[-1]}"
-        raise InputError(f"offsets: {bounds}; expected increasing numbers from 0 to {items}, the number of items")
-    return np.ascontiguousarray(result, dtype=np.int64)
 
 
 def _describe(array: NDArray[Any]) -> str:

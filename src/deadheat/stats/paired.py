@@ -247,18 +247,13 @@ def lattice_p(gaps: np.ndarray) -> float:
         return float(np.mean(np.abs(sums) >= distance))
     # P(T >= (reach + distance) / 2), T the sum of |g| over units with a plus; both tails are equal.
     wanted = (reach + distance) // 2
-    chances, lowest = _lattice(sizes.tolist(), times.tolist())
-    return min(1.0, 2 * float(np.sort(chances[max(0, wanted - lowest) :]).sum()))
-
-
-def _lattice(sizes: list[int], times: list[int]) -> tuple[Values, int]:
-    """Return the probabilities of T = lowest, lowest + 1, ..., without the tails below 1e-300."""
-    chances, lowest = np.ones(1), 0
-    for size, count in sorted(zip(sizes, times, strict=True), key=lambda pair: pair[0] * pair[1]):
+    chances, lowest = np.ones(1), 0  # of T = lowest, lowest + 1, ..., without the tails below 1e-300
+    groups = zip(sizes.tolist(), times.tolist(), strict=True)
+    for size, count in sorted(groups, key=lambda group: group[0] * group[1]):
         binomial, start = _binomial(count)
         chances = _convolve(chances, binomial, size)
         lowest += start * size
-    return chances, lowest
+    return min(1.0, 2 * float(np.sort(chances[max(0, wanted - lowest) :]).sum()))
 
 
 def _binomial(count: int) -> tuple[Values, int]:

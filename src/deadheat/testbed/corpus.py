@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -13,7 +13,7 @@ from deadheat.errors import InputError
 from deadheat.testbed.conllu import Sentence, Token, Word, enhanced, render, text_of
 from deadheat.testbed.grammar import sentence
 from deadheat.testbed.language import Language, language_named
-from deadheat.testbed.lexicon import DocumentContext, Features, Lexeme, WordForm, lexicon, morphology
+from deadheat.testbed.lexicon import DocumentContext, WordForm, lexicon, morphology
 from deadheat.testbed.phrases import Tree
 from deadheat.testbed.rng import Rng, weighted
 
@@ -190,7 +190,21 @@ def treebank(language: str | Language, *, sentences: int, seed: int) -> Treebank
 def documents(language: str | Language, *, seed: int) -> Iterator[list[Sentence]]:
     """Generate the sentences of endless documents; document i depends on the language, the seed and i only."""
     language = language_named(language)
-    return (_document(language, seed, index) for index in count())
+    words, forms = lexicon(language), morphology(language)
+    inflect = cache(forms.inflect)
+    genres = weighted(language.genres, [genre.weight for genre in language.genres])
+    for index in count():
+        rng = Rng(language.name, seed, "document", index)
+        genre = rng.draw(genres)
+        topic = rng.below(language.topics)
+        cast = tuple(rng.draw(words.words["name"]) for _ in range(CAST_SIZE))
+        doc = DocumentContext(language, words, forms, inflect, rng, genre, topic, cast)
+        name = f"{genre.name}-{language.name}{index:05d}"
+        # A geometric distribution of lengths: many short documents and a few long ones.
+        sentences = [_make_sentence(doc, name, 1)]
+        while rng.happens(1 - 1 / language.document_length):
+            sentences.append(_make_sentence(doc, name, len(sentences) + 1))
+        yield sentences
 
 
 def _first_documents(language: Language, sentences: int, seed: int) -> Iterator[list[Sentence]]:
@@ -204,30 +218,14 @@ def _first_documents(language: Language, sentences: int, seed: int) -> Iterator[
             return
 
 
-def _document(language: Language, seed: int, index: int) -> list[Sentence]:
-    rng = Rng(language.name, seed, "document", index)
-    genre = rng.draw(weighted(language.genres, [genre.weight for genre in language.genres]))
-    topic = rng.below(language.topics)
-    words = lexicon(language)
-    cast = tuple(rng.draw(words.words["name"]) for _ in range(CAST_SIZE))
-    doc = DocumentContext(language, words, morphology(language), _inflector(language), rng, genre, topic, cast)
-    name = f"{genre.name}-{language.name}{index:05d}"
-    # A geometric distribution of lengths: many short documents and a few long ones.
-    sentences = [_make_sentence(doc, name, 1)]
-    while rng.happens(1 - 1 / language.document_length):
-        sentences.append(_make_sentence(doc, name, len(sentences) + 1))
-    return sentences
-
-
-@cache
-def _inflector(language: Language) -> Callable[[Lexeme, Features], WordForm]:
-    return cache(morphology(language).inflect)
-
-
 def _make_sentence(doc: DocumentContext, document: str, number: int) -> Sentence:
     """Generate the next sentence of a document."""
     language, rng = doc.language, doc.rng
-    layout = linearize(sentence(doc, _length(doc)))
+    # Sentence lengths are log-normal.
+    spread = language.length_spread
+    middle = math.log(language.mean_length * doc.genre.length) - spread**2 / 2
+    length = min(language.longest, max(1, round(math.exp(middle + spread * rng.normal()))))
+    layout = linearize(sentence(doc, length))
     moving = language.nonprojectivity
     while rng.happens(moving):
         layout = displace(layout, rng)
@@ -245,11 +243,3 @@ def _make_sentence(doc: DocumentContext, document: str, number: int) -> Sentence
     opening = (f"# newdoc id = {document}", f"# genre = {doc.genre.name}") if number == 1 else ()
     comments = (*opening, f"# sent_id = {document}-{number:04d}", f"# text = {text_of(tokens)}")
     return Sentence(comments, tokens, words, empty)
-
-
-def _length(doc: DocumentContext) -> int:
-    """Draw a log-normal sentence length."""
-    language = doc.language
-    spread = language.length_spread
-    middle = math.log(language.mean_length * doc.genre.length) - spread**2 / 2
-    return min(language.longest, max(1, round(math.exp(middle + spread * doc.rng.normal()))))

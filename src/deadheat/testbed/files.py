@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -104,8 +105,13 @@ def write_testbed(
             raise InputError(f"{kind}: {', '.join(names) or 'none'}; expected one or more, each once")
     written = []
     for language in chosen:
-        for name, text in _treebank_files(language, sentences, seed, systems, seeds):
-            written.append(_write(folder / language.name / name, text))
+        parts = treebank(language, sentences=sentences, seed=seed)
+        for part, text in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
+            written.append(_write(folder / language.name / f"{language.name}-ud-{part}.conllu", text))
+        for system, system_seed in product(systems, seeds):
+            predicted = simulate(parts.test, system, seed=system_seed, shared_seed=seed)
+            file = f"{system.name}.seed{system_seed}.conllu"
+            written.append(_write(folder / language.name / "predictions" / file, predicted))
     settings = {
         "sentences": sentences,
         "seed": seed,
@@ -114,19 +120,6 @@ def write_testbed(
     }
     written.append(_write(folder / "truth.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n"))
     return written
-
-
-def _treebank_files(
-    language: Language, sentences: int, seed: int, systems: Sequence[SimulatedSystem], seeds: Sequence[int]
-) -> Iterator[tuple[str, str]]:
-    """Yield the files of one language: their paths in its folder, and their texts."""
-    parts = treebank(language, sentences=sentences, seed=seed)
-    for part, text in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
-        yield f"{language.name}-ud-{part}.conllu", text
-    for system in systems:
-        for system_seed in seeds:
-            predicted = simulate(parts.test, system, seed=system_seed, shared_seed=seed)
-            yield f"predictions/{system.name}.seed{system_seed}.conllu", predicted
 
 
 def _description(system: SimulatedSystem, seeds: Sequence[int]) -> dict[str, object]:

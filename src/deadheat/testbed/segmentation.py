@@ -30,12 +30,6 @@ class NewToken(NamedTuple):
     pieces: tuple[Piece, ...]
 
 
-def keep_token(sentence: Sentence, token: Token, start: int) -> NewToken:
-    """Keep a token; its words begin at position `start`."""
-    pieces = tuple((sentence.words[i].form, (i,)) for i in range(start, start + token.words))
-    return NewToken(token.surface, token.space_after, pieces)
-
-
 def join_tokens(first: Token, second: Token, start: int) -> NewToken:
     """Join two tokens to one word, with the space between them if there was one."""
     surface = f"{first.surface} {second.surface}" if first.space_after else first.surface + second.surface
@@ -117,7 +111,8 @@ def _retokenize(sentence: Sentence, errors: float, rng: Rng, *, multiwords: bool
             new_tokens.append(join_tokens(token, tokens[i + 1], start))
             i += 1
         else:
-            new_tokens.append(keep_token(sentence, token, start))
+            pieces = tuple((sentence.words[k].form, (k,)) for k in range(start, starts[i + 1]))
+            new_tokens.append(NewToken(token.surface, token.space_after, pieces))
         i += 1
     return rebuild(sentence, new_tokens)
 
