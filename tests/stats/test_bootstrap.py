@@ -29,13 +29,8 @@ def rate(sums: NDArray[Any]) -> NDArray[np.float64]:
 
 def test_the_generator_is_splitmix64() -> None:
     # The first outputs for the seed 1234567, as many implementations give them.
-    published = [
-        6457827717110365317,
-        3203168211198807973,
-        9817491932198370423,
-        4593380528125082431,
-        16408922859458223821,
-    ]
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
+    published += [16408922859458223821]
     with np.errstate(over="ignore"):
         states = [np.uint64(1234567) + GOLDEN * np.uint64(i) for i in range(1, 6)]
         assert [int(scramble(state)) for state in states] == published
@@ -154,12 +149,6 @@ def test_fields_that_are_equal_are_summed_once_and_given_twice() -> None:
     doubled = COUNTS[:, [0, 1, 0, 2, 1]]
     single, double = (resampled_sums(item, resamples=20, rng=np.random.default_rng(5)) for item in (COUNTS, doubled))
     assert np.array_equal(double, single[:, [0, 1, 0, 2, 1]])
-
-
-def test_sums_are_those_of_the_drawn_units() -> None:
-    key = np.random.default_rng(5).integers(0, 2**64, size=1, dtype=np.uint64)
-    expected = weights_of(83, 60, key=key).astype(np.int64) @ COUNTS
-    assert resampled_sums(COUNTS, resamples=60, rng=np.random.default_rng(5)).tolist() == expected.tolist()
 
 
 def test_large_counts_are_summed_exactly() -> None:

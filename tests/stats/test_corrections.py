@@ -1,11 +1,13 @@
 """Corrected p-values: by hand, by statsmodels, by obvious versions, and what must hold of all."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.stats.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm, none, tied_with_best
@@ -59,12 +61,8 @@ def test_a_later_p_value_is_never_corrected_to_less() -> None:
 
 
 @given(p_lists)
-def test_holm_is_the_obvious_version(p_values: list[float]) -> None:
+def test_holm_and_benjamini_hochberg_are_the_obvious_versions(p_values: list[float]) -> None:
     assert holm(p_values).tolist() == pytest.approx(obvious_holm(p_values), rel=1e-12)
-
-
-@given(p_lists)
-def test_benjamini_and_hochberg_is_the_obvious_version(p_values: list[float]) -> None:
     assert benjamini_hochberg(p_values).tolist() == pytest.approx(obvious_bh(p_values), rel=1e-12)
 
 
@@ -93,16 +91,11 @@ def test_bonferroni_is_never_below_holm_nor_holm_below_benjamini_and_hochberg(p_
 
 
 @pytest.mark.parametrize("function", CORRECTIONS.values(), ids=CORRECTIONS)
-def test_no_test_and_one_test_are_left_alone(function: Callable[[list[float]], np.ndarray]) -> None:
+def test_a_single_p_value_and_the_input_are_left_unchanged(function: Callable[[ArrayLike], np.ndarray]) -> None:
     assert function([]).tolist() == []
     assert function([0.3]).tolist() == [0.3]
-
-
-@pytest.mark.parametrize("function", CORRECTIONS.values(), ids=CORRECTIONS)
-def test_what_was_given_is_not_changed(function: Callable[[np.ndarray], np.ndarray]) -> None:
     given = np.array(P_VALUES)
-    corrected = function(given)
-    corrected[:] = 0
+    function(given)[:] = 0
     assert given.tolist() == P_VALUES
 
 
@@ -112,12 +105,9 @@ def test_what_is_no_p_value_is_refused_with_its_position(wrong: float) -> None:
         holm([0.5, wrong, 0.1])
 
 
-def test_a_matrix_of_p_values_is_refused() -> None:
+def test_a_matrix_of_p_values_and_an_unknown_correction_are_refused() -> None:
     with pytest.raises(InputError, match="2 dimensions"):
         holm([[0.1, 0.2]])
-
-
-def test_an_unknown_correction_is_refused_with_the_nearest() -> None:
     with pytest.raises(NameUnknown, match="did you mean 'bonferroni'"):
         correct([0.1], "bonferoni")
 
@@ -139,28 +129,23 @@ def test_two_systems_of_the_highest_value_are_both_best() -> None:
     assert (result.best, result.tied) == (("a", "b"), ("c",))
 
 
+SQUARE = [[1, 0.2], [0.2, 1]]
+
+
 @pytest.mark.parametrize(
-    ("p_values", "values", "message"),
+    ("p_values", "values", "options", "message"),
     [
-        ([[1, 0.2], [0.3, 1]], [1, 2], "p-value of system 1 and system 2: 0.2; expected .* a symmetric matrix"),
-        ([[1, float("nan")], [0.3, 1]], [1, 2], "p-value of system 1 and system 2: nan"),
-        ([[1, 0.2], [0.2, 1]], [1, float("nan")], "value of system 2: nan; expected a finite number"),
-        ([[1, 0.2], [0.2, 1]], [1, 2, 3], r"shapes \(2, 2\) and \(3,\)"),
-        ([], [], "shapes"),
+        ([[1, 0.2], [0.3, 1]], [1, 2], {}, "p-value of system 1 and system 2: 0.2; expected .* a symmetric matrix"),
+        ([[1, float("nan")], [0.3, 1]], [1, 2], {}, "p-value of system 1 and system 2: nan"),
+        (SQUARE, [1, float("nan")], {}, "value of system 2: nan; expected a finite number"),
+        (SQUARE, [1, 2, 3], {}, r"shapes \(2, 2\) and \(3,\)"),
+        ([], [], {}, "shapes"),
+        *(([[1.0]], [1.0], {"alpha": alpha}, "alpha") for alpha in (0.0, 1.0, float("nan"))),
+        *((SQUARE, [1, 2], {"names": names}, "system names") for names in (["a"], ["a", "a"], ["a", "b", "c"])),
     ],
 )
-def test_what_cannot_be_compared_with_the_best_is_refused(p_values: object, values: list[float], message: str) -> None:
+def test_what_cannot_be_compared_with_the_best_is_refused(
+    p_values: object, values: list[float], options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InputError, match=message):
-        tied_with_best(np.array(p_values, dtype=float), values)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.0, float("nan")])
-def test_an_impossible_level_is_refused(alpha: float) -> None:
-    with pytest.raises(InputError, match="alpha"):
-        tied_with_best([[1.0]], [1.0], alpha=alpha)
-
-
-@pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", "b", "c"]])
-def test_names_must_be_as_many_as_the_systems_and_differ(names: list[str]) -> None:
-    with pytest.raises(InputError, match="system names"):
-        tied_with_best([[1, 0.5], [0.5, 1]], [1, 2], names=names)
+        tied_with_best(np.array(p_values, dtype=float), values, **options)
