@@ -19,7 +19,7 @@ from deadheat.questions.table_report import SourceReport
 from deadheat.report import model as m
 from deadheat.report.html import MOTTO, Page, page_html
 from deadheat.report.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences
-from deadheat.report.verdict import verdict_block
+from deadheat.report.verdict import claims_headline, verdict_block
 from deadheat.report.views import view
 from deadheat.results.base import KINDS, Result, from_json
 from deadheat.results.data import SplitReport
@@ -180,14 +180,18 @@ def _about(source: str, blocks: Iterable[m.Block]) -> Iterator[m.Block]:
     for block in blocks:
         match block:
             case m.Verdict():
-                claims = block.claims and replace(block.claims, caption=prefix + block.claims.caption)
+                claims = block.claims and _captioned(block.claims, source)
                 yield replace(block, headline=prefix + block.headline, claims=claims)
             case m.Table():
-                yield replace(block, caption=prefix + block.caption)
+                yield _captioned(block, source)
             case m.Paragraph(text=m.Text(pieces=pieces)) if any(isinstance(piece, m.Shown) for piece in pieces):
                 yield replace(block, text=prefix + block.text)
             case _:
                 yield block
+
+
+def _captioned(table: m.Table, source: str) -> m.Table:
+    return replace(table, caption=m.text("{}: ", source) + table.caption if table.caption else m.text("{}.", source))
 
 
 def _verdicts_of(results: Iterable[Result]) -> Iterator[m.Verdict]:
@@ -203,7 +207,8 @@ def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
     if claims:
         systems = max(getattr(result, "verdict", NO_CLAIMS).systems for result in piece.results)
         shown = Claims(claims[:CLAIMS], omitted=max(0, len(claims) - CLAIMS), systems=systems)
-        first = verdict_block(shown, remarks=first.remarks)
+        headline = claims_headline(Claims(claims, systems=systems))  # about all claims, also those left to the tables
+        first = verdict_block(shown, headline=headline, remarks=first.remarks)
     yield from (first, *searches)
     yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")
 
