@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -113,30 +114,36 @@ def run_plan(
         if ledger_entry is not None and exists and searches:
             check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
         store.set_study(plan.text)
-        summary = _run(plan, store, executor, ledger_entry=ledger_entry, retry_failed=retry_failed, quiet=quiet)
+        run_missing = partial(_run, store=store, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet)
+        summary = run_missing(plan, retry_failed=retry_failed)
         result = study_result(plan, store)
         if result.damaged:
-            damaged = [cell for cell in plan.cells if cell.key in set(result.damaged)]
+            damaged = [cell for cell in plan.cells if cell.key in result.damaged]
             for cell in damaged:
                 if notify is not None:
                     notify(f"{describe(plan, cell)}: its predictions have changed; it runs again")
-            summary = _run(plan, store, executor, ledger_entry=ledger_entry, quiet=quiet, again=damaged)
+            summary = run_missing(plan, again=damaged)
             result = study_result(plan, store)
         failures = failed_cells(plan, store)
-        found = []
+
+        def run_cells(cells: Sequence[Cell]) -> None:
+            nonlocal summary
+            if cells:
+                selected = replace(plan, selection=tuple(cells))
+                summary += run_missing(selected, retry_failed=retry_failed)
+                failures.extend(failed_cells(selected, store))
+
+        results = []
         for search in searches:
-            runner = _SearchRunner(plan, store, executor, ledger_entry, quiet, retry_failed)
-            done = run_search(search, runner.run, lambda: scores_of(store))
-            found.append(search_result(done, store, scores_of(store)))
-            summary = summary + runner.summary
-            failures += runner.failures
+            outcome = run_search(search, run_cells, lambda: scores_of(store))
+            results.append(search_result(outcome, store, scores_of(store)))
         evaluations = planned_evaluations(plan, [*plan.cells, *tested_cells(searches)])
         result = replace(
             result,
             failed=tuple(_failed(plan, cell, status, error) for cell, status, error in failures),
-            test_sets=tuple(TestSet(watched.name, watched.hash) for watched in evaluations),
+            test_sets=tuple(TestSet(test_set.name, test_set.hash) for test_set in evaluations),
             store=str(path),
-            searches=tuple(found),
+            searches=tuple(results),
         )
         store.set_result(result)
     return StudyRun(plan, path, result, summary)
@@ -173,40 +180,11 @@ def _failed(plan: Plan, cell: Cell, status: str, error: str) -> FailedCell:
     return FailedCell(cell.key, system, cell.corpus, cell.split, cell.number, cell.seed, status, error)
 
 
-@dataclass(slots=True)
-class _SearchRunner:
-    """Runs cells of a search, each at most once, and adds up how that went."""
-
-    plan: Plan
-    store: Store
-    executor: MakeExecutor
-    ledger_entry: LedgerEntry | None
-    quiet: bool
-    retry_failed: bool
-    summary: RunSummary = field(default_factory=lambda: RunSummary(0))
-    failures: list[tuple[Cell, str, str]] = field(default_factory=list)
-
-    def run(self, cells: Sequence[Cell]) -> None:
-        """Train what is not there yet."""
-        if not cells:
-            return
-        plan = replace(self.plan, selection=tuple(cells))
-        self.summary += _run(
-            plan,
-            self.store,
-            self.executor,
-            ledger_entry=self.ledger_entry,
-            quiet=self.quiet,
-            retry_failed=self.retry_failed,
-        )
-        self.failures += failed_cells(plan, self.store)
-
-
 def _run(
     plan: Plan,
+    *,
     store: Store,
     make_executor: MakeExecutor,
-    *,
     ledger_entry: LedgerEntry | None,
     quiet: bool,
     retry_failed: bool = False,

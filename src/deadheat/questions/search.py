@@ -25,7 +25,7 @@ from deadheat.results.search import (
 )
 from deadheat.results.verdict import Claim, Evidence, Verdict, state_of
 from deadheat.stats.agreement import spearman
-from deadheat.stats.corrections import correct
+from deadheat.stats.corrections import correct_defined
 from deadheat.stats.intervals import resampled_sums
 from deadheat.study.plan.cells import Cell
 from deadheat.study.search.search import DEV, TEST, CorpusSplit, Pick, Search, SearchOutcome, Values, mean_score
@@ -41,10 +41,10 @@ def search_result(searched: SearchOutcome, store: Store, values: Values) -> Sear
     """Read the scores of a search from its store, and compare its setups."""
     search, entry = searched.search, searched.search.entry
     compared = search.plan.study.compare
-    datasets = _corrected(
-        [_dataset(searched, store, values, place) for place in search.corpus_splits], compared.correction
-    )
-    looked = {cell.key for cell in searched.cells if TEST in cell.scored}
+    datasets = [_dataset(searched, store, values, split) for split in search.corpus_splits]
+    corrected = correct_defined([dataset.p for dataset in datasets], compared.correction).tolist()
+    datasets = [replace(dataset, p_corrected=p) for dataset, p in zip(datasets, corrected, strict=True)]
+    tested = {cell.key for cell in searched.cells if TEST in cell.scored}
     on_test = {key for key, part, _ in values if part == TEST}
     first = {cell.key for cell in search.first_cells()}
     failures = set(store.failed())
@@ -64,7 +64,7 @@ def search_result(searched: SearchOutcome, store: Store, values: Values) -> Sear
         len(first & {key for key, _, _ in values}),
         failed,
         len(finals & failures),
-        len(looked & on_test),
+        len(tested & on_test),
         entry.setting,
         entry.final,
         entry.tested == "all",
@@ -82,30 +82,30 @@ def _texts(settings: Settings) -> dict[str, str]:
     return {name: str(value) for name, value in settings.items()}
 
 
-def _dataset(searched: SearchOutcome, store: Store, values: Values, place: CorpusSplit) -> SearchDataset:
+def _dataset(searched: SearchOutcome, store: Store, values: Values, split: CorpusSplit) -> SearchDataset:
     search, setups = searched.search, searched.search.entry.setups
-    picks = [pick for setup in setups for pick in searched.picks if (pick.corpus_split, pick.setup) == (place, setup)]
+    picks = [pick for setup in setups for pick in searched.picks if (pick.corpus_split, pick.setup) == (split, setup)]
     winners = tuple(_winner(pick, values, search.metric) for pick in picks)
     numbers = {system: number for number, system in enumerate(search.candidates)}
-    scores = tuple(setting_scores(search, store, values, place, setup, numbers) for setup in setups)
+    scores = tuple(setting_scores(search, store, values, split, setup, numbers) for setup in setups)
     differing, p = None, NAN
     if len(picks) > 1:
         differing = sum(picks[0].settings[name] != picks[1].settings[name] for name in picks[0].settings)
         if not any(math.isnan(winner.test) for winner in winners):
             p = _p(store, picks[0].finals[0], picks[1].finals[0], search)
-    where = (place.corpus, place.split, place.split_seed, place.number)
-    return SearchDataset(_name(place, search.corpus_splits), *where, winners, scores, differing, p)
+    where = (split.corpus, split.split, split.split_seed, split.number)
+    return SearchDataset(_name(split, search.corpus_splits), *where, winners, scores, differing, p)
 
 
-def _name(place: CorpusSplit, places: Sequence[CorpusSplit]) -> str:
-    """The corpus, and what tells the data set from others of that corpus."""
-    same = [other for other in places if other.corpus == place.corpus]
+def _name(split: CorpusSplit, splits: Sequence[CorpusSplit]) -> str:
+    """The corpus, and what distinguishes the data set from others of that corpus."""
+    same = [other for other in splits if other.corpus == split.corpus]
     if len(same) == 1:
-        return place.corpus
+        return split.corpus
     if len({(other.split, other.split_seed) for other in same}) == 1:
-        return f"{place.corpus} {place.number}"
-    seed = f" seed {place.split_seed}" if place.split_seed else ""
-    return f"{place.corpus} {place.split.partition('.v')[0]}{seed} {place.number}"
+        return f"{split.corpus} {split.number}"
+    seed = f" seed {split.split_seed}" if split.split_seed else ""
+    return f"{split.corpus} {split.split.partition('.v')[0]}{seed} {split.number}"
 
 
 def _winner(pick: Pick, values: Values, metric: Metric) -> Winner:
@@ -125,25 +125,19 @@ def _p(store: Store, first: Cell, second: Cell, search: Search) -> float:
     return pair_p(counts[0], counts[1], search.metric.value, settings)[0]
 
 
-def _corrected(datasets: Sequence[SearchDataset], correction: str) -> list[SearchDataset]:
-    p_values = [dataset.p for dataset in datasets if not math.isnan(dataset.p)]
-    corrected = iter(correct(p_values, correction).tolist())
-    return [row if math.isnan(row.p) else replace(row, p_corrected=next(corrected)) for row in datasets]
-
-
 def setting_scores(
-    search: Search, store: Store, values: Values, place: CorpusSplit, setup: str, numbers: Mapping[str, int]
+    search: Search, store: Store, values: Values, split: CorpusSplit, setup: str, numbers: Mapping[str, int]
 ) -> SettingScores:
     """How far settings lie apart on one data set, and how sure it is that the winner is the best of them."""
     tested, selected_on = search.entry.tested == "all", search.entry.setting
     parts = dict.fromkeys((selected_on, DEV, *([TEST] if tested else [])))
-    by_part = {part: search.scores(values, place, setup, part) for part in parts}
+    by_part = {part: search.scores(values, split, setup, part) for part in parts}
     systems = [name for name in by_part[DEV] if not any(math.isnan(scores[name]) for scores in by_part.values())]
     if not systems:
         return SettingScores(setup, (), (), (), NAN, NAN, None, NAN)
     scores = {part: np.array([of_part[name] for name in systems]) for part, of_part in by_part.items()}
     rng = np.random.default_rng([search.entry.seed, 2])
-    keys = [cell.key for name in systems for cell in search.cells(place, setup, name)]
+    keys = [cell.key for name in systems for cell in search.cells(split, setup, name)]
     picked_B = np.argmax(_resampled(search, store, keys, selected_on, rng), axis=1)
     winner = int(np.argmax(scores[selected_on]))
     wins_test, best, rho = NAN, None, NAN

@@ -31,7 +31,7 @@ from deadheat.results.study import (
     ranking,
 )
 from deadheat.results.verdict import Claim, Evidence, Verdict, reverse
-from deadheat.stats.corrections import correct
+from deadheat.stats.corrections import correct, correct_defined
 from deadheat.stats.differences import corrected_resampled_t
 from deadheat.stats.intervals import wilson
 from deadheat.study.engine.running import missing_cells
@@ -185,17 +185,15 @@ def system_scores(
         by_number[number].append(value)
     by_run = tuple(tuple(values) for values in by_number.values())
     finite = np.array([value for _, value in scores if not math.isnan(value)])
-    means = []
-    for values in by_run:
-        of_split = [value for value in values if not math.isnan(value)]
-        means.append(float(np.mean(of_split)) if of_split else NAN)
+    defined = ([value for value in values if not math.isnan(value)] for values in by_run)
+    means = tuple(float(np.mean(values)) if values else NAN for values in defined)
     several = any(len(values) > 1 for values in by_run) and len(scores) <= MAX_RUNS
     kept = by_run if several else ()
     if not len(finite):
-        return SystemScores(system, metric, 0, NAN, NAN, NAN, NAN, interval, tuple(means), kept)
+        return SystemScores(system, metric, 0, NAN, NAN, NAN, NAN, interval, means, kept)
     sd = float(np.std(finite, ddof=1)) if len(finite) > 1 else NAN
     ends = float(finite.min()), float(finite.max())
-    return SystemScores(system, metric, len(finite), float(finite.mean()), sd, *ends, interval, tuple(means), kept)
+    return SystemScores(system, metric, len(finite), float(finite.mean()), sd, *ends, interval, means, kept)
 
 
 def sort_systems(rows: Sequence[SystemScores]) -> list[SystemScores]:
@@ -298,29 +296,24 @@ def pair_over_splits(a: str, b: str, tests: Sequence[SplitTest], correction: str
 
 def _overall(block: StudyBlock, distinct: Sequence[int], correction: str, alpha: float) -> tuple[PairOverSplits, ...]:
     """Pairs tested on all distinct splits together, with p-values corrected for the number of pairs of each metric."""
-    pairs = list(block.pairs)
+    pairs, firsts = list(block.pairs), block.first_metrics()
     if block.splits > 1:
         rows = {(row.system, row.metric): row for row in block.systems}
-        firsts = block.first_metrics()
         share = sum(block.part_words) / sum(block.train_words)
         for at, pair in enumerate(pairs):
             a, b = (np.array(rows[name, firsts[pair.a]].by_split)[distinct] for name in (pair.a, pair.b))
             gaps = (a - b)[np.isfinite(a - b)]
             test = corrected_resampled_t(gaps, test_share=share, alpha=alpha)
-            overall = OverallTest(
-                test.difference, test.low, test.high, test.p, test.p, len(gaps), int(np.count_nonzero(gaps > 0))
-            )
+            ahead = int(np.count_nonzero(gaps > 0))
+            overall = OverallTest(test.difference, test.low, test.high, test.p, test.p, len(gaps), ahead)
             pairs[at] = replace(pair, overall=overall)
-    done = []
-    firsts = block.first_metrics()
-    by_metric = {metric: [pair for pair in pairs if firsts[pair.a] == metric] for metric in block.metrics}
-    for tested in by_metric.values():
-        finite = [pair.overall.p for pair in tested if not math.isnan(pair.overall.p)]
-        corrected = iter(correct(finite, correction).tolist())
-        for pair in tested:
-            p = NAN if math.isnan(pair.overall.p) else next(corrected)
-            done.append(replace(pair, overall=replace(pair.overall, p_corrected=p)))
-    return tuple(done)
+    tested = []
+    for metric in block.metrics:
+        of_metric = [pair for pair in pairs if firsts[pair.a] == metric]
+        corrected = correct_defined([pair.overall.p for pair in of_metric], correction).tolist()
+        for pair, p in zip(of_metric, corrected, strict=True):
+            tested.append(replace(pair, overall=replace(pair.overall, p_corrected=p)))
+    return tuple(tested)
 
 
 def study_verdict(
@@ -336,14 +329,14 @@ def study_verdict(
                 groups.setdefault((one.corpus, one.metrics[0]), []).append(one)
     claims: list[Claim] = []
     notes, pairs, systems = [], 0, 0
-    for (corpus, metric), own in groups.items():
-        order, unranked = ranking(own)
+    for (corpus, metric), of_corpus in groups.items():
+        order, unranked = ranking(of_corpus)
         if unranked:
             notes.append(f"{corpus}: not ranked for lack of a score on some strategy: {join_names(unranked)}")
         pairs, systems = pairs + math.comb(len(order), 2), max(systems, len(order))
         chosen = combinations(order, 2) if len(order) <= ALL_PAIRS else pairwise(order)
         for a, b in list(chosen)[:MAX_PAIRS]:
-            evidence = tuple(_evidence(own, a, b, alpha))
+            evidence = tuple(_evidence(of_corpus, a, b, alpha))
             if evidence:
                 claims.append(Claim(a, b, metric_names.get(metric, metric), evidence, corpus, scale, alpha))
     return Verdict(tuple(claims[:MAX_CLAIMS]), max(pairs - len(claims[:MAX_CLAIMS]), 0), systems), notes

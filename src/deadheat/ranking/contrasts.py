@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.stats.checks import Values
-from deadheat.stats.corrections import correct
+from deadheat.stats.corrections import correct, correct_defined
 from deadheat.stats.differences import paired_differences, sign_test, signed_rank_rows
 from deadheat.stats.distributions import DistributionTest, brown_forsythe
 
@@ -169,8 +169,7 @@ def _pairs(scores_CO: Values, means_CO: Values, options: Sequence[str], correcti
     rank_p = [float(test.p) for test in signed_rank_rows(differences)]
     spread_p = [_pitman_morgan(means_CO[:, a], means_CO[:, b]) for a, b in indices]
     smallest = correct([min(1.0, 2.0 ** (1 - len(means_CO)))] * len(indices), correction)
-    spread_corrected = spread_p if math.isnan(spread_p[0]) else correct(spread_p, correction)
-    corrected = zip(correct(sign_p, correction), correct(rank_p, correction), spread_corrected, strict=True)
+    corrected = zip(*(correct_defined(p_values, correction) for p_values in (sign_p, rank_p, spread_p)), strict=True)
     return tuple(
         OptionPair(
             options[a],

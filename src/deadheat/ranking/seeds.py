@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -15,7 +15,7 @@ from deadheat.ranking.seed_power import SeedPower, seeds_needed, smallest_p
 from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
 from deadheat.stats.checks import Values, check_scores
-from deadheat.stats.corrections import correct
+from deadheat.stats.corrections import correct_defined
 from deadheat.stats.distributions import (
     DistributionTest,
     brown_forsythe,
@@ -149,9 +149,9 @@ def system_pairs(
     shape_tests = [kolmogorov_smirnov(values[i], values[j]) for i, j in indices]
     spread_tests = [brown_forsythe(values[i], values[j]) for i, j in indices]
     rank_p, shape_p, spread_p = (
-        _corrected([test.p for test in tests], correction) for tests in (rank_tests, shape_tests, spread_tests)
+        correct_defined([test.p for test in tests], correction) for tests in (rank_tests, shape_tests, spread_tests)
     )
-    smallest = _corrected([smallest_p(len(values[i]), len(values[j])) for i, j in indices], correction)
+    smallest = correct_defined([smallest_p(len(values[i]), len(values[j])) for i, j in indices], correction)
     order = aso_matrix(values, rng=rng, alpha=alpha, resamples=resamples)
     comparisons = 1 if correction == "none" else len(indices)
     pairs = []
@@ -185,14 +185,6 @@ def system_pairs(
             )
         )
     return tuple(pairs)
-
-
-def _corrected(p_values: Sequence[float], correction: str) -> Values:
-    """Corrected p-values; those of tests that could not be made stay NaN."""
-    corrected = np.array(p_values, dtype=np.float64)
-    tested = np.isfinite(corrected)
-    corrected[tested] = correct(corrected[tested], correction)
-    return corrected
 
 
 def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDifferences:

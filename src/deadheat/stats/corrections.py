@@ -97,6 +97,14 @@ def correct(p_values: ArrayLike, method: str) -> Values:
     return CORRECTIONS[method](p_values)
 
 
+def correct_defined(p_values: ArrayLike, method: str) -> Values:
+    """Correct p-values of the tests that could be made; the others are NaN, and do not count."""
+    corrected = np.array(p_values, dtype=np.float64)
+    defined = ~np.isnan(corrected)
+    corrected[defined] = correct(corrected[defined], method)
+    return corrected
+
+
 def tied_with_best(
     p_values_SS: ArrayLike, values_S: ArrayLike, *, alpha: float = 0.05, names: Sequence[str] | None = None
 ) -> TiedWithBest:
