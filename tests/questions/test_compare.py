@@ -35,19 +35,19 @@ SYSTEMS = {"good": noisy(1, 0.05), "twin": noisy(2, 0.05), "bad": noisy(3, 0.35)
 @pytest.mark.parametrize("test", TESTS)
 def test_a_system_and_its_copy_do_not_differ_by_any_test(test: str) -> None:
     unit = "token" if test.startswith("mcnemar") else "sentence"
-    found = compare(GOLD, {"a": SYSTEMS["bad"], "b": SYSTEMS["bad"]}, unit=unit, test=test)
-    assert [(pair.p, pair.p_corrected, pair.difference) for pair in found.pairs] == [(1, 1, 0)]
-    assert set(found.tied) == {"a", "b"}
+    result = compare(GOLD, {"a": SYSTEMS["bad"], "b": SYSTEMS["bad"]}, unit=unit, test=test)
+    assert [(pair.p, pair.p_corrected, pair.difference) for pair in result.pairs] == [(1, 1, 0)]
+    assert set(result.tied) == {"a", "b"}
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_a_much_worse_system_loses_by_every_test(test: str) -> None:
     unit = "token" if test.startswith("mcnemar") else "sentence"
-    found = compare(GOLD, SYSTEMS, unit=unit, test=test)
-    verdicts = {(pair.a, pair.b): pair.p_corrected <= 0.05 for pair in found.pairs}
+    result = compare(GOLD, SYSTEMS, unit=unit, test=test)
+    verdicts = {(pair.a, pair.b): pair.p_corrected <= 0.05 for pair in result.pairs}
     assert verdicts[("good", "bad")]
     assert verdicts[("twin", "bad")]
-    assert "bad" not in found.tied
+    assert "bad" not in result.tied
 
 
 def test_the_default_test_fits_the_data_and_says_why() -> None:
@@ -59,12 +59,12 @@ def test_the_default_test_fits_the_data_and_says_why() -> None:
 
 
 def test_discordant_tokens_are_those_of_the_files() -> None:
-    found = compare(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]}, unit="token").pairs[0]
+    result = compare(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]}, unit="token").pairs[0]
     gold, a, b = (corpus.column("tag").strings() for corpus in (GOLD, SYSTEMS["good"], SYSTEMS["bad"]))
     only_a = sum(x == g != y for g, x, y in zip(gold, a, b, strict=True))
     only_b = sum(y == g != x for g, x, y in zip(gold, a, b, strict=True))
-    assert found.odds_ratio == only_a / only_b
-    assert found.difference == pytest.approx((only_a - only_b) / len(gold))
+    assert result.odds_ratio == only_a / only_b
+    assert result.difference == pytest.approx((only_a - only_b) / len(gold))
 
 
 def test_holm_corrects_for_all_pairs_and_a_reference_leaves_fewer() -> None:
@@ -76,22 +76,22 @@ def test_holm_corrects_for_all_pairs_and_a_reference_leaves_fewer() -> None:
 
 
 def test_ensembles_and_agreement_are_counted_over_words() -> None:
-    found = compare(GOLD, SYSTEMS).agreement
-    assert found is not None
+    result = compare(GOLD, SYSTEMS).agreement
+    assert result is not None
     gold = GOLD.column("tag").strings()
-    said = [corpus.column("tag").strings() for corpus in SYSTEMS.values()]
-    assert found.oracle == pytest.approx(np.mean([g in tags for g, *tags in zip(gold, *said, strict=True)]))
-    votes = [max(tags, key=lambda tag: (tags.count(tag), -tags.index(tag))) for tags in zip(*said, strict=True)]
-    assert found.majority == pytest.approx(np.mean([vote == g for vote, g in zip(votes, gold, strict=True)]))
-    assert len(found.sentences) == 5
-    disputed = found.sentences[0]
+    printed = [corpus.column("tag").strings() for corpus in SYSTEMS.values()]
+    assert result.oracle == pytest.approx(np.mean([g in tags for g, *tags in zip(gold, *printed, strict=True)]))
+    votes = [max(tags, key=lambda tag: (tags.count(tag), -tags.index(tag))) for tags in zip(*printed, strict=True)]
+    assert result.majority == pytest.approx(np.mean([vote == g for vote, g in zip(votes, gold, strict=True)]))
+    assert len(result.sentences) == 5
+    disputed = result.sentences[0]
     assert disputed.gold == tuple(GOLD_ROWS[disputed.sentence - 1])
     assert set(disputed.labels) == set(SYSTEMS)
 
 
 def test_tags_come_with_whole_sentences_and_unknown_words() -> None:
-    found = compare(GOLD, SYSTEMS, metric="accuracy(column='tag')", train=tagged(["XYZ"]))
-    labels = {row.metric for row in found.extra_scores}
+    result = compare(GOLD, SYSTEMS, metric="accuracy(column='tag')", train=tagged(["XYZ"]))
+    labels = {row.metric for row in result.extra_scores}
     assert labels == {"Sentence accuracy (tag)", "Unknown words (tag)"}
 
 
@@ -116,20 +116,20 @@ def test_the_verdict_says_what_each_pair_shows() -> None:
 
 def test_few_units_cannot_show_anything_and_say_so() -> None:
     gold, good, bad = tagged(["XY"] * 4), tagged(["XY"] * 4), tagged(["NN"] * 4)
-    found = compare(gold, {"good": good, "bad": bad})
-    assert found.pairs[0].winner(0.05) == ""
-    assert found.pairs[0].state(0.05) is State.TOO_FEW
-    assert "too few sentences to tell" in str(found)
-    assert "not shown" not in str(found)
+    result = compare(gold, {"good": good, "bad": bad})
+    assert result.pairs[0].winner(0.05) == ""
+    assert result.pairs[0].state(0.05) is State.TOO_FEW
+    assert "too few sentences to tell" in str(result)
+    assert "not shown" not in str(result)
 
 
 def test_trees_are_compared_by_las_and_the_truth_is_found() -> None:
     made = built_in(sentences=1500, seed=3)
-    found = compare(read(text=made.gold), {name: read(text=text) for name, text in made.predictions.items()})
-    assert found.metric == "LAS"
+    result = compare(read(text=made.gold), {name: read(text=text) for name, text in made.predictions.items()})
+    assert result.metric == "LAS"
     assert [system.name for system in BUILT_IN_SYSTEMS] == ["A", "B", "C"]
-    assert found.tied == ("A",)
-    twins = next(pair for pair in found.pairs if {pair.a, pair.b} == {"B", "C"})
+    assert result.tied == ("A",)
+    twins = next(pair for pair in result.pairs if {pair.a, pair.b} == {"B", "C"})
     assert twins.p_corrected > 0.05
 
 
@@ -141,9 +141,9 @@ def tree(*heads: int) -> str:
 def test_systems_with_other_sentence_boundaries_are_compared_where_all_begin_a_sentence() -> None:
     """Each joins another two of four sentences: three blocks each, but only two that are the same text for both."""
     gold, early, late = tree(0) * 4, tree(0, 1) + tree(0) * 2, tree(0) * 2 + tree(0, 1)
-    found = compare(read(text=gold), {"early": read(text=early), "late": read(text=late)})
-    assert (found.unit, found.units) == ("block", 2)
-    assert [row.value for row in found.systems] == [0.75, 0.75]
+    result = compare(read(text=gold), {"early": read(text=early), "late": read(text=late)})
+    assert (result.unit, result.units) == ("block", 2)
+    assert [row.value for row in result.systems] == [0.75, 0.75]
     with pytest.raises(InputError, match="no document marks"):
         compare(read(text=gold), {"early": read(text=early), "late": read(text=late)}, unit="document")
 
@@ -154,16 +154,16 @@ def test_the_same_text_is_paired_however_systems_cut_it() -> None:
     hard = rng.random(200)
     heads = [[0] + [1] * int(size) for size in rng.integers(3, 9, 200)]
     first = [
-        [*each[:2], *(2 if rng.random() < p else 1 for _ in each[2:])] for each, p in zip(heads, hard, strict=True)
+        [*item[:2], *(2 if rng.random() < p else 1 for _ in item[2:])] for item, p in zip(heads, hard, strict=True)
     ]
-    second = [[*each[:-1], 3 - each[-1]] if rng.random() < 0.05 else each for each in first]
-    texts = {name: [tree(*each) for each in rows] for name, rows in (("a", first), ("b", second))}
+    second = [[*item[:-1], 3 - item[-1]] if rng.random() < 0.05 else item for item in first]
+    texts = {name: [tree(*item) for item in rows] for name, rows in (("a", first), ("b", second))}
     texts["a"][:2] = [tree(*([0] + [1] * (len(heads[0]) + len(heads[1]) - 1)))]
     texts["b"][-2:] = [tree(*([0] + [1] * (len(heads[-2]) + len(heads[-1]) - 1)))]
     systems = {name: read(text="".join(rows)) for name, rows in texts.items()}
-    found = compare(read(text="".join(tree(*each) for each in heads)), systems)
-    assert (found.unit, found.units) == ("block", 198)
-    assert found.pairs[0].interval.high - found.pairs[0].interval.low < 0.05
+    result = compare(read(text="".join(tree(*item) for item in heads)), systems)
+    assert (result.unit, result.units) == ("block", 198)
+    assert result.pairs[0].interval.high - result.pairs[0].interval.low < 0.05
 
 
 def test_rank_tests_name_the_system_they_speak_for() -> None:
@@ -172,17 +172,17 @@ def test_rank_tests_name_the_system_they_speak_for() -> None:
     gold = tagged(rows)
     short, long = tagged(["XN"] * 60 + rows[60:]), tagged(rows[:60] + ["N" * 80] * 5)
     for test in ("sign", "wilcoxon"):
-        found = compare(gold, {"A": short, "B": long}, test=test).pairs[0]
-        assert found.difference > 0
-        assert found.winner(0.05) == "B"
+        result = compare(gold, {"A": short, "B": long}, test=test).pairs[0]
+        assert result.difference > 0
+        assert result.winner(0.05) == "B"
 
 
 def test_units_without_anything_to_find_count_for_rank_tests() -> None:
     gold = read(text="w_O w_O\n" * 50 + "w_B-X w_O\n" * 20)
     eager = read(text="w_B-X w_O\n" * 70)
     for test in ("sign", "wilcoxon", "randomization"):
-        found = compare(gold, {"careful": gold, "eager": eager}, metric="chunks(column='tag')", test=test)
-        assert found.pairs[0].winner(0.05) == "careful"
+        result = compare(gold, {"careful": gold, "eager": eager}, metric="chunks(column='tag')", test=test)
+        assert result.pairs[0].winner(0.05) == "careful"
 
 
 def test_a_reference_does_not_change_who_is_tied() -> None:
@@ -204,7 +204,7 @@ def test_wrong_settings_are_refused(wrong: dict[str, object], message: str) -> N
         compare(GOLD, SYSTEMS, **wrong)  # type: ignore[arg-type]
 
 
-def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected at least two"):
         compare(GOLD, {"a": SYSTEMS["good"]})
     with pytest.raises(NameUnknown, match="did you mean 'good'"):
@@ -220,8 +220,8 @@ def test_what_cannot_be_compared_is_told(tmp_path: Path) -> None:
 
 
 def test_power_of_two_systems_and_of_assumptions() -> None:
-    found = power(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]})
-    assert found.power > 0.99
+    result = power(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]})
+    assert result.power > 0.99
     assert power(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["twin"]}).power < 0.5
     assumed = assumed_power(1000, 0.95, 0.93, agreement=0.96)
     assert assumed.power == pytest.approx(assumed.simulated, abs=0.03)
@@ -234,7 +234,7 @@ def test_power_of_two_systems_and_of_assumptions() -> None:
 def test_pairing_makes_the_interval_of_a_constant_gain_a_point() -> None:
     gold = read(text="a_X b_Y c_X d_Y\n" * 30)
     systems = {"a": read(text="a_X b_Y c_X d_N\n" * 30), "b": read(text="a_X b_Y c_N d_N\n" * 30)}
-    (found,) = compare(gold, systems).pairs
-    assert found.interval.bounds == (0.25, 0.25)
-    assert found.winner(0.05) == "a"
-    assert found.error_reduction == 0.5
+    (result,) = compare(gold, systems).pairs
+    assert result.interval.bounds == (0.25, 0.25)
+    assert result.winner(0.05) == "a"
+    assert result.error_reduction == 0.5

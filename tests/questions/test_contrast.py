@@ -50,20 +50,20 @@ def published_runs(shared_data: Path) -> Runs:
 
 
 def test_runs_are_paired_on_every_other_setting(runs: Path) -> None:
-    found = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"])
-    assert found.settings == ("size",)
-    assert found.unpaired == ("id", "follows", "seed", "dev_f1")
-    pos, ner = found["pos"], found["ner"]
+    result = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"])
+    assert result.settings == ("size",)
+    assert result.unpaired == ("id", "follows", "seed", "dev_f1")
+    pos, ner = result["pos"], result["ner"]
     assert (pos.configurations, ner.configurations) == (2, 1)
-    assert {each.option: each.wins for each in pos.options} == {"crf": 0.5, "softmax": 0.5}
+    assert {item.option: item.wins for item in pos.options} == {"crf": 0.5, "softmax": 0.5}
     # 0.70 and 0.74 are one configuration, of which the mean counts.
     assert [row.median for row in ner.options] == pytest.approx([0.72, 0.69])
     assert ner.options[1].median_difference == pytest.approx(-0.03)
 
 
 def test_repeats_can_be_paired_each(runs: Path) -> None:
-    found = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"], repeats="each")
-    assert [row.median for row in found["ner"].options] == [0.70, 0.69]
+    result = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"], repeats="each")
+    assert [row.median for row in result["ner"].options] == [0.70, 0.69]
 
 
 def test_pairing_each_run_changes_wins_and_differences_and_no_test(tmp_path: Path) -> None:
@@ -72,46 +72,46 @@ def test_pairing_each_run_changes_wins_and_differences_and_no_test(tmp_path: Pat
     cells = {("a", 1): (1, 3), ("b", 1): (4, 2), ("a", 2): (3, 5), ("b", 2): (3, 1), ("a", 3): (6, 8), ("b", 3): (3, 5)}
     rows = [f"{option},{size},{score}\n" for (option, size), scores in cells.items() for score in scores]
     path.write_text("opt,size,score\n" + "".join(rows))
-    mean, each = (
-        contrast(path, factor="opt", score="score", settings=["size"], repeats=way).blocks[0].comparison
-        for way in ("mean", "each")
+    mean, item = (
+        contrast(path, factor="opt", score="score", settings=["size"], repeats=strategy).blocks[0].comparison
+        for strategy in ("mean", "each")
     )
-    assert (mean.configurations, each.configurations, each.pairings) == (3, 3, 6)
+    assert (mean.configurations, item.configurations, item.pairings) == (3, 3, 6)
     assert [option.wins for option in mean.options] == pytest.approx([2 / 3, 1 / 3])
-    assert [option.wins for option in each.options] == pytest.approx([5 / 6, 1 / 6])  # the tie goes to a
-    assert (mean.pairs[0].median_difference, each.pairs[0].median_difference) == (2, 2)
-    assert (mean.options[0].median, each.options[0].median) == (4, 4)
+    assert [option.wins for option in item.options] == pytest.approx([5 / 6, 1 / 6])  # the tie goes to a
+    assert (mean.pairs[0].median_difference, item.pairs[0].median_difference) == (2, 2)
+    assert (mean.options[0].median, item.options[0].median) == (4, 4)
     for field in ("a_better", "b_better", "sign_p", "wilcoxon_p", "pitman_morgan_p"):
-        assert getattr(each.pairs[0], field) == getattr(mean.pairs[0], field)
-    assert (each.pairs[0].a_better, each.pairs[0].b_better) == (2, 1)
-    assert each.spread == mean.spread
-    assert [option.sd for option in each.options] == [option.sd for option in mean.options]
+        assert getattr(item.pairs[0], field) == getattr(mean.pairs[0], field)
+    assert (item.pairs[0].a_better, item.pairs[0].b_better) == (2, 1)
+    assert item.spread == mean.spread
+    assert [option.sd for option in item.options] == [option.sd for option in mean.options]
 
 
 def test_repeats_of_a_second_factor_are_tested_within_its_levels(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     rows = [(k, o, s) for k in range(4) for o in "ab" for s in range(3)]
     path.write_text("opt,depth,size,score\n" + "".join(f"{o},{k % 2},{k},{k + s * (o == 'a')}\n" for k, o, s in rows))
-    found = contrast(path, factor="opt", score="score", second="depth", settings=["size"], repeats="each")
-    assert [(block.comparison.configurations, block.comparison.pairings) for block in found.blocks] == [(2, 6)] * 2
-    assert [block.comparison.pairs[0].sign_p for block in found.blocks] == [0.5, 0.5]
+    result = contrast(path, factor="opt", score="score", second="depth", settings=["size"], repeats="each")
+    assert [(block.comparison.configurations, block.comparison.pairings) for block in result.blocks] == [(2, 6)] * 2
+    assert [block.comparison.pairs[0].sign_p for block in result.blocks] == [0.5, 0.5]
 
 
-def test_a_forest_that_predicts_nothing_is_told(tmp_path: Path) -> None:
+def test_a_forest_that_predicts_nothing_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     rng = np.random.default_rng(0)
     rows = [f"{rng.integers(4)},{rng.integers(5)},{rng.normal()}\n" for _ in range(60)]
     path.write_text("a,b,score\n" + "".join(rows))
-    found = contrast(path, score="score", importance=True)
-    assert found.importance[""].explained <= 0
-    assert found.notes == (f"{path}: the forest does not predict the scores of unseen runs, so its shares are chance",)
+    result = contrast(path, score="score", importance=True)
+    assert result.importance[""].explained <= 0
+    assert result.notes == (f"{path}: the forest does not predict the scores of unseen runs, so its shares are chance",)
 
 
 def test_a_second_factor_splits_the_configurations(runs: Path) -> None:
-    found = contrast(runs, factor="decoder", score="test_f1", ignore=["follows", "task"], second="size")
-    assert [(block.second_level, block.comparison.configurations) for block in found.blocks] == [("1", 1), ("2", 1)]
-    assert found.blocks[0].comparison.best == "softmax"  # the mean of 0.88 and 0.69 against that of 0.90, 0.70, 0.74
-    assert found.blocks[1].comparison.best == "crf"  # 0.80 against the mean of 0.81 and 0.71
+    result = contrast(runs, factor="decoder", score="test_f1", ignore=["follows", "task"], second="size")
+    assert [(block.second_level, block.comparison.configurations) for block in result.blocks] == [("1", 1), ("2", 1)]
+    assert result.blocks[0].comparison.best == "softmax"  # the mean of 0.88 and 0.69 against that of 0.90, 0.70, 0.74
+    assert result.blocks[1].comparison.best == "crf"  # 0.80 against the mean of 0.81 and 0.71
     with pytest.raises(InputError, match=r"second factor seed; expected one of the settings \(size\)"):
         contrast(runs, factor="decoder", score="test_f1", ignore=["follows", "task"], second="seed")
 
@@ -119,17 +119,17 @@ def test_a_second_factor_splits_the_configurations(runs: Path) -> None:
 def test_levels_of_a_second_factor_are_those_of_the_block(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("task,opt,size,score\nx,a,1,1\nx,b,1,2\ny,a,2,3\ny,b,2,4\n")
-    found = contrast(path, factor="opt", score="score", by="task", second="size")
+    result = contrast(path, factor="opt", score="score", by="task", second="size")
     shown = {
-        (block.level, block.second_level): [row.median for row in block.comparison.options] for block in found.blocks
+        (block.level, block.second_level): [row.median for row in block.comparison.options] for block in result.blocks
     }
     assert shown == {("x", "1"): [1, 2], ("y", "2"): [3, 4]}
 
 
 def test_a_column_named_like_a_result_can_be_a_setting(runs: Path) -> None:
-    found = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"], settings=["seed"])
-    assert found.settings == ("size", "seed")
-    assert [row.median for row in found["ner"].options] == [0.70, 0.69]
+    result = contrast(runs, factor="decoder", score="test_f1", by="task", ignore=["follows"], settings=["seed"])
+    assert result.settings == ("size", "seed")
+    assert [row.median for row in result["ner"].options] == [0.70, 0.69]
 
 
 def test_columns_are_recognised_by_the_words_in_their_names(tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ def test_columns_are_recognised_by_the_words_in_their_names(tmp_path: Path) -> N
     values = list(zip(*columns.values(), *settings.values(), strict=True))
     rows = [f"{','.join(values[k % 2])},{'ab'[k % 2]},{k}" for k in range(4)]
     path.write_text(f"{','.join(names)},opt,score\n" + "\n".join(rows))
-    found = contrast(path, factor="opt", score="score")
-    assert found.unpaired == tuple(columns)
-    assert found.settings == tuple(settings)
+    result = contrast(path, factor="opt", score="score")
+    assert result.unpaired == tuple(columns)
+    assert result.settings == tuple(settings)
 
 
 def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "problem"),
     [
         ({"factor": "decode"}, r"column 'decode' is unknown; did you mean 'decoder'\?"),
         ({"score": "tset_f1"}, r"column 'tset_f1' is unknown; did you mean 'test_f1'\?"),
@@ -178,9 +178,9 @@ def test_settings_missing_on_both_sides_are_equal(tmp_path: Path) -> None:
         ({"alpha": 0.0}, r"alpha 0.0; expected between 0 and 1"),
     ],
 )
-def test_what_cannot_be_contrasted_is_told(options: dict[str, list[str] | str], told: str, runs: Path) -> None:
+def test_what_cannot_be_contrasted_is_reported(options: dict[str, list[str] | str], problem: str, runs: Path) -> None:
     given = {"factor": "decoder", "score": "test_f1"} | options
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=problem) as caught:
         contrast(runs, **given)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
@@ -188,9 +188,9 @@ def test_what_cannot_be_contrasted_is_told(options: dict[str, list[str] | str], 
 def test_levels_without_a_pair_are_left_out_with_a_note(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("task,opt,size,score\nx,a,1,1\nx,b,1,2\ny,a,1,1\nz,a,1,1\nz,b,2,1\n")
-    found = contrast(path, factor="opt", score="score", by="task")
-    assert [block.level for block in found.blocks] == ["x"]
-    assert found.notes == (
+    result = contrast(path, factor="opt", score="score", by="task")
+    assert [block.level for block in result.blocks] == ["x"]
+    assert result.notes == (
         "y: the only option is a, so there is nothing to compare",
         "z: no runs of all 2 options agree in every other setting",
     )
@@ -200,18 +200,18 @@ def test_options_that_are_numbers_come_by_size(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     path.write_text("opt,kind,score\n10,u,1\n9.50,u,2\n100,u,4\n")
     contrasted = contrast(path, factor="opt", score="score").blocks[0].comparison
-    assert [each.option for each in contrasted.options] == ["9.5", "10", "100"]
+    assert [item.option for item in contrasted.options] == ["9.5", "10", "100"]
 
 
 def test_importance_names_settings_that_always_change_together_once(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     rows = [(a, b, 3 * a + b) for a in range(2) for b in range(2)]
     path.write_text("a,same,b,score\n" + "".join(f"{a},{'xy'[a]},{b},{score}\n" for a, b, score in rows))
-    found = contrast(path, score="score", importance=True, settings=["a"])
-    assert found.blocks == ()
-    importance = found.importance[""]
+    result = contrast(path, score="score", importance=True, settings=["a"])
+    assert result.blocks == ()
+    importance = result.importance[""]
     assert importance.method == "exact"
-    assert {each.factors[0]: each.share for each in importance.main} == pytest.approx({"a=same": 0.9, "b": 0.1})
+    assert {item.factors[0]: item.share for item in importance.main} == pytest.approx({"a=same": 0.9, "b": 0.1})
 
 
 def test_the_option_with_most_wins_is_claimed_to_be_better_than_all_others(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def check_table(found: Contrast, path: Path, rename: dict[str, str]) -> int:
         for row in csv.DictReader(file):
             block = found[TASKS[row["task"]]]
             assert block.configurations == int(row["configs"])
-            options = {rename.get(each.option, each.option.lower()): each for each in block.options}
+            options = {rename.get(item.option, item.option.lower()): item for item in block.options}
             published = {name: row[name] for name in row if name not in ("task", "configs", "row")}
             assert published.keys() == options.keys()
             for name, text in published.items():
@@ -269,34 +269,34 @@ def check_table(found: Contrast, path: Path, rename: dict[str, str]) -> int:
 
 
 def test_the_published_tables_of_embeddings_come_out(published_runs: Runs, shared_data: Path) -> None:
-    found = contrast(published_runs, factor="Embeddings", score="Test_F1", by="Dataset", where=[SINGLE])
-    assert check_table(found, shared_data / "published" / "reimers_table4_embeddings.csv", {}) == 80
+    result = contrast(published_runs, factor="Embeddings", score="Test_F1", by="Dataset", where=[SINGLE])
+    assert check_table(result, shared_data / "published" / "reimers_table4_embeddings.csv", {}) == 80
     # The p-values of section 6.3.
-    assert found["conll2000_chunking.pkl"].pair("komninos", "levy_dep").sign_p == pytest.approx(0.025, abs=5e-4)
-    assert found["conll2003_ner.pkl"].pair("komninos", "glove_840b_300d").sign_p == pytest.approx(0.391, abs=5e-4)
+    assert result["conll2000_chunking.pkl"].pair("komninos", "levy_dep").sign_p == pytest.approx(0.025, abs=5e-4)
+    assert result["conll2003_ner.pkl"].pair("komninos", "glove_840b_300d").sign_p == pytest.approx(0.391, abs=5e-4)
 
 
 def test_the_published_tables_of_characters_come_out(published_runs: Runs, shared_data: Path) -> None:
-    found = contrast(
+    result = contrast(
         published_runs, factor="CharEmbeddings", score="Test_F1", by="Dataset", where=[SINGLE], ignore=FOLLOWERS
     )
-    assert check_table(found, shared_data / "published" / "reimers_table5_characters.csv", {"False": "no"}) == 30
-    assert [block.comparison.tied for block in found.blocks] == [1, 0, 0, 0, 0]
+    assert check_table(result, shared_data / "published" / "reimers_table5_characters.csv", {"False": "no"}) == 30
+    assert [block.comparison.tied for block in result.blocks] == [1, 0, 0, 0, 0]
 
 
 def test_settings_that_only_follow_the_factor_are_left_out_and_named(published_runs: Runs) -> None:
     asked: dict[str, Any] = {"factor": "CharEmbeddings", "score": "Test_F1", "by": "Dataset", "where": [SINGLE]}
     by_itself = contrast(published_runs, **asked)
-    told = contrast(published_runs, **asked, ignore=FOLLOWERS)
-    assert by_itself.blocks == told.blocks
+    problem = contrast(published_runs, **asked, ignore=FOLLOWERS)
+    assert by_itself.blocks == problem.blocks
     assert set(FOLLOWERS) <= set(by_itself.unpaired)
     assert by_itself.notes[0].startswith(", ".join(FOLLOWERS))
-    assert told.notes == ()
+    assert problem.notes == ()
 
 
 def test_deep_networks_gain_less_from_a_crf(published_runs: Runs) -> None:
     """Figure 3 of the paper: the fewer layers, the more a CRF gains over a softmax."""
-    found = contrast(
+    result = contrast(
         published_runs,
         factor="Decoder",
         options=["Softmax", "CRF"],
@@ -304,12 +304,12 @@ def test_deep_networks_gain_less_from_a_crf(published_runs: Runs) -> None:
         where=[SINGLE, "Dataset=conll2003_ner.pkl"],
         second="LSTM-Layers",
     )
-    lost = {block.second_level: -block.comparison.pair("CRF", "Softmax").median_difference for block in found.blocks}
-    assert {(pair.a, pair.b) for block in found.blocks for pair in block.comparison.pairs} == {("CRF", "Softmax")}
+    lost = {block.second_level: -block.comparison.pair("CRF", "Softmax").median_difference for block in result.blocks}
+    assert {(pair.a, pair.b) for block in result.blocks for pair in block.comparison.pairs} == {("CRF", "Softmax")}
     assert lost["1"] < lost["2"] < lost["3"] < 0
 
 
-def test_a_setting_that_some_options_share_is_no_follower(tmp_path: Path) -> None:
+def test_a_setting_that_some_options_share_does_not_depend_on_the_factor(tmp_path: Path) -> None:
     """The rare option was only run with one size: runs are missing, and size is not what follows."""
     path = tmp_path / "runs.csv"
     path.write_text("opt,size,score\na,1,1\na,2,2\nb,1,3\nb,3,4\nc,2,5\n")

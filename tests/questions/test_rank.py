@@ -83,11 +83,11 @@ def test_the_signature_has_the_seed_wherever_chance_had_a_part() -> None:
 
 
 def test_parts_that_were_not_asked_for_are_empty(found: Ranking) -> None:
-    assert [each.system for each in found.anomalies] == ["s1"]
-    assert [each.name for each in found.subsets] == ["few"]
+    assert [item.system for item in found.anomalies] == ["s1"]
+    assert [item.name for item in found.subsets] == ["few"]
     assert len(found.leave_one_out) == 30
     assert found.representative is not None
-    assert [each.method for each in found.representative.subsets] == ["greedy", "exact"]
+    assert [item.method for item in found.representative.subsets] == ["greedy", "exact"]
     bare = rank(TABLE, samples=100)
     assert set(to_document(bare)) == set(to_document(found))
     assert (bare.all_subsets, bare.representative) == (None, None)
@@ -125,11 +125,11 @@ def test_subsets_by_groups_are_those_of_their_design() -> None:
 @pytest.mark.parametrize(("highest", "scale"), [(1.0, PERCENT), (1.1, PLAIN)])
 def test_one_scale_is_decided_by_all_scores(highest: float, scale: object) -> None:
     """One score above 1 made the terminal show 0.87 where the page showed 86.75."""
-    found = rank({"a": {"x": highest, "y": 0.635}, "b": {"x": 0.9, "y": 0.5}}, subset_size=1)
-    assert found.scale == scale
+    result = rank({"a": {"x": highest, "y": 0.635}, "b": {"x": 0.9, "y": 0.5}}, subset_size=1)
+    assert result.scale == scale
     mean = (highest + 0.635) / 2
     shown = f"{100 * mean:.2f}" if scale == PERCENT else f"{mean:.4f}"
-    assert all(shown in text for text in (str(found), found.to_latex(), found.to_markdown()))
+    assert all(shown in text for text in (str(result), result.to_latex(), result.to_markdown()))
 
 
 def test_metrics_are_compared_on_the_same_subsets(tmp_path: Path) -> None:

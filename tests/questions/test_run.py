@@ -90,21 +90,21 @@ def test_a_second_call_runs_nothing_and_finds_the_same(first: StudyRun, path: Pa
 
 def test_overrides_and_another_store_make_another_study(first: StudyRun, path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
-    found = run(path, overrides=["splits.times=1", "systems.2.predict='true'"], store=other)
-    assert (found.store, str(found.summary)) == (other, "2 cells run, 1 failed")
+    result = run(path, overrides=["splits.times=1", "systems.2.predict='true'"], store=other)
+    assert (result.store, str(result.summary)) == (other, "2 cells run, 1 failed")
     with Store.read(first.store) as store:
         assert store.result() is not None
         assert store.runs().height == 6
 
 
-def test_a_damaged_prediction_is_told_and_its_cell_runs_again(first: StudyRun, path: Path, tmp_path: Path) -> None:
+def test_a_damaged_prediction_is_reported_and_its_cell_runs_again(first: StudyRun, path: Path, tmp_path: Path) -> None:
     store = Path(shutil.copy(first.store, tmp_path / "damaged.sqlite"))
     shutil.copytree(predictions_folder(first.store), predictions_folder(store))
     victim = min(predictions_folder(store).rglob("*test*"))
     victim.write_bytes(b"spoiled")
-    said: list[str] = []
-    after = run(path, store=store, notify=said.append)
-    (line,) = said
+    printed: list[str] = []
+    after = run(path, store=store, notify=printed.append)
+    (line,) = printed
     assert line.endswith("of small, seed 0: its predictions have changed; it runs again")
     assert after.summary.done == 1
     assert after.result == replace(first.result, store=str(store))

@@ -122,10 +122,10 @@ def test_genres_and_documents_sum_up_to_the_whole(by: str, unit: str, predicted:
 
 
 def test_groups_have_their_names_and_their_own_values() -> None:
-    found = {
+    result = {
         row["group"]: (row["correct"], row["gold"]) for row in rows_of(GOLD, PREDICTED, metrics=["uas"], by="document")
     }
-    assert found == {"web-1": (4, 5), "web-2": (1, 1), "mail-1": (0, 2), "mail-2": (1, 1)}
+    assert result == {"web-1": (4, 5), "web-2": (1, 1), "mail-1": (0, 2), "mail-2": (1, 1)}
     by_genre = rows_of(GOLD, PREDICTED, metrics=["uas"], by="genre")
     assert {row["group"]: (row["correct"], row["gold"]) for row in by_genre} == {"mail": (1, 3), "web": (5, 6)}
 
@@ -158,8 +158,8 @@ def test_relations_and_tags_are_metrics_of_their_own_the_most_frequent_first() -
 
 def test_chunks_are_broken_down_by_type() -> None:
     gold, predicted = chunked("B-X O B-Y I-Y", "B-X"), chunked("B-X O B-Y B-Y", "B-Z")
-    found = rows_of(gold, predicted, metrics=["chunks"], by="tag")
-    assert [(row["group"], row["correct"], row["gold"], row["predicted"]) for row in found] == [
+    result = rows_of(gold, predicted, metrics=["chunks"], by="tag")
+    assert [(row["group"], row["correct"], row["gold"], row["predicted"]) for row in result] == [
         ("X", 1, 2, 1),
         ("Y", 0, 1, 2),
         ("Z", 0, 0, 1),

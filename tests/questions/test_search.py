@@ -77,18 +77,18 @@ def test_winners_have_the_means_of_their_seeds_in_the_store(six: StudyRun) -> No
     assert (
         result.tested_networks == 96
     )  # with final = "train" every winner is a network of the search, which was looked at
-    for each in result.datasets:
-        for winner in each.winners:
+    for item in result.datasets:
+        for winner in item.winners:
             scores = {
                 system: np.mean(
-                    [values[cell.key, "dev", METRIC] for cell in search.cells(place_of(each), winner.setup, system)]
+                    [values[cell.key, "dev", METRIC] for cell in search.cells(place_of(item), winner.setup, system)]
                 )
                 for system in search.candidates
             }
             best = max(scores.values())
             assert winner.system == next(name for name, score in scores.items() if score == best)
             assert winner.search_dev == winner.dev == pytest.approx(best)
-            cells = search.cells(place_of(each), winner.setup, winner.system)
+            cells = search.cells(place_of(item), winner.setup, winner.system)
             assert winner.test == pytest.approx(np.mean([values[cell.key, "test", METRIC] for cell in cells]))
             assert winner.gap == pytest.approx(winner.test - best)
             assert winner.optimism == pytest.approx(best - winner.test)
@@ -96,46 +96,46 @@ def test_winners_have_the_means_of_their_seeds_in_the_store(six: StudyRun) -> No
 
 def test_settings_that_differ_are_counted_one_by_one(six: StudyRun) -> None:
     _, result = found_of(six)
-    for each in result.datasets:
-        first, second = (winner.settings for winner in each.winners)
+    for item in result.datasets:
+        first, second = (winner.settings for winner in item.winners)
         by_hand = int(first["epochs"] != second["epochs"]) + int(first["order"] != second["order"])
-        assert each.differing == by_hand
-    assert len({each.differing for each in result.datasets}) > 1
+        assert item.differing == by_hand
+    assert len({item.differing for item in result.datasets}) > 1
 
 
 def test_p_values_are_those_of_comparing_the_predictions(six: StudyRun) -> None:
     search, result = found_of(six)
     with Store.read(six.store) as store:
-        for each in result.datasets[:3]:
-            cells = [search.final_cells(place_of(each), winner.setup, winner.system)[0] for winner in each.winners]
-            corpus = search.plan.materials[each.corpus].corpus
+        for item in result.datasets[:3]:
+            cells = [search.final_cells(place_of(item), winner.setup, winner.system)[0] for winner in item.winners]
+            corpus = search.plan.materials[item.corpus].corpus
             gold = take(corpus, search.plan.partition(cells[0]).parts["test"])
             guesses = {cell.tune: read(text=store.prediction(cell.key, "test").decode()) for cell in cells}
             compared = compare(gold, guesses, metric="accuracy", test="bootstrap")
-            assert each.p == compared.pairs[0].p
+            assert item.p == compared.pairs[0].p
 
 
 def test_p_values_are_corrected_for_the_data_sets_that_have_one(six: StudyRun) -> None:
     _, result = found_of(six)
-    assert [each.p_corrected for each in result.datasets] == [min(1.0, 6 * each.p) for each in result.datasets]
+    assert [item.p_corrected for item in result.datasets] == [min(1.0, 6 * item.p) for item in result.datasets]
 
 
 def test_setups_are_compared_over_data_sets_as_compare_scores_does(six: StudyRun) -> None:
     _, result = found_of(six)
-    assert [each.quantity for each in result.differences] == ["test", "gap", "optimism"]
-    for each in result.differences:
+    assert [item.quantity for item in result.differences] == ["test", "gap", "optimism"]
+    for item in result.differences:
         columns = {
-            setup: {str(at): 100 * own.value(setup, each.quantity) for at, own in enumerate(result.datasets)}
+            setup: {str(at): 100 * own.value(setup, item.quantity) for at, own in enumerate(result.datasets)}
             for setup in ("tune", "dev")
         }
         tune, dev = (np.array(list(columns[setup].values())) for setup in ("tune", "dev"))
-        assert (each.first, each.second) == pytest.approx((tune.mean() / 100, dev.mean() / 100))
-        assert each.difference == pytest.approx((tune - dev).mean() / 100)
+        assert (item.first, item.second) == pytest.approx((tune.mean() / 100, dev.mean() / 100))
+        assert item.difference == pytest.approx((tune - dev).mean() / 100)
         rounded = {setup: {key: round(value, 8) for key, value in own.items()} for setup, own in columns.items()}
-        assert each.p_bootstrap == compare_scores(rounded, test="bootstrap").pairs[0].p
+        assert item.p_bootstrap == compare_scores(rounded, test="bootstrap").pairs[0].p
         gaps = np.round(1e8 * (tune - dev)).astype(int).tolist()
         sums = [abs(sum(map(operator.mul, signs, gaps))) for signs in product((1, -1), repeat=len(gaps))]
-        assert each.p == np.mean([own >= abs(sum(gaps)) for own in sums])
+        assert item.p == np.mean([own >= abs(sum(gaps)) for own in sums])
 
 
 def slow_chances(
@@ -150,11 +150,11 @@ def slow_chances(
 
     def scores(part: list[list[list[list[int]]]]) -> list[float]:
         drawn = [chance.randrange(len(part[0][0])) for _ in part[0][0]]
-        found = []
+        result = []
         for seeds in part:
             shares = [sum(own[i][0] for i in drawn) / sum(own[i][1] for i in drawn) for own in seeds]
-            found.append(sum(shares) / len(shares))
-        return found
+            result.append(sum(shares) / len(shares))
+        return result
 
     for _ in range(times):
         on_dev, on_test = scores(dev), scores(test)
@@ -190,14 +190,14 @@ def check_spread(search: Search, store: Store, each: SearchDataset, spread: Sett
 def test_how_sure_the_winner_is_is_what_plain_resampling_says(six: StudyRun) -> None:
     search, result = found_of(six)
     with Store.read(six.store) as store:
-        for each in result.datasets[:2]:
-            for spread in each.scores:
-                check_spread(search, store, each, spread, "dev")
+        for item in result.datasets[:2]:
+            for spread in item.scores:
+                check_spread(search, store, item, spread, "dev")
         values = scores_of(store)
-    each = result.datasets[0]
-    for spread in each.scores:
+    item = result.datasets[0]
+    for spread in item.scores:
         for part in ("dev", "test"):
-            expected = search.scores(values, place_of(each), spread.setup, part)
+            expected = search.scores(values, place_of(item), spread.setup, part)
             assert dict(zip(systems_of(search, spread), getattr(spread, part), strict=True)) == expected
         assert -1 <= spread.rho <= 1
     assert {spread.best_on_test for own in result.datasets for spread in own.scores} == {True, False}
@@ -207,26 +207,26 @@ def test_where_tune_picks_the_winner_tune_is_what_is_sampled_anew(tmp_path: Path
     text = f"{FOUR}setting = 'tune'\ntested = 'all'\nfinal = 'train'\n"
     done = searched(search_file(tmp_path, text, times=2, sentences=100))
     search, result = found_of(done)
-    picked = [each.winners[0].system for each in result.datasets]
-    best = [systems_of(search, each.scores[0])[int(np.argmax(each.scores[0].dev))] for each in result.datasets]
+    picked = [item.winners[0].system for item in result.datasets]
+    best = [systems_of(search, item.scores[0])[int(np.argmax(item.scores[0].dev))] for item in result.datasets]
     assert picked != best, "the test says nothing where tune and dev agree"
     with Store.read(done.store) as store:
-        for each in result.datasets:
-            check_spread(search, store, each, each.scores[0], "tune")
+        for item in result.datasets:
+            check_spread(search, store, item, item.scores[0], "tune")
 
 
 def test_a_winner_that_is_one_network_has_p_1_and_is_looked_at_once(tmp_path: Path, ledger_path: Path) -> None:
     text = "system = 'hmm'\nbeam = [2, 1000]\nepoch = ['tune', 'dev']\n"
     done = searched(search_file(tmp_path, text, times=2), LedgerEntry(Ledger(ledger_path)))
     search, result = found_of(done)
-    same = [each for each in result.datasets if each.differing == 0]
+    same = [item for item in result.datasets if item.differing == 0]
     assert same, "beams that differ nowhere were expected to win"
-    assert all((each.p, each.p_corrected) == (1.0, 1.0) for each in same)
+    assert all((item.p, item.p_corrected) == (1.0, 1.0) for item in same)
     winners = {
         cell.key
-        for each in result.datasets
-        for winner in each.winners
-        for cell in search.final_cells(place_of(each), winner.setup, winner.system)
+        for item in result.datasets
+        for winner in item.winners
+        for cell in search.final_cells(place_of(item), winner.setup, winner.system)
     }
     looks = [event for event in Ledger(ledger_path).events() if event["event"] == "look"]
     assert result.tested_networks == len(looks) == len(winners)
@@ -237,14 +237,14 @@ def test_a_winner_that_is_one_network_has_p_1_and_is_looked_at_once(tmp_path: Pa
 def test_few_data_sets_are_not_tested_over(tmp_path: Path) -> None:
     done = searched(search_file(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n", times=2))
     _, result = found_of(done)
-    assert all(np.isnan(each.p) for each in result.differences)
+    assert all(np.isnan(item.p) for item in result.differences)
     assert "2 data sets; expected 6 or more for a test over data sets" in result.notes
     assert any(note.startswith("dev picked epochs and settings in setup dev") for note in result.notes)
     assert any(note.startswith("final networks of setup tune also learned from tune") for note in result.notes)
     assert from_json(result.to_json()) == result
 
 
-def test_networks_that_fail_are_counted_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_that_fail_are_counted_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd_systems(monkeypatch)
     text = "system = 'odd'\ndoes = ['raises', 'nothing']\nseeds = 2\n"
     done = searched(search_file(tmp_path, text))
@@ -258,7 +258,7 @@ def test_networks_that_fail_are_counted_and_told(tmp_path: Path, monkeypatch: py
     assert failed == [("odd.v1(does='raises')", "failed")] * 2
 
 
-def test_where_all_fail_there_is_no_winner_and_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_all_fail_there_is_no_winner_and_a_note_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd_systems(monkeypatch)
     done = searched(search_file(tmp_path, "system = 'odd'\ndoes = ['raises']\nmarker = ['', 'none']\n"))
     _, result = found_of(done)
@@ -281,7 +281,7 @@ def failing(path: Path, fails: Callable[[Cell], bool]) -> SearchResult:
     return result
 
 
-def test_a_final_network_that_fails_is_counted_and_told(tmp_path: Path) -> None:
+def test_a_final_network_that_fails_is_counted_and_reported(tmp_path: Path) -> None:
     path = search_file(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\nfinal = 'train'\nseeds = 2\n", times=2)
     result = failing(path, lambda cell: cell.final and (cell.number, cell.tune, cell.seed) == (1, "dev", 1))
     assert (result.trained, result.failed, result.failed_finals, result.tested_networks) == (32, 0, 1, 7)
@@ -297,17 +297,17 @@ def test_a_final_network_that_fails_is_counted_and_told(tmp_path: Path) -> None:
     assert (len(result.compared), result.failed_finals, result.all_tested) == (1, 1, False)
 
 
-def test_one_network_that_failed_is_no_dead_heat(tmp_path: Path) -> None:
+def test_one_network_that_failed_is_not_a_dead_heat(tmp_path: Path) -> None:
     text = "system = 'hmm'\nbeam = [2, 1000]\nepoch = ['tune', 'dev']\n"
     result = failing(search_file(tmp_path, text, times=2), lambda cell: cell.final)
-    assert 0 in {each.differing for each in result.datasets}, "a winner of both setups was expected"
-    assert all(np.isnan(each.p) for each in result.datasets)
-    finals = sum(1 if each.differing == 0 else 2 for each in result.datasets)
+    assert 0 in {item.differing for item in result.datasets}, "a winner of both setups was expected"
+    assert all(np.isnan(item.p) for item in result.datasets)
+    finals = sum(1 if item.differing == 0 else 2 for item in result.datasets)
     assert (result.failed_finals, result.tested_networks) == (finals, 0)
     assert f"{finals} final networks failed: 2 data sets lack a score on test" in result.notes
 
 
-def test_a_network_of_the_search_that_failed_is_told_where_it_was_to_be_final(tmp_path: Path) -> None:
+def test_a_network_of_the_search_that_failed_is_reported_where_it_was_to_be_final(tmp_path: Path) -> None:
     text = f"{FOUR}epoch = ['tune', 'dev']\ntested = 'all'\n"
     result = failing(search_file(tmp_path, text), lambda cell: cell.tune == "dev")
     assert (result.trained, result.failed, result.failed_finals, result.all_tested) == (4, 4, 1, True)
@@ -364,8 +364,8 @@ def test_published_scores_on_test_do_not_differ(shared_data: Path, correction: s
     """Van der Goot (2021), table 1: for neither parser, with and without correction."""
     path = shared_data / "published" / "vandergoot_table1_tune.csv"
     tables = [published(path, parser) for parser in ("machamp", "uuparser")]
-    found = [compare_scores(table, test="bootstrap").pairs[0].p for table in tables]
-    assert all(p > 0.05 for p in correct(found, correction))
+    result = [compare_scores(table, test="bootstrap").pairs[0].p for table in tables]
+    assert all(p > 0.05 for p in correct(result, correction))
 
 
 @pytest.mark.parametrize("parser", ["machamp", "uuparser"])

@@ -78,7 +78,7 @@ def scores(lucky: None, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[
         values = scores_of(there)
     return {
         (setup, part): np.array(
-            [list(search.scores(values, place, setup, part).values()) for place in search.corpus_splits], float
+            [list(search.scores(values, position, setup, part).values()) for position in search.corpus_splits], float
         )
         for setup, part in (("tune", "tune"), ("tune", "dev"), ("tune", "test"), ("dev", "dev"), ("dev", "test"))
     }
@@ -88,8 +88,8 @@ def overstated(scores: dict[tuple[str, str], Scores], setup: str, picking: str, 
     """What dev says beyond the truth of the winner among the first so many settings, split by split, in points."""
     picked = np.argmax(scores[setup, picking][:, :settings], axis=1)
     everyone = np.arange(len(picked))
-    found: Scores = 100 * (scores[setup, "dev"][everyone, picked] - scores[setup, "test"][everyone, picked])
-    return found
+    result: Scores = 100 * (scores[setup, "dev"][everyone, picked] - scores[setup, "test"][everyone, picked])
+    return result
 
 
 def by_chance(scores: dict[tuple[str, str], Scores], setup: str, share: float) -> float:
@@ -107,8 +107,8 @@ def certain(differences: Scores) -> float:
 
 def gaps(scores: dict[tuple[str, str], Scores], setup: str) -> Scores:
     """What dev says beyond the truth, on average over all networks, split by split, in points."""
-    found: Scores = 100 * (scores[setup, "dev"] - scores[setup, "test"]).mean(axis=1)
-    return found
+    result: Scores = 100 * (scores[setup, "dev"] - scores[setup, "test"]).mean(axis=1)
+    return result
 
 
 @pytest.mark.slow
@@ -120,8 +120,8 @@ def test_dev_overstates_what_it_picked_the_more_there_was_to_pick_from_and_nothi
     assert abs(certain(gaps(scores, "tune"))) < 3
     # The winner of more settings is overstated more.
     most = overstated(scores, "dev", "dev", 16)
-    found = [overstated(scores, "dev", "dev", settings).mean() for settings in (1, 4, 16)]
-    assert found[0] < found[1] < found[2]
+    result = [overstated(scores, "dev", "dev", settings).mean() for settings in (1, 4, 16)]
+    assert result[0] < result[1] < result[2]
     assert certain(most - overstated(scores, "dev", "dev", 1)) > 3
     assert most.mean() > by_chance(scores, "dev", 0.999)
     # A winner that tune picked is not overstated, however many there were to pick from.

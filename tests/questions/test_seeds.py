@@ -31,26 +31,26 @@ def runs(tmp_path: Path) -> Path:
 
 
 def test_systems_are_summarised_block_by_block(runs: Path) -> None:
-    found = seeds(runs, score="test", dev="dev", by="task")
-    assert (found.system, found.settings) == ("system", ("size",))
-    assert [block.level for block in found.blocks] == ["ner", "pos"]
-    a = found["ner"]["A"]
+    result = seeds(runs, score="test", dev="dev", by="task")
+    assert (result.system, result.settings) == ("system", ("size",))
+    assert [block.level for block in result.blocks] == ["ner", "pos"]
+    a = result["ner"]["A"]
     assert (a.summary.n, a.summary.minimum, a.summary.median, a.summary.maximum) == (3, 0.80, 0.81, 0.83)
     assert a.summary.sd == pytest.approx(np.std([0.81, 0.80, 0.83], ddof=1))
     assert a.dev_test is not None
     assert a.dev_test.selected == 0.80
-    assert found["ner"].pairs[0].a_better == 1
-    assert found.scale == Scale(100.0, 2)
+    assert result["ner"].pairs[0].a_better == 1
+    assert result.scale == Scale(100.0, 2)
 
 
 def test_seeds_are_runs_that_agree_in_every_setting(runs: Path) -> None:
-    found = seeds(runs, score="test", by="task")
-    differences = found["ner"].differences
+    result = seeds(runs, score="test", by="task")
+    differences = result["ner"].differences
     assert differences is not None
     assert (differences.configurations, differences.runs) == (1, 3)  # the two runs of B differ in size
     assert differences.maximum == pytest.approx(0.03)
-    assert found["pos"].differences is None
-    assert found.notes[1:] == ("pos: no two runs agree in all settings, so the variation between seeds is unknown",)
+    assert result["pos"].differences is None
+    assert result.notes[1:] == ("pos: no two runs agree in all settings, so the variation between seeds is unknown",)
     wider = seeds(runs, score="test", by="task", ignore=["size"])["ner"].differences
     assert wider is not None
     assert wider.configurations == 2
@@ -96,14 +96,14 @@ def test_too_few_seeds_for_all_pairs_have_no_power_however_far_apart(tmp_path: P
 def test_systems_of_several_configurations_are_compared_by_the_means_of_each(tmp_path: Path) -> None:
     means = {"A": (1.0, 5.0, 3.0), "B": (2.0, 9.0, 4.0)}
     rows = [(name, i, seed, mean + seed) for name in "AB" for i, mean in enumerate(means[name]) for seed in (-1, 0, 1)]
-    found = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"])
-    (block,) = found.blocks
+    result = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"])
+    (block,) = result.blocks
     assert (block.unit, block["A"].summary.n, block["A"].compared) == ("configuration", 9, 3)
     (pair,) = block.pairs
     assert pair.difference == pytest.approx(-2)
     assert pair.a_better == pytest.approx((0 + 2 + 1) / 9)  # 5 beats 2 and 4, 3 beats 2
     assert pair.smallest_p == pytest.approx(0.1)
-    assert any("pairs compare the means of configurations" in note for note in found.notes)
+    assert any("pairs compare the means of configurations" in note for note in result.notes)
     seeds_alone = seeds(tmp_path / "runs.csv", score="test", ignore=["size"])
     assert (seeds_alone.blocks[0].unit, seeds_alone.notes) == ("seed", ())
 
@@ -132,7 +132,7 @@ def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "problem"),
     [
         ({"score": "tset"}, r"column 'tset' is unknown; did you mean 'test'\?"),
         ({"dev": "dve"}, r"column 'dve' is unknown; did you mean 'dev'\?"),
@@ -145,9 +145,9 @@ def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> 
         ({"difference": 0.0}, r"difference 0; expected a number other than 0"),
     ],
 )
-def test_what_cannot_be_compared_is_told(options: dict[str, object], told: str, runs: Path) -> None:
+def test_what_cannot_be_compared_is_reported(options: dict[str, object], problem: str, runs: Path) -> None:
     given = {"score": "test"} | options
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=problem):
         seeds(runs, **given)  # type: ignore[arg-type]
 
 
@@ -194,7 +194,7 @@ def test_a_higher_mean_with_lower_ranks_is_no_better_and_configurations_are_sett
 def test_differences_between_seeds_are_near_the_published_ones(shared_data: Path) -> None:
     """Table 2 of Reimers and Gurevych: of all runs' ranges, since the data hold other configurations than the paper."""
     runs = read_runs(shared_data / "scores" / "reimers2017_runs.tsv.gz")
-    found = seeds(runs, score="Test_F1", by="Dataset")
+    result = seeds(runs, score="Test_F1", by="Dataset")
     published = {
         "wsj_pos_500.pkl": (0.17, 0.78, 1.55),
         "conll2000_chunking.pkl": (0.17, 0.50, 0.81),
@@ -203,7 +203,7 @@ def test_differences_between_seeds_are_near_the_published_ones(shared_data: Path
         "tempeval3.pkl": (0.43, 1.23, 1.73),
     }
     for name, numbers in published.items():
-        differences = found[name].differences
+        differences = result[name].differences
         assert differences is not None
         ranges = differences.range_median, differences.range_p95, differences.range_maximum
         ours = [100 * value for value in ranges]

@@ -50,8 +50,8 @@ def runs(text: str) -> dict[str, list[str]]:
 def folder(tmp_path: Path, text: str, runs: dict[str, list[str]]) -> Path:
     (tmp_path / "my-test.conllu").write_text(text, encoding="utf-8")
     for name, texts in runs.items():
-        for run, each in enumerate(texts, start=1):
-            (tmp_path / f"{name}.run{run}.conllu").write_text(each, encoding="utf-8")
+        for run, item in enumerate(texts, start=1):
+            (tmp_path / f"{name}.run{run}.conllu").write_text(item, encoding="utf-8")
     return tmp_path
 
 
@@ -69,12 +69,12 @@ def las_counts(gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Counts]
 
 
 def read_all(runs: dict[str, list[str]]) -> dict[str, list[Corpus]]:
-    return {name: [deadheat.read(text=each) for each in texts] for name, texts in runs.items()}
+    return {name: [deadheat.read(text=item) for item in texts] for name, texts in runs.items()}
 
 
 def test_counts_are_those_of_a_comparison_and_lengths_those_of_gold(text: str, runs: dict[str, list[str]]) -> None:
     gold, corpora = deadheat.read(text=text), read_all(runs)
-    given = [Prediction(name, gold, each) for name, several in corpora.items() for each in several]
+    given = [Prediction(name, gold, item) for name, several in corpora.items() for item in several]
     made = count_test_set("", given, "", "text", None, {}).counted
     assert made.systems == ("good", "good", "fair", "fair", "poor")
     assert (made.metric.name, made.unit, made.words) == ("las.v1", "sentence", gold.words)
@@ -85,10 +85,10 @@ def test_counts_are_those_of_a_comparison_and_lengths_those_of_gold(text: str, r
 
 def test_the_ranking_on_everything_is_the_mean_over_runs(text: str, runs: dict[str, list[str]]) -> None:
     gold, corpora = deadheat.read(text=text), read_all(runs)
-    found = size(gold, corpora, metric="uas", settings=FAST)
-    (block,) = found.sets
+    result = size(gold, corpora, metric="uas", settings=FAST)
+    (block,) = result.sets
     expected = {
-        name: np.mean([deadheat.score(gold, each, metrics=["uas"])["uas"].value for each in own])
+        name: np.mean([deadheat.score(gold, item, metrics=["uas"])["uas"].value for item in own])
         for name, own in corpora.items()
     }
     assert scores(block) == pytest.approx(expected, abs=1e-11)
@@ -105,11 +105,11 @@ def test_other_sentence_boundaries_are_sampled_in_blocks(text: str) -> None:
     gold = deadheat.read(text=text)
     raw = deadheat.read(text=simulate(text, system("raw", 0.85, tokens=0.97, sentences=0.8), seed=0))
     plain = deadheat.read(text=simulate(text, system("plain", 0.85), seed=0))
-    found = size(gold, {"raw": raw, "plain": plain}, settings=FAST)
-    (block,) = found.sets
+    result = size(gold, {"raw": raw, "plain": plain}, settings=FAST)
+    (block,) = result.sets
     assert (block.unit, block.words) == ("block", gold.words)
     assert block.units < gold.sentences
-    assert any("blocks between common sentence boundaries" in note for note in found.notes)
+    assert any("blocks between common sentence boundaries" in note for note in result.notes)
     assert scores(block)["raw"] == pytest.approx(deadheat.score(gold, raw, metrics=["las"])["las"].value, abs=1e-11)
 
 
@@ -117,7 +117,7 @@ def test_other_sentence_boundaries_are_sampled_in_blocks(text: str) -> None:
     ("better", "worse", "sizes", "enough"),
     [(0.93, 0.80, (20, 200, 1000), 200), (0.90, 0.87, (200, 500, 2000, 3000), 2000)],
 )
-def test_two_systems_of_known_truth_are_told_apart_as_often_as_theory_says(
+def test_two_systems_of_known_truth_are_distinguished_as_often_as_theory_says(
     better: float, worse: float, sizes: tuple[int, ...], enough: int
 ) -> None:
     """The sum of m differences of sentences drawn without replacement is normal, nearly."""
@@ -128,10 +128,10 @@ def test_two_systems_of_known_truth_are_told_apart_as_often_as_theory_says(
         for name, uas in (("a", better), ("b", worse))
     }
     settings = SizeSettings(sizes, whole=False, strategies=("rand",), draws=500, threshold=1)
-    found = size(gold, both, settings=settings)
+    result = size(gold, both, settings=settings)
     counts = las_counts(gold, both)
     gaps = (counts["a"] - counts["b"])[:, 0]
-    (curve,) = found.sets[0].curves
+    (curve,) = result.sets[0].curves
     theory = []
     for point in curve.points:
         spread = math.sqrt(point.units * (1 - point.units / len(gaps))) * float(np.std(gaps))
@@ -149,8 +149,8 @@ def test_systems_that_differ_more_need_less(text: str) -> None:
     for best, worst in ((0.95, 0.70), (0.90, 0.88)):
         both = {n: deadheat.read(text=simulate(text, system(n, u), seed=5)) for n, u in (("a", best), ("b", worst))}
         grid = tuple(range(20, 1500, 20))
-        found = size(gold, both, settings=SizeSettings(grid, strategies=("rand",), draws=200))
-        enough.append(found.sets[0].curves[0].sufficient or math.inf)
+        result = size(gold, both, settings=SizeSettings(grid, strategies=("rand",), draws=200))
+        enough.append(result.sets[0].curves[0].sufficient or math.inf)
     assert enough[0] < 200 < enough[1]
 
 
@@ -158,13 +158,13 @@ def test_saved_counts_give_the_same_study(folder: Path) -> None:
     path = folder / "counts.npz"
     made = size(folder / "my-test.conllu", files(folder), settings=FAST, save=path)
     again = size_of_counts(path, settings=FAST)
-    one, other = ({**to_document(each), "align": ""} for each in (made, again))
+    one, other = ({**to_document(item), "align": ""} for item in (made, again))
     assert one == other
     with np.load(path) as arrays:
         assert arrays["counts"].shape == (5, 200, 3)
         assert arrays["systems"].tolist() == ["good", "good", "fair", "fair", "poor"]
         assert str(arrays["metric"]) == "las.v1"
-    assert sorted(each.name for each in folder.glob("*npz*")) == ["counts.npz"]
+    assert sorted(item.name for item in folder.glob("*npz*")) == ["counts.npz"]
 
 
 def test_saved_counts_keep_the_settings_of_their_metric(folder: Path) -> None:
@@ -180,15 +180,15 @@ def test_several_saved_counts_are_several_test_sets(folder: Path) -> None:
     (folder / "second-test.conllu").write_bytes((folder / "my-test.conllu").read_bytes())
     size(folder / "my-test.conllu", files(folder), settings=FAST, save=paths[0])
     size(folder / "second-test.conllu", files(folder), settings=FAST, save=paths[1])
-    found = size_of_counts(paths, settings=FAST)
-    assert len(found.sets) == 2
-    assert found.overall is not None
+    result = size_of_counts(paths, settings=FAST)
+    assert len(result.sets) == 2
+    assert result.overall is not None
     with pytest.raises(InputError, match="two test sets are named"):
         size_of_counts([paths[0], paths[0]], settings=FAST)
 
 
 @pytest.mark.parametrize("kind", ["text", "array", "archive", "pickle", "broken", "cut", "empty", "folder"])
-def test_what_is_not_counts_of_ours_is_told(kind: str, folder: Path) -> None:
+def test_what_is_not_counts_of_ours_is_reported(kind: str, folder: Path) -> None:
     path = folder / f"{kind}.npz"
     if kind == "text":
         path.write_text("not counts")
@@ -214,7 +214,7 @@ def test_what_is_not_counts_of_ours_is_told(kind: str, folder: Path) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_saved_counts_that_do_not_fit_together_are_told(folder: Path) -> None:
+def test_saved_counts_that_do_not_fit_together_are_reported(folder: Path) -> None:
     path = folder / "counts.npz"
     size(folder / "my-test.conllu", files(folder), settings=FAST, save=path)
     with np.load(path) as arrays:
@@ -229,13 +229,13 @@ def test_saved_counts_that_do_not_fit_together_are_told(folder: Path) -> None:
             load_counts(path)
 
 
-def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(folder: Path, ledger_path: Path) -> None:
-    for save, told in (
+def test_a_file_that_cannot_be_written_is_reported_before_anything_is_scored(folder: Path, ledger_path: Path) -> None:
+    for save, problem in (
         (folder / "counts.txt", "that ends in .npz"),
         (folder / "no" / "counts.npz", "no folder"),
     ):
         entry = LedgerEntry(Ledger.at())
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=problem):
             size(folder / "my-test.conllu", files(folder), settings=FAST, save=save, ledger_entry=entry)
     assert not ledger_path.exists()
 
@@ -243,8 +243,8 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(folder
 def test_every_run_is_recorded_in_the_ledger_also_from_saved_counts(folder: Path) -> None:
     ledger, path = Ledger.at(), folder / "counts.npz"
     look = LedgerEntry(ledger, purpose="how much is enough")
-    found = size(folder / "my-test.conllu", files(folder), settings=FAST, save=path, ledger_entry=look)
-    (tally,) = found.evaluations
+    result = size(folder / "my-test.conllu", files(folder), settings=FAST, save=path, ledger_entry=look)
+    (tally,) = result.evaluations
     assert (tally.evaluations, tally.systems, tally.predictions) == (5, ("good", "fair", "poor"), 5)
     (again,) = size_of_counts(path, settings=FAST, ledger_entry=look).evaluations
     assert (again.evaluations, again.systems, again.predictions) == (10, ("good", "fair", "poor"), 5)
@@ -253,7 +253,7 @@ def test_every_run_is_recorded_in_the_ledger_also_from_saved_counts(folder: Path
         size_of_counts(path, settings=FAST, ledger_entry=look)
 
 
-def test_a_file_that_is_no_test_set_is_not_counted(folder: Path, ledger_path: Path) -> None:
+def test_a_file_that_is_not_a_test_set_is_not_counted(folder: Path, ledger_path: Path) -> None:
     dev = folder / "my-dev.conllu"
     dev.write_bytes((folder / "my-test.conllu").read_bytes())
     path = folder / "counts.npz"
@@ -283,23 +283,23 @@ def listing(folder: Path, rows: list[str]) -> Path:
 def test_a_list_of_test_sets_gives_a_block_each_and_an_overall(folder: Path) -> None:
     other = generate("torukai", sentences=60, seed=0)
     (folder / "small.conllu").write_text(other, encoding="utf-8")
-    rows = [f"velani,my-test.conllu,{name},{each.name}" for name, own in files(folder).items() for each in own]
+    rows = [f"velani,my-test.conllu,{name},{item.name}" for name, own in files(folder).items() for item in own]
     for name, uas in (("good", 0.92), ("fair", 0.88), ("poor", 0.80)):
         for seed in (0, 1) if name != "poor" else (0,):
             predicted = folder / f"small.{name}.{seed}.conllu"
             predicted.write_text(simulate(other, system(name, uas), seed=seed), encoding="utf-8")
             rows.append(f"torukai,small.conllu,{name},{predicted.name}")
-    found = size_of_sets(listing(folder, rows), settings=FAST)
-    assert [each.name for each in found.sets] == ["velani", "torukai"]
-    assert found.overall is not None
-    means = {name: np.mean([scores(each)[name] for each in found.sets]) for name in ("good", "fair", "poor")}
-    assert scores(found.overall) == pytest.approx(means)
-    assert found.overall.words == sum(each.words for each in found.sets)
-    assert np.shape(found.between) == (2, 2)
-    assert found.between[0][0] == 1
-    found = size_of_sets(listing(folder, rows[:-1]), settings=FAST)
-    assert found.overall is None
-    assert any(note.startswith("no overall ranking") for note in found.notes)
+    result = size_of_sets(listing(folder, rows), settings=FAST)
+    assert [item.name for item in result.sets] == ["velani", "torukai"]
+    assert result.overall is not None
+    means = {name: np.mean([scores(item)[name] for item in result.sets]) for name in ("good", "fair", "poor")}
+    assert scores(result.overall) == pytest.approx(means)
+    assert result.overall.words == sum(item.words for item in result.sets)
+    assert np.shape(result.between) == (2, 2)
+    assert result.between[0][0] == 1
+    result = size_of_sets(listing(folder, rows[:-1]), settings=FAST)
+    assert result.overall is None
+    assert any(note.startswith("no overall ranking") for note in result.notes)
 
 
 def test_runs_may_have_gold_files_of_their_own_if_the_sentences_are_the_same(folder: Path) -> None:
@@ -307,19 +307,19 @@ def test_runs_may_have_gold_files_of_their_own_if_the_sentences_are_the_same(fol
     own = folder / "own.conllu"
     own.write_text(gold.read_text(encoding="utf-8").replace("\tNOUN\t", "\tX\t"), encoding="utf-8")
     rows = ["v,my-test.conllu,good,good.run1.conllu", "v,own.conllu,fair,fair.run1.conllu"]
-    found = size_of_sets(listing(folder, rows), settings=FAST, metric="upos")
+    result = size_of_sets(listing(folder, rows), settings=FAST, metric="upos")
     expected = {
         name: deadheat.score(path, folder / f"{name}.run1.conllu", metrics=["upos"])["upos"].value
         for path, name in ((gold, "good"), (own, "fair"))
     }
-    assert scores(found.sets[0]) == pytest.approx(expected, abs=1e-11)
+    assert scores(result.sets[0]) == pytest.approx(expected, abs=1e-11)
     assert expected["fair"] < 0.9
     own.write_text(generate("velani", sentences=190, seed=0), encoding="utf-8")
     with pytest.raises(InputError, match="other sentences than"):
         size_of_sets(listing(folder, rows), settings=FAST, align="text")
 
 
-def test_a_list_with_mistakes_is_told_with_its_line(folder: Path) -> None:
+def test_a_list_with_mistakes_is_reported_with_its_line(folder: Path) -> None:
     with pytest.raises(InputError, match=r"sets.csv:3: no system; expected set, gold, system, prediction"):
         size_of_sets(listing(folder, ["v,my-test.conllu,good,good.run1.conllu", "v,my-test.conllu,,fair.run1.conllu"]))
     with pytest.raises(InputError, match="v: 1 system; expected at least two to rank"):
@@ -333,12 +333,12 @@ def test_a_list_with_mistakes_is_told_with_its_line(folder: Path) -> None:
 def test_one_sample_and_no_sufficient_size(text: str, runs: dict[str, list[str]]) -> None:
     corpora = {name: own[0] for name, own in read_all(runs).items()}
     settings = SizeSettings((300, 500), strategies=("seq", "rand"), draws=40, threshold=-0.99)
-    found = size(deadheat.read(text=text), corpora, settings=settings)
-    seq, rand = found.sets[0].curves
+    result = size(deadheat.read(text=text), corpora, settings=settings)
+    seq, rand = result.sets[0].curves
     assert (seq.draws, seq.sufficient) == (1, None)
     assert (rand.draws, rand.sufficient) == (40, 300)
     assert rand.points[0].share_low == pytest.approx(0.912, abs=1e-3)  # Wilson: 40 / (40 + 1.96^2)
-    assert found.sufficient_everywhere() == {"seq": None, "rand": 300}
+    assert result.sufficient_everywhere() == {"seq": None, "rand": 300}
     same = {name: deadheat.read(text=runs["good"][0]) for name in ("a", "b")}
     level = size(deadheat.read(text=text), same, settings=SizeSettings((50,), strategies=("rand",), draws=40))
     assert (level.sets[0].curves[0].sufficient, level.sets[0].curves[0].points[0].reached) == (None, 0)
@@ -348,21 +348,21 @@ def test_the_rest_is_not_part_of_the_sample(text: str, runs: dict[str, list[str]
     corpora = {name: own[0] for name, own in read_all(runs).items()}
     settings = SizeSettings((300,), strategies=("rand",), draws=9)
     for against, noted in (("all", True), ("rest", False)):
-        found = size(deadheat.read(text=text), corpora, settings=replace(settings, against=against))
-        assert any("--against rest" in note for note in found.notes) is noted
+        result = size(deadheat.read(text=text), corpora, settings=replace(settings, against=against))
+        assert any("--against rest" in note for note in result.notes) is noted
 
 
-def test_level_systems_have_no_ranking_and_that_is_told(text: str, runs: dict[str, list[str]]) -> None:
+def test_level_systems_have_no_ranking_and_a_note_says_so(text: str, runs: dict[str, list[str]]) -> None:
     same = deadheat.read(text=runs["good"][0])
-    found = size(deadheat.read(text=text), {"a": same, "b": same}, settings=FAST)
-    assert any("all systems have the same score" in note for note in found.notes)
-    assert all(math.isnan(point.tau) for curve in found.sets[0].curves for point in curve.points)
-    assert found.sufficient_everywhere()["rand"] is None
+    result = size(deadheat.read(text=text), {"a": same, "b": same}, settings=FAST)
+    assert any("all systems have the same score" in note for note in result.notes)
+    assert all(math.isnan(point.tau) for curve in result.sets[0].curves for point in curve.points)
+    assert result.sufficient_everywhere()["rand"] is None
 
 
 def test_the_signature_has_all_that_numbers_depend_on(text: str, runs: dict[str, list[str]]) -> None:
-    found = size(deadheat.read(text=text), read_all(runs), settings=FAST)
-    assert "las.v1 | align text | 1 test set, 5 runs | runs average | weighted tau against all" in found.signature
+    result = size(deadheat.read(text=text), read_all(runs), settings=FAST)
+    assert "las.v1 | align text | 1 test set, 5 runs | runs average | weighted tau against all" in result.signature
 
 
 def test_real_parsers_on_a_real_treebank(shared_data: Path) -> None:

@@ -21,8 +21,8 @@ NOTE = "the store has {}, of another study or run since the end of this one; the
 def searched(path: Path) -> StudyRun:
     """A search whose networks are trained in this process."""
 
-    def executor(plan: Plan, place: Path):  # type: ignore[no-untyped-def]
-        with Store.read(place) as store:
+    def executor(plan: Plan, position: Path):  # type: ignore[no-untyped-def]
+        with Store.read(position) as store:
             return serial(plan, store)
 
     return run_plan(Plan.of(path), executor=executor)
@@ -43,13 +43,13 @@ def stored(path: Path) -> StoredStudy:
 
 
 def test_only_runs_of_the_search_itself_are_counted(changed: StudyRun) -> None:
-    found = stored(changed.store)
+    result = stored(changed.store)
     (search,) = searches_of(changed.plan)
     (winner,) = changed.result.searches[0].datasets[0].winners
     own = [*search.first_cells(), *search.final_cells(search.corpus_splits[0], "tune", winner.system)]
-    assert found.runs["system"].to_list() == [SEARCHED] * 5
-    assert set(found.runs["key"].to_list()) == {cell.key for cell in own}
-    assert found.notes == (NOTE.format("5 more cells"),)  # four settings and a winner, of the text as it was
+    assert result.runs["system"].to_list() == [SEARCHED] * 5
+    assert set(result.runs["key"].to_list()) == {cell.key for cell in own}
+    assert result.notes == (NOTE.format("5 more cells"),)  # four settings and a winner, of the text as it was
 
 
 def test_keys_are_kept_in_the_store(changed: StudyRun) -> None:
@@ -65,15 +65,15 @@ def test_a_final_network_of_an_earlier_winner_is_not_of_the_search(tmp_path: Pat
     search_file(tmp_path)
     done = searched(path)
     assert done.result.searches[0].datasets[0].winners[0].system != first.datasets[0].winners[0].system
-    found = stored(done.store)
-    assert found.runs["system"].to_list() == [SEARCHED] * 5
-    assert found.notes == (NOTE.format("1 more cell"),)
+    result = stored(done.store)
+    assert result.runs["system"].to_list() == [SEARCHED] * 5
+    assert result.notes == (NOTE.format("1 more cell"),)
 
 
 def test_a_run_of_two_searches_counts_for_the_first(tmp_path: Path) -> None:
     both = f"label = 'one'\n{FOUR}[[search]]\nlabel = 'other'\n{FOUR}"
     path = search_file(tmp_path, both)
     path.write_text(path.read_text().replace("[search]\n", "[[search]]\n", 1))
-    found = stored(searched(path).store)
-    assert found.runs["system"].to_list() == ["one, searched"] * 5
-    assert found.notes == ()
+    result = stored(searched(path).store)
+    assert result.runs["system"].to_list() == ["one, searched"] * 5
+    assert result.notes == ()

@@ -25,11 +25,11 @@ def test_scores_are_paired_by_data_set_and_all_swaps_counted() -> None:
     exact = np.mean(
         [abs((np.array(signs) * gaps).sum()) >= abs(gaps.sum()) - 1e-9 for signs in product((1, -1), repeat=5)]
     )
-    found = compare_scores(TABLE)
-    assert found.test == "permutation-exact"
-    assert found.pairs[0].p == pytest.approx(exact)
-    assert found.pairs[0].difference == pytest.approx(gaps.mean())
-    assert found.systems[0].value == pytest.approx(np.mean(list(TABLE["A"].values())))
+    result = compare_scores(TABLE)
+    assert result.test == "permutation-exact"
+    assert result.pairs[0].p == pytest.approx(exact)
+    assert result.pairs[0].difference == pytest.approx(gaps.mean())
+    assert result.systems[0].value == pytest.approx(np.mean(list(TABLE["A"].values())))
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign", "bootstrap", "randomization"])
@@ -41,13 +41,13 @@ def test_a_missing_score_is_named_or_dropped_on_request() -> None:
     holed = {"A": TABLE["A"], "B": {name: value for name, value in TABLE["B"].items() if name not in ("fi", "cs")}}
     with pytest.raises(InputError, match="B has no score on fi, the first of 2 missing scores"):
         compare_scores(holed)
-    found = compare_scores(holed, missing="drop")
-    assert found.units == 3
-    assert found.notes[-1] == "2 data sets without a score of every system left out"
+    result = compare_scores(holed, missing="drop")
+    assert result.units == 3
+    assert result.notes[-1] == "2 data sets without a score of every system left out"
 
 
 def test_a_table_can_come_from_a_file_of_any_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [f"las\t{name}\t{system}\t{value}\n" for system, found in TABLE.items() for name, value in found.items()]
+    rows = [f"las\t{name}\t{system}\t{value}\n" for system, result in TABLE.items() for name, value in result.items()]
     text = ("metric\ttreebank\tsystem\tscore\n" + "".join(rows)).encode()
     path = tmp_path / "long.tsv.gz"
     path.write_bytes(gzip.compress(text))
@@ -81,9 +81,9 @@ def test_the_shared_task_can_be_compared(shared_data: Path) -> None:
     table = read_score_table(shared_data / "scores" / "conll18_scores.csv.gz", metric="LAS")
     order = np.argsort(-table.scores_SD.mean(axis=1))[:3]
     best = {table.systems[s]: dict(zip(table.datasets, table.scores_SD[s], strict=True)) for s in order}
-    found = compare_scores(best)
-    assert len(found.pairs) == 3
-    assert found.tied[0] == next(iter(best))
+    result = compare_scores(best)
+    assert len(result.pairs) == 3
+    assert result.tied[0] == next(iter(best))
 
 
 def test_three_systems_or_more_are_ranked_over_data_sets() -> None:
@@ -96,8 +96,8 @@ def test_three_systems_or_more_are_ranked_over_data_sets() -> None:
 
 
 def test_negative_and_tiny_scores_are_compared_as_they_are() -> None:
-    shifted = {system: {name: value - 100 for name, value in found.items()} for system, found in TABLE.items()}
-    tiny = {system: {name: value * 1e-9 for name, value in found.items()} for system, found in TABLE.items()}
+    shifted = {system: {name: value - 100 for name, value in result.items()} for system, result in TABLE.items()}
+    tiny = {system: {name: value * 1e-9 for name, value in result.items()} for system, result in TABLE.items()}
     usual = compare_scores(TABLE)
     assert compare_scores(shifted).pairs[0].p == usual.pairs[0].p
     assert compare_scores(shifted).systems[0].value == pytest.approx(usual.systems[0].value - 100)
@@ -119,7 +119,7 @@ def test_too_few_data_sets_show_nothing_and_say_so() -> None:
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-12, 1e14, 1e300])
 def test_scores_that_no_integers_can_hold_are_refused(factor: float) -> None:
-    scaled = {system: {name: value * factor for name, value in found.items()} for system, found in TABLE.items()}
+    scaled = {system: {name: value * factor for name, value in result.items()} for system, result in TABLE.items()}
     with pytest.raises(InputError, match=r"^scores up to .* expected differences of 1e-08 or more and scores up to"):
         compare_scores(scaled)
 

@@ -18,12 +18,12 @@ def small_table(seed: int, *, systems: int = 5, datasets: int = 7, values: int =
 
 
 def all_subsets(datasets: int, size: int) -> Iterator[list[int]]:
-    return (list(each) for each in combinations(range(datasets), size))
+    return (list(item) for item in combinations(range(datasets), size))
 
 
 def plain_ranks(scores: IntegerScores, subset: list[int]) -> list[int]:
     """1 and the number of systems ahead, by a loop."""
-    sums = [sum(int(row[place]) for place in subset) for row in scores.above_SD]
+    sums = [sum(int(row[position]) for position in subset) for row in scores.above_SD]
     return [1 + sum(other > own for other in sums) for own in sums]
 
 

@@ -20,7 +20,7 @@ LABELS = ("x", "x", "x", "y", "y", "y", "y", "z", "w", "")
 
 @pytest.mark.parametrize(("population", "marked", "drawn"), [(10, 3, 4), (9, 9, 2), (8, 0, 8), (12, 5, 6)])
 def test_tails_are_counted_by_going_through_all_subsets(population: int, marked: int, drawn: int) -> None:
-    counts = [sum(place < marked for place in subset) for subset in combinations(range(population), drawn)]
+    counts = [sum(position < marked for position in subset) for subset in combinations(range(population), drawn)]
     for least in range(-1, drawn + 2):
         expected = sum(count >= least for count in counts) / len(counts)
         assert hypergeometric_tail(population, marked, drawn, least) == pytest.approx(expected)
@@ -48,7 +48,7 @@ def test_more_marked_than_there_are_is_refused() -> None:
 
 
 def by_name(tests: tuple[AttributeTest, ...]) -> dict[tuple[str, str], AttributeTest]:
-    return {(each.attribute, each.value): each for each in tests}
+    return {(item.attribute, item.value): item for item in tests}
 
 
 def anomalies(
@@ -71,55 +71,55 @@ def indices(subsets: tuple[tuple[str, ...], ...]) -> list[list[int]]:
 
 def test_for_one_subset_p_is_the_hypergeometric_tail() -> None:
     scores = small_table(1, datasets=10)
-    found = rank_over_subsets(scores, free(10, 4), samples=500, key=KEY)
+    result = rank_over_subsets(scores, free(10, 4), samples=500, key=KEY)
     rng = np.random.default_rng(0)
-    made = anomalies(found, scores, 0, attributes={"group": LABELS}, rng=rng, most=1)
+    made = anomalies(result, scores, 0, attributes={"group": LABELS}, rng=rng, most=1)
     for end in (made.best, made.worst):
         (subset,) = indices(end.subsets)
         assert plain_ranks(scores, subset)[0] == end.rank
         tests = by_name(end.tests)
         assert set(tests) == {("group", "x"), ("group", "y")}  # values of one data set, or none, are not tested
-        for (_, value), each in tests.items():
-            here = sum(LABELS[place] == value for place in subset)
+        for (_, value), item in tests.items():
+            here = sum(LABELS[position] == value for position in subset)
             marked = LABELS.count(value)
-            assert (each.observed, each.expected, each.datasets) == (here / 4, marked / 10, marked)
-            assert each.p == pytest.approx(hypergeometric_tail(10, marked, 4, here))
-            assert (each.example, each.p_example) == (here, hypergeometric_tail(10, marked, 4, here))
+            assert (item.observed, item.expected, item.datasets) == (here / 4, marked / 10, marked)
+            assert item.p == pytest.approx(hypergeometric_tail(10, marked, 4, here))
+            assert (item.example, item.p_example) == (here, hypergeometric_tail(10, marked, 4, here))
 
 
 def test_for_several_subsets_p_is_counted_over_all_placings_of_the_attribute() -> None:
     scores = small_table(2, datasets=8)
-    found = rank_over_subsets(scores, every_subset(8, 3), samples=1)
+    result = rank_over_subsets(scores, every_subset(8, 3), samples=1)
     labels = ("x", "x", "x", "y", "y", "y", "y", "y")
-    made = anomalies(found, scores, 1, attributes={"group": labels}, rng=np.random.default_rng(0))
+    made = anomalies(result, scores, 1, attributes={"group": labels}, rng=np.random.default_rng(0))
     for end in (made.best, made.worst):
         often = np.bincount(np.ravel(indices(end.subsets)), minlength=8)
         assert len(end.subsets) == end.count
         present = often[:3].sum()
         sums = [often[list(some)].sum() for some in combinations(range(8), 3)]
-        expected = sum(each >= present for each in sums) / len(sums)
+        expected = sum(item >= present for item in sums) / len(sums)
         assert by_name(end.tests)["group", "x"].p == pytest.approx(expected)
 
 
 def test_numbers_are_compared_by_their_mean_over_all_orders() -> None:
     scores = small_table(3, datasets=6)
-    found = rank_over_subsets(scores, every_subset(6, 2), samples=1)
+    result = rank_over_subsets(scores, every_subset(6, 2), samples=1)
     sizes = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0])
-    made = anomalies(found, scores, 0, attributes={"size": sizes}, rng=np.random.default_rng(0))
-    (each,) = made.best.tests
+    made = anomalies(result, scores, 0, attributes={"size": sizes}, rng=np.random.default_rng(0))
+    (item,) = made.best.tests
     often = np.bincount(np.ravel(indices(made.best.subsets)), minlength=6)
     observed, mean = often @ sizes / often.sum(), sizes.mean()
     means = [often @ np.array(order) / often.sum() for order in permutations(sizes)]
     expected = np.mean([abs(one - mean) >= abs(observed - mean) - 1e-12 for one in means])
-    assert [each.observed, each.expected] == pytest.approx([observed, mean])
-    assert each.p == pytest.approx(expected, abs=0.02)
+    assert [item.observed, item.expected] == pytest.approx([observed, mean])
+    assert item.p == pytest.approx(expected, abs=0.02)
 
 
 def test_a_column_of_zeros_and_ones_counts_as_two_values() -> None:
     scores = small_table(4, datasets=6)
-    found = rank_over_subsets(scores, every_subset(6, 2), samples=1)
+    result = rank_over_subsets(scores, every_subset(6, 2), samples=1)
     attributes: Attributes = {"low": np.array([0.0, 1, 0, 1, 0, 1]), "name": tuple("abcdef")}
-    made = anomalies(found, scores, 0, attributes=attributes, rng=np.random.default_rng(0))
+    made = anomalies(result, scores, 0, attributes=attributes, rng=np.random.default_rng(0))
     assert set(by_name(made.best.tests)) == {("low", "0"), ("low", "1")}  # names are all different: nothing to test
     zero, one = made.best.tests
     assert zero.observed + one.observed == pytest.approx(1)
@@ -127,10 +127,10 @@ def test_a_column_of_zeros_and_ones_counts_as_two_values() -> None:
 
 def test_p_values_of_both_ends_are_corrected_together() -> None:
     scores = small_table(5, datasets=10)
-    found = rank_over_subsets(scores, free(10, 4), samples=500, key=KEY)
-    made = anomalies(found, scores, 0, attributes={"group": LABELS}, rng=np.random.default_rng(0))
+    result = rank_over_subsets(scores, free(10, 4), samples=500, key=KEY)
+    made = anomalies(result, scores, 0, attributes={"group": LABELS}, rng=np.random.default_rng(0))
     both = (*made.best.tests, *made.worst.tests)
-    assert [each.p_corrected for each in both] == holm([each.p for each in both]).tolist()
+    assert [item.p_corrected for item in both] == holm([item.p for item in both]).tolist()
 
 
 def test_an_attribute_that_decides_the_rank_is_found() -> None:
@@ -140,8 +140,8 @@ def test_an_attribute_that_decides_the_rank_is_found() -> None:
     base[0, :8] += 150
     base[0, 8:] -= 60
     scores = integer_scores(base)
-    found = rank_over_subsets(scores, free(30, 6), samples=20_000, rng=rng)
-    made = anomalies(found, scores, 0, attributes={"family": labels}, rng=rng)
+    result = rank_over_subsets(scores, free(30, 6), samples=20_000, rng=rng)
+    made = anomalies(result, scores, 0, attributes={"family": labels}, rng=rng)
     best, worst = by_name(made.best.tests), by_name(made.worst.tests)
     assert best["family", "slavic"].p_corrected < 0.001
     assert worst["family", "other"].p_corrected < 0.001
@@ -155,9 +155,9 @@ def test_where_all_subsets_are_listed_the_order_of_the_data_sets_says_nothing() 
     for seed in range(tries):
         rng = np.random.default_rng(seed)
         scores = integer_scores(rng.integers(0, 10_000, (3, 15)))
-        found = rank_over_subsets(scores, every_subset(15, 4), samples=1)
-        made = anomalies(found, scores, 0, attributes={"family": families}, rng=rng, most=20)
-        found_wrongly += any(each.p_corrected <= 0.05 for each in (*made.best.tests, *made.worst.tests))
+        result = rank_over_subsets(scores, every_subset(15, 4), samples=1)
+        made = anomalies(result, scores, 0, attributes={"family": families}, rng=rng, most=20)
+        found_wrongly += any(item.p_corrected <= 0.05 for item in (*made.best.tests, *made.worst.tests))
         odd_examples += by_name(made.best.tests)["family", "x"].p_example <= hypergeometric_tail(15, 5, 4, 3)
     assert found_wrongly <= binom.isf(1e-4, tries, 0.05)
     assert odd_examples <= binom.isf(1e-4, tries, hypergeometric_tail(15, 5, 4, 3))

@@ -17,34 +17,34 @@ SCORES = [[70, 74, 71], [60, 61, 65], [50, 52, 51]]
 
 
 def test_wins_medians_and_spread_by_hand() -> None:
-    found = contrast_options(np.array(SCORES) / 100, ["a", "b", "c"])
-    assert [each.wins for each in found.options] == pytest.approx([0, 2 / 3, 1 / 3])
-    assert found.best == "b"
+    result = contrast_options(np.array(SCORES) / 100, ["a", "b", "c"])
+    assert [item.wins for item in result.options] == pytest.approx([0, 2 / 3, 1 / 3])
+    assert result.best == "b"
     # a - b: -4, -1, -2; c - b: -3, 4, -1.
-    assert [row.median_difference for row in found.options] == pytest.approx([-0.02, 0, -0.01])
-    assert found["a"].difference_quantiles == pytest.approx(np.quantile([-0.04, -0.01, -0.02], QUANTILES))
-    assert found.options[0].sd == pytest.approx(0.1)
-    assert found.options[0].median == pytest.approx(0.6)
-    assert (found.configurations, found.tied) == (3, 0)
+    assert [row.median_difference for row in result.options] == pytest.approx([-0.02, 0, -0.01])
+    assert result["a"].difference_quantiles == pytest.approx(np.quantile([-0.04, -0.01, -0.02], QUANTILES))
+    assert result.options[0].sd == pytest.approx(0.1)
+    assert result.options[0].median == pytest.approx(0.6)
+    assert (result.configurations, result.tied) == (3, 0)
 
 
 def test_pairs_are_tested_by_signs_and_ranks_and_corrected_for_all_pairs() -> None:
-    found = contrast_options(SCORES, ["a", "b", "c"])
-    pair = found.pair("b", "a")
+    result = contrast_options(SCORES, ["a", "b", "c"])
+    pair = result.pair("b", "a")
     assert (pair.a, pair.b, pair.a_better, pair.b_better) == ("a", "b", 0, 3)
     assert pair.sign_p == pytest.approx(2 / 8)
     assert pair.sign_p_corrected == pair.smallest_p == pytest.approx(3 * 2 / 8)
     # a - c: -1, -5, -1; all down as well, so that Holm's second factor is of no use; b - c: 3, -4, 1.
-    assert found.pair("a", "c").sign_p_corrected == pytest.approx(0.75)
-    assert found.pair("b", "c").sign_p == 1
-    assert found.pair("b", "c").wilcoxon_p == 1
+    assert result.pair("a", "c").sign_p_corrected == pytest.approx(0.75)
+    assert result.pair("b", "c").sign_p == 1
+    assert result.pair("b", "c").wilcoxon_p == 1
     assert contrast_options(SCORES, ["a", "b", "c"], correction="none").pair("a", "b").sign_p_corrected == 0.25
 
 
 def test_spread_of_a_pair_is_tested_by_the_correlation_of_sums_and_differences() -> None:
     scores = np.random.default_rng(1).normal(size=(9, 1)) + np.random.default_rng(2).normal(size=(9, 3)) * [1, 2, 3]
-    found = contrast_options(scores, ["a", "b", "c"], correction="bonferroni")
-    for pair in found.pairs:
+    result = contrast_options(scores, ["a", "b", "c"], correction="bonferroni")
+    for pair in result.pairs:
         a, b = (scores[:, "abc".index(name)] for name in (pair.a, pair.b))
         expected = stats.pearsonr(a + b, a - b).pvalue
         assert pair.pitman_morgan_p == pytest.approx(expected, rel=1e-6)
@@ -72,16 +72,16 @@ def rejected(tests: list[list[float]]) -> list[float]:
 
 
 @pytest.mark.slow
-def test_spread_of_a_pair_is_told_where_configurations_differ_much_and_rarely_where_there_is_none() -> None:
+def test_spread_of_a_pair_is_reported_where_configurations_differ_much_and_rarely_where_there_is_none() -> None:
     rng = np.random.default_rng(0)
-    found = []
+    result = []
     for sd in (1, 2):
         tests = []
         for _ in range(400):
             made = contrast_options(2 * rng.normal(size=(20, 1)) + rng.normal(size=(20, 2)) * [1, sd], ["a", "b"])
             tests.append([made.pairs[0].pitman_morgan_p, made.spread.p])
-        found.append(rejected(tests))
-    (level, _), (power, independent) = found
+        result.append(rejected(tests))
+    (level, _), (power, independent) = result
     assert level == pytest.approx(0.05, abs=0.035)
     assert power > 2 * independent
 
@@ -104,9 +104,9 @@ def test_runs_of_one_configuration_are_no_further_evidence(repeats: str) -> None
 def test_a_shared_win_goes_to_who_wins_most_others_or_is_shared() -> None:
     scores = [[1, 3, 2], [5, 5, 4], [0, 1, 2], [0, 2, 1]]  # clear wins: b 2, c 1; the second is tied between a and b
     most = contrast_options(scores, ["a", "b", "c"])
-    assert [each.wins for each in most.options] == [0, 0.75, 0.25]
+    assert [item.wins for item in most.options] == [0, 0.75, 0.25]
     shared = contrast_options(scores, ["a", "b", "c"], ties="share")
-    assert [each.wins for each in shared.options] == [0.125, 0.625, 0.25]
+    assert [item.wins for item in shared.options] == [0.125, 0.625, 0.25]
     assert most.tied == shared.tied == 1
 
 
@@ -126,15 +126,15 @@ def table(width: int) -> st.SearchStrategy[list[list[int]]]:
 @given(st.integers(2, 5).flatmap(table))
 def test_the_order_of_options_and_configurations_changes_nothing(rows: list[list[int]]) -> None:
     scores = np.array(rows, float)
-    names = [f"o{place}" for place in range(scores.shape[1])]
+    names = [f"o{position}" for position in range(scores.shape[1])]
     rng = np.random.default_rng(len(rows))
     columns, order = rng.permutation(scores.shape[1]), rng.permutation(len(scores))
     usual = contrast_options(scores, names, ties="share")
-    other = contrast_options(scores[order][:, columns], [names[place] for place in columns], ties="share")
-    assert {each.option: each.wins for each in usual.options} == pytest.approx(
-        {each.option: each.wins for each in other.options}
+    other = contrast_options(scores[order][:, columns], [names[position] for position in columns], ties="share")
+    assert {item.option: item.wins for item in usual.options} == pytest.approx(
+        {item.option: item.wins for item in other.options}
     )
-    assert sum(each.wins for each in contrast_options(scores, names).options) == pytest.approx(1)
+    assert sum(item.wins for item in contrast_options(scores, names).options) == pytest.approx(1)
     for a, b in product(names, names):
         if a < b:
             assert usual.pair(a, b).wilcoxon_p == pytest.approx(other.pair(a, b).wilcoxon_p)
@@ -170,12 +170,14 @@ def test_runs_are_paired_as_by_hand(runs: list[tuple[int, int, int]]) -> None:
     cells: dict[int, dict[int, list[int]]] = {}
     for key, option, score in runs:
         cells.setdefault(key, {}).setdefault(option, []).append(score)
-    whole = {key: found for key, found in sorted(cells.items()) if len(found) == 3}
-    means = [[np.mean(found[option]) for option in range(3)] for found in whole.values()]
-    each = [list(row) for found in whole.values() for row in zip(*(found[option] for option in range(3)), strict=False)]
+    whole = {key: result for key, result in sorted(cells.items()) if len(result) == 3}
+    means = [[np.mean(result[option]) for option in range(3)] for result in whole.values()]
+    item = [
+        list(row) for result in whole.values() for row in zip(*(result[option] for option in range(3)), strict=False)
+    ]
     paired, firsts = paired_scores(keys, options, scores.astype(float), options=3)
     np.testing.assert_allclose(paired, np.reshape(means, (-1, 3)))
     assert keys[firsts].tolist() == list(whole)
     paired, firsts = paired_scores(keys, options, scores.astype(float), options=3, repeats="each")
-    assert paired.tolist() == each
-    assert len(firsts) == len(each)
+    assert paired.tolist() == item
+    assert len(firsts) == len(item)

@@ -29,38 +29,38 @@ def test_signs_of_sums_are_counted_as_by_going_through_all(
     values: list[int], threshold: int, data: st.DataObject
 ) -> None:
     size = data.draw(st.integers(1, len(values)))
-    sums = [sum(values[place] for place in subset) for subset in all_subsets(len(values), size)]
-    found = count_sums(np.array(values), size, threshold=threshold)
-    assert found.total == len(sums)
-    assert found.above == sum(each > threshold for each in sums)
-    assert found.level == sum(each == threshold for each in sums)
-    assert found.below == sum(each < threshold for each in sums)
+    sums = [sum(values[position] for position in subset) for subset in all_subsets(len(values), size)]
+    result = count_sums(np.array(values), size, threshold=threshold)
+    assert result.total == len(sums)
+    assert result.above == sum(item > threshold for item in sums)
+    assert result.level == sum(item == threshold for item in sums)
+    assert result.below == sum(item < threshold for item in sums)
 
 
 def test_large_and_uneven_values_are_counted_exactly() -> None:
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.integers(-9000, 9000, 6), rng.integers(-100, 100, 12)])
     sums = [int(values[subset].sum()) for subset in all_subsets(18, 6)]
-    found = count_sums(values, 6)
-    assert (found.above, found.level) == (sum(s > 0 for s in sums), sum(s == 0 for s in sums))
-    assert found.exact
+    result = count_sums(values, 6)
+    assert (result.above, result.level) == (sum(s > 0 for s in sums), sum(s == 0 for s in sums))
+    assert result.exact
 
 
 def test_by_hand_over_more_subsets_than_could_be_gone_through() -> None:
     # 40 values of 1 and 42 of -1: the sum of ten is positive when six or more are 1.
     values = np.array([1] * 40 + [-1] * 42)
-    found = count_sums(values, 10)
-    assert found.above == sum(math.comb(40, i) * math.comb(42, 10 - i) for i in range(6, 11))
-    assert found.level == math.comb(40, 5) * math.comb(42, 5)
-    assert found.above + found.level + found.below == math.comb(82, 10) == 2_139_280_241_670
+    result = count_sums(values, 10)
+    assert result.above == sum(math.comb(40, i) * math.comb(42, 10 - i) for i in range(6, 11))
+    assert result.level == math.comb(40, 5) * math.comb(42, 5)
+    assert result.above + result.level + result.below == math.comb(82, 10) == 2_139_280_241_670
 
 
-def test_numbers_beyond_floating_point_are_said_to_be_inexact_and_are_nearly_right() -> None:
+def test_numbers_beyond_floating_point_are_marked_as_inexact_and_are_nearly_right() -> None:
     values = np.array([1] * 40 + [-1] * 42)
-    found = count_sums(values, 41)
-    assert not found.exact
+    result = count_sums(values, 41)
+    assert not result.exact
     expected = Fraction(sum(math.comb(40, i) * math.comb(42, 41 - i) for i in range(21, 41)), math.comb(82, 41))
-    assert found.above / found.total == pytest.approx(float(expected), rel=1e-12)
+    assert result.above / result.total == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_scores_too_fine_to_count_are_refused() -> None:
@@ -93,10 +93,10 @@ def test_extremes_are_those_of_all_subsets_and_their_subsets_prove_them(seed: in
     ranks_BS = every_rank(scores, size)
     for system, (best, worst) in enumerate(extreme_ranks(scores, size)):
         assert (best.rank, worst.rank) == (ranks_BS[:, system].min(), ranks_BS[:, system].max())
-        for each in (best, worst):
-            assert each.rank == each.bound
-            assert len(set(each.subset.tolist())) == size
-            assert plain_ranks(scores, each.subset.tolist())[system] == each.rank
+        for item in (best, worst):
+            assert item.rank == item.bound
+            assert len(set(item.subset.tolist())) == size
+            assert plain_ranks(scores, item.subset.tolist())[system] == item.rank
 
 
 def test_a_search_that_is_stopped_keeps_what_was_sampled_and_a_bound_that_holds() -> None:

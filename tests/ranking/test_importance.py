@@ -14,7 +14,7 @@ from deadheat.stats.checks import Values
 
 
 def shares(found: object) -> dict[tuple[str, ...], float]:
-    return {each.factors: each.share for each in (*found.main, *found.pairs)}  # type: ignore[attr-defined]
+    return {item.factors: item.share for item in (*found.main, *found.pairs)}  # type: ignore[attr-defined]
 
 
 def full_design(*levels: int, repeats: int = 1) -> list[Codes]:
@@ -26,28 +26,28 @@ def test_a_balanced_design_is_decomposed_exactly_by_hand() -> None:
     # Score = 3 a + 1 b + 2 ab with a, b in -1, 1: squares 9, 1 and 4 of 14.
     a, b = full_design(2, 2, repeats=2)
     x, y = 2.0 * a - 1, 2.0 * b - 1
-    found = factor_importance([("a", a), ("b", b)], 3 * x + y + 2 * x * y, rng=np.random.default_rng(0))
-    assert found.method == "exact"
-    assert shares(found) == pytest.approx({("a",): 9 / 14, ("b",): 1 / 14, ("a", "b"): 4 / 14})
-    assert found.noise == 0
-    assert np.isnan(found.explained)
+    result = factor_importance([("a", a), ("b", b)], 3 * x + y + 2 * x * y, rng=np.random.default_rng(0))
+    assert result.method == "exact"
+    assert shares(result) == pytest.approx({("a",): 9 / 14, ("b",): 1 / 14, ("a", "b"): 4 / 14})
+    assert result.noise == 0
+    assert np.isnan(result.explained)
 
 
 def test_noise_is_the_share_of_variance_within_configurations() -> None:
     rng = np.random.default_rng(0)
     a, b = full_design(40, 50, repeats=2)
     effect = rng.normal(size=2000)[50 * a + b]
-    found = factor_importance([("a", a), ("b", b)], effect + rng.normal(size=4000), rng=rng)
-    assert found.noise == pytest.approx(0.5, abs=0.04)
+    result = factor_importance([("a", a), ("b", b)], effect + rng.normal(size=4000), rng=rng)
+    assert result.noise == pytest.approx(0.5, abs=0.04)
 
 
 def test_what_seeds_would_give_is_subtracted_from_exact_shares_by_hand() -> None:
     # Means 1 and 4, squares about their mean 2.25; within cells 4 on 2 degrees of freedom, so 2 a run. Of 2.25 chance
     # has 1 x 2 / 4, which leaves 1.75 beside 2.
     scores = np.array([0.0, 3, 2, 5])
-    found = factor_importance([("a", np.array([0, 1, 0, 1]))], scores, rng=np.random.default_rng(0))
-    assert shares(found) == pytest.approx({("a",): 1.75 / 3.75})
-    assert found.noise == pytest.approx(2 / 3.75)
+    result = factor_importance([("a", np.array([0, 1, 0, 1]))], scores, rng=np.random.default_rng(0))
+    assert shares(result) == pytest.approx({("a",): 1.75 / 3.75})
+    assert result.noise == pytest.approx(2 / 3.75)
 
 
 def test_exact_shares_and_noise_are_the_true_ones_on_average() -> None:
@@ -59,11 +59,11 @@ def test_exact_shares_and_noise_are_the_true_ones_on_average() -> None:
     whole = sum(true.values()) + 1
     sums, runs = dict.fromkeys(true, 0.0), 300
     for _ in range(runs):
-        found = factor_importance(
+        result = factor_importance(
             [("a", a), ("b", b)], x + 0.5 * y + 0.5 * x * y + rng.normal(size=24), rng=np.random.default_rng(0)
         )
-        assert sum(shares(found).values()) + found.noise >= 1 - 1e-12
-        for name, share in shares(found).items():
+        assert sum(shares(result).values()) + result.noise >= 1 - 1e-12
+        for name, share in shares(result).items():
             sums[name] += share / runs
     assert sums == pytest.approx({name: value / whole for name, value in true.items()}, abs=0.03)
 
@@ -71,9 +71,9 @@ def test_exact_shares_and_noise_are_the_true_ones_on_average() -> None:
 def test_pure_noise_with_repeats_is_not_put_down_to_factors() -> None:
     rng = np.random.default_rng(0)
     factors = list(zip("abc", full_design(2, 2, 2, repeats=5), strict=True))
-    found = [factor_importance(factors, rng.normal(size=40), rng=np.random.default_rng(0)) for _ in range(100)]
-    assert np.mean([each.main[0].share for each in found]) < 0.06
-    assert np.mean([each.noise for each in found]) > 0.85
+    result = [factor_importance(factors, rng.normal(size=40), rng=np.random.default_rng(0)) for _ in range(100)]
+    assert np.mean([item.main[0].share for item in result]) < 0.06
+    assert np.mean([item.noise for item in result]) > 0.85
 
 
 def leaf_marks(rng: np.random.Generator, levels: list[int]) -> tuple[np.ndarray, Values]:
@@ -106,20 +106,20 @@ def test_a_tree_is_decomposed_as_the_table_of_all_its_values(seed: int) -> None:
         inside = marks[:, [start + level for start, level in zip(starts[:-1], cell, strict=True)]].all(axis=1)
         assert inside.sum() == 1
         table[cell] = values[inside][0]
-    found = Partition.of(marks, values, starts)
+    result = Partition.of(marks, values, starts)
     expected = factor_importance(
         list(zip("abc", full_design(*levels), strict=True)), table.ravel(), rng=np.random.default_rng(0)
     )
     exact = shares(expected)
-    assert found.main().tolist() == pytest.approx([exact[(name,)] for name in "abc"])
+    assert result.main().tolist() == pytest.approx([exact[(name,)] for name in "abc"])
     pairs = [(0, 1), (0, 2), (1, 2)]
-    assert found.pairs(pairs) == pytest.approx([exact["abc"[f], "abc"[g]] for f, g in pairs])
+    assert result.pairs(pairs) == pytest.approx([exact["abc"[f], "abc"[g]] for f, g in pairs])
 
 
 def grown(codes: list[Codes], scores: Values, weights: Values, *, least: int, ordered: bool) -> Values:
     """What a tree that considers all factors fits to every run."""
     size = len(scores)
-    starts = np.concatenate([[0], np.cumsum([each.max() + 1 for each in codes])]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum([item.max() + 1 for item in codes])]).astype(np.int64)
     width = int(starts[-1])
     fitted = np.empty(size)
     leaves = grow_tree(
@@ -187,24 +187,24 @@ def test_a_forest_finds_what_an_unbalanced_design_was_made_with() -> None:
     scores = effect_a[a] + effect_b[b] + np.where(c == 1, 0.7, -0.7) * effect_a[a] + 0.1 * rng.normal(size=3000)
     whole = effect_a.var() + effect_b.var() + 0.49 * effect_a.var()
     factors = [("a", a), ("b", b), ("c", c), ("d", d)]
-    found = factor_importance(factors, scores, rng=np.random.default_rng(0))
+    result = factor_importance(factors, scores, rng=np.random.default_rng(0))
     expected = {
         ("a",): effect_a.var() / whole,
         ("b",): effect_b.var() / whole,
         ("a", "c"): 0.49 * effect_a.var() / whole,
     }
-    assert found.method == "forest"
-    assert found.explained == pytest.approx(1 - 0.01 / (whole + 0.01), abs=0.02)
-    for name, share in shares(found).items():
+    assert result.method == "forest"
+    assert result.explained == pytest.approx(1 - 0.01 / (whole + 0.01), abs=0.02)
+    for name, share in shares(result).items():
         assert share == pytest.approx(expected.get(name, 0), abs=0.03), name
-    assert [each.factors[0] for each in found.main[:2]] == ["a", "b"]
+    assert [item.factors[0] for item in result.main[:2]] == ["a", "b"]
 
 
 def test_a_forest_explains_nothing_where_there_is_nothing() -> None:
     rng = np.random.default_rng(8)
     factors = [(name, rng.integers(0, 5, 400)) for name in "abc"]
-    found = factor_importance(factors, rng.normal(size=400), rng=np.random.default_rng(0))
-    assert found.explained < 0.02
+    result = factor_importance(factors, rng.normal(size=400), rng=np.random.default_rng(0))
+    assert result.explained < 0.02
 
 
 def test_the_seed_decides() -> None:

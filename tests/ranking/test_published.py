@@ -32,8 +32,8 @@ def published(data: Path, metric: str) -> list[tuple[SystemRanks, dict[str, floa
     pairs = []
     for row in rows(data / "published" / TABLES[metric]):
         name = row.pop("system")
-        (found,) = (each for each in ranking(data, metric).systems if each.system.startswith(f"{name} "))
-        pairs.append((found, {column: float(text) for column, text in row.items()}))
+        (result,) = (item for item in ranking(data, metric).systems if item.system.startswith(f"{name} "))
+        pairs.append((result, {column: float(text) for column, text in row.items()}))
     return pairs
 
 
@@ -41,13 +41,13 @@ def published(data: Path, metric: str) -> list[tuple[SystemRanks, dict[str, floa
 @pytest.mark.parametrize("metric", TABLES)
 def test_ranks_over_a_million_subsets_are_the_published_ones(shared_data: Path, metric: str) -> None:
     table = published(shared_data, metric)
-    assert len({found.system for found, _ in table}) == 26
-    for found, row in table:
-        assert found.mean == pytest.approx(row["mean"], abs=0.02)
-        assert found.sd == pytest.approx(row["sd"], abs=0.02)
-        assert found.median == pytest.approx(row["median"], abs=1)
-        assert found.best == pytest.approx(row["best_rank"], abs=2)
-        assert found.worst == pytest.approx(row["worst_rank"], abs=2)
+    assert len({result.system for result, _ in table}) == 26
+    for result, row in table:
+        assert result.mean == pytest.approx(row["mean"], abs=0.02)
+        assert result.sd == pytest.approx(row["sd"], abs=0.02)
+        assert result.median == pytest.approx(row["median"], abs=1)
+        assert result.best == pytest.approx(row["best_rank"], abs=2)
+        assert result.worst == pytest.approx(row["worst_rank"], abs=2)
 
 
 @pytest.mark.slow
@@ -55,16 +55,16 @@ def test_ranks_over_a_million_subsets_are_the_published_ones(shared_data: Path, 
 def test_exact_extremes_reach_every_sampled_and_published_rank_and_are_proved(shared_data: Path, metric: str) -> None:
     table = read_score_table(shared_data / "scores" / "conll18_scores.csv.gz", metric=metric)
     scores = np.round(table.scores_SD * 100).astype(int)
-    for found, row in published(shared_data, metric):
-        assert found.possible_best is not None
-        assert found.possible_worst is not None
-        assert found.possible_best.rank <= min(found.best, row["best_rank"])
-        assert found.possible_worst.rank >= max(found.worst, row["worst_rank"])
-        for end in (found.possible_best, found.possible_worst):
+    for result, row in published(shared_data, metric):
+        assert result.possible_best is not None
+        assert result.possible_worst is not None
+        assert result.possible_best.rank <= min(result.best, row["best_rank"])
+        assert result.possible_worst.rank >= max(result.worst, row["worst_rank"])
+        for end in (result.possible_best, result.possible_worst):
             assert end.proved
             assert len(set(end.subset)) == 10
             sums = scores[:, [table.datasets.index(name) for name in end.subset]].sum(axis=1)
-            assert 1 + (sums > sums[table.systems.index(found.system)]).sum() == end.rank
+            assert 1 + (sums > sums[table.systems.index(result.system)]).sum() == end.rank
 
 
 @pytest.mark.slow
@@ -99,15 +99,15 @@ def test_blex_is_steadier_than_las(shared_data: Path) -> None:
 def test_named_subsets_have_the_published_averages_and_error_reductions(shared_data: Path, metric: str) -> None:
     path = shared_data / "scores" / "fragility_predicted_pos.csv"
     subsets = shared_data / "published" / "fragility_table10_subsets.csv"
-    found = {each.name: each for each in rank(path, metric=metric, subsets=subsets, samples=1000).subsets}
+    result = {item.name: item for item in rank(path, metric=metric, subsets=subsets, samples=1000).subsets}
     table = {row["set"]: row for row in rows(shared_data / "published" / "fragility_table1_predicted_pos.csv")}
     systems = ("biaffine", "pointer", "bracketing")
     for name in ("Ma18", "Lh16", "AG20", "SA17"):
-        means = {row.system: row.mean for row in found[name].systems}
-        reductions = {(each.reference, each.system): 100 * each.share for each in found[name].error_reductions}
+        means = {row.system: row.mean for row in result[name].systems}
+        reductions = {(item.reference, item.system): 100 * item.share for item in result[name].error_reductions}
         for system in systems:
             assert means[system] == pytest.approx(float(table[name][f"{metric}_{system}"]), abs=0.01)
         for pair in (("pointer", "biaffine"), ("bracketing", "biaffine"), ("bracketing", "pointer")):
             expected = float(table[name][f"e{metric}_{pair[0]}_{pair[1]}"])
             assert round(reductions[pair], 2) == pytest.approx(expected, abs=0.03 + 1e-9)
-    assert found["SA17"].absent == ("sa_vedic",)
+    assert result["SA17"].absent == ("sa_vedic",)

@@ -19,12 +19,12 @@ from deadheat.stats.corrections import holm
 
 def test_a_density_is_the_mean_of_bumps_over_the_scores() -> None:
     scores = np.array([0.1, 0.4, 0.45, 0.7])
-    found = density(scores)
+    result = density(scores)
     spread = min(scores.std(ddof=1), (np.quantile(scores, 0.75) - np.quantile(scores, 0.25)) / 1.34)
-    assert found.bandwidth == pytest.approx(0.9 * spread * 4**-0.2)
-    kernel = stats.gaussian_kde(scores, bw_method=found.bandwidth / scores.std(ddof=1))
-    np.testing.assert_allclose(found.density, kernel(found.scores))
-    assert np.trapezoid(found.density, found.scores) == pytest.approx(1, abs=0.005)
+    assert result.bandwidth == pytest.approx(0.9 * spread * 4**-0.2)
+    kernel = stats.gaussian_kde(scores, bw_method=result.bandwidth / scores.std(ddof=1))
+    np.testing.assert_allclose(result.density, kernel(result.scores))
+    assert np.trapezoid(result.density, result.scores) == pytest.approx(1, abs=0.005)
 
 
 @pytest.mark.parametrize("scores", [[0.5], [0.5, 0.5, 0.5]])
@@ -39,17 +39,17 @@ def test_a_density_survives_equal_quartiles() -> None:
 def test_pairs_have_the_tests_of_scipy_corrected_by_holm() -> None:
     rng = np.random.default_rng(0)
     runs = {"a": rng.normal(0, 1, 12), "b": rng.normal(1, 2, 9), "c": rng.normal(0.5, 1, 15)}
-    found = system_pairs(runs, rng=np.random.default_rng(1))
-    assert [(pair.a, pair.b) for pair in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    result = system_pairs(runs, rng=np.random.default_rng(1))
+    assert [(pair.a, pair.b) for pair in result] == [("a", "b"), ("a", "c"), ("b", "c")]
     expected: dict[str, Callable[[Values, Values], float]] = {
         "mann_whitney": lambda x, y: stats.mannwhitneyu(x, y, method="exact").pvalue,
         "kolmogorov_smirnov": lambda x, y: stats.ks_2samp(x, y).pvalue,
         "brown_forsythe": lambda x, y: stats.levene(x, y, center="median").pvalue,
     }
     for name, test in expected.items():
-        p_values = holm([test(runs[pair.a], runs[pair.b]) for pair in found])
-        assert [getattr(pair, f"{name}_p_corrected") for pair in found] == pytest.approx(list(p_values))
-    for pair in found:
+        p_values = holm([test(runs[pair.a], runs[pair.b]) for pair in result])
+        assert [getattr(pair, f"{name}_p_corrected") for pair in result] == pytest.approx(list(p_values))
+    for pair in result:
         x, y = runs[pair.a], runs[pair.b]
         assert pair.a_better == pytest.approx(np.mean(x[:, None] > y[None, :]))
         assert pair.difference == pytest.approx(x.mean() - y.mean())
@@ -76,7 +76,7 @@ def test_the_winner_is_who_tends_to_score_higher() -> None:
 
 
 def test_the_smallest_p_is_that_of_separated_runs_corrected() -> None:
-    runs = {name: 10.0 * place + np.arange(5) for place, name in enumerate("abcdef")}
+    runs = {name: 10.0 * position + np.arange(5) for position, name in enumerate("abcdef")}
     pairs = system_pairs(runs, rng=np.random.default_rng(0))
     assert [pair.smallest_p for pair in pairs] == pytest.approx([15 * 2 / math.comb(10, 5)] * 15)
     assert [pair.mann_whitney_p_corrected for pair in pairs] == pytest.approx([pair.smallest_p for pair in pairs])
@@ -85,11 +85,11 @@ def test_the_smallest_p_is_that_of_separated_runs_corrected() -> None:
 def test_two_seeds_of_a_configuration_by_hand() -> None:
     # Differences: first 2; second 1, 3, 4, of a third of the weight each; the last has one run.
     keys, scores = np.array([7, 5, 7, 5, 5, 9]), [10.0, 0, 12, 1, 4, 99]
-    found = seed_differences(keys, scores)
-    assert (found.configurations, found.runs) == (2, 5)
+    result = seed_differences(keys, scores)
+    assert (result.configurations, result.runs) == (2, 5)
     # Half the weight is reached at 2 (1/6 + 1/2), 95 % at 4.
-    assert (found.median, found.p95, found.maximum) == (2, 4, 4)
-    assert (found.range_median, found.range_p95, found.range_maximum) == (2, 4, 4)
+    assert (result.median, result.p95, result.maximum) == (2, 4, 4)
+    assert (result.range_median, result.range_p95, result.range_maximum) == (2, 4, 4)
     with pytest.raises(InputError, match="every configuration has one run"):
         seed_differences(np.array([0, 1]), [1.0, 2.0])
 
@@ -103,25 +103,25 @@ def test_quantiles_are_those_of_listing_every_pair_as_often_as_it_counts(runs: l
     if not gaps:
         return
     common = math.lcm(*map(len, gaps))
-    listed = sorted(gap for each in gaps for gap in each for _ in range(common // len(each)))
-    found = seed_differences(keys, scores)
-    assert found.median == listed[math.ceil(0.5 * len(listed)) - 1]
-    assert found.p95 == listed[math.ceil(0.95 * len(listed) - 1e-9) - 1]
-    assert found.maximum == listed[-1]
+    listed = sorted(gap for item in gaps for gap in item for _ in range(common // len(item)))
+    result = seed_differences(keys, scores)
+    assert result.median == listed[math.ceil(0.5 * len(listed)) - 1]
+    assert result.p95 == listed[math.ceil(0.95 * len(listed) - 1e-9) - 1]
+    assert result.maximum == listed[-1]
 
 
 def test_correlations_of_dev_and_test_are_those_of_scipy() -> None:
     rng = np.random.default_rng(2)
     dev = rng.normal(size=30)
     test = 0.5 * dev + rng.normal(size=30)
-    found = dev_test(dev, test)
+    result = dev_test(dev, test)
     linear = stats.pearsonr(dev, test)
-    assert found.pearson.statistic == pytest.approx(linear.statistic)
-    assert found.pearson.p == pytest.approx(linear.pvalue)
-    assert found.pearson_interval.bounds == pytest.approx(tuple(linear.confidence_interval(0.95)))
+    assert result.pearson.statistic == pytest.approx(linear.statistic)
+    assert result.pearson.p == pytest.approx(linear.pvalue)
+    assert result.pearson_interval.bounds == pytest.approx(tuple(linear.confidence_interval(0.95)))
     ranks = stats.spearmanr(dev, test)
-    assert found.spearman.statistic == pytest.approx(ranks.statistic)
-    assert found.spearman.p == pytest.approx(ranks.pvalue)
+    assert result.spearman.statistic == pytest.approx(ranks.statistic)
+    assert result.spearman.p == pytest.approx(ranks.pvalue)
 
 
 @pytest.mark.slow
@@ -137,8 +137,8 @@ def test_the_interval_of_spearmans_rho_covers_as_often_as_it_says() -> None:
 
 
 def test_the_run_selected_on_dev_by_hand() -> None:
-    found = dev_test([3, 5, 4, 5], [0.9, 0.7, 0.8, 0.6])
-    assert (found.best_dev, found.selected, found.mean, found.best) == pytest.approx((5, 0.65, 0.75, 0.9))
+    result = dev_test([3, 5, 4, 5], [0.9, 0.7, 0.8, 0.6])
+    assert (result.best_dev, result.selected, result.mean, result.best) == pytest.approx((5, 0.65, 0.75, 0.9))
     few = dev_test([1, 2], [1, 2])
     assert math.isnan(few.pearson.p)
     assert math.isnan(few.pearson_interval.low)
@@ -165,8 +165,8 @@ def test_power_is_the_share_of_normal_samples_in_which_scipys_test_finds_the_dif
     rng, simulations = np.random.default_rng(0), 40_000
     x, y = (rng.normal(0, sd, (simulations, size)) for sd, size in zip(sds, sizes, strict=True))
     hits = stats.ttest_ind(x + gap, y, axis=1, equal_var=False).pvalue <= alpha
-    found = welch_power(gap, (sds[0] ** 2, sds[1] ** 2), sizes, alpha)
-    assert found == pytest.approx(hits.mean(), abs=4 * 0.5 / math.sqrt(simulations))
+    result = welch_power(gap, (sds[0] ** 2, sds[1] ** 2), sizes, alpha)
+    assert result == pytest.approx(hits.mean(), abs=4 * 0.5 / math.sqrt(simulations))
 
 
 def test_power_with_one_system_that_does_not_vary_is_that_of_students_test() -> None:
@@ -188,7 +188,7 @@ def test_power_is_a_chance_and_grows_with_the_difference(
     shift: float, variance: float, ratio: float, n: int, m: int, alpha: float
 ) -> None:
     error = math.sqrt(variance / n + variance * ratio / m)
-    powers = [welch_power(error * each, (variance, variance * ratio), (n, m), alpha) for each in (shift, shift + 0.5)]
+    powers = [welch_power(error * item, (variance, variance * ratio), (n, m), alpha) for item in (shift, shift + 0.5)]
     assert 0 <= powers[0] <= powers[1] + 1e-6 <= 1 + 2e-6
 
 
@@ -211,9 +211,9 @@ def test_the_interval_of_the_seeds_holds_those_of_the_true_spread_as_often_as_it
     true = seeds_needed([-1, 0, 1], [-1, 0, 1], rng=rng, difference=1.0).seeds  # standard deviations of 1
     inside = 0
     for _ in range(200):
-        found = seeds_needed(*rng.normal(size=(2, 6)), rng=rng, difference=1.0, simulations=1)
-        assert found.seeds_low <= found.seeds <= found.seeds_high
-        inside += found.seeds_low <= true <= found.seeds_high
+        result = seeds_needed(*rng.normal(size=(2, 6)), rng=rng, difference=1.0, simulations=1)
+        assert result.seeds_low <= result.seeds <= result.seeds_high
+        inside += result.seeds_low <= true <= result.seeds_high
     assert 0.91 <= inside / 200 <= 0.99
 
 
@@ -232,16 +232,16 @@ def test_so_many_seeds_find_the_difference_as_often_as_was_asked(sds: tuple[floa
     """Runs whose spread is exactly that of the populations; then fresh normal scores, tested by scipy's Welch test."""
     rng = np.random.default_rng(4)
     samples = [sd * (x - x.mean()) / x.std(ddof=1) for sd, x in zip(sds, rng.normal(size=(2, 30)), strict=True)]
-    found = seeds_needed(*samples, rng=rng, difference=gap)
-    seeds = int(found.seeds)
+    result = seeds_needed(*samples, rng=rng, difference=gap)
+    seeds = int(result.seeds)
     hits = 0
     for _ in range(2000):
         x, y = sds[0] * rng.normal(size=seeds) + gap, sds[1] * rng.normal(size=seeds)
         hits += stats.ttest_ind(x, y, equal_var=False).pvalue <= 0.05
-    assert hits / 2000 == pytest.approx(found.power, abs=0.03)
-    assert found.simulated == pytest.approx(found.power, abs=0.04)
+    assert hits / 2000 == pytest.approx(result.power, abs=0.03)
+    assert result.simulated == pytest.approx(result.power, abs=0.04)
     fewer = welch_power(gap, (sds[0] ** 2, sds[1] ** 2), (seeds - 1, seeds - 1), 0.05)
-    assert fewer < 0.8 <= found.power
+    assert fewer < 0.8 <= result.power
 
 
 def test_resampling_without_a_difference_keeps_the_level() -> None:
@@ -253,10 +253,10 @@ def test_resampling_without_a_difference_keeps_the_level() -> None:
 def test_the_smallest_difference_is_found_with_the_wanted_power() -> None:
     rng = np.random.default_rng(6)
     a, b = rng.normal(size=12), rng.normal(size=7)
-    found = seeds_needed(a, b, rng=rng)
+    result = seeds_needed(a, b, rng=rng)
     variances = float(a.var(ddof=1)), float(b.var(ddof=1))
-    assert welch_power(found.detectable_difference, variances, (12, 7), 0.05) == pytest.approx(0.8, abs=1e-5)
-    assert found.power_now == pytest.approx(welch_power(found.difference, variances, (12, 7), 0.05))
+    assert welch_power(result.detectable_difference, variances, (12, 7), 0.05) == pytest.approx(0.8, abs=1e-5)
+    assert result.power_now == pytest.approx(welch_power(result.difference, variances, (12, 7), 0.05))
 
 
 def test_seeds_that_cannot_be_computed_are_nan_or_infinite() -> None:

@@ -47,21 +47,21 @@ def test_the_exact_subset_is_the_best_of_all(seed: int, listed: int, monkeypatch
 def test_no_single_exchange_improves_the_greedy_subset(seed: int) -> None:
     scores = small_table(seed, systems=6, datasets=9, values=40)
     chosen = greedy_subset(scores, 4).tolist()
-    rest = [place for place in range(9) if place not in chosen]
+    rest = [position for position in range(9) if position not in chosen]
     reached = pairs_alike(scores, chosen)
     for out in chosen:
         for into in rest:
-            assert pairs_alike(scores, [place for place in chosen if place != out] + [into]) <= reached
+            assert pairs_alike(scores, [position for position in chosen if position != out] + [into]) <= reached
 
 
 def test_all_data_sets_represent_themselves() -> None:
     scores = small_table(0, datasets=5, values=50)
-    found = representative(scores, "abcde", 5, rng=np.random.default_rng(0))
-    for subset in found.subsets:
+    result = representative(scores, "abcde", 5, rng=np.random.default_rng(0))
+    for subset in result.subsets:
         assert subset.datasets == tuple("abcde")
         assert subset.agreeing == subset.bound == subset.pairs
         assert subset.tau == 1
-    assert (found.held_out, found.fitted, found.random) == (1, 1, 1)
+    assert (result.held_out, result.fitted, result.random) == (1, 1, 1)
 
 
 def test_the_counts_of_a_representative_subset_are_those_of_a_loop() -> None:
@@ -81,9 +81,9 @@ def test_the_counts_of_a_representative_subset_are_those_of_a_loop() -> None:
 def test_what_is_fitted_to_noise_does_not_hold_for_other_systems() -> None:
     rng = np.random.default_rng(0)
     noise = integer_scores(rng.integers(0, 10_000, (24, 40)))
-    found = representative(noise, list(map(str, range(40))), 4, rng=rng, time_limit=1)
-    assert found.fitted > found.random + 0.3
-    assert found.held_out == pytest.approx(found.random, abs=0.06)
+    result = representative(noise, list(map(str, range(40))), 4, rng=rng, time_limit=1)
+    assert result.fitted > result.random + 0.3
+    assert result.held_out == pytest.approx(result.random, abs=0.06)
 
 
 def test_subsets_chosen_without_a_system_see_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,21 +114,21 @@ def test_sizes_that_are_none_and_too_few_systems_are_refused() -> None:
 def test_leaving_one_out_gives_the_ranking_on_the_rest() -> None:
     scores = small_table(7, systems=6, datasets=6, values=5)
     systems, datasets = list("abcdef"), [f"d{i}" for i in range(6)]
-    found = rank_without_each(scores, systems, datasets)
-    assert sorted(each.dataset for each in found) == datasets
-    assert [each.swapped for each in found] == sorted((each.swapped for each in found), reverse=True)
+    result = rank_without_each(scores, systems, datasets)
+    assert sorted(item.dataset for item in result) == datasets
+    assert [item.swapped for item in result] == sorted((item.swapped for item in result), reverse=True)
     whole = plain_ranks(scores, list(range(6)))
-    for each in found:
-        rest = [place for place in range(6) if datasets[place] != each.dataset]
+    for item in result:
+        rest = [position for position in range(6) if datasets[position] != item.dataset]
         now = plain_ranks(scores, rest)
         changes = {
             RankChange(name, before, after)
             for name, before, after in zip(systems, whole, now, strict=True)
             if before != after
         }
-        assert set(each.changes) == changes
-        assert each.swapped == sum(whole[a] < whole[b] and now[a] > now[b] for a in range(6) for b in range(6))
-        assert each.tau == pytest.approx(kendall([-rank for rank in now], [-rank for rank in whole]))
+        assert set(item.changes) == changes
+        assert item.swapped == sum(whole[a] < whole[b] and now[a] > now[b] for a in range(6) for b in range(6))
+        assert item.tau == pytest.approx(kendall([-rank for rank in now], [-rank for rank in whole]))
 
 
 def test_leaving_one_of_one_out_is_refused() -> None:
@@ -142,8 +142,8 @@ SYSTEMS, DATASETS = ["a", "b", "c"], ["en", "kk", "ta"]
 
 def test_error_reductions_are_averaged_over_data_sets_as_in_the_paper() -> None:
     # 98 to 99 removes 50 % of errors, 50 to 90 80 %: 65 % on average, where the averages would say 78.8 %.
-    (found,) = named_subsets(SCORES, SYSTEMS, DATASETS, {"two": ["en", "kk"]})
-    values = {(each.reference, each.system): each.share for each in found.error_reductions}
+    (result,) = named_subsets(SCORES, SYSTEMS, DATASETS, {"two": ["en", "kk"]})
+    values = {(item.reference, item.system): item.share for item in result.error_reductions}
     assert values["a", "b"] == pytest.approx(0.65)
     assert values["b", "a"] == pytest.approx((-1 / 1 - 40 / 10) / 2)
     assert len(values) == 6
@@ -157,36 +157,36 @@ def test_a_subset_has_its_means_ranks_and_agreement_with_all() -> None:
 
 def test_equal_means_share_the_better_rank_whatever_their_last_bits() -> None:
     scores = np.array([[0.1, 0.2], [0.3, 0.0], [0.15, 0.1]])  # 0.1 + 0.2 is not 0.3 in floating point
-    (found,) = named_subsets(scores, SYSTEMS, ["x", "y"], {"both": ["x", "y"]})
-    assert [row.rank for row in found.systems] == [1, 1, 3]
+    (result,) = named_subsets(scores, SYSTEMS, ["x", "y"], {"both": ["x", "y"]})
+    assert [row.rank for row in result.systems] == [1, 1, 3]
 
 
 @pytest.mark.parametrize("perfect", [None, 1.0, 100.0, 300.0])
 def test_error_reductions_are_the_same_whatever_the_scale_of_the_scores(perfect: float | None) -> None:
     scores = SCORES * ((perfect or 1.0) / 100)
-    (found,) = named_subsets(scores, SYSTEMS, DATASETS, {"two": ["en", "kk"]}, perfect=perfect)
-    assert {(e.reference, e.system): e.share for e in found.error_reductions}["a", "b"] == pytest.approx(0.65)
+    (result,) = named_subsets(scores, SYSTEMS, DATASETS, {"two": ["en", "kk"]}, perfect=perfect)
+    assert {(e.reference, e.system): e.share for e in result.error_reductions}["a", "b"] == pytest.approx(0.65)
 
 
 def test_a_reference_without_errors_has_no_error_reduction() -> None:
     scores = np.array([[100.0, 50.0], [90.0, 40.0]])
-    (found,) = named_subsets(scores, ["a", "b"], ["x", "y"], {"all": ["x", "y"]})
-    values = {each.reference: each.share for each in found.error_reductions}
+    (result,) = named_subsets(scores, ["a", "b"], ["x", "y"], {"all": ["x", "y"]})
+    values = {item.reference: item.share for item in result.error_reductions}
     assert math.isnan(values["a"])
     assert values["b"] == pytest.approx((10 / 10 + 10 / 60) / 2)
 
 
 def test_scores_above_100_need_the_perfect_score() -> None:
     (without,) = named_subsets(SCORES * 3, SYSTEMS, DATASETS, {"all": DATASETS})
-    assert all(math.isnan(each.share) for each in without.error_reductions)
+    assert all(math.isnan(item.share) for item in without.error_reductions)
     with pytest.raises(InputError, match="a perfect score of 50 with scores up to 99; expected at least that"):
         named_subsets(SCORES, SYSTEMS, DATASETS, {"all": DATASETS}, perfect=50)
 
 
 def test_members_without_scores_are_left_out_and_listed() -> None:
-    (found,) = named_subsets(SCORES, SYSTEMS, DATASETS, {"two": ["en", "sa", "kk"]})
-    assert (found.datasets, found.absent) == (("en", "kk"), ("sa",))
-    assert {row.system: row.mean for row in found.systems} == {"a": 74, "b": 94.5, "c": 69.5}
+    (result,) = named_subsets(SCORES, SYSTEMS, DATASETS, {"two": ["en", "sa", "kk"]})
+    assert (result.datasets, result.absent) == (("en", "kk"), ("sa",))
+    assert {row.system: row.mean for row in result.systems} == {"a": 74, "b": 94.5, "c": 69.5}
 
 
 def test_a_subset_without_any_scores_and_one_with_twins_are_refused() -> None:

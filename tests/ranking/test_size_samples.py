@@ -15,7 +15,7 @@ from tests.ranking.counts import counted_set, curve_of, made_up
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "problem"),
     [
         ({"sizes": ()}, "sizes ''; expected increasing numbers of words"),
         ({"sizes": (100, 100)}, "sizes '100,100'; expected increasing numbers"),
@@ -34,10 +34,10 @@ from tests.ranking.counts import counted_set, curve_of, made_up
         ({"against": "al"}, "against 'al' is unknown; did you mean 'all'?"),
     ],
 )
-def test_wrong_settings_are_told(changed: dict[str, object], told: str) -> None:
+def test_wrong_settings_are_reported(changed: dict[str, object], problem: str) -> None:
     with pytest.raises(InputError) as error:
         SizeSettings(**changed)  # type: ignore[arg-type]
-    assert told in str(error.value)
+    assert problem in str(error.value)
 
 
 def test_sizes_are_numbers_of_words_and_perhaps_all() -> None:
@@ -46,12 +46,12 @@ def test_sizes_are_numbers_of_words_and_perhaps_all() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "all", "100,x", "1.5", "100,,200", "-5", "all,100"])
-def test_sizes_that_are_no_numbers_are_told(text: str) -> None:
+def test_sizes_that_are_not_numbers_are_reported(text: str) -> None:
     with pytest.raises(InputError, match="expected increasing numbers of words, such as 100,200,500"):
         parse_sizes(text)
 
 
-def test_wrong_counts_are_told() -> None:
+def test_wrong_counts_are_reported() -> None:
     good = made_up(runs=(1, 1), units=5)
     wrong: list[tuple[dict[str, object], str]] = [
         ({"counts_RNF": good.counts_RNF[:, :4]}, "counts of shape (2, 4, 3); expected 2 runs by 5 units by 3 fields"),
@@ -61,10 +61,10 @@ def test_wrong_counts_are_told() -> None:
         ({"lengths_N": np.zeros(5, np.int64)}, "a unit without words"),
         ({"counts_RNF": 0 * good.counts_RNF, "metric": METRICS.make("accuracy(column='upos')")}, "s0: no score"),
     ]
-    for changed, told in wrong:
+    for changed, problem in wrong:
         with pytest.raises(InputError) as error:
             replace(good, **changed)  # type: ignore[arg-type]
-        assert told in str(error.value)
+        assert problem in str(error.value)
 
 
 def test_a_test_set_that_is_too_small_for_every_size_is_refused() -> None:

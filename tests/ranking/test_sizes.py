@@ -79,25 +79,27 @@ def slow_tau(words: CountedSet, way: str, size: int, draw: int, settings: SizeSe
     return float(stats.weightedtau(sides[0], sides[1]).statistic)
 
 
-@pytest.mark.parametrize("way", ["seq", "rand", "rand-seq"])
+@pytest.mark.parametrize("strategy", ["seq", "rand", "rand-seq"])
 @pytest.mark.parametrize("against", ["all", "rest"])
 @pytest.mark.parametrize("runs", ["average", "separate"])
-def test_equal_to_loops_and_scipy(way: str, against: str, runs: str) -> None:
+def test_equal_to_loops_and_scipy(strategy: str, against: str, runs: str) -> None:
     words = made_up(runs=(2, 1, 3, 1, 2), units=60)
-    settings = SizeSettings((7, 50, 150), strategies=(way,), draws=6, against=against, runs=runs, seed=5, aso_draws=0)
+    settings = SizeSettings(
+        (7, 50, 150), strategies=(strategy,), draws=6, against=against, runs=runs, seed=5, aso_draws=0
+    )
     points = curve_of(words, settings).points
     assert len(points) == (3 if against == "rest" else 4)
     for point, tau_B in zip(points, taus_of(words, settings), strict=True):
-        expected = [slow_tau(words, way, point.words, draw, settings) for draw in range(point.draws)]
+        expected = [slow_tau(words, strategy, point.words, draw, settings) for draw in range(point.draws)]
         np.testing.assert_allclose(tau_B, expected, rtol=0, atol=1e-12)
 
 
 def test_samples_are_whole_sentences_that_reach_the_size_and_no_more_than_needed() -> None:
     lengths = made_up(runs=(1, 1), units=80).lengths_N
     sizes = [10, 100, 300]
-    for way in ("seq", "rand", "rand-seq"):
+    for strategy in ("seq", "rand", "rand-seq"):
         for draw in range(20):
-            weights = sample_weights(lengths, way, sizes, draw=draw, seed=1)
+            weights = sample_weights(lengths, strategy, sizes, draw=draw, seed=1)
             assert set(np.unique(weights)) <= {0.0, 1.0}
             words = weights @ lengths
             assert np.all(words >= sizes)
@@ -122,12 +124,12 @@ def test_the_last_sentences_are_one_sample_however_many_draws_are_asked_for() ->
     assert [point.draws for point in curve.points] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("way", ["rand", "rand-seq"])
-def test_more_draws_and_more_sizes_keep_the_old_ones(way: str) -> None:
+@pytest.mark.parametrize("strategy", ["rand", "rand-seq"])
+def test_more_draws_and_more_sizes_keep_the_old_ones(strategy: str) -> None:
     words = made_up(runs=(1, 1, 1, 1), units=60)
-    few = taus_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=3))
-    many = taus_of(words, SizeSettings((20, 50, 100, 200), strategies=(way,), draws=40, seed=3))
-    other = taus_of(words, SizeSettings((20, 200), strategies=(way,), draws=10, seed=4))
+    few = taus_of(words, SizeSettings((20, 200), strategies=(strategy,), draws=10, seed=3))
+    many = taus_of(words, SizeSettings((20, 50, 100, 200), strategies=(strategy,), draws=40, seed=3))
+    other = taus_of(words, SizeSettings((20, 200), strategies=(strategy,), draws=10, seed=4))
     for tau_B, more_B in zip(few, (many[0], many[3], many[4]), strict=True):
         assert np.array_equal(tau_B, more_B[:10])
     assert not np.array_equal(few[0], other[0])
@@ -249,8 +251,8 @@ def test_a_metric_without_a_score_on_a_sample_gives_no_tau() -> None:
 
 def test_runs_are_averaged_whatever_their_order_and_equal_means_are_ties() -> None:
     scores = np.array([0.1, 0.2, 0.3, 0.3, 0.1, 0.2, 0.2, 0.2, 0.2])
-    found = ranked_scores(scores, ["a"] * 3 + ["b"] * 3 + ["c"] * 3, "average")
-    assert found.tolist() == [0.2, 0.2, 0.2]
+    result = ranked_scores(scores, ["a"] * 3 + ["b"] * 3 + ["c"] * 3, "average")
+    assert result.tolist() == [0.2, 0.2, 0.2]
     assert ranked_scores(scores, ["a"] * 9, "separate") is scores
 
 
@@ -312,12 +314,12 @@ def test_over_several_sets_the_mean_score_ranks() -> None:
     first = counted_set(np.array([[4, 3], [0, 2]]), lengths, ("a", "b"))
     second = counted_set(np.array([[4, 1], [1, 3]]), lengths, ("a", "b"))
     both = [replace(first, name="first"), replace(second, name="second")]
-    found, overall = size_curves(both, SizeSettings((4,), strategies=("seq",)))
-    assert [each.curves[0].points[0].tau for each in found] == [1.0, -1.0]
+    result, overall = size_curves(both, SizeSettings((4,), strategies=("seq",)))
+    assert [item.curves[0].points[0].tau for item in result] == [1.0, -1.0]
     assert overall is not None
     assert [row.score for row in overall.systems] == [(7 / 8 + 5 / 8) / 2, (2 / 8 + 4 / 8) / 2]
     points = overall.curves[0].points
-    assert [(each.words, each.whole, each.tau) for each in points] == [(4, False, -1.0), (16, True, 1.0)]
+    assert [(item.words, item.whole, item.tau) for item in points] == [(4, False, -1.0), (16, True, 1.0)]
 
 
 @pytest.mark.parametrize("against", ["all", "rest"])
@@ -346,6 +348,6 @@ def test_over_several_sets_only_common_sizes_are_kept(against: str) -> None:
 def test_sets_with_other_systems_or_other_numbers_of_runs_have_no_overall() -> None:
     settings = SizeSettings((10, 100), strategies=("rand",), draws=3)
     one, other = made_up(runs=(1, 1), units=40, name="one"), made_up(runs=(1, 2), units=40, name="other")
-    found, overall = size_curves([one, other], settings)
-    assert [each.name for each in found] == ["one", "other"]
+    result, overall = size_curves([one, other], settings)
+    assert [item.name for item in result] == ["one", "other"]
     assert overall is None

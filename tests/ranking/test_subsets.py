@@ -38,45 +38,45 @@ def of(seed: int, systems: int, datasets: int, size: int) -> tuple[IntegerScores
 
 @pytest.mark.parametrize(("systems", "datasets", "size"), SHAPES)
 def test_ranks_over_all_subsets_are_those_of_a_loop(systems: int, datasets: int, size: int) -> None:
-    scores, found = of(3, systems, datasets, size)
+    scores, result = of(3, systems, datasets, size)
     ranks_BS = every_rank(scores, size)
     expected = np.array([[(ranks_BS[:, s] == r).sum() for r in range(1, systems + 1)] for s in range(systems)])
-    assert found.samples == len(ranks_BS) == math.comb(datasets, size)
-    assert (found.counts_SS == expected).all()
-    assert (found.best_S == ranks_BS.min(axis=0)).all()
-    assert (found.worst_S == ranks_BS.max(axis=0)).all()
-    assert found.mean_S == pytest.approx(ranks_BS.mean(axis=0))
-    assert found.sd_S == pytest.approx(ranks_BS.std(axis=0))
+    assert result.samples == len(ranks_BS) == math.comb(datasets, size)
+    assert (result.counts_SS == expected).all()
+    assert (result.best_S == ranks_BS.min(axis=0)).all()
+    assert (result.worst_S == ranks_BS.max(axis=0)).all()
+    assert result.mean_S == pytest.approx(ranks_BS.mean(axis=0))
+    assert result.sd_S == pytest.approx(ranks_BS.std(axis=0))
     for system in range(systems):
-        assert found.quartiles(system) == pytest.approx(np.quantile(ranks_BS[:, system], (0.25, 0.5, 0.75)).tolist())
+        assert result.quartiles(system) == pytest.approx(np.quantile(ranks_BS[:, system], (0.25, 0.5, 0.75)).tolist())
 
 
 @pytest.mark.parametrize(("systems", "datasets", "size"), SHAPES)
 def test_who_beats_whom_is_that_of_a_loop(systems: int, datasets: int, size: int) -> None:
-    scores, found = of(4, systems, datasets, size)
+    scores, result = of(4, systems, datasets, size)
     ranks_BS = every_rank(scores, size)
-    assert (found.wins_SS == (ranks_BS[:, :, None] < ranks_BS[:, None, :]).sum(axis=0)).all()
+    assert (result.wins_SS == (ranks_BS[:, :, None] < ranks_BS[:, None, :]).sum(axis=0)).all()
 
 
 @pytest.mark.parametrize(("systems", "datasets", "size"), SHAPES)
 def test_tau_is_that_of_every_subset_one_by_one(systems: int, datasets: int, size: int) -> None:
-    scores, found = of(5, systems, datasets, size)
+    scores, result = of(5, systems, datasets, size)
     whole = scores.above_SD.sum(axis=1)
     taus = [kendall(scores.above_SD[:, subset].sum(axis=1), whole) for subset in all_subsets(datasets, size)]
     defined = sorted(tau for tau in taus if not math.isnan(tau))
-    assert found.tau.undefined == len(taus) - len(defined)
-    tau = found.tau
+    assert result.tau.undefined == len(taus) - len(defined)
+    tau = result.tau
     quantiles = (tau.min, tau.lower_quartile, tau.median, tau.upper_quartile, tau.max)
     assert quantiles == pytest.approx(np.quantile(defined, (0, 0.25, 0.5, 0.75, 1)))
-    assert found.tau.mean == pytest.approx(np.mean(defined))
-    assert found.tau.sd == pytest.approx(np.std(defined))
+    assert result.tau.mean == pytest.approx(np.mean(defined))
+    assert result.tau.sd == pytest.approx(np.std(defined))
 
 
 def test_a_table_that_leaves_all_level_has_no_tau() -> None:
-    found = rank_over_subsets(integer_scores([[1, 2], [1, 2]]), every_subset(2, 1), samples=5)
-    assert math.isnan(found.tau.mean)
-    assert found.tau.undefined == 2
-    assert found.counts_SS.tolist() == [[2, 0], [2, 0]]
+    result = rank_over_subsets(integer_scores([[1, 2], [1, 2]]), every_subset(2, 1), samples=5)
+    assert math.isnan(result.tau.mean)
+    assert result.tau.undefined == 2
+    assert result.counts_SS.tolist() == [[2, 0], [2, 0]]
 
 
 @settings(max_examples=40)
@@ -86,20 +86,20 @@ def test_sampled_ranks_are_those_of_the_subsets_that_were_drawn(
 ) -> None:
     size = data.draw(st.integers(1, datasets))
     scores, design = small_table(seed, systems=systems, datasets=datasets), free(datasets, size)
-    found = rank_over_subsets(scores, design, samples=300, key=KEY)
+    result = rank_over_subsets(scores, design, samples=300, key=KEY)
     drawn = design.draw(KEY, range(300))
     ranks_BS = np.array([plain_ranks(scores, subset) for subset in drawn.tolist()])
     for system in range(systems):
-        assert found.counts_SS[system].tolist() == [(ranks_BS[:, system] == r).sum() for r in range(1, systems + 1)]
-        best = int(found.best_S[system])
-        assert found.earliest_SS[system, best - 1] == (ranks_BS[:, system] == best).argmax()
-        assert plain_ranks(scores, found.subset_with_rank(system, best).tolist())[system] == best
+        assert result.counts_SS[system].tolist() == [(ranks_BS[:, system] == r).sum() for r in range(1, systems + 1)]
+        best = int(result.best_S[system])
+        assert result.earliest_SS[system, best - 1] == (ranks_BS[:, system] == best).argmax()
+        assert plain_ranks(scores, result.subset_with_rank(system, best).tolist())[system] == best
 
 
 def test_scores_too_fine_for_32_bits_are_ranked_alike() -> None:
     scores = small_table(1)
     fine = IntegerScores(scores.above_SD * 10**9, 1.0, exact=True)
-    a, b = (rank_over_subsets(each, free(7, 3), samples=5000, key=KEY) for each in (scores, fine))
+    a, b = (rank_over_subsets(item, free(7, 3), samples=5000, key=KEY) for item in (scores, fine))
     assert (a.counts_SS == b.counts_SS).all()
     assert (a.wins_SS == b.wins_SS).all()
 
@@ -134,27 +134,27 @@ def test_the_seed_decides_the_subsets() -> None:
 
 def test_samples_of_a_rank_are_found_again() -> None:
     scores, design = small_table(6, datasets=12), free(12, 4)
-    found = rank_over_subsets(scores, design, samples=2000, key=KEY)
+    result = rank_over_subsets(scores, design, samples=2000, key=KEY)
     ranks_BS = np.array([plain_ranks(scores, subset) for subset in design.draw(KEY, range(2000)).tolist()])
-    for rank in np.flatnonzero(found.counts_SS[2]) + 1:
+    for rank in np.flatnonzero(result.counts_SS[2]) + 1:
         expected = np.flatnonzero(ranks_BS[:, 2] == rank)
         for most in (10_000, 3):
-            again = samples_with_rank(found, scores, 2, int(rank), most=most, rng=np.random.default_rng(0))
+            again = samples_with_rank(result, scores, 2, int(rank), most=most, rng=np.random.default_rng(0))
             assert again.tolist() == expected[:most].tolist()
 
 
 @pytest.mark.slow
 def test_of_listed_subsets_with_a_rank_all_are_as_likely_to_be_shown_and_to_come_first() -> None:
-    scores, found = of(6, 5, 8, 3)
-    listed = found.design.draw(KEY, range(found.samples)).tolist()
+    scores, result = of(6, 5, 8, 3)
+    listed = result.design.draw(KEY, range(result.samples)).tolist()
     expected = [number for number, subset in enumerate(listed) if plain_ranks(scores, subset)[2] == 2]
     assert len(expected) > 5
     rngs = [np.random.default_rng(seed) for seed in range(4000)]
-    shown = [samples_with_rank(found, scores, 2, 2, most=2, rng=rng).tolist() for rng in rngs]
-    assert all(len(set(each)) == 2 for each in shown)
+    shown = [samples_with_rank(result, scores, 2, 2, most=2, rng=rng).tolist() for rng in rngs]
+    assert all(len(set(item)) == 2 for item in shown)
     pairs: dict[tuple[int, ...], float] = dict.fromkeys(permutations(expected, 2), 1 / math.perm(len(expected), 2))
     assert chi_square_is_small(Counter(map(tuple, shown)), pairs, 4000)
-    everything = samples_with_rank(found, scores, 2, 2, most=100, rng=rngs[0])
+    everything = samples_with_rank(result, scores, 2, 2, most=100, rng=rngs[0])
     assert sorted(everything.tolist()) == expected
 
 
@@ -196,8 +196,8 @@ def stratified_chances(labels: str, size: int) -> dict[tuple[int, ...], float]:
 @pytest.mark.parametrize(("labels", "size"), [("aabbbb", 3), ("abababc", 3), ("aaaabbc", 4), ("abcdef", 2)])
 def test_stratified_subsets_have_the_chances_of_their_rule(labels: str, size: int) -> None:
     chances = stratified_chances(labels, size)
-    for each in range(len(labels)):
-        assert sum(p for key, p in chances.items() if each in key) == pytest.approx(size / len(labels))
+    for item in range(len(labels)):
+        assert sum(p for key, p in chances.items() if item in key) == pytest.approx(size / len(labels))
     assert chi_square_is_small(counted(stratified(labels, size), 40_000), chances, 40_000)
 
 
@@ -210,7 +210,7 @@ def test_groups_of_one_data_set_meet_whatever_their_places_in_the_table() -> Non
 def test_another_order_of_the_table_changes_stratified_subsets_by_chance_alone() -> None:
     labels, order = "aaabbcccddef", np.random.default_rng(3).permutation(12)
     one = counted(stratified(labels, 4), 40_000)
-    moved = stratified([labels[place] for place in order], 4).draw(KEY, range(40_000))
+    moved = stratified([labels[position] for position in order], 4).draw(KEY, range(40_000))
     other = Counter(tuple(sorted(row)) for row in order[moved].tolist())
     # Subsets of two samples of one distribution: (n - m)^2 / (n + m) has a mean of 1.
     squares = [(one[key] - other[key]) ** 2 / (one[key] + other[key]) for key in set(one) | set(other)]

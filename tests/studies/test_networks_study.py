@@ -40,32 +40,32 @@ def test_more_shapes_and_numbers_keep_those_that_there_are(task: Task) -> None:
 
 
 def test_every_option_of_the_paper_is_drawn_about_as_often_as_any_other() -> None:
-    found = [own for shape in configurations(TASKS[0], WHOLE, seed=0) for own in shape]
+    result = [own for shape in configurations(TASKS[0], WHOLE, seed=0) for own in shape]
     for name, options in (
         ("characters", draw.CHARACTERS), ("optimizer", OPTIMIZERS), ("dropout", draw.DROPOUTS),
         ("batch", draw.BATCHES), ("clip", draw.THRESHOLDS), ("norm", draw.THRESHOLDS), ("scheme", draw.SCHEMES),
     ):  # fmt: skip
-        drawn = [own[name] for own in found]
+        drawn = [own[name] for own in result]
         assert set(drawn) == set(options)
-        expected = len(found) / len(options)
-        assert all(abs(drawn.count(each) - expected) < 4 * expected**0.5 for each in options), name
-    layers = [[int(each) for each in str(own["units"]).split(",")] for own in found]
-    assert {len(each) for each in layers} == {1, 2, 3}
-    assert {unit for each in layers for unit in each} == set(draw.UNITS)
+        expected = len(result) / len(options)
+        assert all(abs(drawn.count(item) - expected) < 4 * expected**0.5 for item in options), name
+    layers = [[int(item) for item in str(own["units"]).split(",")] for own in result]
+    assert {len(item) for item in layers} == {1, 2, 3}
+    assert {unit for item in layers for unit in item} == set(draw.UNITS)
 
 
 def test_what_dropout_does_not_use_is_not_drawn_for_it() -> None:
-    found = [own for shape in configurations(TASKS[1], WHOLE, seed=0) for own in shape]
-    assert {own["dropped"] for own in found if own["dropout"] != "variational"} == {"outputs"}
-    assert {own["drop"] for own in found if own["dropout"] == "none"} == {0.0}
-    assert {own["drop"] for own in found if own["dropout"] != "none"} == set(draw.DROPS)
-    assert all("scheme" not in own for own in found)
+    result = [own for shape in configurations(TASKS[1], WHOLE, seed=0) for own in shape]
+    assert {own["dropped"] for own in result if own["dropout"] != "variational"} == {"outputs"}
+    assert {own["drop"] for own in result if own["dropout"] == "none"} == {0.0}
+    assert {own["drop"] for own in result if own["dropout"] != "none"} == set(draw.DROPS)
+    assert all("scheme" not in own for own in result)
 
 
 def test_the_numbers_of_a_shape_are_all_different_and_so_are_dropout_rates_while_there_are_others() -> None:
     for own in configurations(TASKS[0], Size(shapes=9, numbers=25), seed=0):
-        assert len({tuple(each.items()) for each in own}) == 25
-        assert len({each["drop"] for each in own[:4]}) == (1 if own[0]["dropout"] == "none" else 4)
+        assert len({tuple(item.items()) for item in own}) == 25
+        assert len({item["drop"] for item in own[:4]}) == (1 if own[0]["dropout"] == "none" else 4)
     with pytest.raises(ValueError, match="there are 25 where nothing is dropped"):
         configurations(TASKS[0], Size(numbers=26), seed=0)
 
@@ -136,13 +136,13 @@ def _rows(text: str, *starts: str) -> list[list[str]]:
 
 def test_table_1_has_the_seeds_least_median_most_and_sd(made_up: Path) -> None:
     runs, extremes = read_runs(made_up / collect.RUNS), pl.read_csv(made_up / collect.EXTREMES)
-    told = tables.table_1(tables.seed_blocks(runs), extremes)
+    problem = tables.table_1(tables.seed_blocks(runs), extremes)
     # sd of 90, 91, 92, 94: deviations from 91.75 are -1.75, -0.75, 0.25, 2.25, squares 8.75, sqrt(8.75 / 3) = 1.708.
     # The best is better by one word in 40 of 100 units and worse in none: no swap of a million gives as much.
-    (row,) = _rows(told, "tagging", "crf")
+    (row,) = _rows(problem, "tagging", "crf")
     assert row == ["tagging", "crf", "4", "90.00", "91.50", "94.00", "1.708", "1e-06", "4e-06", "6e-06"]
     # 89.5 and 90.5: one word in 10 units; all or none of them swapped is as much: 2 / 2^10 = 0.00195.
-    (row,) = _rows(told, "chunking", "softmax")
+    (row,) = _rows(problem, "chunking", "softmax")
     assert row[:7] == ["chunking", "softmax", "3", "89.50", "90.00", "90.50", "0.500"]
     assert row[7:] == ["0.002", "0.006", "0.006"]
 
@@ -158,25 +158,25 @@ def test_the_best_on_dev_is_found_on_test(made_up: Path) -> None:
 
 def test_table_2_has_the_differences_of_two_seeds(made_up: Path) -> None:
     runs = read_runs(made_up / collect.RUNS)
-    told = tables.table_2(runs, tables.seed_blocks(runs))
+    problem = tables.table_2(runs, tables.seed_blocks(runs))
     # 0.2, 0.4, 0.6, 0.8: half of them are at most 0.4, and 95 in 100 not before the last.
-    (row,) = _rows(told, "chunking", "random configurations, CRF, two seeds")
+    (row,) = _rows(problem, "chunking", "random configurations, CRF, two seeds")
     assert row[2:] == ["4", "0.40", "0.80", "0.80"]
 
 
 def test_table_3_has_wins_and_the_median_difference(made_up: Path) -> None:
-    told = tables.table_3(read_runs(made_up / collect.RUNS))
-    (row,) = _rows(told, "tagging", "each configuration")
+    problem = tables.table_3(read_runs(made_up / collect.RUNS))
+    (row,) = _rows(problem, "tagging", "each configuration")
     assert row[2:6] == ["4", "25.0 %", "75.0 %", "-0.40"]
     assert row[8] == "0.625"  # by signs, 3 of 4: 2 (1 + 4) / 16
-    (row,) = _rows(told, "tagging", "means of shapes")
+    (row,) = _rows(problem, "tagging", "means of shapes")
     assert row[2:6] == ["2", "0.0 %", "100.0 %", "-0.25"]  # -0.4 and -0.1
 
 
 def test_the_page_has_the_tables_of_its_runs_and_the_figures_are_theirs() -> None:
     page = (FOLDER / "README.md").read_text("utf-8")
-    for told in tables.all_tables(FOLDER).split("\n\n"):
-        assert told in page
+    for problem in tables.all_tables(FOLDER).split("\n\n"):
+        assert problem in page
     for task, block in tables.seed_blocks(read_runs(FOLDER / collect.RUNS)).items():
         drawn = tables.figure(task, block)
         assert (FOLDER / f"{task}_seeds.svg").read_text("utf-8") == drawn.svg(font=WIDE.font)
@@ -190,7 +190,7 @@ def test_the_runs_are_those_of_the_study_files() -> None:
             assert sorted(own["seed"]) == list(range(wanted))
         names = ("units", "characters", "optimizer", "dropout", "dropped", "drop", "clip", "norm", "batch")
         drawn = {
-            tuple(each[name] for name in names) for shape in configurations(task, Size(), seed=0) for each in shape
+            tuple(item[name] for name in names) for shape in configurations(task, Size(), seed=0) for item in shape
         }
         own = runs.filter(task=task.name, study="configurations")
         for classifier, times in zip(CLASSIFIERS, Size().runs, strict=True):

@@ -74,9 +74,9 @@ def test_compressed_tables_that_are_cut_off_are_refused(pack: type[bytes], tmp_p
     ],
 )
 def test_one_table_written_in_many_ways(content: bytes, tmp_path: Path) -> None:
-    found = table(tmp_path, content)
-    assert found.frame.columns == ["name", "size"]
-    assert found.frame.rows() == [("en", "1"), ("de", "2")]
+    result = table(tmp_path, content)
+    assert result.frame.columns == ["name", "size"]
+    assert result.frame.rows() == [("en", "1"), ("de", "2")]
 
 
 def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
@@ -88,16 +88,16 @@ def test_lines_are_those_of_the_file(tmp_path: Path) -> None:
 def test_parquet_has_rows_instead_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pl.DataFrame({"a": ["x", ""], "b": [0.5, float("nan")], "c": [[1, 2], None]}).write_parquet(path)
-    found = read_table(path)
-    assert found.frame["a"].to_list() == ["x", None]
-    assert found.frame["c"].to_list() == ["[1, 2]", None]
-    assert found.location(1) == f"{path}: row 2"
+    result = read_table(path)
+    assert result.frame["a"].to_list() == ["x", None]
+    assert result.frame["c"].to_list() == ["[1, 2]", None]
+    assert result.location(1) == f"{path}: row 2"
     with pytest.raises(InputError, match=r"t\.parquet: row 2: b 'nan'; expected a number"):
-        found.numbers("b")
+        result.numbers("b")
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "problem"),
     [
         (b"", ": an empty table; expected a header and rows"),
         (b" \n\n", ": an empty table; expected a header and rows"),
@@ -115,11 +115,11 @@ def test_parquet_has_rows_instead_of_lines(tmp_path: Path) -> None:
         (b"PAR1 and no more", ": corrupt Parquet file ("),
     ],
 )
-def test_what_is_no_table_is_refused_in_one_line(content: bytes, told: str, tmp_path: Path) -> None:
-    assert refusal(tmp_path, content).startswith(told)
+def test_what_is_not_a_table_is_refused_in_one_line(content: bytes, problem: str, tmp_path: Path) -> None:
+    assert refusal(tmp_path, content).startswith(problem)
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.csv: cannot be read \(no such file or directory\)"):
         read_table(tmp_path / "none.csv")
     with pytest.raises(InputError, match=r"cannot be read \(is a directory\)"):
@@ -133,23 +133,23 @@ CELLS = st.text(st.sampled_from('ab, ;\t"\n\r1é'), max_size=5)
 def test_whatever_the_csv_module_writes_is_read(rows: list[list[str]]) -> None:
     written = io.StringIO()
     writer = csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerows([[f"c{place}" for place in range(len(rows[0]))], *rows])
+    writer.writerows([[f"c{position}" for position in range(len(rows[0]))], *rows])
     path = Path(f"{__name__}.csv")
     monkey = pytest.MonkeyPatch()
     monkey.setattr("deadheat.tables.table.table_bytes", lambda _: written.getvalue().encode())
     try:
-        found = read_table(path)
+        result = read_table(path)
     finally:
         monkey.undo()
-    assert found.frame.rows() == [tuple(cell.strip() or None for cell in row) for row in rows]
+    assert result.frame.rows() == [tuple(cell.strip() or None for cell in row) for row in rows]
 
 
 def test_columns_are_found_whatever_their_case_and_the_nearest_is_offered(tmp_path: Path) -> None:
-    found = table(tmp_path, b"Test_F1,dev,Dev\n1,2,3\n")
-    assert found.column("test_f1") == "Test_F1"
-    assert found.column("dev") == "dev"
+    result = table(tmp_path, b"Test_F1,dev,Dev\n1,2,3\n")
+    assert result.column("test_f1") == "Test_F1"
+    assert result.column("dev") == "dev"
     with pytest.raises(InputError, match="column 'tets_f1' is unknown; did you mean 'Test_F1'"):
-        found.column("tets_f1")
+        result.column("tets_f1")
 
 
 def test_columns_of_runs_have_types(tmp_path: Path) -> None:

@@ -53,18 +53,18 @@ def test_a_long_table_gives_one_table_a_metric(written: Path) -> None:
 )
 def test_columns_are_guessed_and_wide_tables_are_the_same_as_long_ones(text: str, written: Path) -> None:
     written.write_text(text)
-    found = read_score_table(written)
-    assert (found.metric, found.systems, found.datasets) == ("", ("A", "B"), ("en", "de"))
-    assert found.scores_SD.tolist() == [[1, 3], [2, 4]]
+    result = read_score_table(written)
+    assert (result.metric, result.systems, result.datasets) == ("", ("A", "B"), ("en", "de"))
+    assert result.scores_SD.tolist() == [[1, 3], [2, 4]]
 
 
 def test_columns_can_be_named(written: Path) -> None:
     written.write_text("who,where,system,f1\nA,en,x,1\nB,en,x,2\n")
-    found = read_score_table(written, system="WHO", dataset="where", score="f1")
-    assert found.systems == ("A", "B")
+    result = read_score_table(written, system="WHO", dataset="where", score="f1")
+    assert result.systems == ("A", "B")
     assert refusal(written, written.read_text(), system="whom") == ": column 'whom' is unknown; did you mean 'who'?"
-    told = refusal(written, written.read_text(), system="who", score="f1")
-    assert told == ": no column of datasets recognised; expected it to be named by --dataset"
+    problem = refusal(written, written.read_text(), system="who", score="f1")
+    assert problem == ": no column of datasets recognised; expected it to be named by --dataset"
 
 
 def test_columns_of_a_wide_table_may_be_named_like_those_of_a_long_one(written: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_metric_given_for_a_table_that_names_none_is_its_label(written: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ("d,A,B\nen,1\n", ":2: 2 columns; expected 3 as in the header"),
         ("d,A,B\nen,1,x\n", ":2: score 'x'; expected a number"),
@@ -120,43 +120,43 @@ def test_a_metric_given_for_a_table_that_names_none_is_its_label(written: Path) 
         ("d,A,B\nen,1,\n", ": B has no score on en; expected one, or --missing drop to leave out such data sets"),
     ],
 )
-def test_faults_of_a_table_are_told_with_their_line(text: str, told: str, written: Path) -> None:
-    assert refusal(written, text) == told
+def test_faults_of_a_table_are_reported_with_their_line(text: str, problem: str, written: Path) -> None:
+    assert refusal(written, text) == problem
 
 
-def test_an_unknown_metric_is_told_with_the_nearest(written: Path) -> None:
+def test_an_unknown_metric_is_reported_with_the_nearest(written: Path) -> None:
     assert refusal(written, LONG, metric="lass") == ": metric 'lass' is unknown; did you mean 'las'?"
     assert refusal(written, LONG, metric="las", missing="dropp").endswith("did you mean 'drop'?")
 
 
 def test_data_sets_without_every_score_are_dropped_on_request(written: Path) -> None:
     written.write_text("dataset,system,score\nen,A,1\nen,B,2\nde,A,3\nfi,B,\nfi,A,5\n")
-    found = read_score_table(written, missing="drop")
-    assert (found.datasets, found.dropped) == (("en",), ("de", "fi"))
-    assert found.scores_SD.tolist() == [[1], [2]]
+    result = read_score_table(written, missing="drop")
+    assert (result.datasets, result.dropped) == (("en",), ("de", "fi"))
+    assert result.scores_SD.tolist() == [[1], [2]]
     assert refusal(written, "d,A,B\nen,1,\n", missing="drop") == (
         ": no data set has scores of all systems; expected at least one"
     )
 
 
-def test_the_same_pair_with_an_empty_score_is_no_second_one(written: Path) -> None:
+def test_the_same_pair_with_an_empty_score_is_not_a_second_one(written: Path) -> None:
     written.write_text("dataset,system,score\nen,A,\nen,A,2\n")
     assert read_score_table(written).scores_SD.tolist() == [[2]]
 
 
 def test_scores_by_name_are_the_same_table() -> None:
-    found = score_table({"A": {"en": 1, "de": 3}, "B": {"de": 4, "en": 2}}, metric="LAS")
-    assert (found.metric, found.datasets, found.scores_SD.tolist()) == ("LAS", ("en", "de"), [[1, 3], [2, 4]])
+    result = score_table({"A": {"en": 1, "de": 3}, "B": {"de": 4, "en": 2}}, metric="LAS")
+    assert (result.metric, result.datasets, result.scores_SD.tolist()) == ("LAS", ("en", "de"), [[1, 3], [2, 4]])
 
 
 def test_attributes_come_in_the_order_of_the_data_sets(tmp_path: Path) -> None:
     path = tmp_path / "about.csv"
     path.write_text("name,treebank,size,family\nx,de,7,Indo\ny,en,,\nz,fi,9,Uralic\n")
-    found = read_attributes(path, ["en", "de"])
-    assert list(found) == ["name", "size", "family"]
-    assert found["name"] == ("y", "x")
-    assert found["family"] == ("", "Indo")
-    np.testing.assert_array_equal(found["size"], [np.nan, 7])
+    result = read_attributes(path, ["en", "de"])
+    assert list(result) == ["name", "size", "family"]
+    assert result["name"] == ("y", "x")
+    assert result["family"] == ("", "Indo")
+    np.testing.assert_array_equal(result["size"], [np.nan, 7])
     assert read_attributes(path, ["z"], key="name")["treebank"] == ("fi",)
     with pytest.raises(InputError, match=r"no row of sv, the first of 2 such data sets; expected one for every"):
         read_attributes(path, ["en", "sv", "no"])
@@ -179,7 +179,7 @@ def test_subsets_come_in_their_order(tmp_path: Path) -> None:
 def test_the_shared_task_is_read_whole(shared_data: Path) -> None:
     tables = read_score_tables(shared_data / "scores" / "conll18_scores.csv.gz")
     assert len(tables) == 13
-    assert {found.scores_SD.shape for found in tables.values()} == {(26, 82)}
+    assert {result.scores_SD.shape for result in tables.values()} == {(26, 82)}
     about = read_attributes(shared_data / "scores" / "conll18_treebanks.csv", tables["las"].datasets)
     assert isinstance(about["size_k_tokens"], np.ndarray)
     assert isinstance(about["family"], tuple)

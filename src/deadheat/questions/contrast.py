@@ -20,7 +20,7 @@ from deadheat.results.runs import Contrast, ContrastBlock
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
-from deadheat.tables.table import Path, Runs, read_runs
+from deadheat.tables.table import Path, Runs, open_runs
 
 # Words in names of columns that identify a run, or, for columns of numbers, are results of it.
 IDENTITIES = frozenset("id uuid hash seed run host date time timestamp duration seconds minutes".split())
@@ -100,9 +100,8 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     for kind, value, choices in (("option for repeated runs", repeats, REPEATS), ("option for ties", ties, TIES)):
         if value not in choices:
             raise NameUnknown(kind, value, choices)
-    table = (runs if isinstance(runs, Runs) else read_runs(runs)).where(where)
-    score = table.column(score)
-    factor, by, second = (table.column(name) if name else "" for name in (factor, by, second))
+    table = open_runs(runs).where(where)
+    score, factor, by, second = map(table.optional, (score, factor, by, second))
     table.distinct(score=score, factor=factor, by=by)
     table.distinct(score=score, factor=factor, second=second)
     if options:
@@ -112,7 +111,7 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         expected = f"one of the settings ({', '.join(paired)})" if paired else "a table with other settings"
         raise InputError(f"{table.path}: second factor {second}; expected {expected}")
     scores = table.scores(score)
-    levels_N, levels = table.codes(by) if by else (np.zeros(len(table), np.int64), ("",))
+    levels_N, levels = table.codes(by)
     design = _Design(table, factor, tuple(paired), second, scores, levels_N, levels)
     required = {table.column(name) for name in settings}
     dependent = [name for name in design.dependent_settings() if name not in required] if factor else []
@@ -134,11 +133,8 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         rng = np.random.default_rng(seed)
         columns = [*([factor] if factor else []), *paired]
         shares = {level: _importance(design, i, columns, rng) for i, level in enumerate(levels)}
-        chance = [level or table.path for level, found in shares.items() if found.is_chance]
-        notes += [
-            f"{level}: the forest does not predict the scores of unseen runs, so its shares are chance"
-            for level in chance
-        ]
+        reason = "the forest does not predict the scores of unseen runs, so its shares are chance"
+        notes += [f"{level or table.path}: {reason}" for level, share in shares.items() if share.is_chance]
     scale = Scale.of((float(scores.min()), float(scores.max())))
     claims = tuple(claim for block in blocks for claim in _claims(block, second, alpha, score, scale))
     compared = len({option.option for block in blocks for option in block.comparison.options})
@@ -219,7 +215,7 @@ class _Design:
             problem = f"{self.factor} has {len(options):,} options"
             raise InputError(f"{self.runs.path}: {problem}; expected {MAX_OPTIONS} at most, or some of them (--option)")
         keys_N = configuration_keys([self.runs.codes(name)[0] for name in self.settings], len(self.runs))
-        second_N, second_levels = self.runs.codes(self.second) if self.second else (np.zeros_like(keys_N), ("",))
+        second_N, second_levels = self.runs.codes(self.second)
         blocks, notes, single = [], [], 0
         for i, level in enumerate(self.levels):
             rows = np.flatnonzero(self.levels_N == i)

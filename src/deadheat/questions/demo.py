@@ -123,8 +123,8 @@ def _write_treebanks(folder: Path, sentences: Mapping[str, int], seed: int) -> N
 
 
 def _parsers(sentences: int, seed: int) -> tuple[Comparison, dict[str, float]]:
-    made = built_in(sentences=sentences, seed=seed)
-    systems = {name: replace(read(text=text), name=name) for name, text in made.predictions.items()}
-    gold = replace(read(text=made.gold), name=f"{made.language}, simulated parsers")
+    testbed = built_in(sentences=sentences, seed=seed)
+    systems = {name: replace(read(text=text), name=name) for name, text in testbed.predictions.items()}
+    gold = replace(read(text=testbed.gold), name=f"{testbed.language}, simulated parsers")
     comparison = compare(gold, systems, metric=METRIC, seed=seed)
-    return comparison, {name: truth.las for name, truth in made.truths.items()}
+    return comparison, {name: truth.las for name, truth in testbed.truths.items()}

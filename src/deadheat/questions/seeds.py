@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -26,14 +27,14 @@ from deadheat.questions.inputs import (
     Where,
 )
 from deadheat.ranking.contrasts import Codes, configuration_keys
-from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
+from deadheat.ranking.seeds import SystemPair, density, dev_test, seed_differences, system_pairs
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.runs import SeedBlock, Seeds, SystemRuns
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
-from deadheat.tables.table import SYSTEMS, Path, Runs, read_runs
+from deadheat.tables.table import SYSTEMS, Path, Runs, open_runs
 from deadheat.text import pluralize
 
 MAX_SYSTEMS = 100  # 4,950 pairs
@@ -43,6 +44,7 @@ ALL_RUNS = "all runs"
 SEED, CONFIGURATION = "seed", "configuration"  # what pairs compare
 
 
+ComparePairs: TypeAlias = Callable[[Mapping[str, Values]], tuple[SystemPair, ...]]
 Difference: TypeAlias = Annotated[
     float | None,
     Argument("difference for which the seeds needed are computed (default: the observed one)", metavar="D"),
@@ -94,14 +96,14 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     correct([], correction)
     if resamples < 2:
         raise InputError(f"{resamples} resamples; expected at least 2")
-    table = (runs if isinstance(runs, Runs) else read_runs(runs)).where(where)
-    score, dev, by = (table.column(name) if name else "" for name in (score, dev, by))
-    guess = "" if system else table.find("", SYSTEMS, what="systems", option="--system")
-    system = table.column(system) if system else "" if guess in (score, dev, by) else guess
+    table = open_runs(runs).where(where)
+    score, dev, by = map(table.optional, (score, dev, by))
+    named, system = bool(system), table.find(system, SYSTEMS, what="systems", option="--system")
+    system = "" if not named and system in (score, dev, by) else system
     table.distinct(score=score, dev=dev, system=system, by=by)
     configured, _ = setting_columns(table, {score, dev, by, system}, ignore, settings)
-    levels_N, levels = table.codes(by) if by else (np.zeros(len(table), np.int64), ("",))
-    systems_N, systems = table.codes(system) if system else (np.zeros(len(table), np.int64), (ALL_RUNS,))
+    levels_N, levels = table.codes(by)
+    systems_N, systems = table.codes(system) if system else (np.zeros_like(levels_N), (ALL_RUNS,))
     arrays = _Arrays(
         table.scores(score),
         table.scores(dev) if dev else None,
@@ -109,11 +111,14 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         systems,
         configuration_keys([systems_N, *(table.codes(name)[0] for name in configured)], len(table)),
     )
-    options = _Options(difference, alpha, target, correction, resamples, seed)
-    blocks = tuple(
-        _block(f"{table.path}: {level}" if level else table.path, level, arrays, np.flatnonzero(levels_N == i), options)
-        for i, level in enumerate(levels)
+    compare = partial(
+        system_pairs, alpha=alpha, correction=correction, resamples=resamples, difference=difference, target=target
     )
+    blocks = []
+    for i, level in enumerate(levels):
+        location = f"{table.path}: {level}" if level else table.path
+        rows = np.flatnonzero(levels_N == i)
+        blocks.append(_block(location, level, arrays, rows, partial(compare, rng=np.random.default_rng(seed))))
     scale, dev_scale = (_scale(scores) for scores in (arrays.scores_N, arrays.dev_N))
     claims = [claim for block in blocks for claim in _claims(block, alpha, metric or score, scale)]
     return Seeds(
@@ -127,7 +132,7 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         target,
         resamples,
         seed,
-        blocks,
+        tuple(blocks),
         Verdict(tuple(claims), sum(len(block.pairs) for block in blocks) - len(claims), len(systems)),
         scale,
         dev_scale,
@@ -184,17 +189,7 @@ class _Arrays:
     keys_N: Codes  # the configuration of every run
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
-    difference: float | None
-    alpha: float
-    target: float
-    correction: str
-    resamples: int
-    seed: int
-
-
-def _block(where: str, level: str, arrays: _Arrays, rows: Codes, options: _Options) -> SeedBlock:
+def _block(where: str, level: str, arrays: _Arrays, rows: Codes, compare: ComparePairs) -> SeedBlock:
     rows_of = {
         name: selected for i, name in enumerate(arrays.systems) if len(selected := rows[arrays.systems_N[rows] == i])
     }
@@ -203,22 +198,15 @@ def _block(where: str, level: str, arrays: _Arrays, rows: Codes, options: _Optio
         raise InputError(f"{where}: {problem}")
     keys = arrays.keys_N[rows]
     repeated = len(np.unique(keys)) < len(keys)
-    averaged = repeated and any(len(np.unique(arrays.keys_N[own])) > 1 for own in rows_of.values())
-    compared = {name: _means(arrays, own) if averaged else arrays.scores_N[own] for name, own in rows_of.items()}
-    pairs = system_pairs(
-        compared,
-        rng=np.random.default_rng(options.seed),
-        alpha=options.alpha,
-        correction=options.correction,
-        resamples=options.resamples,
-        difference=options.difference,
-        target=options.target,
-    )
+    averaged = repeated and any(len(np.unique(arrays.keys_N[selected])) > 1 for selected in rows_of.values())
+    compared = {
+        name: _means(arrays, selected) if averaged else arrays.scores_N[selected] for name, selected in rows_of.items()
+    }
     return SeedBlock(
         level,
         CONFIGURATION if averaged else SEED,
-        tuple(_system(name, arrays, own, compared[name]) for name, own in rows_of.items()),
-        pairs,
+        tuple(_system(name, arrays, selected, compared[name]) for name, selected in rows_of.items()),
+        compare(compared),
         seed_differences(keys, arrays.scores_N[rows]) if repeated else None,
     )
 

@@ -266,8 +266,8 @@ def exact_subset(scores: IntegerScores, start: Indices, *, time_limit: float = T
     if total <= MOST_LISTED:
         return _best_of_all(leads_PD, scores.datasets, size, total)
     subset, bound = positive_rows(leads_PD, size, time_limit=time_limit)
-    found = int(_agreeing(leads_PD, subset[None])[0])
-    return (start, max(bound, agreeing)) if agreeing > found else (subset, max(bound, found))
+    improved = int(_agreeing(leads_PD, subset[None])[0])
+    return (start, max(bound, agreeing)) if agreeing > improved else (subset, max(bound, improved))
 
 
 def _leads(scores: IntegerScores) -> Integers:

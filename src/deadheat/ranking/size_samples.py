@@ -208,7 +208,7 @@ def mean_scores(samples: Sequence[SampledScores]) -> SampledScores:
     ]
     common = [label for label in labels[0] if all(label in others for others in labels)]
     words = sum(sample.sizes[-1] for sample in samples)
-    rows = [[own.index(label) for label in common] for own in labels]
+    rows = [[of_sample.index(label) for label in common] for of_sample in labels]
     against = [
         sample.against_MBR[row] if sample.against_MBR.shape == sample.scores_MBR.shape else sample.against_MBR
         for sample, row in zip(samples, rows, strict=True)

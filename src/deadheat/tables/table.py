@@ -55,6 +55,10 @@ class Table:
             raise NameUnknown(f"{self.path}: column", name, columns)
         return matches[0]
 
+    def optional(self, name: str) -> str:
+        """Return the column of this name; "" where none is named."""
+        return self.column(name) if name else ""
+
     def find(self, name: str, names: Iterable[str], *, what: str, option: str = "") -> str:
         """Return the column that is asked for, else the only one of these names or ""; raise if there are several."""
         if name:
@@ -127,8 +131,10 @@ class Runs(Table):
     def codes(self, name: str, *, by_size: bool = False) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """Return the number of each run's value, and the values in order of first appearance.
 
-        With `by_size`, numbers are sorted by size. An empty cell is the value "".
+        With `by_size`, numbers are sorted by size. An empty cell is the value "", which all runs have without a name.
         """
+        if not name:
+            return np.zeros(len(self), np.int64), ("",)
         series = self.frame[self.column(name)]
         if series.dtype == pl.Float64:
             values, firsts, inverse = np.unique(
@@ -156,6 +162,11 @@ class Runs(Table):
             combined = " and ".join(f"{name}={'|'.join(values)}" for name, values in wanted.items())
             raise InputError(f"{self.path}: no run has {combined}; expected conditions that some runs meet")
         return Runs(self.path, self.frame.filter(kept), self.lines[kept] if len(self.lines) else self.lines)
+
+
+def open_runs(runs: Path | Runs) -> Runs:
+    """Return runs as they are, or read them from a file."""
+    return runs if isinstance(runs, Runs) else read_runs(runs)
 
 
 def read_runs(path: Path) -> Runs:
