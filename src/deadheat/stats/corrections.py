@@ -63,7 +63,8 @@ def holm(p_values: ArrayLike) -> Values:
     checked = _check_p_values(p_values)
     order = np.argsort(checked, kind="stable")
     steps = np.arange(len(checked), 0, -1)
-    return _in_original_order(np.maximum.accumulate(checked[order] * steps), order)
+    corrected: Values = np.minimum(1.0, np.maximum.accumulate(checked[order] * steps))
+    return corrected[np.argsort(order)]
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Values:
@@ -82,7 +83,8 @@ def benjamini_hochberg(p_values: ArrayLike) -> Values:
     checked = _check_p_values(p_values)
     order = np.argsort(checked, kind="stable")
     raised = checked[order] * (len(checked) / np.arange(1, len(checked) + 1))
-    return _in_original_order(np.minimum.accumulate(raised[::-1])[::-1], order)
+    corrected: Values = np.minimum(1.0, np.minimum.accumulate(raised[::-1])[::-1])
+    return corrected[np.argsort(order)]
 
 
 CORRECTIONS: Mapping[str, Callable[[ArrayLike], Values]] = MappingProxyType(
@@ -147,10 +149,3 @@ def _check_p_values(p_values: ArrayLike) -> Values:
     if len(wrong):
         raise InputError(f"p-value {wrong[0] + 1} of {len(array)}: {array[wrong[0]]}; expected between 0 and 1")
     return array
-
-
-def _in_original_order(corrected: Values, order: np.ndarray) -> Values:
-    """Return p-values in the original order, at most 1."""
-    back = np.empty_like(corrected)
-    back[order] = np.minimum(1.0, corrected)
-    return back

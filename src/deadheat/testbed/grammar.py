@@ -20,22 +20,16 @@ from deadheat.testbed.phrases import (
     COMMA_BEFORE,
     Clause,
     Dependent,
-    Menu,
     Noun,
     Option,
     Slot,
     Tree,
     argument,
-    draw_dependents,
-    draw_frame,
     extend,
     function_word,
-    menu,
     name,
-    pronoun,
     punctuation,
     stands_before,
-    total_size,
 )
 
 
@@ -51,7 +45,7 @@ def noun_phrase(doc: DocumentContext, budget: int, relation: str, case: str, num
     rng = doc.rng
     number = number or ("Plur" if rng.happens(0.3) else "Sing")
     if budget <= 2 and rng.happens(0.3):
-        return pronoun(doc, case, number, "3", relation)
+        return phrases.pronoun(doc, case, number, "3", relation)
     if number == "Sing" and budget <= 4 and rng.happens(0.25):
         return name(doc, budget, case, relation)
     if number == "Sing" and budget <= 2 and rng.happens(0.1):
@@ -70,14 +64,14 @@ def common_noun(doc: DocumentContext, budget: int, relation: str, case: str, num
     dependents = []
     if budget > 1 and doc.rng.happens(0.75 if doc.language.articles else 0.15):
         dependents.append(phrases.determiner(doc, noun))
-    dependents += draw_dependents(noun_modifiers(doc.language), doc, budget - 1 - len(dependents), noun)
+    dependents += phrases.draw_dependents(noun_modifiers(doc.language), doc, budget - 1 - len(dependents), noun)
     return extend(Tree(doc.inflect(lexeme, noun.features), relation), *dependents)
 
 
 @cache
-def noun_modifiers(language: Language) -> Menu[Noun]:
+def noun_modifiers(language: Language) -> phrases.Menu[Noun]:
     """Return the optional dependents of a noun."""
-    return menu(
+    return phrases.menu(
         Option(1, 3.0, phrases.adjective),
         Option(1, 0.4, phrases.numeral),
         Option(1, 0.5, phrases.compound),
@@ -127,7 +121,7 @@ def relative_clause(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     if doc.rng.happens(0.35):
         role, case, frame, actor = "obj", doc.case("Acc"), "gapped", subject(doc, 1, "nsubj")
     else:
-        frame = draw_frame(doc, budget - 1)
+        frame = phrases.draw_frame(doc, budget - 1)
         role, case = ("nsubj:pass" if frame == "passive" else "nsubj"), doc.case("Nom")
     features = doc.morphology.nominal[case, noun.gender, noun.number]
     opening = [Dependent(Slot.MARKER, BEFORE, Tree(doc.function("relative", features), role))]
@@ -150,7 +144,7 @@ def infinitive(doc: DocumentContext, budget: int, relation: str) -> Tree:
 
 def clause(doc: DocumentContext, budget: int, relation: str) -> Tree:
     """Make a finite clause with its subject."""
-    frame = draw_frame(doc, budget - 1)
+    frame = phrases.draw_frame(doc, budget - 1)
     allowance = 1 + doc.rng.below(max(1, budget // 3))
     actor = subject(doc, allowance, "nsubj:pass" if frame == "passive" else "nsubj")
     return predicate(doc, budget, relation, actor, frame=frame)
@@ -166,7 +160,7 @@ def subject(doc: DocumentContext, budget: int, relation: str) -> Subject:
     else:
         person = rng.choose(("1", "1", "2", "3", "3"))
         if not rng.happens(doc.language.dropped_subjects):
-            tree = pronoun(doc, doc.case("Nom"), number, person, relation)
+            tree = phrases.pronoun(doc, doc.case("Nom"), number, person, relation)
     return Subject(tree, doc.morphology.finite[doc.tense(), person, number])
 
 
@@ -174,8 +168,8 @@ def predicate(doc: DocumentContext, budget: int, relation: str, actor: Subject, 
     """Make a predicate with its subject, auxiliaries, objects and adjuncts."""
     arrangement = doc.rng.draw(phrases.arrangements(doc.language))
     subjects = [argument(arrangement, "S", actor.tree)] if actor.tree else []
-    budget -= total_size(subjects)
-    frame = frame or draw_frame(doc, budget)
+    budget -= phrases.total_size(subjects)
+    frame = frame or phrases.draw_frame(doc, budget)
     if frame == "copular":
         core, needed = nominal_predicate(doc, budget - 1, relation, actor)
     else:
@@ -184,8 +178,8 @@ def predicate(doc: DocumentContext, budget: int, relation: str, actor: Subject, 
         core = Tree(doc.inflect(doc.content(verb_class), features), relation)
         needed += objects(doc, budget - 1 - len(needed), frame, arrangement)
     context = Clause(actor.features, arrangement, frame == "transitive" and actor.tree is not None)
-    budget -= core.size + total_size(needed)
-    adjuncts = draw_dependents(clause_adjuncts(doc.language), doc, budget, context)
+    budget -= core.size + phrases.total_size(needed)
+    adjuncts = phrases.draw_dependents(clause_adjuncts(doc.language), doc, budget, context)
     return extend(core, *subjects, *needed, *adjuncts)
 
 
@@ -223,9 +217,9 @@ def objects(doc: DocumentContext, budget: int, frame: str, arrangement: str) -> 
 
 
 @cache
-def clause_adjuncts(language: Language) -> Menu[Clause]:
+def clause_adjuncts(language: Language) -> phrases.Menu[Clause]:
     """Return the optional dependents of a clause."""
-    return menu(
+    return phrases.menu(
         Option(1, 2.0, phrases.adverb),
         Option(1, 0.5, time),
         Option(2, 5.0, oblique),
