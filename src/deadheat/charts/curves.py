@@ -42,7 +42,6 @@ from deadheat.text import capitalize, pluralize
 CURVE_HEADER = ("series", "x", "y", "low", "high")
 MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point
 MOST_POINTS = 3000  # drawn around the diagonal; of more, evenly spaced ones
-WIDTH_FOR_NAMES = 500  # from this width on the names of a gap plot are beside it, not above it
 DIAGONAL = "equal on both"
 
 
@@ -282,11 +281,10 @@ class GapPlot:
         font, names = layout.font, list(dict.fromkeys(point.name for point in points))
         names = [*sorted(names[:SERIES]), *names[SERIES:]]  # so that a system looks the same in all figures of a page
         series = {name: i for i, name in enumerate(names)}
-        beside = layout.width >= WIDTH_FOR_NAMES
-        key, top = ("", 0.0) if beside or len(names) == 1 else legend(_gap_legend(names, font), layout)
+        key, top = ("", 0.0) if len(names) == 1 else legend(_gap_legend(names, font), layout)
         low, high = extent((value for point in points for value in (point.x, point.y)), margin=0.06)
         left = left_margin(Scale(low, high, 0, 1), font) + 0.3 * font
-        side = min(layout.width - left - font, (26 if beside else 30) * font)
+        side = min(layout.width - left - font, 28 * font)
         top += 2.2 * font
         across, up = Scale(low, high, left, left + side), Scale(low, high, top + side, top)
         drawn = [key, _square(across, up, font, self.x_axis, self.y_axis)]
@@ -295,9 +293,6 @@ class GapPlot:
             tooltip = f"{point.name}: {self.x_axis} {x}, {self.y_axis} {y}{f' ({point.note})' if point.note else ''}"
             drawn.append(_gap_mark(series[point.name], across(point.x), up(point.y), 0.32 * font, tooltip))
         height = top + side + 3.3 * font
-        if beside and len(names) > 1:
-            drawn.append(_names_beside(names, left + side + 2.5 * font, top, layout))
-            height = max(height, top + 1.7 * font * (min(len(names), SERIES + 1) + 0.5))
         table = tuple((point.name, datum(point.x), datum(point.y), point.note) for point in self.points)
         return Chart(self.title, _gap_description(self, points), layout.width, height, "".join(drawn), header, table)
 
@@ -320,24 +315,11 @@ def _gap_mark(series: int, x: float, y: float, r: float, tooltip: str = "") -> s
     return shape(series, x, y, r, tooltip) if series < SERIES else circle("soft", x, y, 0.55 * r, tooltip)
 
 
-def _legend_names(names: Sequence[str]) -> list[str]:
-    """At most eight names, and the number of the others."""
-    others = len(names) - SERIES
-    return [*names[:SERIES], *([pluralize(others, "other")] if others > 0 else [])]
-
-
 def _gap_legend(names: Sequence[str], font: float) -> list[LegendEntry]:
-    entries = enumerate(_legend_names(names))
+    """At most eight names, and the number of the others."""
+    others = [pluralize(len(names) - SERIES, "other")] if len(names) > SERIES else []
+    entries = enumerate([*names[:SERIES], *others])
     return [LegendEntry(partial(_gap_mark, i, r=0.32 * font), 0.8 * font, name) for i, name in entries]
-
-
-def _names_beside(names: Sequence[str], x: float, top: float, layout: Layout) -> str:
-    font, drawn = layout.font, []
-    for i, name in enumerate(_legend_names(names)):
-        y = top + 1.7 * font * (i + 0.5)
-        drawn.append(_gap_mark(i, x, y - 0.32 * font, 0.32 * font))
-        drawn.append(label(x + font, y, name, layout.width - x - 1.3 * font, font))
-    return "".join(drawn)
 
 
 def _gap_description(plot: GapPlot, points: Sequence[Gap]) -> str:

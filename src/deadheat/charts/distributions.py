@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
 from deadheat.charts.drawing import circle, diamond, line, polygon, rect, text
-from deadheat.charts.scales import LegendEntry, Rows, Scale, finite, legend, place_rows, thin
+from deadheat.charts.scales import LegendEntry, Rows, Scale, extent, finite, legend, place_rows, thin
 from deadheat.stats.checks import Values
 from deadheat.stats.distributions import summary
 from deadheat.text import pluralize
@@ -59,17 +59,26 @@ class ViolinPlot:
         header, table = _violin_table(self.samples, samples)
         if not any(map(len, samples)):
             return empty_chart(self.title, layout, header)
-        key, top = legend(_violin_legend(samples, layout.font), layout)
         height = 5.0 if len(names) <= 3 else 4.2 if len(names) <= 8 else 3.2 if len(names) <= 16 else 2.6
-        rows = place_rows(names, layout, top=top, height=height * layout.font)
-        scale = rows.scale(end for values in samples if len(values) for end in (values[0], values[-1]))
-        drawn = [key, rows.axis(scale, self.axis), rows.labels()]
+        ends = [end for values in samples if len(values) for end in (values[0], values[-1])]
+        drawn, rows, scale = _axes(names, layout, _violin_legend(samples, layout.font), height, ends, self.axis)
         crowded = all(len(values) >= MOST_DOTS for values in samples)
         for i, (name, values) in enumerate(zip(names, samples, strict=True)):
             half = (0.43 if crowded else 0.33) * rows.height
             drawn.append(_violin_row(name, values, scale, rows.middle(i), half, rows))
         description = _violin_description(self.samples, samples, scale)
         return Chart(self.title, description, layout.width, rows.end, "".join(drawn), header, table)
+
+
+def _axes(
+    names: Sequence[str], layout: Layout, entries: Sequence[LegendEntry], height: float, values: list[float], axis: str
+) -> tuple[list[str], Rows, Scale]:
+    """Legend, axis and names of rows, each of a height in multiples of the font size, and where values go."""
+    key, top = legend(entries, layout)
+    rows = place_rows(names, layout, top=top, height=height * layout.font)
+    low, high = extent(values, margin=0.04)
+    scale = Scale(low, high, rows.left, rows.right)
+    return [key, rows.axis(scale, axis), rows.labels()], rows, scale
 
 
 def _sorted(values: Sequence[float]) -> Values:
@@ -206,12 +215,9 @@ class StripPlot:
         values = finite(value for row in self.rows for value in row.values)
         if not values:
             return empty_chart(self.title, layout, STRIP_HEADER)
-        font = layout.font
-        key, top = legend(_strip_legend(font), layout)
-        height = (2.6 if len(self.rows) <= 12 else 2.0) * font
-        rows = place_rows([row.name for row in self.rows], layout, top=top, height=height)
-        scale = rows.scale(values)
-        drawn = [key, rows.axis(scale, self.axis), rows.labels()]
+        font, names = layout.font, [row.name for row in self.rows]
+        height = 2.6 if len(names) <= 12 else 2.0
+        drawn, rows, scale = _axes(names, layout, _strip_legend(font), height, values, self.axis)
         drawn += [_strip(row, scale, rows.middle(i), font) for i, row in enumerate(self.rows)]
         table = tuple(
             (row.name, label, datum(value), "yes" if i == row.selected else "")
@@ -291,12 +297,9 @@ class SplitRangePlot:
         values = finite(value for row in self.rows for value in (row.standard, row.low, row.high, *row.random))
         if not values:
             return empty_chart(self.title, layout, SPLIT_HEADER)
-        font, count = layout.font, len(self.rows)
-        key, top = legend(_split_legend(font), layout)
-        height = 3.4 if count <= 8 else 2.8 if count <= 16 else 2.5
-        rows = place_rows([row.name for row in self.rows], layout, top=top, height=height * font)
-        scale = rows.scale(values)
-        drawn = [key, rows.axis(scale, self.axis), rows.labels()]
+        font, names = layout.font, [row.name for row in self.rows]
+        height = 3.4 if len(names) <= 8 else 2.8 if len(names) <= 16 else 2.5
+        drawn, rows, scale = _axes(names, layout, _split_legend(font), height, values, self.axis)
         for i, row in enumerate(self.rows):
             middle, offset = rows.middle(i), 0.19 * rows.height
             drawn.append(_random_splits(row, scale, middle + offset, font))

@@ -275,11 +275,6 @@ class Rows:
             for i, name in enumerate(self.names)
         )
 
-    def scale(self, values: Iterable[float]) -> Scale:
-        """A scale for the values between the sides."""
-        low, high = extent(values, margin=0.04)
-        return Scale(low, high, self.left, self.right)
-
     def axis(self, scale: Scale, title: str) -> str:
         """The axis below the rows."""
         return bottom_axis(scale, self.bottom, self.top, self.layout.font, title=title)
