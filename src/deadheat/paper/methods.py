@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.report.model import Citation, Shown, Text, Words, count, join_text, name, names, p_value, points, text
-from deadheat.results.format import COUNT, NAME, Scale, correction_words, name_of_test
+from deadheat.report.model import Citation, Text, Words, count, join_text, name, names, p_value, points, text
+from deadheat.results.format import NAME, Scale, correction_words, name_of_test
 from deadheat.results.verdict import State
 
 NOTHING = Text(())
@@ -220,7 +220,7 @@ def split_words(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
     if base == "ud-tune":
         return plain("the standard split with a third of dev as tune")
     if base == "tune" and settings is not None:
-        sizes = [Shown(settings[part], COUNT) for part in ("tune", "dev", "test")]
+        sizes = [settings[part] for part in ("tune", "dev", "test")]
         total = sum(settings[part] for part in ("tune", "dev", "test"))
         template = "one split in order of the text (the last {} are tune, dev and test: {}, {} and {})"
         return text(template, count(total, "sentence"), *sizes)
@@ -241,7 +241,7 @@ def split_words(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
 def _number(splits: Sequence[int], noun: str) -> Text:
     if list(splits) == [1]:
         return Text((f"one {noun}",))
-    first = text("{} to ", Shown(splits[0], COUNT)) if len(splits) > 1 else NOTHING
+    first = text("{} to ", splits[0]) if len(splits) > 1 else NOTHING
     return first + text("{}", count(splits[-1], noun))
 
 
@@ -319,8 +319,8 @@ def pairs_sentences(states: Sequence[State], units: str, *, where: Text = NOTHIN
     if shown == len(states):
         yield where + text("{} {} differ significantly.", _opening("all", where), all_pairs)
         return
-    more = text("; for {} there were too few {} to tell", Shown(few, COUNT), plain(units)) if few else NOTHING
-    number = text("{} differ", Shown(shown, COUNT)) + ("s" if shown == 1 else "") if shown else plain("none differs")
+    more = text("; for {} there were too few {} to tell", few, plain(units)) if few else NOTHING
+    number = text("{} differ", shown) + ("s" if shown == 1 else "") if shown else plain("none differs")
     yield where + text("{} {}, {} significantly{}.", _opening("of all", where), all_pairs, number, more)
 
 
@@ -332,7 +332,7 @@ def _opening(words: str, where: Text) -> Text:
 def listing(items: Sequence[Text], conjunction: str = "and") -> Text:
     """Items as a list: `A, B and C`, or `A, B and 7 more`."""
     if len(items) > OTHERS:
-        items = [*items[:OTHERS], text("{} more", Shown(len(items) - OTHERS, COUNT))]
+        items = [*items[:OTHERS], text("{} more", len(items) - OTHERS)]
     return (
         join_text([join_text(items[:-1], ", "), items[-1]], f" {conjunction} ") if len(items) > 1 else join_text(items)
     )

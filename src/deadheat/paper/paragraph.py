@@ -30,7 +30,7 @@ from deadheat.report.views.rank import subsets_text
 from deadheat.results.base import Result
 from deadheat.results.compare import AverageRanks, Comparison
 from deadheat.results.data import Power, SplitReport
-from deadheat.results.format import COUNT, PERCENT
+from deadheat.results.format import PERCENT
 from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.results.rank import Ranking, SizeStudy
 from deadheat.results.runs import Contrast, ContrastBlock, SeedBlock, Seeds
@@ -188,7 +188,7 @@ def _seeds(result: Seeds) -> Iterator[m.Text]:
     blocks = result.blocks
     rows = [row for block in blocks for row in block.systems]
     numbers = sorted({row.summary.n for row in rows})
-    runs = m.text("{} to ", m.Shown(numbers[0], COUNT)) if len(numbers) > 1 else NOTHING
+    runs = m.text("{} to ", numbers[0]) if len(numbers) > 1 else NOTHING
     runs += m.text("{}", m.count(numbers[-1], "run")) + (" each" if len(rows) > 1 else "")
     metric = m.text("{}", result.metric) + (m.text(" on {}", result.part) if result.part else NOTHING)
     systems = system_list(list(dict.fromkeys(row.system for row in rows)))
@@ -350,7 +350,7 @@ def evaluation_sentences(results: Iterable[Result]) -> Iterator[m.Text]:
     if not tallies:
         return
     over = sum(test_set.over_budget for test_set in tallies)
-    past = m.text("; {} of these evaluations exceeded the budget", m.Shown(over, COUNT)) if over else NOTHING
+    past = m.text("; {} of these evaluations exceeded the budget", over) if over else NOTHING
     total = sum(test_set.evaluations for test_set in tallies)
     if len(tallies) == 1:
         systems = f" with {pluralize(len(tallies[0].systems), 'system')}" if tallies[0].systems else ""

@@ -23,10 +23,10 @@ from deadheat.paper.methods import (
     split_words,
     system_list,
 )
-from deadheat.report.model import Shown, Text, count, interval, join_text, names, points, score, text
+from deadheat.report.model import Text, count, interval, join_text, names, points, score, text
 from deadheat.report.views.search import protocol, search_verdict
 from deadheat.report.views.study import seeds_text
-from deadheat.results.format import COUNT, interval_name
+from deadheat.results.format import interval_name
 from deadheat.results.search import SearchResult
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyCorpus, StudyResult, SystemScores, ranking
 from deadheat.results.verdict import State
@@ -92,7 +92,7 @@ def _trained(result: StudyResult) -> Text:
 
 def _corpora_text(corpora: Sequence[str], sizes: dict[str, StudyCorpus] | None = None) -> Text:
     if len(corpora) > CORPORA:
-        return text("each of {} corpora ({})", Shown(len(corpora), COUNT), names(corpora))
+        return text("each of {} corpora ({})", len(corpora), names(corpora))
     items = []
     for corpus in corpora:
         item = text("{}", corpus)
@@ -223,11 +223,9 @@ def _opponent(result: StudyResult, pair: PairOverSplits, best: str) -> tuple[Sta
         confidence = plain(f"{interval_name(result.alpha)} ") + text("{}", interval(bounds, scale, signed=True))
     counts: list[Text] = []
     if pair.splits > 1:
-        counts += (
-            [] if ahead is None else [text("higher on {} of {}", Shown(ahead, COUNT), count(test.splits, "split"))]
-        )
-        counts.append(text("significantly better on {}", Shown(better, COUNT)))
-        counts += [text("significantly worse on {}", Shown(worse, COUNT))] if worse else []
+        counts += [] if ahead is None else [text("higher on {} of {}", ahead, count(test.splits, "split"))]
+        counts.append(text("significantly better on {}", better))
+        counts += [text("significantly worse on {}", worse)] if worse else []
     remark = join_text(counts, ", ")
     return state, evidence_text(other, difference, scale, test.p_corrected, interval_text=confidence, remark=remark)
 
@@ -247,11 +245,11 @@ def _over_blocks(result: StudyResult, blocks: Sequence[StudyBlock]) -> Iterator[
             continue
         states = [_opponent(result, pair, a)[0] for pair in pairs]
         gap = fmean(pair.overall.difference if pair.a == a else -pair.overall.difference for pair in pairs)
-        outcome = text("significantly better on {}", Shown(states.count(State.SHOWN), COUNT))
+        outcome = text("significantly better on {}", states.count(State.SHOWN))
         if State.OPPOSITE in states:
-            outcome += text(", significantly worse on {}", Shown(states.count(State.OPPOSITE), COUNT))
+            outcome += text(", significantly worse on {}", states.count(State.OPPOSITE))
         if State.TOO_FEW in states:
-            outcome += text(", and there was too little to tell on {}", Shown(states.count(State.TOO_FEW), COUNT))
+            outcome += text(", and there was too little to tell on {}", states.count(State.TOO_FEW))
         unit = " points" if result.scale.is_percent else ""
         tested = count(len(pairs), "data set")
         mean = text("{}", points(gap, result.scale)) + unit
@@ -263,8 +261,8 @@ def _left_out(result: StudyResult) -> Iterator[Text]:
     missing = max(result.missing, len(failed))
     if missing:
         counts = Counter((cell.system, cell.status) for cell in failed)
-        reasons = [text("{}: {} {}", system, Shown(n, COUNT), status) for (system, status), n in counts.items()]
-        runs = text("{} of {}", Shown(missing, COUNT), count(result.cells, "run"))
+        reasons = [text("{}: {} {}", system, n, status) for (system, status), n in counts.items()]
+        runs = text("{} of {}", missing, count(result.cells, "run"))
         have = "has no result and is left out" if missing == 1 else "have no result and are left out"
         yield text("{} {}{}.", runs, plain(have), text(" ({})", listing(reasons)) if reasons else NOTHING)
     if result.damaged:
