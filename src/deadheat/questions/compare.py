@@ -17,25 +17,7 @@ from deadheat.errors import InputError
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS, Counts, Sums, Values, ratio
-from deadheat.questions.inputs import (
-    Align,
-    Alpha,
-    CorpusSource,
-    CorpusSources,
-    Correction,
-    MetricName,
-    Missing,
-    Reference,
-    Resamples,
-    Seed,
-    Train,
-    Unit,
-    check_prediction,
-    open_corpora,
-    open_corpus,
-    record,
-    unseal,
-)
+from deadheat.questions import inputs
 from deadheat.questions.pairwise import agreement, over_common_units, pairwise_verdict, run_tests
 from deadheat.questions.score import Group, IntervalSettings, default_metric, group_scores, notes_on, score_of
 from deadheat.results.compare import AverageRanks, Comparison, PairwiseSettings
@@ -58,19 +40,19 @@ TestName: TypeAlias = Annotated[
 
 
 def compare(  # noqa: PLR0913 (the options of the command)
-    gold: CorpusSources,
-    systems: Mapping[str, CorpusSource],
+    gold: inputs.CorpusSources,
+    systems: Mapping[str, inputs.CorpusSource],
     *,
-    metric: MetricName = "",
-    unit: Unit = "sentence",
+    metric: inputs.MetricName = "",
+    unit: inputs.Unit = "sentence",
     test: TestName = "",
-    correction: Correction = "holm",
-    alpha: Alpha = 0.05,
-    reference: Reference = "",
-    train: Train = None,
-    align: Align = "text",
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
+    correction: inputs.Correction = "holm",
+    alpha: inputs.Alpha = 0.05,
+    reference: inputs.Reference = "",
+    train: inputs.Train = None,
+    align: inputs.Align = "text",
+    resamples: inputs.Resamples = 10_000,
+    seed: inputs.Seed = 0,
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Comparison:
@@ -135,7 +117,9 @@ def compare(  # noqa: PLR0913 (the options of the command)
         extra_scores=extra_scores,
         agreement=agreed,
     )
-    recorded = record(ledger_entry, aligned.gold, list(aligned.systems.values()), [measure.name], comparison.signature)
+    recorded = inputs.record(
+        ledger_entry, aligned.gold, list(aligned.systems.values()), [measure.name], comparison.signature
+    )
     all_notes = dict.fromkeys([*recorded.notes, *aligned.notes, *notes])
     return replace(comparison, notes=tuple(all_notes), evaluations=recorded.tallies)
 
@@ -164,8 +148,8 @@ class AlignedSystems:
 
 
 def align_systems(
-    gold: CorpusSources,
-    systems: Mapping[str, CorpusSource],
+    gold: inputs.CorpusSources,
+    systems: Mapping[str, inputs.CorpusSource],
     metric: str,
     unit: str,
     align: str,
@@ -173,11 +157,11 @@ def align_systems(
     ledger_entry: LedgerEntry | None,
 ) -> AlignedSystems:
     """Read gold and the predictions of two systems or more, and align their words."""
-    labelled, notes = unseal(gold, reading, ledger_entry)
+    labelled, notes = inputs.unseal(gold, reading, ledger_entry)
     _check_number(len(systems))
     for name, source in systems.items():
-        check_prediction(name, labelled, source)
-    gold_corpus, *others = open_corpora([labelled, *systems.values()], reading)
+        inputs.check_prediction(name, labelled, source)
+    gold_corpus, *others = inputs.open_corpora([labelled, *systems.values()], reading)
     corpora = {name: replace(corpus, name=name) for name, corpus in zip(systems, others, strict=True)}
     if unit == "document" and not gold_corpus.has_documents:
         raise InputError(f"{gold_corpus.name}: no document marks; expected them to compare by document")
@@ -194,7 +178,7 @@ def _check_number(systems: int) -> None:
 def _extra_scores(
     pairs: Sequence[Pair],
     metric: Metric,
-    train: CorpusSources | None,
+    train: inputs.CorpusSources | None,
     reading: ReadingOptions,
     intervals: IntervalSettings,
 ) -> tuple[Score, ...]:
@@ -206,7 +190,7 @@ def _extra_scores(
     training = None
     if train is not None:
         metrics.append(METRICS.make(f"unknown(column={column!r})"))
-        training = open_corpus(train, reading)
+        training = inputs.open_corpus(train, reading)
     scores: list[Score] = []
     for pair in pairs:
         # These are by sentence whatever the unit of the comparison is.
@@ -219,14 +203,14 @@ def _extra_scores(
 def compare_scores(  # noqa: PLR0913 (the options of the command)
     scores: ScoreSource,
     *,
-    metric: MetricName = "",
+    metric: inputs.MetricName = "",
     test: TestName = "",
-    correction: Correction = "holm",
-    alpha: Alpha = 0.05,
-    reference: Reference = "",
-    missing: Missing = "refuse",
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
+    correction: inputs.Correction = "holm",
+    alpha: inputs.Alpha = 0.05,
+    reference: inputs.Reference = "",
+    missing: inputs.Missing = "refuse",
+    resamples: inputs.Resamples = 10_000,
+    seed: inputs.Seed = 0,
 ) -> Comparison:
     """Compare systems by their scores on the same data sets, paired by data set; more is better.
 

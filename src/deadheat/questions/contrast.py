@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias
 import numpy as np
 
 from deadheat.arguments import Argument
-from deadheat.errors import InputError, NameUnknown
+from deadheat.errors import InputError
 from deadheat.questions.inputs import Alpha, ByColumn, Correction, Ignore, ScoreColumn, Seed, SettingColumns, Where
 from deadheat.ranking.contrasts import REPEATS, TIES, Codes, configuration_keys, contrast_options, paired_scores
 from deadheat.ranking.importance import Importance, factor_importance
@@ -97,9 +97,6 @@ def contrast(  # noqa: PLR0913 (the options of the command)
         raise InputError("contrast: no factor; expected the column whose options are compared, or importance")
     check_alpha(alpha)
     correct([], correction)
-    for kind, value, choices in (("option for repeated runs", repeats, REPEATS), ("option for ties", ties, TIES)):
-        if value not in choices:
-            raise NameUnknown(kind, value, choices)
     table = open_runs(runs).where(where)
     score, factor, by, second = map(table.optional, (score, factor, by, second))
     table.distinct(score=score, factor=factor, by=by)

@@ -99,7 +99,7 @@ def unseal(
 
 
 def record(
-    entry: LedgerEntry | None, gold: Corpus, predictions: Sequence[Corpus], metrics: Sequence[str], settings: str
+    entry: LedgerEntry | None, gold: Corpus, predictions: Iterable[Corpus], metrics: Iterable[str], settings: str
 ) -> RecordedEvaluations:
     """Record an evaluation of every prediction, if gold is a test set; a prediction's name is that of its system."""
     if entry is None:

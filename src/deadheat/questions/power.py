@@ -11,18 +11,8 @@ import numpy as np
 from deadheat.arguments import Argument
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError
+from deadheat.questions import inputs
 from deadheat.questions.compare import align_systems
-from deadheat.questions.inputs import (
-    Align,
-    Alpha,
-    CorpusSource,
-    CorpusSources,
-    MetricName,
-    Seed,
-    Target,
-    Unit,
-    record,
-)
 from deadheat.results.data import Power
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
@@ -33,16 +23,16 @@ Size: TypeAlias = Annotated[
 
 
 def power(  # noqa: PLR0913 (the options of the command)
-    gold: CorpusSources,
-    systems: Mapping[str, CorpusSource],
+    gold: inputs.CorpusSources,
+    systems: Mapping[str, inputs.CorpusSource],
     *,
-    metric: MetricName = "",
-    unit: Unit = "sentence",
+    metric: inputs.MetricName = "",
+    unit: inputs.Unit = "sentence",
     units: Size = None,
-    alpha: Alpha = 0.05,
-    target: Target = 0.8,
-    seed: Seed = 0,
-    align: Align = "text",
+    alpha: inputs.Alpha = 0.05,
+    target: inputs.Target = 0.8,
+    seed: inputs.Seed = 0,
+    align: inputs.Align = "text",
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Power:
@@ -60,10 +50,10 @@ def power(  # noqa: PLR0913 (the options of the command)
     if len(systems) != 2:
         raise InputError(f"{len(systems)} systems; expected two")
     aligned = align_systems(gold, systems, metric, unit, align, reading, ledger_entry)
-    measure, corpora = aligned.metric, list(aligned.systems.values())
+    measure = aligned.metric
     counts, _ = aligned.common_counts([measure.counts(pair) for pair in aligned.pairs])
     signature = f"{measure.name} | align {align} | unit {unit}"
-    recorded = record(ledger_entry, aligned.gold, corpora, [measure.name], signature)
+    recorded = inputs.record(ledger_entry, aligned.gold, aligned.systems.values(), [measure.name], signature)
     rng, (first, second) = np.random.default_rng(seed), counts.values()
     analysis = paired_power(first, second, measure.value, rng=rng, alpha=alpha, target=target, units=units)
     notes = (*recorded.notes, *aligned.notes)

@@ -16,19 +16,7 @@ from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, is_proportion, precision, recall
 from deadheat.metrics.universal import OFFICIAL, main_label
-from deadheat.questions.inputs import (
-    Align,
-    CorpusSources,
-    Level,
-    Resamples,
-    Seed,
-    Train,
-    Unit,
-    open_corpora,
-    record,
-    sources_of,
-    unseal,
-)
+from deadheat.questions import inputs
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
 from deadheat.stats.checks import check_level
@@ -68,18 +56,18 @@ class IntervalSettings:
 
 
 def score(  # noqa: PLR0913 (the options of the command)
-    gold: CorpusSources,
-    predictions: CorpusSources,
+    gold: inputs.CorpusSources,
+    predictions: inputs.CorpusSources,
     *,
     metrics: MetricNames = (),
-    train: Train = None,
+    train: inputs.Train = None,
     by: Breakdown = "",
-    align: Align = "text",
-    unit: Unit = "sentence",
+    align: inputs.Align = "text",
+    unit: inputs.Unit = "sentence",
     interval: IntervalMethod = "auto",
-    level: Level = 0.95,
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
+    level: inputs.Level = 0.95,
+    resamples: inputs.Resamples = 1000,
+    seed: inputs.Seed = 0,
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Scores:
@@ -123,11 +111,11 @@ def score(  # noqa: PLR0913 (the options of the command)
     if resamples < 1:
         raise InputError(f"{resamples} resamples; expected at least 1")
     names = [metrics] if isinstance(metrics, str) else list(metrics)
-    files = sources_of(predictions)
+    files = inputs.sources_of(predictions)
     if not files:
         raise InputError("no prediction was given; expected at least one")
-    labelled, sealing_notes = unseal(gold, reading, ledger_entry)
-    gold_corpus, *predicted = open_corpora([labelled, *files, *([] if train is None else [train])], reading)
+    labelled, sealing_notes = inputs.unseal(gold, reading, ledger_entry)
+    gold_corpus, *predicted = inputs.open_corpora([labelled, *files, *([] if train is None else [train])], reading)
     train_corpus = predicted.pop() if train is not None else None
     intervals = IntervalSettings(interval == "auto", level, resamples, seed)
     rows: list[Score] = []
@@ -155,7 +143,7 @@ def score(  # noqa: PLR0913 (the options of the command)
         None if train_corpus is None else train_corpus.words,
     )
     result = Scores(tuple(rows), settings)
-    recorded = record(ledger_entry, gold_corpus, predicted, settings.metrics, result.signature)
+    recorded = inputs.record(ledger_entry, gold_corpus, predicted, settings.metrics, result.signature)
     return replace(result, notes=tuple(dict.fromkeys([*recorded.notes, *notes])), evaluations=recorded.tallies)
 
 

@@ -11,21 +11,8 @@ import numpy as np
 
 from deadheat.arguments import Argument
 from deadheat.errors import InputError
+from deadheat.questions import inputs
 from deadheat.questions.contrast import setting_columns
-from deadheat.questions.inputs import (
-    Alpha,
-    ByColumn,
-    Correction,
-    DevColumn,
-    Ignore,
-    Resamples,
-    ScoreColumn,
-    Seed,
-    SettingColumns,
-    SystemColumn,
-    Target,
-    Where,
-)
 from deadheat.ranking.contrasts import Codes, configuration_keys
 from deadheat.ranking.seeds import SystemPair, density, dev_test, seed_differences, system_pairs
 from deadheat.results.format import PERCENT, Scale
@@ -54,19 +41,19 @@ Difference: TypeAlias = Annotated[
 def seeds(  # noqa: PLR0913 (the options of the command)
     runs: Path | Runs,
     *,
-    score: ScoreColumn,
-    system: SystemColumn = "",
-    dev: DevColumn = "",
-    by: ByColumn = "",
-    where: Where = (),
-    ignore: Ignore = (),
-    settings: SettingColumns = (),
+    score: inputs.ScoreColumn,
+    system: inputs.SystemColumn = "",
+    dev: inputs.DevColumn = "",
+    by: inputs.ByColumn = "",
+    where: inputs.Where = (),
+    ignore: inputs.Ignore = (),
+    settings: inputs.SettingColumns = (),
     difference: Difference = None,
-    alpha: Alpha = 0.05,
-    target: Target = 0.8,
-    correction: Correction = "holm",
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
+    alpha: inputs.Alpha = 0.05,
+    target: inputs.Target = 0.8,
+    correction: inputs.Correction = "holm",
+    resamples: inputs.Resamples = 1000,
+    seed: inputs.Seed = 0,
     metric: str = "",
 ) -> Seeds:
     """Compare systems by the distributions of their scores over seeds.

@@ -23,17 +23,7 @@ from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS
-from deadheat.questions.inputs import (
-    Align,
-    CorpusSource,
-    CorpusSources,
-    MetricName,
-    check_prediction,
-    open_corpora,
-    record,
-    sources_of,
-    unseal,
-)
+from deadheat.questions import inputs
 from deadheat.questions.pairwise import over_common_units
 from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, ranked_names
@@ -59,8 +49,8 @@ class Prediction:
     """One run of a system on a test set, and the gold file it is scored against."""
 
     system: str
-    gold: CorpusSources
-    predicted: CorpusSource
+    gold: inputs.CorpusSources
+    predicted: inputs.CorpusSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +69,7 @@ class TestSet:
         """Record an evaluation of every run in the ledger, if the gold file is a test set."""
         metric = self.counted.metric.name
         if self.golds:
-            return [record(entry, gold, runs, [metric], settings) for gold, runs in self.golds]
+            return [inputs.record(entry, gold, runs, [metric], settings) for gold, runs in self.golds]
         if entry is None:
             return []
         try:
@@ -95,12 +85,12 @@ class TestSet:
 
 
 def size(
-    gold: CorpusSources,
-    systems: Mapping[str, CorpusSources],
+    gold: inputs.CorpusSources,
+    systems: Mapping[str, inputs.CorpusSources],
     *,
-    metric: MetricName = "",
+    metric: inputs.MetricName = "",
     settings: SizeSettings | None = None,
-    align: Align = "text",
+    align: inputs.Align = "text",
     save: AnyPath = "",
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
@@ -136,7 +126,7 @@ def size(
     """
     if save:
         check_target(save)
-    predictions = [Prediction(name, gold, run) for name, runs in systems.items() for run in sources_of(runs)]
+    predictions = [Prediction(name, gold, run) for name, runs in systems.items() for run in inputs.sources_of(runs)]
     _check_systems(predictions, settings or SizeSettings())
     test_set = count_test_set("", predictions, metric, align, ledger_entry, reading)
     result = study_sizes([test_set], settings, ledger_entry=ledger_entry, align=align)
@@ -271,10 +261,10 @@ def count_test_set(
     which columns that they do not predict are changed.
     """
     for prediction in predictions:
-        check_prediction(prediction.system, prediction.gold, prediction.predicted)
+        inputs.check_prediction(prediction.system, prediction.gold, prediction.predicted)
     sources = {_key(prediction.gold): prediction.gold for prediction in predictions}
-    unsealed = [unseal(gold, reading, ledger_entry) for gold in sources.values()]
-    corpora = open_corpora(
+    unsealed = [inputs.unseal(gold, reading, ledger_entry) for gold in sources.values()]
+    corpora = inputs.open_corpora(
         [*(gold for gold, _ in unsealed), *(prediction.predicted for prediction in predictions)], reading
     )
     golds = dict(zip(sources, corpora, strict=False))
@@ -306,7 +296,7 @@ def count_test_set(
     return TestSet(counted, by_gold, notes=tuple(notes))
 
 
-def _key(gold: CorpusSources) -> object:
+def _key(gold: inputs.CorpusSources) -> object:
     if isinstance(gold, str | os.PathLike):
         return os.fspath(gold)
     return id(gold) if isinstance(gold, Corpus) else tuple(_key(source) for source in gold)
