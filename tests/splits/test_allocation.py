@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from deadheat.splits.allocation import allocate
-from deadheat.splits.drawing import below, generator, permutation, round_table
+from deadheat.splits.drawing import allocate, below, generator, permutation, round_table
 
 counts = st.lists(st.integers(0, 40), min_size=1, max_size=12)
 

@@ -7,13 +7,17 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import deadheat
+from deadheat.corpus import Corpus
 from deadheat.corpus.documents import find_documents
+from deadheat.corpus.vocabulary import Indices
+from deadheat.corpus.writing import stream
 from deadheat.errors import InputError, SplitError
 from deadheat.splits import folder as folder_module
 from deadheat.splits import split
@@ -176,16 +180,15 @@ def test_what_cannot_be_written_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, existing: bool
 ) -> None:
     made = split(deadheat.read(text=TAGGED), "random(sizes='60/20/20')")
-    calls = []
+    parts = []
 
-    def full(*arguments: Any) -> str:
-        calls.append(arguments)
-        if len(calls) == 3:
+    def full(corpus: Corpus, sentences: Indices) -> Iterator[bytes]:
+        parts.append(sentences)
+        if len(parts) == 3:
             raise OSError(28, "No space left on device")
-        return real(*arguments)
+        return stream(corpus, sentences)
 
-    real = folder_module._write_part
-    monkeypatch.setattr(folder_module, "_write_part", full)
+    monkeypatch.setattr(folder_module, "stream", full)
     target = tmp_path / "out"
     if existing:
         target.mkdir()

@@ -13,8 +13,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy as scipy_entropy
 
 from deadheat.corpus import Corpus, read
-from deadheat.splits.biased import entropy
-from deadheat.splits.leaks import SentenceIndex, jensen_shannon, leaks
+from deadheat.splits.leaks import SentenceIndex, entropy, jensen_shannon, leaks
 
 counts = st.lists(st.integers(0, 50), min_size=1, max_size=8)
 

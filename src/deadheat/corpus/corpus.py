@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.corpus.vocabulary import Bytes, Codes, Column, Indices, Vocabulary
+from deadheat.corpus.vocabulary import Bytes, Codes, Column, Indices, Vocabulary, ranges
 from deadheat.errors import InputError, NameUnknown
 
 
@@ -212,6 +212,4 @@ def _renumber(codes: Codes, vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndar
     number = np.empty(len(vocabulary), np.int32)
     number[order] = np.arange(len(order))
     lengths = np.diff(vocabulary.offsets)[order]
-    ends = np.cumsum(lengths)
-    at = np.repeat(vocabulary.offsets[order] - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
-    return number[codes], lengths, vocabulary.blob[at]
+    return number[codes], lengths, vocabulary.blob[ranges(vocabulary.offsets[order], lengths)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Layout, Part
 from deadheat.corpus.vocabulary import PADDING as BLOB_PADDING
-from deadheat.corpus.vocabulary import Bytes, Codes, Column, Vocabulary
+from deadheat.corpus.vocabulary import Bytes, Codes, Column, Vocabulary, offsets_of
 from deadheat.errors import CorpusError, Fault, InputError
 from deadheat.kernels import scanning as k
 from deadheat.kernels.strings import FIRST_MASK, gather
@@ -182,8 +182,6 @@ class Scan:
         offsets = np.zeros(count + 1, np.int64)
         offsets[1:] = ends[:count]
         spans = comments[: 2 * count].reshape(-1, 2)
-        comment_offsets = np.zeros(count + 1, np.int64)
-        np.cumsum(spans[:, 1] - spans[:, 0], out=comment_offsets[1:])
         blob = b"".join([self.data.data[a:b] for a, b in spans.tolist() if b > a])
         tail = self.data[int(self.out[k.TAIL]) :].tobytes()
         nothing = np.empty((0, len(names)), np.int32)
@@ -193,7 +191,7 @@ class Scan:
             offsets=offsets,
             heads=self.heads,
             extras=self.extras or Extras(offsets[:0], nothing[:, 0], nothing, np.zeros(count, np.int64)),
-            comments=Comments(np.frombuffer(blob, np.uint8), comment_offsets, tail),
+            comments=Comments(np.frombuffer(blob, np.uint8), offsets_of(spans[:, 1] - spans[:, 0]), tail),
             newdoc=newdoc[:count].astype(bool),
             layout=layout,
             parts=(Part(path, 0),),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.corpus.corpus import Comments, Corpus, Extras, Part
-from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
+from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary, offsets_of, ranges
 from deadheat.errors import InputError
 
 BLOCK = 1 << 11  # sentences copied at a time, so that memory is reused
@@ -34,7 +34,8 @@ def take(corpus: Corpus, sentences: ArrayLike) -> Corpus:
     if len(chosen) and not 0 <= int(chosen.min()) <= int(chosen.max()) < corpus.sentences:
         worst = int(chosen.max() if chosen.max() >= corpus.sentences else chosen.min())
         raise InputError(f"{corpus.name}: sentence {worst}; expected 0 to {corpus.sentences - 1}")
-    words, offsets = _select_ranges(corpus.offsets, chosen)
+    lengths = np.diff(corpus.offsets)[chosen]
+    words, offsets = ranges(corpus.offsets[chosen], lengths), offsets_of(lengths)
     return replace(
         corpus,
         columns={
@@ -50,33 +51,26 @@ def take(corpus: Corpus, sentences: ArrayLike) -> Corpus:
     )
 
 
-def _select_ranges(offsets: Indices, chosen: Indices) -> tuple[Indices, Indices]:
-    """Return the items of the chosen ranges, one after the other, and the offsets of the ranges among them."""
-    lengths = offsets[chosen + 1] - offsets[chosen]
-    new = np.zeros(len(chosen) + 1, np.int64)
-    np.cumsum(lengths, out=new[1:])
-    shift = np.repeat(offsets[chosen] - new[:-1], lengths)
-    return shift + np.arange(len(shift)), new
-
-
 def _select_comments(comments: Comments, chosen: Indices) -> Comments:
     # In blocks of sentences: an index for every byte at once would take eight times the memory of the bytes.
-    offsets = np.zeros(len(chosen) + 1, np.int64)
-    np.cumsum(comments.offsets[chosen + 1] - comments.offsets[chosen], out=offsets[1:])
+    lengths = np.diff(comments.offsets)[chosen]
+    offsets = offsets_of(lengths)
     blob = np.empty(int(offsets[-1]), np.uint8)
     for start in range(0, len(chosen), BLOCK):
-        block = chosen[start : start + BLOCK]
-        blob[offsets[start] : offsets[start + len(block)]] = comments.blob[_select_ranges(comments.offsets, block)[0]]
+        block = slice(start, start + BLOCK)
+        at = ranges(comments.offsets[chosen[block]], lengths[block])
+        blob[offsets[start] : offsets[start] + len(at)] = comments.blob[at]
     return Comments(blob, offsets)
 
 
 def _select_extras(corpus: Corpus, chosen: Indices, offsets: Indices) -> Extras:
     extras = corpus.extras
-    bounds = np.concatenate([np.zeros(1, np.int64), extras.ends])
-    selected, ends = _select_ranges(bounds, chosen)
-    shift = np.repeat(offsets[:-1] - corpus.offsets[chosen], bounds[chosen + 1] - bounds[chosen])
+    starts = np.concatenate([np.zeros(1, np.int64), extras.ends])
+    counts = np.diff(starts)[chosen]
+    selected = ranges(starts[chosen], counts)
+    shift = np.repeat(offsets[:-1] - corpus.offsets[chosen], counts)
     codes = np.take(extras.codes, selected, axis=0)
-    return Extras(extras.at[selected] + shift, extras.span[selected], codes, ends[1:])
+    return Extras(extras.at[selected] + shift, extras.span[selected], codes, np.cumsum(counts))
 
 
 def with_labels(corpus: Corpus, name: str, labels: Column) -> Corpus:

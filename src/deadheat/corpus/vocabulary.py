@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.kernels.strings import match
 
@@ -18,6 +18,16 @@ Bytes: TypeAlias = NDArray[np.uint8]
 Indices: TypeAlias = NDArray[np.int64]
 
 PADDING = 8  # kernels read eight bytes at a time, also past the last string
+
+
+def offsets_of(lengths: ArrayLike) -> Indices:
+    """Return where consecutive items of these lengths begin, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def ranges(starts: Indices, lengths: Indices) -> Indices:
+    """Return the numbers of several ranges, one range after the other."""
+    return np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +40,8 @@ class Vocabulary:
     @classmethod
     def of(cls, strings: Sequence[str]) -> Vocabulary:
         encoded = [string.encode() for string in strings]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(string) for string in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded) + bytes(PADDING), np.uint8), offsets)
+        blob = np.frombuffer(b"".join(encoded) + bytes(PADDING), np.uint8)
+        return cls(blob, offsets_of([len(string) for string in encoded]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

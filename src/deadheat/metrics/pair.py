@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.vocabulary import Codes, Indices, shared_keys
+from deadheat.corpus.vocabulary import Codes, Indices, ranges, shared_keys
 from deadheat.errors import AlignmentError, InputError, NameUnknown
 from deadheat.kernels.alignment import align_words
 from deadheat.text import pluralize
@@ -64,7 +64,7 @@ def multiword_spans(corpus: Corpus) -> tuple[Indices, Indices, Codes]:
 def multiword_tokens(corpus: Corpus) -> tuple[NDArray[np.bool_], Indices]:
     """Flag the words that begin a token; also return the words of multiword tokens."""
     at, span, _ = multiword_spans(corpus)
-    inside = np.repeat(at, span) + np.arange(span.sum()) - np.repeat(np.cumsum(span) - span, span)
+    inside = ranges(at, span)
     first = np.ones(corpus.words, bool)
     first[inside] = False
     first[at] = True

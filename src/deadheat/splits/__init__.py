@@ -1,7 +1,7 @@
 """Honest splits: index arrays, and the strategies that make them. Importing this registers all strategies."""
 
-from deadheat.splits import biased, sequential, shuffled
+from deadheat.splits import biased, strategies
 from deadheat.splits.splitting import Partition, Splits, split
 from deadheat.splits.strategy import STRATEGIES, Strategy
 
-__all__ = ["STRATEGIES", "Partition", "Splits", "Strategy", "biased", "sequential", "shuffled", "split"]
+__all__ = ["STRATEGIES", "Partition", "Splits", "Strategy", "biased", "split", "strategies"]

@@ -11,7 +11,6 @@ nothing would ever move. The best of a few starts is kept. On corpora so small t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,9 @@ from numpy.typing import NDArray
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
 from deadheat.errors import InputError, NameUnknown
-from deadheat.splits.allocation import allocate
-from deadheat.splits.drawing import below, generator, permutation
-from deadheat.splits.shuffled import LEFT_OUT, make_draw, unit_weights
+from deadheat.splits.drawing import allocate, below, generator, permutation
+from deadheat.splits.leaks import entropy
+from deadheat.splits.strategies import LEFT_OUT, make_draw, unit_weights
 from deadheat.splits.strategy import STRATEGIES, Draw, Material, Strategy, measure_of, parse_sizes, target_amounts
 
 CRITERIA = ("length", "words")
@@ -143,23 +142,16 @@ def _ngrams(corpus: Corpus, units: Codes | None, ngram: int) -> tuple[Indices, I
     return numbers, sentences[starts] if units is None else units[sentences[starts]].astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _WordSearch:
     """The words of all units, and rankings of units by their likelihood under the words of some."""
 
-    words: Indices
-    unit_of_word: Indices
-    units: int
-    counts: Indices = field(init=False)
-    sizes: Indices = field(init=False)
-    own_counts: Indices = field(init=False)  # for every word, how often its unit has it
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", np.bincount(self.words, minlength=1))
-        object.__setattr__(self, "sizes", np.bincount(self.unit_of_word, minlength=self.units))
-        both = self.unit_of_word * len(self.counts) + self.words
-        _, numbers, own_counts = np.unique(both, return_inverse=True, return_counts=True)
-        object.__setattr__(self, "own_counts", own_counts[numbers])
+    def __init__(self, words: Indices, unit_of_word: Indices, units: int) -> None:
+        self.words, self.unit_of_word, self.units = words, unit_of_word, units
+        self.counts = np.bincount(words, minlength=1)
+        self.sizes = np.bincount(unit_of_word, minlength=units)
+        both = unit_of_word * len(self.counts) + words
+        _, numbers, counts = np.unique(both, return_inverse=True, return_counts=True)
+        self.counts_in_unit = counts[numbers]  # for every word, how often its unit has it
 
     def start(self, words: float, rng: np.random.Generator) -> Indices:
         """Rank units by similarity to a random one, and to those after it if it is short."""
@@ -181,7 +173,7 @@ class _WordSearch:
 
     def _likelihood(self, counts: Indices, here: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the likelihood of every word; counts that include the unit of the word are reduced by it."""
-        occurrences = counts[self.words] - self.own_counts * here + SMOOTHING
+        occurrences = counts[self.words] - self.counts_in_unit * here + SMOOTHING
         total = counts.sum() - self.sizes[self.unit_of_word] * here + SMOOTHING * len(counts)
         return np.asarray(occurrences / total)
 
@@ -191,10 +183,3 @@ class _WordSearch:
         total, part = int(self.counts.sum()), int(mine.sum())
         share = part / max(total, 1)
         return entropy(self.counts) - share * entropy(mine) - (1 - share) * entropy(self.counts - mine)
-
-
-def entropy(counts: Indices) -> float:
-    """Return the entropy of a distribution of counts in bits; 0 for no counts."""
-    seen = counts[counts > 0].astype(float)
-    shares = seen / seen.sum() if len(seen) else seen
-    return float(-(shares * np.log2(shares)).sum())

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.compression import without_suffix
-from deadheat.corpus.corpus import Corpus
+from deadheat.corpus.corpus import Corpus, Part
 from deadheat.corpus.documents import PARTS, find_documents, part_from_name, sentence_parts, sort_by_part
 from deadheat.corpus.reading import STDIN, SUFFIXES, expand, read, reading_options
 from deadheat.corpus.vocabulary import Indices
@@ -29,33 +28,6 @@ MANIFEST_FORMAT = "deadheat splits 1"
 ANY_NAME = "surrogateescape"  # file names may not be UTF-8
 
 
-def make_manifest(splits: Splits, files: Mapping[str, Mapping[str, Mapping[str, str]]]) -> dict[str, Any]:
-    """Describe how to make the splits again, and the hashes of all files.
-
-    `files` has the name and hash of the file of every part and subset of every split.
-    """
-    corpus = splits.corpus
-    description = splits.to_dict()
-    manifest = {
-        "kind": description.pop("kind"),
-        "format": MANIFEST_FORMAT,
-        "deadheat": __version__,
-        **description,
-        "inputs": _inputs(corpus),
-        "reading": reading_options(corpus),
-    }
-    for split in manifest["splits"]:
-        for sets in (split["parts"], split["nested"]):
-            for name in sets:
-                sets[name] = {**files[split["split"]][name], **sets[name]}
-    return manifest | {"sha256": _manifest_hash(manifest)}
-
-
-def _manifest_bytes(manifest: dict[str, Any]) -> bytes:
-    """Return the contents of a manifest file."""
-    return (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode(errors=ANY_NAME)
-
-
 def _manifest_hash(manifest: dict[str, Any]) -> str:
     text = json.dumps({key: manifest[key] for key in manifest if key != "sha256"}, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode(errors=ANY_NAME)).hexdigest()
@@ -63,21 +35,24 @@ def _manifest_hash(manifest: dict[str, Any]) -> str:
 
 def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
     """List the input files with the hashes of their bytes; for other input, the hash of the corpus as written."""
-    starts = [part.first for part in corpus.parts] or [0]
+    parts = corpus.parts or (Part(corpus.name, 0),)
     inputs = []
-    for start, end, path in zip(
-        starts, [*starts[1:], corpus.sentences], [part.path for part in corpus.parts] or [corpus.name], strict=True
-    ):
-        digest = hashlib.sha256()
-        if path != STDIN and Path(path).is_file():
-            with open(path, "rb") as file:
-                digest = hashlib.file_digest(file, "sha256")
+    for part, end in zip(parts, [*(part.first for part in parts[1:]), corpus.sentences], strict=True):
+        if part.path != STDIN and Path(part.path).is_file():
+            digest = _file_hash(Path(part.path))
         else:
-            for block in stream(corpus, np.arange(start, end)):
-                digest.update(block)
-        words = int(corpus.offsets[end] - corpus.offsets[start])
-        inputs.append({"file": path, "sha256": digest.hexdigest(), "sentences": end - start, "words": words})
+            blocks = hashlib.sha256()
+            for block in stream(corpus, np.arange(part.first, end)):
+                blocks.update(block)
+            digest = blocks.hexdigest()
+        words = int(corpus.offsets[end] - corpus.offsets[part.first])
+        inputs.append({"file": part.path, "sha256": digest, "sentences": end - part.first, "words": words})
     return inputs
+
+
+def _file_hash(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:
@@ -128,27 +103,50 @@ def write_splits(splits: Splits, folder: str | os.PathLike[str]) -> dict[str, An
 
 
 def _write(splits: Splits, scratch: Path) -> dict[str, Any]:
-    suffix = _suffix(splits.corpus)
-    files: dict[str, dict[str, dict[str, str]]] = {}
+    corpus, documents, suffix = splits.corpus, splits.documents, _suffix(splits.corpus)
+
+    def write_part(partition: Partition, name: str, sentences: Indices) -> dict[str, Any]:
+        """Write some sentences in blocks; return the file, its hash and its size."""
+        path, digest = f"{partition.name}/{name}{suffix}", hashlib.sha256()
+        with open(scratch / path, "wb") as file:
+            for block in stream(corpus, sentences):
+                digest.update(block)
+                file.write(block)
+        return {"file": path, "sha256": digest.hexdigest(), **splits.sizes_of(sentences)}
+
+    descriptions = []
     for partition in splits:
         (scratch / partition.name).mkdir()
-        for name, sentences in partition.sets.items():
-            file = f"{partition.name}/{name}{suffix}"
-            digest = _write_part(splits.corpus, sentences, scratch / file)
-            files.setdefault(partition.name, {})[name] = {"file": file, "sha256": digest}
-    manifest = make_manifest(splits, files)
-    (scratch / MANIFEST).write_bytes(_manifest_bytes(manifest))
+        sets = {name: write_part(partition, name, sentences) for name, sentences in partition.sets.items()}
+        parts = {name: sets.pop(name) for name in partition.parts}
+        shared = splits.shared_documents(partition)
+        descriptions.append({"split": partition.name, "parts": parts, "nested": sets, "shared_documents": shared})
+    manifest = {
+        "kind": "split",
+        "format": MANIFEST_FORMAT,
+        "deadheat": __version__,
+        "corpus": corpus.name,
+        "sentences": corpus.sentences,
+        "words": corpus.words,
+        "strategy": splits.strategy.name,
+        "settings": dict(splits.strategy.settings),
+        "seed": splits.seed,
+        "times": len(splits),
+        "documents": {
+            "asked": splits.document_rule,
+            "rule": documents.rule if documents else "none",
+            "count": len(documents) if documents else 0,
+        },
+        "nested": list(splits.nested),
+        "splits": descriptions,
+        "notes": list(splits.notes),
+        "inputs": _inputs(corpus),
+        "reading": reading_options(corpus),
+    }
+    manifest["sha256"] = _manifest_hash(manifest)
+    text = json.dumps(manifest, ensure_ascii=False, indent=1) + "\n"
+    (scratch / MANIFEST).write_bytes(text.encode(errors=ANY_NAME))
     return manifest
-
-
-def _write_part(corpus: Corpus, sentences: Indices, path: Path) -> str:
-    """Write some sentences in blocks; return the hash of the file."""
-    digest = hashlib.sha256()
-    with open(path, "wb") as file:
-        for block in stream(corpus, sentences):
-            digest.update(block)
-            file.write(block)
-    return digest.hexdigest()
 
 
 def _suffix(corpus: Corpus) -> str:
@@ -206,8 +204,7 @@ def _verify(folder: Path, files: dict[str, str]) -> None:
     faults = []
     for name, expected in files.items():
         try:
-            with open(folder / name, "rb") as file:
-                actual = hashlib.file_digest(file, "sha256").hexdigest()
+            actual = _file_hash(folder / name)
         except OSError as error:
             faults.append(f"{folder / name}: cannot be read ({reason(error)}); expected the file of the manifest")
             continue

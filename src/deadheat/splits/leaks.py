@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Indices
+from deadheat.corpus.vocabulary import Indices, offsets_of, ranges
 from deadheat.kernels.alignment import nearest_like
-
-Counts = NDArray[np.int64]
-
+from deadheat.kernels.resampling import GOLDEN, scramble
 
 LONG = 5  # words; shorter sentences ("Thank you !") repeat without being a leak
 SIMILARITY = 60  # percent of word pairs that near-duplicates share
@@ -67,14 +65,12 @@ class SentenceIndex:
     @cached_property
     def pairs(self) -> tuple[Indices, Indices]:
         """The set of pairs of adjacent words of every sentence, as sorted numbers, the rarest pair first."""
-        lower = [form.lower() for form in self.corpus.column("form").vocabulary.strings]
+        forms = self.corpus.column("form")
         number: dict[str, int] = {}
-        folded = np.array([number.setdefault(form, len(number)) for form in lower], np.int64) + 1
-        words = folded[self.corpus.column("form").codes]
-        sentences = self.corpus.sentence_of_word
-        ends = np.zeros(len(words) + self.corpus.sentences + 1, np.int64)  # 0 is the end of a sentence
-        ends[np.arange(len(words)) + sentences + 1] = words
-        pairs = ends[:-1] * (len(number) + 1) + ends[1:]
+        lower = [number.setdefault(form.lower(), len(number)) + 1 for form in forms.vocabulary.strings]
+        words = np.zeros(self.corpus.words + self.corpus.sentences + 1, np.int64)  # 0 is the end of a sentence
+        words[np.arange(self.corpus.words) + self.corpus.sentence_of_word + 1] = np.array(lower)[forms.codes]
+        pairs = words[:-1] * (len(number) + 1) + words[1:]
         owner = np.repeat(np.arange(self.corpus.sentences), self.lengths + 1)
         _, items, counts = np.unique(pairs, return_inverse=True, return_counts=True)
         rarity = np.empty(len(counts), np.int64)
@@ -86,16 +82,10 @@ class SentenceIndex:
     @cached_property
     def labels(self) -> dict[str, Indices]:
         """Columns of labels to compare."""
-        names = [name for name in ("upos", "deprel") if name in self.corpus.columns] or [
-            name for name in self.corpus.columns if name != "form"
-        ]
-        labels = {}
-        for name in names:
-            column = self.corpus.columns[name]
-            used = int(np.count_nonzero(column.frequencies()))
-            if 1 < used <= MAX_LABELS:
-                labels[name] = column.codes.astype(np.int64)
-        return labels
+        columns = self.corpus.columns
+        names = [name for name in ("upos", "deprel") if name in columns] or [name for name in columns if name != "form"]
+        used = {name: np.count_nonzero(columns[name].frequencies()) for name in names}
+        return {name: columns[name].codes.astype(np.int64) for name in names if 1 < used[name] <= MAX_LABELS}
 
     def leak(self, within: str, of: str, parts: Mapping[str, Indices], shared_documents: int | None) -> Leak:
         """Compare two parts."""
@@ -136,7 +126,9 @@ class SentenceIndex:
         if not len(there) or not len(here):
             return 0
         items, offsets = self.pairs
-        (right, right_offsets), (left, left_offsets) = (_sets(items, offsets, part) for part in (there, here))
+        sizes = np.diff(offsets)
+        right, left = (items[ranges(offsets[part], sizes[part])] for part in (there, here))
+        right_offsets, left_offsets = offsets_of(sizes[there]), offsets_of(sizes[here])
         matches = np.empty(len(here), np.int64)
         rarest = np.empty(int(items.max()) + 1, np.int64)
         chain, seen = np.empty(len(right), np.int64), np.empty(len(there), np.int64)
@@ -144,19 +136,10 @@ class SentenceIndex:
         return int(np.count_nonzero(matches >= 0))
 
 
-def _sets(items: Indices, offsets: Indices, sentences: Indices) -> tuple[Indices, Indices]:
-    sizes = np.diff(offsets)[sentences]
-    new = np.zeros(len(sentences) + 1, np.int64)
-    np.cumsum(sizes, out=new[1:])
-    return items[np.repeat(offsets[sentences] - new[:-1], sizes) + np.arange(new[-1])], new
-
-
 def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hash numbers by splitmix64."""
-    state = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
+    mixed: NDArray[np.uint64] = scramble((numbers + np.uint64(1)) * GOLDEN)
+    return mixed
 
 
 def leaks(corpus: Corpus, parts: Mapping[str, Indices], shared: Mapping[str, int] | None = None) -> list[Leak]:
@@ -171,15 +154,16 @@ def leaks(corpus: Corpus, parts: Mapping[str, Indices], shared: Mapping[str, int
     ]
 
 
-def jensen_shannon(first: Counts, second: Counts) -> float:
+def jensen_shannon(first: Indices, second: Indices) -> float:
     """Return the Jensen-Shannon divergence of two distributions in bits: 0 if equal, 1 if disjoint."""
     if not first.sum() or not second.sum():
         return float("nan")
     p, q = first / first.sum(), second / second.sum()
-    middle = (p + q) / 2
-    return float(max(0.0, (_relative(p, middle) + _relative(q, middle)) / 2))
+    return max(0.0, entropy(p + q) - (entropy(p) + entropy(q)) / 2)
 
 
-def _relative(p: NDArray[np.float64], q: NDArray[np.float64]) -> float:
-    seen = p > 0
-    return float((p[seen] * np.log2(p[seen] / q[seen])).sum())
+def entropy(counts: NDArray[np.int64] | NDArray[np.float64]) -> float:
+    """Return the entropy of a distribution of counts or shares in bits; 0 for no counts."""
+    seen = counts[counts > 0].astype(float)
+    shares = seen / seen.sum() if len(seen) else seen
+    return float(-(shares * np.log2(shares)).sum())

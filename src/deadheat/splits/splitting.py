@@ -59,44 +59,35 @@ class Partition:
         }
         object.__setattr__(self, "parts", MappingProxyType(parts))
         object.__setattr__(self, "nested", MappingProxyType(nested))
-        self._check_parts()
-        for part in nested:
-            self._check_nested(part)
+        for problem in self._problems():
+            raise SplitError(f"split {self.name}: {problem}")
 
-    def _check_parts(self) -> None:
+    def _problems(self) -> Iterator[str]:
         if not self.parts:
-            raise SplitError(f"split {self.name}: no parts; expected at least one")
+            yield "no parts; expected at least one"
         taken = np.zeros(self.sentences, bool)
         for part, numbers in self.parts.items():
             if not len(numbers):
-                raise SplitError(f"split {self.name}: part {part} is empty; expected at least one sentence")
+                yield f"part {part} is empty; expected at least one sentence"
             if numbers[0] < 0 or numbers[-1] >= self.sentences:
                 worst = int(numbers[0] if numbers[0] < 0 else numbers[-1])
-                raise SplitError(
-                    f"split {self.name}: part {part} has sentence {worst}; expected 0 to {self.sentences - 1}"
-                )
+                yield f"part {part} has sentence {worst}; expected 0 to {self.sentences - 1}"
             repeated = numbers[1:][numbers[1:] == numbers[:-1]]
             if len(repeated):
-                raise SplitError(f"split {self.name}: part {part} has sentence {repeated[0]} twice; expected it once")
+                yield f"part {part} has sentence {repeated[0]} twice; expected it once"
             if taken[numbers].any():
                 twice = int(numbers[np.argmax(taken[numbers])])
-                raise SplitError(
-                    f"split {self.name}: sentence {twice} is in two parts; expected each sentence in at most one"
-                )
+                yield f"sentence {twice} is in two parts; expected each sentence in at most one"
             taken[numbers] = True
-
-    def _check_nested(self, part: str) -> None:
-        if part not in self.parts:
-            raise SplitError(
-                f"split {self.name}: subsets of {part}, which is not a part; expected {', '.join(self.parts)}"
-            )
-        chain = sorted(self.nested[part].items(), key=lambda item: len(item[1]))
-        outer = [*chain[1:], (part, self.parts[part])]
-        for (name, numbers), (around, larger) in zip(chain, outer, strict=True):
-            if not len(numbers):
-                raise SplitError(f"split {self.name}: {name} is empty; expected at least one sentence")
-            if not np.isin(numbers, larger, assume_unique=True).all():
-                raise SplitError(f"split {self.name}: {name} is not within {around}; expected nested sets")
+        for part, subsets in self.nested.items():
+            if part not in self.parts:
+                yield f"subsets of {part}, which is not a part; expected {', '.join(self.parts)}"
+            chain = [*sorted(subsets.items(), key=lambda item: len(item[1])), (part, self.parts[part])]
+            for (name, numbers), (around, larger) in pairwise(chain):
+                if not len(numbers):
+                    yield f"{name} is empty; expected at least one sentence"
+                if not np.isin(numbers, larger, assume_unique=True).all():
+                    yield f"{name} is not within {around}; expected nested sets"
 
     @property
     def sets(self) -> dict[str, Indices]:
@@ -147,39 +138,6 @@ class Splits:
 
     def __str__(self) -> str:
         return f"{len(self)} x {self.strategy}, seed {self.seed}, of {self.corpus.name}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: what the splits depend on, and the sizes of their parts."""
-        return {
-            "kind": "split",
-            "corpus": self.corpus.name,
-            "sentences": self.corpus.sentences,
-            "words": self.corpus.words,
-            "strategy": self.strategy.name,
-            "settings": dict(self.strategy.settings),
-            "seed": self.seed,
-            "times": len(self),
-            "documents": {
-                "asked": self.document_rule,
-                "rule": self.documents.rule if self.documents else "none",
-                "count": len(self.documents) if self.documents else 0,
-            },
-            "nested": list(self.nested),
-            "splits": [
-                {
-                    "split": partition.name,
-                    "parts": {part: self.sizes_of(sentences) for part, sentences in partition.parts.items()},
-                    "nested": {
-                        name: self.sizes_of(sentences)
-                        for sets in partition.nested.values()
-                        for name, sentences in sets.items()
-                    },
-                    "shared_documents": self.shared_documents(partition),
-                }
-                for partition in self
-            ],
-            "notes": list(self.notes),
-        }
 
     def sizes_of(self, sentences: Indices) -> dict[str, int]:
         """Count sentences, words and, where known, documents."""
