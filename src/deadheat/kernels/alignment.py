@@ -122,10 +122,9 @@ def nearest_like(left, left_offsets, right, right_offsets, percent, first_of, ne
     item and `next_of` for every item of the right: the right sets that have the item in their prefix, chained; `seen`
     a place for every right set. All three are workspace.
     """
-    for item in range(len(first_of)):
-        first_of[item] = -1
+    first_of[:] = -1
+    seen[:] = -1
     for b in range(len(right_offsets) - 1):
-        seen[b] = -1
         start = right_offsets[b]
         for i in range(start, start + prefix_length(right_offsets[b + 1] - start, percent)):
             if i >= right_offsets[b + 1]:
@@ -133,8 +132,8 @@ def nearest_like(left, left_offsets, right, right_offsets, percent, first_of, ne
             next_of[i] = first_of[right[i]]
             first_of[right[i]] = i * len(seen) + b  # the place and the set in one number
     sets = np.int64(len(seen))
+    nearest[:] = -1
     for a in range(len(left_offsets) - 1):
-        nearest[a] = -1
         start = left_offsets[a]
         end = left_offsets[a + 1]
         size = end - start

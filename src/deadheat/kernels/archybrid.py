@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.kernels.native import helper, kernel
+from deadheat.kernels.trees import link_children
 
 SHIFT, LEFT, RIGHT, SWAP = 0, 1, 2, 3
 TRANSITIONS = 4
@@ -230,12 +231,8 @@ def rank_words(counts, width, gold, child, sibling, ranks):
     for row in range(len(counts) // COUNTS):
         base = row * width
         words = np.int64(counts[row * COUNTS + WORDS])
-        for word in range(words + 1):
-            child[word] = 0
-            ranks[base + word] = 0
-        for word in range(words, 0, -1):
-            sibling[word] = child[gold[base + word]]
-            child[gold[base + word]] = word
+        ranks[base : base + words + 1] = 0
+        link_children(gold, base + 1, words, child, sibling)
         at = np.int64(child[0])
         rank = 0
         while at != 0:

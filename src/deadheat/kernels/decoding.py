@@ -52,9 +52,9 @@ def take_best_heads(scores, start, width, words, first, heads):
 def is_tree(heads, first, words, seen):
     """Whether the heads of a sentence, all in range, are a tree with one root."""
     roots = 0
-    for word in range(1, words + 1):
-        roots += heads[first + word - 1] == 0
-        seen[word] = 0
+    for word in range(words):
+        roots += heads[first + word] == 0
+    seen[1 : words + 1] = 0
     if roots != 1:
         return 0
     for word in range(1, words + 1):
@@ -103,9 +103,9 @@ def merge(size, path, low, high, node, parent, row_of, weights, top, rows, entri
 def contract_all(words, rows, entries, weights, parent, heads_in, words_in, row_of, position, path, top):
     """Contract cycles until one node is left; for every node keep the arc that entered it. The last node's number."""
     size = words + 1
+    parent[: 2 * words] = 0
+    position[: 2 * words] = -1
     for node in range(2 * words):
-        parent[node] = 0
-        position[node] = -1
         row_of[node] = node
     for word in range(size):
         top[word] = word
@@ -227,12 +227,8 @@ def best_split(one, other, row, column, low, high):
 @helper
 def fill_spans(scores, start, width, words, right, right_by_end, left, left_by_end, arc_right, arc_left_by_end):
     """Fill the best scores of all spans, the short ones first."""
-    for i in range(words):
-        here = i * words + i
-        right[here] = 0.0
-        right_by_end[here] = 0.0
-        left[here] = 0.0
-        left_by_end[here] = 0.0
+    for spans in (right, right_by_end, left, left_by_end):
+        spans[:: words + 1] = 0.0
     for distance in range(1, words):
         for i in range(words - distance):
             j = i + distance

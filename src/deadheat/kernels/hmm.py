@@ -131,8 +131,7 @@ def guess_labels(blob, offsets, chosen, capital, longest, keys, nodes, totals, f
             depth += 1
             end = begin
         row = position * size
-        for label in range(size):
-            chances[row + label] = 0.0
+        chances[row : row + size] = 0.0
         left = 1.0
         for level in range(depth - 1, -1, -1):
             node = path[level]

@@ -45,12 +45,8 @@ def raise_by_four(z, scores_at, moves, tags, stride, future, source, source_at, 
     size = np.uint64(tags * stride)
     block = size + np.uint64(stride)  # triples after the mark before a sentence are not asked for
     z1, z2, z3, z4 = z, min(z + 1, tags - 1), min(z + 2, tags - 1), min(z + 3, tags - 1)
-    score1, score2, score3, score4 = (
-        future[scores_at + z1],
-        future[scores_at + z2],
-        future[scores_at + z3],
-        future[scores_at + z4],
-    )
+    score1, score2 = future[scores_at + z1], future[scores_at + z2]
+    score3, score4 = future[scores_at + z3], future[scores_at + z4]
     base1, base2 = np.uint64(z1) * block, np.uint64(z2) * block
     base3, base4 = np.uint64(z3) * block, np.uint64(z4) * block
     begin, to = np.uint64(source_at), np.uint64(target_at)
@@ -75,9 +71,8 @@ def fill_last_level(scores_at, moves, tags, stride, future, to, spare):
     becomes a conditional one, which is slow.
     """
     steps = (tags + 3) // 4
-    for position in range(tags * stride):
-        spare[position] = LOWEST
-        future[to + position] = LOWEST
+    spare[: tags * stride] = LOWEST
+    future[to : to + tags * stride] = LOWEST
     for step in range(steps):
         if (steps - step) % 2 == 1:
             raise_by_four(4 * step, scores_at, moves, tags, stride, future, spare, 0, future, to)
@@ -88,8 +83,7 @@ def fill_last_level(scores_at, moves, tags, stride, future, to, spare):
 @helper
 def fill_level(scores_at, after, moves, tags, stride, future, to, spare):
     """The same for a word that others come after: what follows y, z lies at `after`."""
-    for position in range(tags * stride):
-        future[to + position] = LOWEST
+    future[to : to + tags * stride] = LOWEST
     for z in range(tags):
         for y in range(tags):
             spare[y] = future[scores_at + z] + future[after + y * stride + z]

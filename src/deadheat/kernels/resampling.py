@@ -25,27 +25,30 @@ def scramble(state):
     return state ^ (state >> np.uint64(31))
 
 
+@helper
+def draw_two(state, size):
+    """Two draws from `size` units: a half h of a 64-bit number picks unit h * size / 2^32."""
+    number = scramble(state)
+    return np.int64(((number & LOW_HALF) * size) >> HALF), np.int64(((number >> HALF) * size) >> HALF)
+
+
 @kernel("u8 int int int f8")
 def draw_weights(key, first, resamples, units, weights):
     """Fill one row a resample, first.. onwards, with the number of times each of `units` units is drawn.
 
-    Each 64-bit number gives two draws: a half h picks unit h * units / 2^32. The chance of a unit is off by less
-    than units / 2^32 of itself.
+    The chance of a unit is off by less than units / 2^32 of itself.
     """
     size = np.uint64(units)
     for row in range(resamples):
         base = row * units
-        for unit in range(units):
-            weights[base + unit] = 0.0
+        weights[base : base + units] = 0.0
         state = scramble(key[0] + GOLDEN * np.uint64(first + row + 1))
-        left = units
-        while left > 0:
+        for left in range(units, 0, -2):
             state += GOLDEN
-            number = scramble(state)
-            weights[base + np.int64(((number & LOW_HALF) * size) >> HALF)] += 1.0
+            one, two = draw_two(state, size)
+            weights[base + one] += 1.0
             if left > 1:
-                weights[base + np.int64(((number >> HALF) * size) >> HALF)] += 1.0
-            left -= 2
+                weights[base + two] += 1.0
     return 0
 
 
@@ -63,28 +66,22 @@ def sum_draws(key, first, resamples, units, rows, sums):
             one, two = np.uint64(0), np.uint64(0)
             for _ in range(units // 2):
                 state += GOLDEN
-                number = scramble(state)
-                one += rows[np.int64(((number & LOW_HALF) * size) >> HALF)]
-                two += rows[np.int64(((number >> HALF) * size) >> HALF)]
+                left, right = draw_two(state, size)
+                one += rows[left]
+                two += rows[right]
             if units % 2:
-                number = scramble(state + GOLDEN)
-                one += rows[np.int64(((number & LOW_HALF) * size) >> HALF)]
+                one += rows[draw_two(state + GOLDEN, size)[0]]
             sums[row] = one + two
             continue
-        for word in range(words):
-            sums[row * words + word] = np.uint64(0)
-        left = units
-        while left > 0:
+        base = row * words
+        sums[base : base + words] = 0
+        for drawn in range(0, units, 2):
             state += GOLDEN
-            number = scramble(state)
-            at = np.int64(((number & LOW_HALF) * size) >> HALF) * words
+            left, right = draw_two(state, size)
             for word in range(words):
-                sums[row * words + word] += rows[at + word]
-            if left > 1:
-                at = np.int64(((number >> HALF) * size) >> HALF) * words
-                for word in range(words):
-                    sums[row * words + word] += rows[at + word]
-            left -= 2
+                sums[base + word] += rows[left * words + word]
+                if drawn + 1 < units:
+                    sums[base + word] += rows[right * words + word]
     return 0
 
 
@@ -94,8 +91,7 @@ def tabulate(differences, units, fields, tables):
     groups = (units + 7) // 8
     for group in range(groups):
         base = group * 256 * fields
-        for field in range(fields):
-            tables[base + field] = 0
+        tables[base : base + fields] = 0
         for choice in range(1, 256):
             bit = 0
             while not (choice >> bit) & 1:
@@ -114,8 +110,7 @@ def swap_sums(key, first, resamples, groups, fields, tables, sums):
     for row in range(resamples):
         state = scramble(key[0] + GOLDEN * np.uint64(first + row + 1))
         base = row * fields
-        for field in range(fields):
-            sums[base + field] = 0
+        sums[base : base + fields] = 0
         group = np.int64(0)
         while group < groups:
             state += GOLDEN
@@ -197,20 +192,17 @@ def resampled_interquartile_means(key, scores, places, starts, drawn, means):
     size = scores.size
     cut = size // 4
     for resample in range(means.size):
-        for at in range(size):
-            drawn[at] = 0
+        drawn[:] = 0
         state = scramble(key[0] + GOLDEN * np.uint64(resample + 1))
         for data_set in range(starts.size - 1):
             start = starts[data_set]
-            left = starts[data_set + 1] - start
-            runs = np.uint64(left)
-            while left > 0:
+            runs = starts[data_set + 1] - start
+            for left in range(runs, 0, -2):
                 state += GOLDEN
-                number = scramble(state)
-                drawn[places[start + np.int64(((number & LOW_HALF) * runs) >> HALF)]] += 1
+                one, two = draw_two(state, np.uint64(runs))
+                drawn[places[start + one]] += 1
                 if left > 1:
-                    drawn[places[start + np.int64(((number >> HALF) * runs) >> HALF)]] += 1
-                left -= 2
+                    drawn[places[start + two]] += 1
         total = 0.0
         seen = 0
         for at in range(size):

@@ -20,15 +20,10 @@ def agreement_sums(labels, raters, offsets, workspace, agreeing, counts):
     items = len(labels) // raters
     codes = len(workspace) // 2
     for group in range(len(offsets) - 1):
-        total = 0
-        pairable = 0
-        disagreeing = 0
-        pairs = 0
-        kinds = 0
+        total, pairs, pairable, disagreeing, kinds = 0, 0, 0, 0, 0
         agreed = 0.0
         for item in range(offsets[group], offsets[group + 1]):
-            count = 0
-            equal = 0
+            count, equal = 0, 0
             for rater in range(raters):
                 label = labels[rater * items + item]
                 if label >= 0:
@@ -54,11 +49,8 @@ def agreement_sums(labels, raters, offsets, workspace, agreeing, counts):
                 if label >= 0:
                     workspace[codes + label] = 0
         agreeing[group] = agreed
-        counts[5 * group] = total
-        counts[5 * group + 1] = pairs
-        counts[5 * group + 2] = pairable
-        counts[5 * group + 3] = disagreeing
-        counts[5 * group + 4] = kinds
+        for k, number in enumerate((total, pairs, pairable, disagreeing, kinds)):
+            counts[5 * group + k] = number
     return 0
 
 
@@ -72,8 +64,7 @@ def crossing_probability(ends, runs_a, runs_b, distance, row, probability):
     positive, so that small chances are as exact as large ones.
     """
     probability[0] = 0.0
-    for b in range(runs_b + 1):
-        row[b] = 0.0
+    row[:] = 0.0
     row[0] = 1.0
     for a in range(runs_a + 1):
         for b in range(runs_b + 1):
@@ -112,17 +103,12 @@ def tau_sums(x, y, rows, size, step, weights, sums):
     for row in range(rows):
         first = row * size
         second = row * step
-        for k in range(6):
-            sums[6 * row + k] = 0.0
+        sums[6 * row : 6 * row + 6] = 0.0
         for i in range(size):
             xi = x[first + i]
             yi = y[second + i]
-            alike = np.int64(0)
-            by_x = np.int64(0)
-            by_y = np.int64(0)
-            ahead_x = np.int64(0)
-            ahead_y = np.int64(0)
-            twins = np.int64(0)
+            alike, by_x, by_y = np.int64(0), np.int64(0), np.int64(0)
+            ahead_x, ahead_y, twins = np.int64(0), np.int64(0), np.int64(0)
             for j in range(size):
                 more_x = np.int64(x[first + j] > xi)
                 less_x = np.int64(x[first + j] < xi)
@@ -140,12 +126,9 @@ def tau_sums(x, y, rows, size, step, weights, sums):
                 before = twins_before(x, y, first, second, i)
                 ahead_x += before
                 ahead_y += before
-            sums[6 * row] += weights[ahead_x] * alike
-            sums[6 * row + 1] += weights[ahead_x] * by_x
-            sums[6 * row + 2] += weights[ahead_x] * by_y
-            sums[6 * row + 3] += weights[ahead_y] * alike
-            sums[6 * row + 4] += weights[ahead_y] * by_x
-            sums[6 * row + 5] += weights[ahead_y] * by_y
+            for k, number in enumerate((alike, by_x, by_y)):
+                sums[6 * row + k] += weights[ahead_x] * number
+                sums[6 * row + 3 + k] += weights[ahead_y] * number
     return 0
 
 
@@ -158,8 +141,7 @@ def signed_rank_tails(ranks, size, limits, workspace, counts):
     """
     for row in range(len(limits)):
         limit = limits[row]
-        for total in range(limit + 1):
-            workspace[total] = 0.0
+        workspace[: limit + 1] = 0.0
         workspace[0] = 1.0
         reach = 0
         for k in range(row * size, (row + 1) * size):
@@ -203,9 +185,8 @@ CHANCES = np.uint64(1023)  # a factor is considered where ten random bits are be
 @helper
 def level_sums(codes, scores, weights, rows, begin, end, column, first, levels, counts, sums):
     """Fill the weight and the weighted sum of scores of each level of a factor in rows begin..end."""
-    for level in range(first, first + levels):
-        counts[level] = 0.0
-        sums[level] = 0.0
+    counts[first : first + levels] = 0.0
+    sums[first : first + levels] = 0.0
     for position in range(begin, end):
         row = rows[position]
         level = first + codes[column + row]
@@ -251,8 +232,7 @@ def grow_tree(
     scatter = 0.0
     for row in range(size):
         scatter += weights[row] * scores[row] * scores[row]
-    for level in range(width):
-        inside[level] = 1
+    inside[:width] = 1
     stack[0], stack[1], stack[2] = 0, size, 0
     depth = 1
     leaves = 1

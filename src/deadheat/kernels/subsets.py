@@ -94,8 +94,7 @@ def draw_subset(key, number, kind, size, starts, pool, groups, binomials, touche
 @helper
 def add_scores(scores, systems, size, chosen, row):
     """Fill `row` with the summed scores of every system on the chosen data sets."""
-    for system in range(systems):
-        row[system] = 0
+    row[:systems] = 0
     for position in range(size):
         base = chosen[position] * systems
         for system in range(systems):
@@ -110,11 +109,9 @@ def compare_block(sums, ranks, signs, wins, agreed, ordered, systems, start, row
     are not done eight samples at a time.
     """
     size, offset = np.uint64(rows), np.uint64(start)
-    for position in range(np.uint64(systems) * np.uint64(BLOCK)):
-        ranks[position] = 0
-    for row in range(size):
-        agreed[offset + row] = 0
-        ordered[offset + row] = 0
+    ranks[: systems * BLOCK] = 0
+    agreed[start : start + rows] = 0
+    ordered[start : start + rows] = 0
     for first in range(systems):
         one = np.uint64(first * BLOCK)
         for second in range(first + 1, systems):
@@ -253,10 +250,8 @@ def count_signs(values, size, start, least, most, reached_least, reached_most, c
     count, step = len(values), size + 1
     width = len(workspace) // step
     middle = width // 2
-    for at in range(len(workspace)):
-        workspace[at] = 0.0
-    for at in range(3):
-        totals[at] = 0.0
+    workspace[:] = 0.0
+    totals[:] = 0.0
     if start + least[size] > 0 or start + most[size] < 0:
         totals[0 if start + least[size] > 0 else 2] = completions[size]
         return 0

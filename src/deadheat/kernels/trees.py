@@ -16,10 +16,9 @@ PROJECTIVITY_ARRAYS = 6
 
 @helper
 def link_children(heads, first, size, child, sibling):
-    """Chain the dependents of every word, and of 0, the root: the last one first."""
-    for word in range(size + 1):
-        child[word] = 0
-    for word in range(1, size + 1):
+    """Chain the dependents of every word, and of 0, the root: the first one first."""
+    child[: size + 1] = 0
+    for word in range(size, 0, -1):
         head = heads[first + word - 1]
         sibling[word] = 0
         if head >= 0 and head <= size:
@@ -34,9 +33,8 @@ def number_descendants(heads, first, size, child, sibling, enter, leave):
 
     Words that no path from the root reaches keep 0, and are nobody's descendants.
     """
-    for word in range(size + 1):
-        enter[word] = 0
-        leave[word] = -1
+    enter[: size + 1] = 0
+    leave[: size + 1] = -1
     time = np.int64(1)
     at = np.int64(0)
     enter[0] = time
@@ -196,15 +194,13 @@ def assign_planes(heads, offsets, workspace, planes):
         first = offsets[sentence]
         words = offsets[sentence + 1] - first
         count = list_arcs(heads, first, words, dependents, lefts, rights)
-        for arc in range(count):
-            plane_of_arc[arc] = NO_PLANE
+        plane_of_arc[:count] = NO_PLANE
         for arc in range(count):
             if plane_of_arc[arc] == NO_PLANE:
                 component = colour(count, lefts, rights, arc, plane_of_arc, queue)
                 if component < 0:
                     place_greedily(count, lefts, rights, plane_of_arc, queue, -component)
-        for word in range(words):
-            planes[first + word] = NO_PLANE
+        planes[first : first + words] = NO_PLANE
         for arc in range(count):
             planes[first + dependents[arc] - 1] = plane_of_arc[arc]
             dropped += plane_of_arc[arc] == DROPPED
@@ -259,8 +255,7 @@ def settle_roots(roots, first, words, heads):
 @helper
 def break_cycles(first, words, root, seen, heads):
     """Hang from the root, of each cycle, the word at which a walk from its lowest word, or one below, comes to it."""
-    for word in range(1, words + 1):
-        seen[word] = 0
+    seen[1 : words + 1] = 0
     for word in range(1, words + 1):
         at = np.int64(word)
         while at != 0 and seen[at] == 0:
@@ -285,10 +280,8 @@ def read_brackets(
     for sentence in range(len(offsets) - 1):
         first = offsets[sentence]
         words = offsets[sentence + 1] - first
-        for k in range(4):
-            sizes[k] = 0
-        for word in range(words):
-            heads[first + word] = HEADLESS
+        sizes[:] = 0
+        heads[first : first + words] = HEADLESS
         for word in range(1, words + 1):
             at = first + word - 1
             read_label(codes[at], blob, bounds, word, first, stacks[:size], stacks[size : 2 * size], sizes, 0, heads)
