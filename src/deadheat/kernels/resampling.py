@@ -43,12 +43,14 @@ def draw_weights(key, first, resamples, units, weights):
         base = row * units
         weights[base : base + units] = 0.0
         state = scramble(key[0] + GOLDEN * np.uint64(first + row + 1))
-        for left in range(units, 0, -2):
+        left = units
+        while left > 0:
             state += GOLDEN
             one, two = draw_two(state, size)
             weights[base + one] += 1.0
             if left > 1:
                 weights[base + two] += 1.0
+            left -= 2
     return 0
 
 
@@ -110,7 +112,8 @@ def swap_sums(key, first, resamples, groups, fields, tables, sums):
     for row in range(resamples):
         state = scramble(key[0] + GOLDEN * np.uint64(first + row + 1))
         base = row * fields
-        sums[base : base + fields] = 0
+        for field in range(fields):
+            sums[base + field] = 0
         group = np.int64(0)
         while group < groups:
             state += GOLDEN
@@ -197,12 +200,14 @@ def resampled_interquartile_means(key, scores, places, starts, drawn, means):
         for data_set in range(starts.size - 1):
             start = starts[data_set]
             runs = starts[data_set + 1] - start
-            for left in range(runs, 0, -2):
+            left = runs
+            while left > 0:
                 state += GOLDEN
                 one, two = draw_two(state, np.uint64(runs))
                 drawn[places[start + one]] += 1
                 if left > 1:
                     drawn[places[start + two]] += 1
+                left -= 2
         total = 0.0
         seen = 0
         for at in range(size):
