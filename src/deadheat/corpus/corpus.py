@@ -146,6 +146,18 @@ class Corpus:
         """Whether the files mark documents at all."""
         return bool(self.newdoc.any())
 
+    @property
+    def files(self) -> tuple[tuple[str, int, int], ...]:
+        """Path, first sentence and end of every file; without files, the name and all sentences."""
+        parts = self.parts or (Part(self.name, 0),)
+        ends = [*(part.first for part in parts[1:]), self.sentences]
+        return tuple((part.path, part.first, end) for part, end in zip(parts, ends, strict=True))
+
+    def location(self, sentence: int) -> str:
+        """Return the file and the line of a sentence's first word, as `file:line`."""
+        path, line = self.line_of_word(int(self.offsets[sentence]))
+        return f"{path}:{line}"
+
     def line_of_word(self, word: int) -> tuple[str, int]:
         """Return the file and the line of a word."""
         sentence = int(np.searchsorted(self.offsets, word, side="right")) - 1
@@ -190,10 +202,8 @@ def content_hash(corpus: Corpus) -> str:
     for i, (name, column) in enumerate(corpus.columns.items()):
         digest.update(name.encode() + b"\n")
         codes = np.concatenate([column.codes, extras.codes[:, i]]) if len(extras) else column.codes
-        numbered, lengths, strings = _renumber(codes, column.vocabulary)
-        _add(digest, numbered)
-        _add(digest, lengths)
-        _add(digest, strings)
+        for array in _renumber(codes, column.vocabulary):
+            _add(digest, array)
     return digest.hexdigest()
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.corpus.corpus import Corpus, Part
+from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes
 from deadheat.errors import InputError
 from deadheat.text import pluralize
@@ -33,10 +33,7 @@ def document_names(corpus: Corpus) -> tuple[str, ...]:
 
     A document without an id is called `document 3` after its number, and the second one of a name `name (2)`.
     """
-    names = [
-        name or f"document {number}"
-        for number, name in enumerate(first_in_documents(corpus, comment_values(corpus, DOCUMENT_ID)), start=1)
-    ]
+    names = _marked_names(corpus)
     taken = set(names)
     seen: set[str] = set()
     for i, name in enumerate(names):
@@ -46,6 +43,11 @@ def document_names(corpus: Corpus) -> tuple[str, ...]:
             names[i] = f"{name} ({copy})"
         seen.add(names[i])
     return tuple(names)
+
+
+def _marked_names(corpus: Corpus) -> list[str]:
+    ids = first_in_documents(corpus, comment_values(corpus, DOCUMENT_ID))
+    return [name or f"document {number}" for number, name in enumerate(ids, start=1)]
 
 
 def genres(corpus: Corpus) -> tuple[Codes, tuple[str, ...]]:
@@ -62,9 +64,8 @@ def genres(corpus: Corpus) -> tuple[Codes, tuple[str, ...]]:
             f"{corpus.name}: no genres; looked for comments '# genre = ...' and '# meta::genre = ...', and "
             f"for document ids that begin with one of 2 to {MOST_GENRES} genres as 'weblog-...'"
         )
-    names = sorted(set(per_sentence))
-    number = {name: code for code, name in enumerate(names)}
-    return np.array([number[name] for name in per_sentence], np.int32), tuple(names)
+    names, codes = np.unique(per_sentence, return_inverse=True)
+    return codes.astype(np.int32), tuple(names.tolist())
 
 
 def comment_values(corpus: Corpus, key: str) -> tuple[str | None, ...]:
@@ -100,10 +101,10 @@ def sentence_values(corpus: Corpus, key: str, name: str) -> list[str] | None:
     values = [value or of_document[document] for value, document in zip(comments, documents, strict=True)]
     filled = [value for value in values if value is not None]
     if len(filled) < len(values):
-        path, line = corpus.line_of_word(int(corpus.offsets[values.index(None)]))
         raise InputError(
-            f"{path}:{line}: a sentence without a {name}, the first of {len(values) - len(filled):,}; expected "
-            f"a comment '# {name} = ...' before it or before the first sentence of its document"
+            f"{corpus.location(values.index(None))}: a sentence without a {name}, the first of "
+            f"{len(values) - len(filled):,}; expected a comment '# {name} = ...' before it or before the first "
+            "sentence of its document"
         )
     return filled
 
@@ -179,8 +180,7 @@ def sentence_parts(corpus: Corpus) -> Codes | None:
     parts = [part_from_name(part.path) for part in corpus.parts]
     if not parts or not all(parts):
         return None
-    ends = [*(part.first for part in corpus.parts[1:]), corpus.sentences]
-    sizes = [end - part.first for end, part in zip(ends, corpus.parts, strict=True)]
+    sizes = [end - first for _, first, end in corpus.files]
     return np.repeat(np.array([PARTS.index(name) for name in parts], np.int32), sizes)
 
 
@@ -208,8 +208,7 @@ def find_documents(corpus: Corpus, rule: str = "auto") -> Documents | None:
 def _documents_from_marks(corpus: Corpus) -> Documents:
     if not corpus.has_documents:
         raise InputError(f"{corpus.name}: no '# newdoc' marks; expected some, or another rule for documents ({RULES})")
-    ids = first_in_documents(corpus, comment_values(corpus, DOCUMENT_ID))
-    names = [name or f"document {number}" for number, name in enumerate(ids, start=1)]
+    names = _marked_names(corpus)
     codes, distinct = _number(names)
     rule = "marked by # newdoc"
     if len(distinct) < len(names):
@@ -230,11 +229,8 @@ def _documents_from_ids(corpus: Corpus, patterns: Sequence[re.Pattern[str]], exp
         matches = filter(None, (pattern.search(name or "") for pattern in patterns))
         document = next((match[min(1, match.re.groups)] for match in matches), None)
         if not document:
-            path, line = corpus.line_of_word(int(corpus.offsets[sentence]))
-            problem = f"sent_id {name!r}" if name else "no sent_id"
-            raise InputError(
-                f"{path}:{line}: {problem}; expected one that names its document ({expression or 'name-1'})"
-            )
+            problem = f"{corpus.location(sentence)}: {f'sent_id {name!r}' if name else 'no sent_id'}"
+            raise InputError(f"{problem}; expected one that names its document ({expression or 'name-1'})")
         names.append(document)
     codes, distinct = _number(names)
     return Documents(codes, distinct, f"sent_id matched by {expression}" if expression else SENT_ID_RULE)
@@ -245,8 +241,7 @@ def _guess_documents(corpus: Corpus) -> Documents | None:
         documents = _documents_from_ids(corpus, [COLON, COUNTER], "")
     except InputError:
         return None
-    starts = [part.first for part in corpus.parts] or [0]
-    per_file = [len(np.unique(codes)) for codes in np.split(documents.codes, starts[1:])]
+    per_file = [len(np.unique(documents.codes[first:end])) for _, first, end in corpus.files]
     plausible = max(per_file) > 1 and len(documents) < corpus.sentences and {*documents.names}.isdisjoint(PARTS)
     return documents if plausible else None
 
@@ -267,9 +262,8 @@ def find_strata(corpus: Corpus, name: str) -> tuple[Codes, tuple[str, ...]]:
     if name == "genre":
         return genres(corpus)
     if name == "file":
-        files = corpus.parts or (Part(corpus.name, 0),)
-        sizes = np.diff([*(file.first for file in files), corpus.sentences])
-        return np.repeat(np.arange(len(files), dtype=np.int32), sizes), tuple(file.path for file in files)
+        sizes = [end - first for _, first, end in corpus.files]
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), tuple(path for path, _, _ in corpus.files)
     values = sentence_values(corpus, re.escape(name), name)
     if values is not None:
         return _number(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,7 @@ class Info:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the mean length is None if there are no sentences."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        values["mean_length"] = None if math.isnan(self.mean_length) else self.mean_length
-        values["files"], values["missing"] = list(self.files), list(self.missing)
-        values["genres"], values["tags"] = dict(self.genres), dict(self.tags)
-        return values
+        return asdict(self) | {"mean_length": None if math.isnan(self.mean_length) else self.mean_length}
 
     def __str__(self) -> str:
         lines = list(self._lines())
@@ -127,7 +123,7 @@ def info(corpus: Corpus) -> Info:
         nonprojective_sentences=sentences_share,
         nonprojective_words=words_share,
         longest=0 if longest is None else int(lengths[longest]),
-        longest_at="" if longest is None else _location(corpus, longest),
+        longest_at="" if longest is None else corpus.location(longest),
         mean_length=corpus.words / corpus.sentences if corpus.sentences else math.nan,
         missing=tuple(_missing(corpus, distinct)),
     )
@@ -138,11 +134,6 @@ def _distinct(column: Column) -> int:
     counts = column.frequencies()
     nothing = column.vocabulary.find("_")
     return int(np.count_nonzero(counts)) - bool(nothing >= 0 and counts[nothing])
-
-
-def _location(corpus: Corpus, sentence: int) -> str:
-    path, line = corpus.line_of_word(int(corpus.offsets[sentence]))
-    return f"{path}:{line}"
 
 
 def _words_by_genre(corpus: Corpus) -> dict[str, int]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.kernels.native import helper, kernel
+from deadheat.kernels.trees import word_on_cycle
 
 SCORE_LIMIT = 1.0e300  # a sum of scores below this is a number
 LOWEST = -1.7e308
@@ -58,11 +59,7 @@ def is_tree(heads, first, words, seen):
     if roots != 1:
         return 0
     for word in range(1, words + 1):
-        at = np.int64(word)
-        while at != 0 and seen[at] == 0:
-            seen[at] = word
-            at = np.int64(heads[first + at - 1])
-        if at != 0 and seen[at] == word:
+        if word_on_cycle(heads, first, word, seen) != 0:
             return 0
     return 1
 
@@ -175,8 +172,7 @@ def find_arborescences(scores, starts, widths, offsets, rows, entries, weights, 
     for sentence in range(len(offsets) - 1):
         first = offsets[sentence]
         words = offsets[sentence + 1] - first
-        start = starts[sentence]
-        width = widths[sentence]
+        start, width = starts[sentence], widths[sentence]
         if all_fit(scores, start, width, words) == 0:
             return sentence
         take_best_heads(scores, start, width, words, first, heads)
@@ -294,8 +290,7 @@ def find_projective_trees(scores, starts, widths, offsets, squares, items, heads
     for sentence in range(len(offsets) - 1):
         first = offsets[sentence]
         words = offsets[sentence + 1] - first
-        start = starts[sentence]
-        width = widths[sentence]
+        start, width = starts[sentence], widths[sentence]
         if all_fit(scores, start, width, words) == 0:
             return sentence
         if words == 0:

@@ -253,15 +253,22 @@ def settle_roots(roots, first, words, heads):
 
 
 @helper
+def word_on_cycle(heads, first, word, seen):
+    """Follow the heads from a word, and mark the words passed by its number; a word on a new cycle, or 0."""
+    at = np.int64(word)
+    while at != 0 and seen[at] == 0:
+        seen[at] = word
+        at = np.int64(heads[first + at - 1])
+    return at if at != 0 and seen[at] == word else np.int64(0)
+
+
+@helper
 def break_cycles(first, words, root, seen, heads):
     """Hang from the root, of each cycle, the word at which a walk from its lowest word, or one below, comes to it."""
     seen[1 : words + 1] = 0
     for word in range(1, words + 1):
-        at = np.int64(word)
-        while at != 0 and seen[at] == 0:
-            seen[at] = word
-            at = np.int64(heads[first + at - 1])
-        if at != 0 and seen[at] == word:
+        at = word_on_cycle(heads, first, word, seen)
+        if at != 0:
             heads[first + at - 1] = root
 
 

@@ -95,7 +95,8 @@ def check_same_text(gold: Surface, predicted: Surface) -> None:
     """Raise unless two corpora have the same text; the error names the first difference."""
     if gold.text == predicted.text:
         return
-    position = _first_difference(gold.text, predicted.text)
+    same = (a == b for a, b in zip(gold.text, predicted.text, strict=False))
+    position = next((i for i, equal in enumerate(same) if not equal), min(len(gold.text), len(predicted.text)))
     where = [_location(side, position) for side in (predicted, gold)]
     quoted = [repr(side.text[position : position + 20]) for side in (predicted, gold)]
     raise AlignmentError(
@@ -109,17 +110,6 @@ def _location(side: Surface, position: int) -> str:
         return f"{side.corpus.name} (empty)"
     path, line = side.corpus.line_of_word(side.word_at(position))
     return f"{path}:{line}"
-
-
-def _first_difference(a: str, b: str) -> int:
-    low, high = 0, min(len(a), len(b))
-    while low < high:  # bisection for the longest common prefix
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 T = TypeVar("T")
@@ -285,10 +275,9 @@ def _check_same_lengths(gold: Corpus, predicted: Corpus) -> None:
         )
     sizes, others = np.diff(gold.offsets), np.diff(predicted.offsets)
     odd = int(np.argmax(sizes != others))
-    path, line = predicted.line_of_word(int(predicted.offsets[odd]))
     raise AlignmentError(
-        f"{path}:{line}: sentence {odd + 1} has {pluralize(others[odd], 'word')}; expected {sizes[odd]} as in "
-        f"{gold.name}, to align by position"
+        f"{predicted.location(odd)}: sentence {odd + 1} has {pluralize(others[odd], 'word')}; expected {sizes[odd]} "
+        f"as in {gold.name}, to align by position"
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
-from deadheat.corpus.corpus import Part, content_hash, text_hash
+from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
@@ -326,9 +326,7 @@ def save_counts(test_set: TestSet, path: AnyPath) -> None:
     """Write counts and the hashes of their corpora to a file, completely or not at all."""
     counted = test_set.counted
     ((gold, runs),) = test_set.golds
-    parts = gold.parts or (Part(gold.name, 0),)
-    ends = [*(part.first for part in parts[1:]), gold.sentences]
-    hashes = [text_hash(gold, first=part.first, last=end) for part, end in zip(parts, ends, strict=True)]
+    hashes = [text_hash(gold, first=first, last=end) for _, first, end in gold.files]
     content = io.BytesIO()
     np.savez_compressed(
         content,
@@ -339,7 +337,7 @@ def save_counts(test_set: TestSet, path: AnyPath) -> None:
         systems=np.array(counted.systems),
         lengths=counted.lengths_N,
         counts=counted.counts_RNF,
-        files=np.array([os.path.basename(part.path) for part in parts]),
+        files=np.array([os.path.basename(path) for path, _, _ in gold.files]),
         hashes=np.array(hashes),
         predictions=np.array([content_hash(run) for run in runs]),
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.compression import without_suffix
-from deadheat.corpus.corpus import Corpus, Part
+from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import PARTS, find_documents, part_from_name, sentence_parts, sort_by_part
 from deadheat.corpus.reading import STDIN, SUFFIXES, expand, read, reading_options
 from deadheat.corpus.vocabulary import Indices
@@ -35,18 +35,17 @@ def _manifest_hash(manifest: dict[str, Any]) -> str:
 
 def _inputs(corpus: Corpus) -> list[dict[str, Any]]:
     """List the input files with the hashes of their bytes; for other input, the hash of the corpus as written."""
-    parts = corpus.parts or (Part(corpus.name, 0),)
     inputs = []
-    for part, end in zip(parts, [*(part.first for part in parts[1:]), corpus.sentences], strict=True):
-        if part.path != STDIN and Path(part.path).is_file():
-            digest = _file_hash(Path(part.path))
+    for path, first, end in corpus.files:
+        if path != STDIN and Path(path).is_file():
+            digest = _file_hash(Path(path))
         else:
             blocks = hashlib.sha256()
-            for block in stream(corpus, np.arange(part.first, end)):
+            for block in stream(corpus, np.arange(first, end)):
                 blocks.update(block)
             digest = blocks.hexdigest()
-        words = int(corpus.offsets[end] - corpus.offsets[part.first])
-        inputs.append({"file": part.path, "sha256": digest, "sentences": end - part.first, "words": words})
+        words = int(corpus.offsets[end] - corpus.offsets[first])
+        inputs.append({"file": path, "sha256": digest, "sentences": end - first, "words": words})
     return inputs
 
 

@@ -32,51 +32,49 @@ def standard() -> Strategy:
     return Strategy("standard.v1", draw, once=True)
 
 
-def _after_training(method: str, train: int, words: int, part: str) -> Strategy:
-    if part not in PARTS[1:]:
-        raise NameUnknown(f"{method}: part", part, PARTS[1:])
-    if train < 1 or words < 0:
-        raise InputError(f"{method}: train={train}, words={words}; expected words of train, and of {part} (0: all)")
+def _after_training(method: str, description: str) -> None:
+    """Register a strategy whose evaluation part is sampled from the sentences after train."""
 
-    def draw(material: Material, seed: int, number: int) -> Draw:
-        order = material.without_test()
-        lengths = material.lengths[order]
-        first = sentences_reaching(lengths, train)
-        left = lengths[first:]
-        there = int(left.sum())
-        if words > there or not there:
-            raise InputError(
-                f"{material.corpus.name}: {part} of {max(words, 1):,} words after {int(lengths[:first].sum()):,} words "
-                f"of train; there are {there:,} left"
-            )
-        wanted = words or there
-        chosen = sampling_order(method, left, wanted, rng=generator(seed, number))
-        chosen = chosen[: sentences_reaching(left[chosen], wanted)]
-        return Draw({"train": order[:first], part: order[first:][chosen]})
+    def make(*, train: int = 50_000, words: int = 10_000, part: str = "dev") -> Strategy:
+        if part not in PARTS[1:]:
+            raise NameUnknown(f"{method}: part", part, PARTS[1:])
+        if train < 1 or words < 0:
+            raise InputError(f"{method}: train={train}, words={words}; expected words of train, and of {part} (0: all)")
 
-    return Strategy(f"{method}.v1", draw, once=method == "seq")
+        def draw(material: Material, seed: int, number: int) -> Draw:
+            order = material.without_test()
+            lengths = material.lengths[order]
+            first = sentences_reaching(lengths, train)
+            left = lengths[first:]
+            available = int(left.sum())
+            if words > available or not available:
+                raise InputError(
+                    f"{material.corpus.name}: {part} of {max(words, 1):,} words after "
+                    f"{int(lengths[:first].sum()):,} words of train; there are {available:,} left"
+                )
+            wanted = words or available
+            chosen = sampling_order(method, left, wanted, rng=generator(seed, number))
+            chosen = chosen[: sentences_reaching(left[chosen], wanted)]
+            return Draw({"train": order[:first], part: order[first:][chosen]})
+
+        return Strategy(f"{method}.v1", draw, once=method == "seq")
+
+    make.__doc__ = description
+    STRATEGIES.add(f"{method}.v1")(make)
 
 
-@STRATEGIES.add("seq.v1")
-def seq(*, train: int = 50_000, words: int = 10_000, part: str = "dev") -> Strategy:
+_after_training(
+    "seq",
     """Train is the first `train` words, and the evaluation part the last `words` (van der Goot et al. 2024, SEQ).
 
     Sentences are never cut, so a part exceeds its size by less than a sentence. `words=0` takes all that is left. Where
     files name their parts, those of train and dev are used, in this order, and test is left out.
-    """
-    return _after_training("seq", train, words, part)
-
-
-@STRATEGIES.add("rand.v1")
-def rand(*, train: int = 50_000, words: int = 10_000, part: str = "dev") -> Strategy:
-    """As `seq`, but the evaluation part is a random sample of the sentences after train (RAND of the same paper)."""
-    return _after_training("rand", train, words, part)
-
-
-@STRATEGIES.add("rand-seq.v1")
-def rand_seq(*, train: int = 50_000, words: int = 10_000, part: str = "dev") -> Strategy:
-    """As `seq`, but the evaluation part is a run of sentences from a random start after train (RAND_SEQ)."""
-    return _after_training("rand-seq", train, words, part)
+    """,
+)
+_after_training("rand", "As `seq`, but the evaluation part is a random sample of the sentences after train (RAND).")
+_after_training(
+    "rand-seq", "As `seq`, but the evaluation part is a run of sentences from a random start after train (RAND_SEQ)."
+)
 
 
 @STRATEGIES.add("tune.v1")

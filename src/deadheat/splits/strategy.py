@@ -220,10 +220,8 @@ class Material:
         """Return blocks of sentences; every file starts a new one."""
         if size < 1:
             raise InputError(f"blocks of {size} sentences; expected at least 1")
-        starts = [part.first for part in self.corpus.parts] or [0]
-        within = np.arange(self.corpus.sentences) - np.repeat(starts, np.diff([*starts, self.corpus.sentences]))
-        begins = within % size == 0
-        return (np.cumsum(begins) - 1).astype(np.int32)
+        begins = [np.arange(end - first) % size == 0 for _, first, end in self.corpus.files]
+        return (np.cumsum(np.concatenate(begins)) - 1).astype(np.int32)
 
     def strata(self, name: str, units: Codes | None) -> Codes:
         """Return the stratum of every unit, which is that of its first sentence."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadheat.corpus.corpus import Corpus, Part, text_hash
+from deadheat.corpus.corpus import Corpus, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.results.ledger import LedgerLine, Tally
 from deadheat.text import pluralize
@@ -159,17 +159,15 @@ class Ledger:
 
     def test_sets_in(self, corpus: Corpus) -> tuple[LedgerTestSet, ...]:
         """The files of a corpus that are test sets: by their names, or because the ledger has their text."""
-        parts = corpus.parts or (Part(corpus.name, 0),)
         data = self.read()
-        if not data and not any(is_test_name(part.path) for part in parts):
+        if not data and not any(is_test_name(path) for path, _, _ in corpus.files):
             return ()
-        ends = [*(part.first for part in parts[1:]), corpus.sentences]
         test_sets: dict[str, LedgerTestSet] = {}
-        for part, end in zip(parts, ends, strict=True):
-            if part.first == end:
+        for path, first, end in corpus.files:
+            if first == end:
                 continue
-            test_set = LedgerTestSet(os.path.basename(part.path), text_hash(corpus, first=part.first, last=end))
-            if is_test_name(part.path) or test_set.hash.encode() in data:
+            test_set = LedgerTestSet(os.path.basename(path), text_hash(corpus, first=first, last=end))
+            if is_test_name(path) or test_set.hash.encode() in data:
                 test_sets[test_set.hash] = test_set
         return tuple(test_sets.values())
 
