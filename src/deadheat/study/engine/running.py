@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -64,13 +65,9 @@ class RunSummary:
     notes: tuple[str, ...] = ()
 
     def __add__(self, other: RunSummary) -> RunSummary:
-        return RunSummary(
-            self.stored + other.stored,
-            self.done + other.done,
-            self.failed + other.failed,
-            self.skipped + other.skipped,
-            tuple(dict.fromkeys((*self.notes, *other.notes))),
-        )
+        stored, done = self.stored + other.stored, self.done + other.done
+        failed, skipped = self.failed + other.failed, self.skipped + other.skipped
+        return RunSummary(stored, done, failed, skipped, tuple(dict.fromkeys((*self.notes, *other.notes))))
 
     def __str__(self) -> str:
         parts = [f"{pluralize(self.done, 'cell')} run"]
@@ -81,15 +78,11 @@ class RunSummary:
 
 
 def missing_cells(plan: Plan, store: Store | None, *, retry_failed: bool = False) -> list[Cell]:
-    """Cells that the store does not hold, or not with all scores that the study needs.
-
-    Cells that failed before are included only with `retry_failed`.
-    """
+    """Cells that the store lacks, wholly or in part, without those that failed unless they are to be retried."""
     if store is None:
         return list(plan.cells)
-    complete = _complete_keys(plan, store)
-    failed = set() if retry_failed else set(store.failed())
-    return [cell for cell in plan.cells if cell.key not in complete and cell.key not in failed]
+    present = _complete_keys(plan, store) | (set() if retry_failed else set(store.failed()))
+    return [cell for cell in plan.cells if cell.key not in present]
 
 
 def _complete_keys(plan: Plan, store: Store) -> set[str]:
@@ -97,9 +90,9 @@ def _complete_keys(plan: Plan, store: Store) -> set[str]:
     done = store.done()
     if not done:
         return done
-    stored: dict[str, set[tuple[str, str]]] = {}
+    stored: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for key, part, metric, *_ in store.count_shapes().iter_rows():
-        stored.setdefault(key, set()).add((part, metric))
+        stored[key].add((part, metric))
     needed: dict[tuple[Any, ...], set[tuple[str, str]]] = {}
     complete = set()
     for cell in plan.cells:
@@ -107,7 +100,7 @@ def _complete_keys(plan: Plan, store: Store) -> set[str]:
         if kind not in needed:
             metrics = [metric.name for metric in plan.metrics_of(cell.system)]
             needed[kind] = {(part, metric) for part in plan.scored_parts(cell) for metric in metrics}
-        if needed[kind] <= stored.get(cell.key, set()):
+        if needed[kind] <= stored[cell.key]:
             complete.add(cell.key)
     return complete & done
 
@@ -115,12 +108,8 @@ def _complete_keys(plan: Plan, store: Store) -> set[str]:
 def failed_cells(plan: Plan, store: Store) -> list[tuple[Cell, str, str]]:
     """Cells of the plan that failed, each with its status and error."""
     failed = store.failed()
-    cells = [cell for cell in plan.cells if cell.key in failed]
-    if not cells:
-        return []
-    runs = store.runs()
-    errors = dict(zip(runs["key"], runs["error"], strict=True))
-    return [(cell, failed[cell.key], errors[cell.key]) for cell in cells]
+    errors = dict(store.runs().select("key", "error").iter_rows()) if failed else {}
+    return [(cell, failed[cell.key], errors[cell.key]) for cell in plan.cells if cell.key in failed]
 
 
 def planned_evaluations(plan: Plan, cells: Sequence[Cell]) -> dict[LedgerTestSet, int]:
@@ -187,9 +176,9 @@ def _with_stored_parts(plan: Plan, store: Store, cells: Sequence[Cell], stored: 
     """Cells that are run again are also scored on the parts that have scores already, which would be lost."""
     if stored.isdisjoint(cell.key for cell in cells):
         return list(cells)
-    parts: dict[str, dict[str, None]] = {}
+    parts: dict[str, list[str]] = defaultdict(list)
     for key, part, *_ in store.count_shapes().iter_rows():
-        parts.setdefault(key, {})[part] = None
+        parts[key].append(part)
     return [
         replace(cell, scored=tuple(dict.fromkeys([*parts[cell.key], *plan.scored_parts(cell)])))
         if cell.key in stored and cell.key in parts
@@ -261,17 +250,6 @@ def _record_evaluation(cell: Cell, result: CellResult, ledger_entry: LedgerEntry
 
 
 def _outcome(cell: Cell, result: TaskResult[CellResult], made_with: dict[str, Any]) -> Outcome:
-    value = result.value
-    return Outcome(
-        cell,
-        result.status,
-        result.started,
-        result.wall_s,
-        result.cpu_s,
-        result.peak_mb,
-        result.log,
-        result.error,
-        value.scores if value is not None else (),
-        value.predictions if value is not None else {},
-        made_with,
-    )
+    value = result.value or CellResult((), {}, {})
+    usage = (result.started, result.wall_s, result.cpu_s, result.peak_mb)
+    return Outcome(cell, result.status, *usage, result.log, result.error, value.scores, value.predictions, made_with)

@@ -16,7 +16,7 @@ from deadheat.corpus import Column, Corpus, Vocabulary, take, to_bytes
 from deadheat.corpus.corpus import text_hash
 from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
-from deadheat.metrics import Metric, align
+from deadheat.metrics import align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
 from deadheat.study.engine.executor import Executor, TaskResult
 from deadheat.study.engine.worker import describe_error, peak_memory_mb
@@ -80,24 +80,20 @@ def score_predictions(
 ) -> CellResult:
     """The scores of predictions, by part."""
     corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
-    train = take(corpus, plan.training_sentences(cell))
+    train, metrics = take(corpus, plan.training_sentences(cell)), plan.metrics_of(cell.system)
     scores: list[PartScores] = []
     files: dict[str, PredictionFile] = {}
     texts: dict[str, str] = {}
     for part, predicted in predictions.items():
         gold = take(corpus, partition.parts[part])
-        scores.append(_score_part(part, gold, predicted, train, plan.metrics_of(cell.system)))
+        pair = align(gold, predicted, training=train)
+        counts = {metric.name: metric.counts(pair)[:, :3] for metric in metrics}
+        values = {metric.name: float(metric.value(counts[metric.name].sum(axis=0))) for metric in metrics}
+        scores.append(PartScores(part, gold.sentences, gold.words, values, counts))
         texts[part] = text_hash(gold)
         if save is not None:
             files[part] = save(part, to_bytes(predicted))
     return CellResult(tuple(scores), files, texts)
-
-
-def _score_part(part: str, gold: Corpus, predicted: Corpus, train: Corpus, metrics: list[Metric]) -> PartScores:
-    pair = align(gold, predicted, training=train)
-    counts = {metric.name: metric.counts(pair)[:, :3] for metric in metrics}
-    values = {metric.name: float(metric.value(counts[metric.name].sum(axis=0))) for metric in metrics}
-    return PartScores(part, gold.sentences, gold.words, values, counts)
 
 
 def _without_labels(gold: Corpus, system: System) -> Corpus:
@@ -136,25 +132,20 @@ class StackedExecutor:
         yield from self._rest.results()
 
     def cancel(self) -> None:
-        self._clear()
-        self._rest.cancel()
-
-    def close(self) -> None:
-        self._clear()
-        self._rest.close()
-
-    def __enter__(self) -> Self:
-        self._rest.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._clear()
-        self._rest.__exit__(*error)
-
-    def _clear(self) -> None:
         for group in self._groups.values():
             group.clear()  # ends the training of the current one
         self._groups.clear()
+        self._rest.cancel()
+
+    def close(self) -> None:
+        self.cancel()
+        self._rest.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
 
     def _train(self, group: Group) -> Iterator[TaskResult[CellResult]]:
         members = list(group.items())

@@ -82,15 +82,17 @@ class HashChain:
             events = list(make(data))
             if not events:
                 return ()
-            repairs, notes = _repairs(raw, data, head, self.path)
-            problem = _head_problem(head, data) if head is not None else ""
-            if problem:
-                notes.append(f"{self.path}: {problem}; evaluations may be missing here (deadheat ledger --verify)")
+            repairs, notes = _repairs(raw, data, head)
+            previous = _last_hash(data)
+            if head is not None and (problem := _head_problem(head, data)):
+                notes.append(f"{problem}; evaluations may be missing here (deadheat ledger --verify)")
+                # The hash of the head, and not that of the remaining lines: the break stays visible in the chain.
+                previous = head.last
             if head is None and not data:
                 self._write_head(Head(0, START))
-            lines = _chain_lines([*({**repair, **fields} for fields in repairs), *events], _next_previous(data, head))
+            lines = _chain_lines([*({**repair, **fields} for fields in repairs), *events], previous)
             self._write(lines, len(data), Head(data.count(b"\n") + lines.count(b"\n"), _last_hash(lines)))
-        return tuple(notes)
+        return tuple(f"{self.path}: {note}" for note in notes)
 
     def verify(self) -> Verification:
         """Check every line; nothing is written."""
@@ -106,8 +108,8 @@ class HashChain:
             for number, (line, before) in enumerate(zip(lines, [START, *hashes], strict=False), start=1)
             if (problem := _line_problem(number, line, before))
         ]
-        problem = _head_problem(head, hashes)
-        faults += [Fault(str(self.path), 0, problem)] if problem else []
+        if problem := _head_problem(head, data):
+            faults.append(Fault(str(self.path), 0, problem))
         note = f"{self.path}: an incomplete last line, from a killed writer; the next evaluation repairs it"
         actual = Head(len(hashes), hashes[-1] if hashes else START)
         return Verification(self.path, actual, tuple(faults), (note,) if len(raw) > len(data) else ())
@@ -195,28 +197,17 @@ def _chain_lines(events: Sequence[Mapping[str, Any]], previous: str) -> bytes:
     return b"".join(lines)
 
 
-def _repairs(raw: bytes, data: bytes, head: Head | None, path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+def _repairs(raw: bytes, data: bytes, head: Head | None) -> tuple[list[dict[str, Any]], list[str]]:
     """The fields of lines that record repairs, and notes for the user."""
     repairs: list[dict[str, Any]] = []
     notes: list[str] = []
     if len(raw) > len(data):
         repairs.append({"reason": "torn last line", "torn": raw[len(data) :].decode("utf-8", "backslashreplace")})
-        notes.append(f"{path}: the last line was incomplete, from a killed writer; it is kept in a line of its own")
+        notes.append("the last line was incomplete, from a killed writer; it is kept in a line of its own")
     if data and head is None:
         repairs.append({"reason": "no head"})
-        notes.append(f"{path}: its head file was missing or broken; made again, which is recorded")
+        notes.append("its head file was missing or broken; made again, which is recorded")
     return repairs, notes
-
-
-def _next_previous(data: bytes, head: Head | None) -> str:
-    """The hash that the next line refers to.
-
-    If lines that the head counts are missing or changed, it is the hash of the head and not that of the remaining
-    lines: the break stays visible in the chain.
-    """
-    if head is None or _head_problem(head, data) == "":
-        return _last_hash(data)
-    return head.last
 
 
 def _last_hash(data: bytes) -> str:
@@ -237,18 +228,15 @@ def _line_problem(number: int, line: bytes, before: str) -> str:
     return f"follows {str(previous)[:12]}, expected {expected}; a line was edited, deleted or moved here"
 
 
-def _head_problem(head: Head | None, lines: bytes | Sequence[str]) -> str:
-    """How the file contradicts its head; empty if it does not. `lines` are the lines, or their hashes."""
-    count = lines.count(b"\n") if isinstance(lines, bytes) else len(lines)
+def _head_problem(head: Head | None, data: bytes) -> str:
+    """How the lines contradict their head; empty if they do not."""
+    count = data.count(b"\n")
     if head is None:
         return "" if count == 0 else "its head file is missing or broken; expected a number of lines and a hash in it"
     if count < head.lines:
         return f"{pluralize(count, 'line')}; the head file says {head.lines:,}: lines were deleted at the end"
-    if head.lines == 0:
+    if count > head.lines:
+        data = b"".join(line + b"\n" for line in data.split(b"\n")[: head.lines])
+    if head.lines == 0 or _last_hash(data) == head.last:
         return ""
-    if isinstance(lines, bytes):
-        first = lines if count == head.lines else b"".join(line + b"\n" for line in lines.split(b"\n")[: head.lines])
-        last = _last_hash(first)
-    else:
-        last = lines[head.lines - 1]
-    return "" if last == head.last else f"line {head.lines} is not the one of the head file; it was edited or replaced"
+    return f"line {head.lines} is not the one of the head file; it was edited or replaced"

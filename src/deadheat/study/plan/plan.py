@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,29 +33,16 @@ TRAIN, SYSTEM_ENTRIES, SEARCH_ENTRIES = "train", "systems", "search"
 CACHED_SPLITS = 8  # cells of one split follow each other
 
 
-@dataclass(slots=True)
-class VectorFiles:
-    """Hashes of the word vector files that systems read; a file that has changed is hashed again."""
+@cache
+def _vectors_name(system: str) -> str:
+    return str(SYSTEMS.make(system).settings.get("vectors", ""))
 
-    _names: dict[str, str] = field(default_factory=dict)  # by system
-    _hashes: dict[tuple[Path, int, int], str] = field(default_factory=dict)  # by path, time of change, size
 
-    def hash_of(self, system: str, folder: Path) -> str:
-        """The hash of the file that a system reads, relative to a folder; empty if it reads none."""
-        if system not in self._names:
-            self._names[system] = str(SYSTEMS.make(system).settings.get("vectors", ""))
-        if not self._names[system]:
-            return ""
-        path = folder / self._names[system]
-        try:
-            status = path.stat()
-            version = (path, status.st_mtime_ns, status.st_size)
-            if version not in self._hashes:
-                with path.open("rb") as file:
-                    self._hashes[version] = hashlib.file_digest(file, "sha256").hexdigest()[:32]
-        except OSError as error:
-            raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
-        return self._hashes[version]
+@cache
+def _file_hash(path: Path, _changed_ns: int, _size: int) -> str:
+    """The hash of a file; one that has changed is hashed again."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +57,6 @@ class Plan:
     overrides: tuple[str, ...] = ()
     selection: tuple[Cell, ...] | None = None  # instead of all cells of the systems
     _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict, repr=False)
-    _vectors: VectorFiles = field(default_factory=VectorFiles, repr=False)
 
     @classmethod
     def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
@@ -169,7 +155,15 @@ class Plan:
 
     def vectors_of(self, system: str) -> str:
         """The hash of the word vector file that a system reads; empty if it reads none."""
-        return self._vectors.hash_of(system, self.path.parent) if system else ""
+        name = _vectors_name(system) if system else ""
+        if not name:
+            return ""
+        path = self.path.parent / name
+        try:
+            status = path.stat()
+            return _file_hash(path, status.st_mtime_ns, status.st_size)
+        except OSError as error:
+            raise InputError(f"{path}: {reason(error)}; expected word vectors") from error
 
     def check_unchanged(self, cell: Cell) -> None:
         """Refuse to train a cell whose corpus or vectors have changed."""
@@ -227,23 +221,11 @@ class Plan:
             return list(cell.scored)
         return self.evaluated_parts(self._draw(cell.corpus, cell.split, cell.split_seed, 0))
 
-    @property
-    def _entries(self) -> list[tuple[str, int, str, dict[str, Any]]]:
-        """Every system and search of the file: its table and index, the system's name, and its first settings."""
-        systems = [(entry.name, grid(entry.settings)[0]) for entry in self.study.systems]
-        searches = [(entry.system, entry.space.sample(1, entry.seed)[0]) for entry in self.study.search]
-        return [
-            (table, i, name, settings)
-            for table, entries in ((SYSTEM_ENTRIES, systems), (SEARCH_ENTRIES, searches))
-            for i, (name, settings) in enumerate(entries)
-        ]
-
     def _mistakes(self) -> Iterator[Mistake]:
         """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
-        searched = [
-            SYSTEMS.make(name, **more).name for table, _, name, more in self._entries if table == SEARCH_ENTRIES
-        ]
-        columns = {name: _predicted_column(name) for name in [*self.systems, *searched]}
+        systems = [SYSTEMS.make(entry.name, **grid(entry.settings)[0]) for entry in self.study.systems]
+        searched = [SYSTEMS.make(entry.system, **entry.space.sample(1, entry.seed)[0]) for entry in self.study.search]
+        columns = {name: _predicted_column(name) for name in [*self.systems, *(system.name for system in searched)]}
         predicted = set(columns.values()) | (set(TREE_COLUMNS) if TREES in columns.values() else set())
         for i, metric in enumerate(map(METRICS.make, self.study.metrics)):
             if not predicted & {"", metric.compares}:
@@ -255,10 +237,10 @@ class Plan:
                 known = list(material.corpus.columns)
                 if column and column != TREES and column not in known:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
-        for table, i, name, settings in self._entries:
-            made = SYSTEMS.make(name, **settings)
-            if made.batch_trainer is not None and (message := missing_package(made.name.partition("(")[0])):
-                yield (table, i), message
+        for table, entries in ((SYSTEM_ENTRIES, systems), (SEARCH_ENTRIES, searched)):
+            for i, entry in enumerate(entries):
+                if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):
+                    yield (table, i), message
         yield from self._vector_mistakes()
         yield from self._split_mistakes()
 

@@ -227,7 +227,12 @@ class SearchOutcome:
     @property
     def cells(self) -> list[Cell]:
         """All networks of the search and of its winners."""
-        return [*self.search.first_cells(), *(cell for pick in self.picks for cell in pick.finals)]
+        return [*self.search.first_cells(), *self.finals]
+
+    @property
+    def finals(self) -> list[Cell]:
+        """The networks of the winners, each once."""
+        return list(dict.fromkeys(cell for pick in self.picks for cell in pick.finals))
 
 
 def mean_score(values: Values, cells: Sequence[Cell], part: str, metric: Metric) -> float:
@@ -265,9 +270,9 @@ def run_search(search: Search, run: RunCells, read: ReadValues) -> SearchOutcome
         )
     else:
         run(search.first_cells())
-    picks = search.picks(read())
-    run(list(dict.fromkeys(cell for pick in picks for cell in pick.finals)))
-    return SearchOutcome(search, tuple(picks))
+    outcome = SearchOutcome(search, tuple(search.picks(read())))
+    run(outcome.finals)
+    return outcome
 
 
 def pending_cells(search: Search, find_missing: FindMissing, read: ReadValues) -> tuple[list[Cell], list[Cell]]:
