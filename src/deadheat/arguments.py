@@ -32,13 +32,13 @@ class Argument:
 def arguments_of(function: Callable[..., Any]) -> dict[str, tuple[Argument, Any, Any]]:
     """The declared arguments of a function by the names of its parameters, each with type and default."""
     hints = get_type_hints(function, include_extras=True)
-    found = {}
+    declared = {}
     for name, parameter in inspect.signature(function).parameters.items():
         kind, *extras = get_args(hints.get(name)) or (None,)
         argument = next((extra for extra in extras if isinstance(extra, Argument)), None)
         if argument is not None:
-            found[name] = argument, kind, parameter.default
-    return found
+            declared[name] = argument, kind, parameter.default
+    return declared
 
 
 def add_arguments(

@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 # What a person asks, by command.
 COMMANDS = {
-    "demo": "show it all on a built-in corpus, in a minute",
+    "demo": "show what Deadheat does, on generated corpora, in a minute",
     "score": "how good is each prediction, with confidence intervals",
     "compare": "which differences between systems are real",
     "power": "could this test set have shown the difference",
     "rank": "would another choice of data sets change the ranking",
     "size": "how much test data is enough to rank systems",
     "seeds": "is it the method or the seed",
-    "contrast": "which option wins over all configurations",
+    "contrast": "which option wins when all other settings are equal",
     "init": "write a study file to start from",
-    "run": "train and test a whole study, resume it if it was killed",
+    "run": "train and test all systems of a study, or continue where it was stopped",
     "report": "one page to read, figures to print, tables and text for a paper",
-    "export": "export runs, scores or counts from a store",
-    "split": "make honest splits, or check what leaks in some",
+    "export": "export the runs, scores or counts of a study as a table",
+    "split": "split a corpus, or check what leaks between the parts of splits",
     "ledger": "how often was this test set evaluated, and by whom",
     "info": "what is in a corpus, and what is missing",
-    "metrics": "which metrics there are, and what each counts",
-    "convert": "read a corpus and write it again, checked, repaired or compressed",
+    "metrics": "all metrics, and what they count",
+    "convert": "check a corpus and write it joined, repaired or compressed",
     "testbed": "generate treebanks and predictions with known true scores",
 }
 # Where the commands are: `NAME_parser` makes the parser, `run_NAME` runs the command.
@@ -64,10 +64,10 @@ def help_text() -> str:
     width = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:<{width}}  {question}" for name, question in COMMANDS.items())
     return (
-        "Deadheat: a win, or a dead heat? Scores of language-processing systems that can be trusted.\n\n"
+        "Deadheat: a win, or a dead heat? Trustworthy comparisons of language-processing systems.\n\n"
         "usage: deadheat COMMAND [ARGUMENTS]\n\n"
         f"commands:\n{commands}\n\n{EXAMPLES}\n\n"
-        "'deadheat COMMAND --help' explains each. Every command that prints results takes --json."
+        "'deadheat COMMAND --help' shows the options of a command. Every command that prints results takes --json."
     )
 
 

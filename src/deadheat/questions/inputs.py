@@ -20,7 +20,7 @@ Train: TypeAlias = Annotated[
     CorpusSources | None, Argument("training files, for accuracy on unknown words", metavar="FILE", several=True)
 ]
 MetricName: TypeAlias = Annotated[
-    str, Argument("the metric (default: LAS for trees, else the first there is)", short="-m", metavar="NAME")
+    str, Argument("the metric (default: LAS for trees, else the first that applies)", short="-m", metavar="NAME")
 ]
 Unit: TypeAlias = Annotated[str, Argument("what is resampled or permuted", choices=UNITS)]
 Align: TypeAlias = Annotated[str, Argument("align words by text or by position", choices=ALIGNMENTS)]
@@ -30,29 +30,33 @@ Correction: TypeAlias = Annotated[
 Alpha: TypeAlias = Annotated[float, Argument("significance level", metavar="ALPHA")]
 Level: TypeAlias = Annotated[float, Argument("confidence level of the intervals", metavar="LEVEL")]
 Resamples: TypeAlias = Annotated[int, Argument("number of resamples", metavar="N")]
-Seed: TypeAlias = Annotated[
-    int, Argument("seed of everything that is drawn at random", metavar="N", parse=whole_number)
-]
-Reference: TypeAlias = Annotated[str, Argument("test every system against this one alone", metavar="NAME")]
-Missing: TypeAlias = Annotated[str, Argument("what to do with data sets that lack a score", choices=("refuse", "drop"))]
+Seed: TypeAlias = Annotated[int, Argument("random seed", metavar="N", parse=whole_number)]
+Reference: TypeAlias = Annotated[str, Argument("compare every system with this one only", metavar="NAME")]
+Missing: TypeAlias = Annotated[str, Argument("what to do if a data set lacks a score", choices=("refuse", "drop"))]
 ScoreColumn: TypeAlias = Annotated[str, Argument("column of scores; higher is better", metavar="COLUMN")]
-SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: by its name)", metavar="COLUMN")]
-DatasetColumn: TypeAlias = Annotated[str, Argument("column of data sets (default: by its name)", metavar="COLUMN")]
+SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: found by its name)", metavar="COLUMN")]
+DatasetColumn: TypeAlias = Annotated[
+    str, Argument("column of data sets (default: found by its name)", metavar="COLUMN")
+]
 DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
 ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
 Where: TypeAlias = Annotated[
-    Iterable[str], Argument("use only runs with this value", metavar="COLUMN=VALUE", repeat=True)
+    Iterable[str], Argument("use only runs with this value (repeatable)", metavar="COLUMN=VALUE", repeat=True)
 ]
 Ignore: TypeAlias = Annotated[
-    Iterable[str], Argument("runs of one configuration may differ in this column", metavar="COLUMN", repeat=True)
+    Iterable[str],
+    Argument("runs of one configuration may differ in this column (repeatable)", metavar="COLUMN", repeat=True),
 ]
 SettingColumns: TypeAlias = Annotated[
     Iterable[str],
     Argument(
-        "this column is a setting, though it is named like a result", flag="--setting", metavar="COLUMN", repeat=True
+        "a column that is a setting although it is named like a result (repeatable)",
+        flag="--setting",
+        metavar="COLUMN",
+        repeat=True,
     ),
 ]
-Target: TypeAlias = Annotated[float, Argument("wanted power", aliases=("--power",), metavar="POWER")]
+Target: TypeAlias = Annotated[float, Argument("target power", aliases=("--power",), metavar="POWER")]
 
 
 def open_corpora(sources: Sequence[CorpusSources], reading: ReadingOptions) -> list[Corpus]:

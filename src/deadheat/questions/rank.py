@@ -50,7 +50,9 @@ def _metric_list(names: str) -> list[str]:
 
 StabilityMetrics: TypeAlias = Annotated[
     Sequence[str] | None,
-    Argument("compare the stability of the ranking by these, as las,blex; or all", metavar="NAMES", parse=_metric_list),
+    Argument(
+        "compare how stable the rankings by these metrics are: las,blex or all", metavar="NAMES", parse=_metric_list
+    ),
 ]
 SubsetSize: TypeAlias = Annotated[
     int | None,
@@ -64,14 +66,15 @@ AttributeTable: TypeAlias = Annotated[
     Path | Attributes | None, Argument("a table of attributes of the data sets", metavar="FILE")
 ]
 AnomalousSystems: TypeAlias = Annotated[
-    Sequence[str], Argument("examine the best and worst subsets of this system", metavar="SYSTEM", repeat=True)
+    Sequence[str],
+    Argument("examine the best and worst subsets of this system (repeatable)", metavar="SYSTEM", repeat=True),
 ]
 SubsetTable: TypeAlias = Annotated[
     Path | Mapping[str, Sequence[str]] | None,
     Argument("a table of named subsets: subset, treebank", metavar="FILE"),
 ]
 RepresentativeSize: TypeAlias = Annotated[
-    int | None, Argument("find K data sets that rank the systems as all do", metavar="K", parse=whole_number)
+    int | None, Argument("find K data sets that rank the systems as all of them do", metavar="K", parse=whole_number)
 ]
 
 
@@ -83,13 +86,15 @@ def rank(  # noqa: PLR0913 (the options of the command)
     subset_size: SubsetSize = None,
     samples: Annotated[int, Argument("number of random subsets", metavar="N", parse=whole_number)] = SAMPLES,
     attributes: AttributeTable = None,
-    stratify: Annotated[str, Argument("draw in proportion to the values", metavar="ATTRIBUTE")] = "",
-    one_per: Annotated[str, Argument("draw one data set per value", metavar="ATTRIBUTE")] = "",
-    exact: Annotated[bool, Argument("count pairs, and find the best and worst ranks, over all subsets")] = False,
-    time_limit: Annotated[float, Argument("for each search of --exact", metavar="SECONDS")] = TIME_LIMIT,
+    stratify: Annotated[str, Argument("draw subsets in proportion to its values", metavar="ATTRIBUTE")] = "",
+    one_per: Annotated[str, Argument("draw one data set for each of its values", metavar="ATTRIBUTE")] = "",
+    exact: Annotated[bool, Argument("also count pairs and find the best and worst ranks over all subsets")] = False,
+    time_limit: Annotated[float, Argument("time limit of each search of --exact", metavar="SECONDS")] = TIME_LIMIT,
     anomalies: AnomalousSystems = (),
     subsets: SubsetTable = None,
-    perfect: Annotated[float | None, Argument("the score without errors (default: 1 or 100)", metavar="SCORE")] = None,
+    perfect: Annotated[
+        float | None, Argument("score of a system without errors (default: 1 or 100)", metavar="SCORE")
+    ] = None,
     leave_one_out: Annotated[bool, Argument("rank without each data set in turn")] = False,
     representative: RepresentativeSize = None,
     seed: Seed = 0,

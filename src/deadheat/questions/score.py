@@ -30,7 +30,7 @@ FEW_UNITS = 20
 MetricNames: TypeAlias = Annotated[
     Iterable[str], Argument("a metric (repeatable)", short="-m", flag="--metric", metavar="NAME", repeat=True)
 ]
-Breakdown: TypeAlias = Annotated[str, Argument("break the scores down", choices=GROUPS)]
+Breakdown: TypeAlias = Annotated[str, Argument("break the scores down by this", choices=GROUPS)]
 IntervalMethod: TypeAlias = Annotated[
     str, Argument("auto: Wilson's for proportions, else the bootstrap", choices=INTERVALS)
 ]

@@ -45,8 +45,8 @@ class SizeSettings:
     against: Annotated[
         str, Argument("compare with the ranking on all data, or on what is not in the sample", choices=AGAINST)
     ] = "all"
-    threshold: Annotated[float, Argument("weighted tau to reach", metavar="TAU")] = 0.9
-    confidence: Annotated[float, Argument("share of draws that must reach it", metavar="SHARE")] = 0.95
+    threshold: Annotated[float, Argument("weighted Kendall's tau to reach", metavar="TAU")] = 0.9
+    confidence: Annotated[float, Argument("share of the draws that must reach it", metavar="SHARE")] = 0.95
     seed: Annotated[int, Argument("seed of the draws", metavar="N", parse=whole_number)] = 0
     aso_draws: Annotated[
         int, Argument("draws per size on which significance over runs is compared", metavar="N", parse=whole_number)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import json
+import math
 import os
 import pickle
 import select
@@ -150,7 +151,7 @@ class ForkServer:
 
     def start(self, number: int, channel: socket.socket, log: IO[bytes]) -> None:
         """Fork a worker that uses a channel and prints to a log."""
-        self._send(Start(number), [channel.fileno(), log.fileno()])
+        self._send(Start(number), channel.fileno(), log.fileno())
 
     def end(self, number: int, *, at_once: bool) -> None:
         """End a worker and the processes of its task."""
@@ -173,9 +174,9 @@ class ForkServer:
         self._control.close()
         self._log.close()
 
-    def _send(self, message: object, descriptors: list[int] | None = None) -> None:
+    def _send(self, message: object, *descriptors: int) -> None:
         with suppress(OSError):  # it is dead: its socket shows that too
-            send(self._control, message, descriptors or [])
+            send(self._control, message, descriptors)
 
 
 def check_ready(answer: Any, *, log: str = "") -> None:
@@ -258,7 +259,9 @@ class ForkLoop:
     def run(self) -> None:
         """Serve the study until it says to quit, or is gone."""
         while self._pids or not self._quitting:
-            ready = {descriptor for descriptor, _ in self._poll.poll(self._timeout_ms())}
+            timeout_s = min(self._deadlines.values(), default=math.inf) - time.monotonic()
+            timeout_ms = None if math.isinf(timeout_s) else max(0.0, timeout_s) * 1000 + 1
+            ready = {descriptor for descriptor, _ in self._poll.poll(timeout_ms)}
             if self._wakeup in ready:
                 with suppress(BlockingIOError):
                     os.read(self._wakeup, 4096)
@@ -277,11 +280,6 @@ class ForkLoop:
         while self._pids:
             self._reap(announce=False)
             time.sleep(0.001)
-
-    def _timeout_ms(self) -> float | None:
-        if not self._deadlines:
-            return None
-        return max(0.0, min(self._deadlines.values()) - time.monotonic()) * 1000 + 1
 
     def _handle(self, message: object, descriptors: list[int]) -> None:
         match message:

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from statistics import fmean
 from typing import Any, Self, TextIO
 
 from deadheat.screen import Screen, is_terminal
@@ -30,8 +31,7 @@ _CLEAR = "\r\x1b[K"
 def trimmed_mean(values: Sequence[float]) -> float:
     """The mean without a tenth of the values at each end, so that one odd cell does not count."""
     cut = int(TRIMMED * len(values))
-    kept = sorted(values)[cut : len(values) - cut]
-    return math.fsum(kept) / len(kept)
+    return fmean(sorted(values)[cut : len(values) - cut])
 
 
 def duration(seconds: float) -> str:

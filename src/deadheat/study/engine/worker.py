@@ -79,18 +79,15 @@ def send(channel: socket.socket, message: object, descriptors: Sequence[int] = (
 
 def receive(channel: socket.socket, *, descriptors: int = 0) -> tuple[Any, list[int]]:
     """Wait for a message and the open files that come with it; raises EOFError at the end."""
-    head = bytearray()
-    files: list[int] = []
+    start, files = b"", list[int]()
     if descriptors:
         # Files come with the first byte of their message, and no read goes beyond a message.
-        first, files, _, _ = socket.recv_fds(channel, _LENGTH.size, descriptors)
+        start, files, _, _ = socket.recv_fds(channel, _LENGTH.size, descriptors)
         for file in files:
             os.set_inheritable(file, False)
-        if not first:
+        if not start:
             raise EOFError
-        head += first
-    head += _receive_bytes(channel, _LENGTH.size - len(head))
-    (length,) = _LENGTH.unpack(head)
+    (length,) = _LENGTH.unpack(start + _receive_bytes(channel, _LENGTH.size - len(start)))
     return pickle.loads(_receive_bytes(channel, length)), files
 
 
@@ -173,19 +170,16 @@ def peak_memory_mb(who: int = resource.RUSAGE_SELF) -> float:
     return resource.getrusage(who).ru_maxrss * unit / 1e6
 
 
-def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        _C.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
-
-
 def set_parent_death_signal(number: int = signal.SIGKILL) -> None:
     """Get a signal when the thread that started this process ends; 0 turns this off. Linux only."""
-    _prctl(_PR_SET_PDEATHSIG, number)
+    if sys.platform == "linux":
+        _C.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(number), 0, 0, 0)
 
 
 def adopt_orphans() -> None:
     """Become the parent of descendants whose own parent ends. Linux only."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    if sys.platform == "linux":
+        _C.prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
 
 
 def child_pids() -> list[int]:
@@ -232,10 +226,9 @@ def _redirect_output(log: int) -> None:
 
 
 def _flush() -> None:
-    with suppress(Exception):
-        sys.stdout.flush()
-    with suppress(Exception):
-        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
     _C.fflush(None)
 
 
@@ -252,25 +245,24 @@ class Meter:
 
     def stop(self) -> tuple[float, float, float, bool]:
         """CPU seconds since the start and in all, peak MB, and whether a child's peak hides that of later tasks."""
-        own, children = _usage()
+        cpu_self, children = _usage()
         peak = self._peak_mb()
         largest_child = peak_memory_mb(resource.RUSAGE_CHILDREN) if children != self._children else 0.0
-        cpu = own + children[0]
+        cpu = cpu_self + children[0]
         return cpu - self._self - self._children[0], cpu, max(peak, largest_child), largest_child > peak
 
     def _peak_mb(self) -> float:
         if self._status < 0:
             return peak_memory_mb()
-        text = os.pread(self._status, 8192, 0)
-        os.close(self._status)
-        _, label, rest = text.partition(b"VmHWM:")
+        with open(self._status, "rb") as status:
+            _, label, rest = status.read().partition(b"VmHWM:")
         return int(rest.split(None, 1)[0]) * 1024 / 1e6 if label else peak_memory_mb()
 
 
 def _usage() -> tuple[float, tuple[float, int]]:
     """CPU seconds of this process; those of its children, with a count that any child changes."""
-    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own.ru_utime + own.ru_stime, (children.ru_utime + children.ru_stime, children.ru_minflt)
+    this, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return this.ru_utime + this.ru_stime, (children.ru_utime + children.ru_stime, children.ru_minflt)
 
 
 def kill_children() -> None:
@@ -314,16 +306,14 @@ def serve(channel: socket.socket, log: int, work: Callable[[Any], Any]) -> None:
 
 def _run_task(work: Callable[[Any], Any], task: bytes) -> tuple[bytes, str]:
     """The pickled result of a task, or an error message; the traceback is printed."""
+    problem = ""
     try:
         value = work(pickle.loads(task))
+        problem = "the result cannot be sent: "
+        return pickled(value), ""
     except BaseException as error:
         _print_traceback(error)
-        return b"", describe_error(error)
-    try:
-        return pickled(value), ""
-    except Exception as error:
-        _print_traceback(error)
-        return b"", f"the result cannot be sent: {describe_error(error)}"
+        return b"", f"{problem}{describe_error(error)}"
 
 
 def _print_traceback(error: BaseException) -> None:

@@ -123,12 +123,10 @@ def is_unlabelled(corpus: Corpus) -> bool:
     """Whether words have only a form (and the spacing around it)."""
     if corpus.heads is not None and corpus.words and int(corpus.heads.max()) >= 0:
         return False
-    labels = [
-        name for name in corpus.columns if name != "form" and (name != "misc" or corpus.layout.format == "columns")
-    ]
+    text_columns = {"form"} if corpus.layout.format == "columns" else {"form", "misc"}
+    labels = (column for name, column in corpus.columns.items() if name not in text_columns)
     empty = {"_", _no_label(corpus)}
-    used = (corpus.columns[name] for name in labels)
-    return all(column.vocabulary[code] in empty for column in used for code in np.unique(column.codes).tolist())
+    return all(column.vocabulary[code] in empty for column in labels for code in np.unique(column.codes).tolist())
 
 
 def copy_name(path: str) -> Path:

@@ -234,9 +234,9 @@ class Plan:
             if not self.metrics_of(system):
                 yield ("metrics",), f"none scores {column}, which {system} predicts; expected one"
             for name, material in self.materials.items():
-                known = list(material.corpus.columns)
-                if column and column != TREES and column not in known:
-                    yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, known)}"
+                names = list(material.corpus.columns)
+                if column and column != TREES and column not in names:
+                    yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
         for table, entries in ((SYSTEM_ENTRIES, systems), (SEARCH_ENTRIES, searched)):
             for i, entry in enumerate(entries):
                 if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):

@@ -110,7 +110,7 @@ class SearchEntry(EntryWithSettings):
 class CompareEntry(StrictModel):
     """How systems are compared on each split."""
 
-    test: str = ""  # empty: what fits the metric
+    test: str = ""  # empty: the one that fits the metric
     correction: str = "bonferroni"
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
@@ -160,12 +160,11 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
     """
     try:
         text = path.read_text("utf-8")
+        raw = tomllib.loads(text)
     except OSError as error:
         raise StudyError([Fault(str(path), 0, f"cannot be read ({reason(error)})")]) from error
     except UnicodeDecodeError:
         raise StudyError([Fault(str(path), 0, "not a text file; expected a study file in TOML")]) from None
-    try:
-        raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyError([Fault(str(path), 0, f"not valid TOML ({str(error).lower()})")]) from None
     for override in overrides:
@@ -314,14 +313,12 @@ def _check_names(study: Study, path: Path) -> Iterator[Mistake]:
         yield from _check_search(study, search, i)
     for i, metric in enumerate(study.metrics):
         yield from _check_settings(METRICS, metric, [{}], ("metrics",), i)
-    test, correction = study.compare.test, study.compare.correction
-    if test and test not in TESTS:
-        yield ("compare", "test"), f"test {test!r} is unknown; {nearest(test, TESTS)}"
-    if correction not in CORRECTIONS:
-        yield (
-            ("compare", "correction"),
-            f"correction {correction!r} is unknown; {nearest(correction, list(CORRECTIONS))}",
-        )
+    for key, name, names in (
+        ("test", study.compare.test, ("", *TESTS)),
+        ("correction", study.compare.correction, tuple(CORRECTIONS)),
+    ):
+        if name not in names:
+            yield ("compare", key), f"{key} {name!r} is unknown; {nearest(name, [*filter(None, names)])}"
 
 
 def _check_systems(study: Study) -> Iterator[Mistake]:

@@ -121,11 +121,11 @@ class Search:
     @cached_property
     def metric(self) -> Metric:
         """The metric that selects: the named one, or the first of the system's."""
-        known = self.plan.metrics_of(next(iter(self.candidates)))
+        metrics = self.plan.metrics_of(next(iter(self.candidates)))
         name = self.entry.metric
-        matching = [metric for metric in known if not name or name.lower() in (metric.name, metric.base)]
+        matching = [metric for metric in metrics if not name or name.lower() in (metric.name, metric.base)]
         if not matching:
-            names = ", ".join(metric.name for metric in known)
+            names = ", ".join(metric.name for metric in metrics)
             raise InputError(f"search: metric {name!r} is not in the study; the study has {names}")
         return matching[0]
 

@@ -112,10 +112,7 @@ class Store:
         return predictions_folder(self.path)
 
     def add(self, outcome: Outcome) -> bool:
-        """Write an outcome; returns False, and changes nothing, if its cell is done already.
-
-        A cell that failed before is replaced.
-        """
+        """Write an outcome, in place of one that failed; False, and no change, if its cell is done already."""
         return self.add_many((outcome,)) == 1
 
     def add_many(self, outcomes: Iterable[Outcome]) -> int:
@@ -137,8 +134,7 @@ class Store:
 
     def study(self) -> str:
         """The text of the last study file; empty if there is none."""
-        history = self.studies()
-        return history[-1][1] if history else ""
+        return next((text for _, text in reversed(self.studies())), "")
 
     def studies(self) -> list[tuple[float, str]]:
         """Every study file that was run: the time (seconds since 1970), and its text."""

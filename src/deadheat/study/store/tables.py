@@ -87,7 +87,7 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, Any]) -> pl.DataFr
     import polars as pl
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    series = {}
+    series: dict[str, pl.Series] = {}
     for (name, kind), values in zip(schema.items(), columns, strict=True):
         try:
             series[name] = pl.Series(name, values, kind, strict=True)
@@ -200,9 +200,9 @@ def _check_shapes(
 def _check_name(connection: sqlite3.Connection, path: Path, kind: str, name: str) -> None:
     """Refuse a part or metric that no run has, with the nearest one."""
     sql = f"SELECT name FROM names WHERE id IN (SELECT DISTINCT {kind} FROM scores)"
-    known = [known for (known,) in connection.execute(sql)]
-    if name not in known:
-        raise NameUnknown(f"{path}: {kind}", name, known)
+    names = [row[0] for row in connection.execute(sql)]
+    if name not in names:
+        raise NameUnknown(f"{path}: {kind}", name, names)
 
 
 def _why_no_counts(connection: sqlite3.Connection, key: str, query: CountsQuery) -> str:
@@ -219,7 +219,7 @@ def _blocks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def _placeholders(values: Sequence[Any]) -> str:
-    return ", ".join("?" for _ in values)
+    return ", ".join("?" * len(values))
 
 
 def format_of(path: str, chosen: str = "") -> str:
