@@ -33,7 +33,7 @@ EMPTY = "(empty)"  # the option of runs without a value
 
 
 OptionNames: TypeAlias = Annotated[
-    Iterable[str], Argument("only this option of the factor (repeatable)", flag="--option", metavar="NAME", repeat=True)
+    Iterable[str], Argument("only this option of the factor", flag="--option", metavar="NAME", repeat=True)
 ]
 Repeats: TypeAlias = Annotated[
     str, Argument("runs of one configuration: use their mean, or pair each (tests use means)", choices=REPEATS)

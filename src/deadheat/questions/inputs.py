@@ -41,16 +41,16 @@ DatasetColumn: TypeAlias = Annotated[
 DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
 ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
 Where: TypeAlias = Annotated[
-    Iterable[str], Argument("use only runs with this value (repeatable)", metavar="COLUMN=VALUE", repeat=True)
+    Iterable[str], Argument("use only runs with this value", metavar="COLUMN=VALUE", repeat=True)
 ]
 Ignore: TypeAlias = Annotated[
     Iterable[str],
-    Argument("runs of one configuration may differ in this column (repeatable)", metavar="COLUMN", repeat=True),
+    Argument("runs of one configuration may differ in this column", metavar="COLUMN", repeat=True),
 ]
 SettingColumns: TypeAlias = Annotated[
     Iterable[str],
     Argument(
-        "a column that is a setting although it is named like a result (repeatable)",
+        "a column that is a setting although it is named like a result",
         flag="--setting",
         metavar="COLUMN",
         repeat=True,

@@ -67,7 +67,7 @@ AttributeTable: TypeAlias = Annotated[
 ]
 AnomalousSystems: TypeAlias = Annotated[
     Sequence[str],
-    Argument("examine the best and worst subsets of this system (repeatable)", metavar="SYSTEM", repeat=True),
+    Argument("examine the best and worst subsets of this system", metavar="SYSTEM", repeat=True),
 ]
 SubsetTable: TypeAlias = Annotated[
     Path | Mapping[str, Sequence[str]] | None,

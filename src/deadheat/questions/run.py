@@ -34,7 +34,7 @@ from deadheat.study.store.store import Store
 
 Overrides: TypeAlias = Annotated[
     Sequence[str],
-    Argument("override a value of the study file (repeatable)", flag="--set", metavar="KEY=VALUE", repeat=True),
+    Argument("override a value of the study file", flag="--set", metavar="KEY=VALUE", repeat=True),
 ]
 StorePath: TypeAlias = Annotated[
     str | os.PathLike[str] | None,

@@ -28,7 +28,7 @@ GROUPS = ("genre", "document", "relation", "tag")
 INTERVALS = ("auto", "bootstrap")
 FEW_UNITS = 20
 MetricNames: TypeAlias = Annotated[
-    Iterable[str], Argument("a metric (repeatable)", short="-m", flag="--metric", metavar="NAME", repeat=True)
+    Iterable[str], Argument("a metric", short="-m", flag="--metric", metavar="NAME", repeat=True)
 ]
 Breakdown: TypeAlias = Annotated[str, Argument("break the scores down by this", choices=GROUPS)]
 IntervalMethod: TypeAlias = Annotated[

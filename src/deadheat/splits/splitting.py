@@ -25,7 +25,7 @@ DocumentRule: TypeAlias = Annotated[
 ]
 NestedSizes: TypeAlias = Annotated[
     Sequence[str],
-    Argument("subsets of a part, such as 'test=100,500 words' (repeatable)", metavar="SIZES", repeat=True),
+    Argument("subsets of a part, such as 'test=100,500 words'", metavar="SIZES", repeat=True),
 ]
 
 

@@ -37,7 +37,7 @@ DEFAULT_SYSTEMS = (
 DEFAULT_SEEDS = (0, 1, 2)
 LanguageNames: TypeAlias = Annotated[
     Sequence[str | Language] | None,
-    Argument("a language (repeatable; default: all)", flag="--language", choices=tuple(LANGUAGES), repeat=True),
+    Argument("a language (default: all)", flag="--language", choices=tuple(LANGUAGES), repeat=True),
 ]
 
 
