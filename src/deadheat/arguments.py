@@ -99,9 +99,7 @@ def _parser(kind: Any) -> Callable[[str], Any]:
 
 
 def _help(argument: Argument, default: Any) -> str:
-    shown = (
-        default not in (None, "", (), False, inspect.Parameter.empty)
-        and not argument.repeat
-        and "default" not in argument.help
-    )
+    if argument.repeat:
+        return f"{argument.help} (repeatable)"
+    shown = default not in (None, "", (), False, inspect.Parameter.empty) and "default" not in argument.help
     return f"{argument.help} (default: {default})" if shown else argument.help

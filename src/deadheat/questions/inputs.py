@@ -34,10 +34,8 @@ Seed: TypeAlias = Annotated[int, Argument("random seed", metavar="N", parse=whol
 Reference: TypeAlias = Annotated[str, Argument("compare every system with this one only", metavar="NAME")]
 Missing: TypeAlias = Annotated[str, Argument("what to do if a data set lacks a score", choices=("refuse", "drop"))]
 ScoreColumn: TypeAlias = Annotated[str, Argument("column of scores; higher is better", metavar="COLUMN")]
-SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: found by its name)", metavar="COLUMN")]
-DatasetColumn: TypeAlias = Annotated[
-    str, Argument("column of data sets (default: found by its name)", metavar="COLUMN")
-]
+SystemColumn: TypeAlias = Annotated[str, Argument("column of systems (default: by its name)", metavar="COLUMN")]
+DatasetColumn: TypeAlias = Annotated[str, Argument("column of data sets (default: by its name)", metavar="COLUMN")]
 DevColumn: TypeAlias = Annotated[str, Argument("column of development scores", metavar="COLUMN")]
 ByColumn: TypeAlias = Annotated[str, Argument("repeat for every value of this column", metavar="COLUMN")]
 Where: TypeAlias = Annotated[

@@ -50,9 +50,7 @@ def _metric_list(names: str) -> list[str]:
 
 StabilityMetrics: TypeAlias = Annotated[
     Sequence[str] | None,
-    Argument(
-        "compare how stable the rankings by these metrics are: las,blex or all", metavar="NAMES", parse=_metric_list
-    ),
+    Argument("compare the stability of the rankings by these: las,blex or all", metavar="NAMES", parse=_metric_list),
 ]
 SubsetSize: TypeAlias = Annotated[
     int | None,
@@ -92,9 +90,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     time_limit: Annotated[float, Argument("time limit of each search of --exact", metavar="SECONDS")] = TIME_LIMIT,
     anomalies: AnomalousSystems = (),
     subsets: SubsetTable = None,
-    perfect: Annotated[
-        float | None, Argument("score of a system without errors (default: 1 or 100)", metavar="SCORE")
-    ] = None,
+    perfect: Annotated[float | None, Argument("score without errors (default: 1 or 100)", metavar="SCORE")] = None,
     leave_one_out: Annotated[bool, Argument("rank without each data set in turn")] = False,
     representative: RepresentativeSize = None,
     seed: Seed = 0,
