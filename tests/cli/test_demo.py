@@ -13,16 +13,16 @@ from deadheat.questions.demo import Demo, demo
 from deadheat.report.report import is_page
 from deadheat.study.engine.worker import WorkerError
 from tests.cli.running import Commands
-from tests.questions.report_cases import demonstrated as demonstrated
+from tests.questions.report_cases import quick_demo as quick_demo
 
 QUICK = ("--sentences", "300", "--times", "2", "--seeds", "2")
 
 
 def test_what_ran_before_is_not_run_again(
-    demonstrated: Demo, commands: Commands, monkeypatch: pytest.MonkeyPatch, ledger_path: Path
+    quick_demo: Demo, commands: Commands, monkeypatch: pytest.MonkeyPatch, ledger_path: Path
 ) -> None:
-    folder = demonstrated.folder.name
-    monkeypatch.chdir(demonstrated.folder.parent)
+    folder = quick_demo.folder.name
+    monkeypatch.chdir(quick_demo.folder.parent)
     again = commands("demo", "--out", folder, *QUICK)
     assert again.code == 0
     assert again.err.splitlines() == [
@@ -31,9 +31,9 @@ def test_what_ran_before_is_not_run_again(
         "comparing three simulated parsers whose true scores are known ...",
         "writing the page ...",
     ]  # no progress: there was nothing to train
-    assert is_page(demonstrated.folder / "index.html")
+    assert is_page(quick_demo.folder / "index.html")
     assert not ledger_path.exists()  # the demo's evaluations are in its own ledger
-    assert sum(tally.evaluations for tally in demonstrated.ledger.tallies()) == 48
+    assert sum(tally.evaluations for tally in quick_demo.ledger.tallies()) == 48
     lines = again.out.splitlines()
     assert lines[0].startswith("Deadheat demo: lookahead is shown to be better than the next best on ")
     assert any(line.startswith("lookahead > loglinear   velani") for line in lines)
@@ -44,15 +44,15 @@ def test_what_ran_before_is_not_run_again(
 
 
 def test_quiet_says_nothing_and_json_names_the_page(
-    demonstrated: Demo, commands: Commands, monkeypatch: pytest.MonkeyPatch
+    quick_demo: Demo, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    monkeypatch.setattr(command, "demo", wraps(demo)(lambda *_, **__: demonstrated))  # it ran often enough
-    done = commands("demo", "--out", demonstrated.folder, *QUICK, "--quiet", "--json", "--open")
+    monkeypatch.setattr(command, "demo", wraps(demo)(lambda *_, **__: quick_demo))  # it ran often enough
+    done = commands("demo", "--out", quick_demo.folder, *QUICK, "--quiet", "--json", "--open")
     assert (done.code, done.err) == (0, "")
     summary = json.loads(done.out)
-    page = demonstrated.folder / "index.html"
+    page = quick_demo.folder / "index.html"
     assert summary["page"] == str(page)
     assert summary["verdicts"][0].startswith("Deadheat demo: lookahead is shown to be better")
     assert opened == [page.as_uri()]

@@ -11,8 +11,8 @@ import pytest
 
 from deadheat.questions.rank import rank
 from tests.cli.running import Commands
-from tests.questions.report_cases import Ran, grid, made_store
-from tests.questions.report_cases import ran as ran
+from tests.questions.report_cases import FinishedStudy, fake_store, grid
+from tests.questions.report_cases import finished_study as finished_study
 
 SCORES = "treebank,A,B\nen,90,80\nde,80,70\nfi,70,60\nta,60,50\nkk,50,40\nmt,45,41\n"
 TABLE = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 81, "fi": 69}}
@@ -54,9 +54,15 @@ def test_a_page_is_replaced_by_the_next_and_by_nothing_half_made(commands: Comma
     assert files(here) == BEFORE | {"page.html"}
 
 
-def test_a_store_a_study_file_and_several_sources_become_pages(commands: Commands, here: Path, ran: Ran) -> None:
-    of_store = commands("report", ran.store, "--ledger", ran.ledger.path, "--out", "a.html", "--json")
-    of_study = commands("report", ran.path, "--ledger", ran.ledger.path, "--out", "b.html", "--json")
+def test_a_store_a_study_file_and_several_sources_become_pages(
+    commands: Commands, here: Path, finished_study: FinishedStudy
+) -> None:
+    of_store = commands(
+        "report", finished_study.store, "--ledger", finished_study.ledger.path, "--out", "a.html", "--json"
+    )
+    of_study = commands(
+        "report", finished_study.path, "--ledger", finished_study.ledger.path, "--out", "b.html", "--json"
+    )
     found = json.loads(of_store.out)
     assert found["verdicts"] == json.loads(of_study.out)["verdicts"]
     assert found["files"] == ["a.html"]
@@ -75,7 +81,7 @@ def test_figures_are_written_with_their_data(commands: Commands, here: Path) -> 
 
 
 def test_the_kit_has_tables_a_paragraph_and_a_checklist(commands: Commands, here: Path) -> None:
-    made_store(here / "made.sqlite", grid(2, 3))
+    fake_store(here / "made.sqlite", grid(2, 3))
     done = commands("report", "made.sqlite", "--paper", "kit", "--formats", "svg", "--json")
     written = json.loads(done.out)["files"]
     assert written[0] == "made.html"
@@ -94,8 +100,8 @@ def test_a_kit_that_cannot_be_written_leaves_no_page_behind(commands: Commands, 
     assert files(here) == BEFORE | {"kit/paragraph.txt"}
 
 
-def test_sentences_can_be_left_out(commands: Commands, here: Path, ran: Ran) -> None:
-    study = ran.conducted.result
+def test_sentences_can_be_left_out(commands: Commands, here: Path, finished_study: FinishedStudy) -> None:
+    study = finished_study.run.result
     (here / "study.json").write_text(study.to_json())
     block = next(block for block in study.blocks if block.part == "test")
     location = block.agreement[0].sentences[0].location

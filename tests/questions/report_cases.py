@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from deadheat.corpus import read
-from deadheat.questions.compare import compare
 from deadheat.questions.demo import Demo, demo
 from deadheat.questions.run import StudyRun, run
+from deadheat.results.study import StudyResult
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.store.store import Store
@@ -60,53 +55,47 @@ PARTS = {"train": 40, "dev": 8, "test": 30}  # sentences
 
 
 @dataclass(frozen=True, eq=False)
-class Ran:
-    """A study file, what running it gave, and the ledger of its looks."""
+class FinishedStudy:
+    """A study file, what running it gave, and the ledger of its evaluations."""
 
     path: Path
-    conducted: StudyRun
+    run: StudyRun
     ledger: Ledger
 
     @property
     def store(self) -> Path:
-        return self.conducted.store
+        return self.run.store
 
 
 def write_study(folder: Path, corpora: Sequence[str] = CORPORA, text: str = STUDY) -> Path:
     """A study file beside its corpora, each in a folder with its standard parts."""
     entries = []
-    for place, name in enumerate(corpora):
-        home = folder / f"corpus{place}"
+    for at, name in enumerate(corpora):
+        home = folder / f"corpus{at}"
         home.mkdir(parents=True)
         for number, (part, sentences) in enumerate(PARTS.items()):
-            (home / f"x-ud-{part}.conllu").write_text(corpus_text(sentences, seed=10 * place + number))
-        entries.append(f'[corpora."{name}"]\nfiles = "corpus{place}"')
+            (home / f"x-ud-{part}.conllu").write_text(corpus_text(sentences, seed=10 * at + number))
+        entries.append(f'[corpora."{name}"]\nfiles = "corpus{at}"')
     path = folder / "small.toml"
     path.write_text(text.format(corpora="\n".join(entries), label=LABEL))
     return path
 
 
-def comparison(**more: Any) -> dict[str, Any]:
-    gold = read(text="a_X b_Y c_Z\n" * 9)
-    good, bad = read(text="a_X b_Y c_X\n" * 9), read(text="a_X b_X c_X\n" * 9)
-    return compare(gold, {"good": good, "bad": bad}).to_dict() | more
-
-
-_RAN: dict[str, Ran] = {}
+_FINISHED: dict[str, FinishedStudy] = {}
 
 
 @pytest.fixture(scope="session")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def finished_study(tmp_path_factory: pytest.TempPathFactory) -> FinishedStudy:
     """The study above, run once for all modules that ask for it; nobody may write to its store."""
-    if "small" not in _RAN:
+    if "small" not in _FINISHED:
         folder = tmp_path_factory.mktemp("small-study")
         path, ledger = write_study(folder), Ledger.at(folder / "ledger.jsonl")
-        _RAN["small"] = Ran(path, run(path, ledger_entry=LedgerEntry(ledger)), ledger)
-    return _RAN["small"]
+        _FINISHED["small"] = FinishedStudy(path, run(path, ledger_entry=LedgerEntry(ledger)), ledger)
+    return _FINISHED["small"]
 
 
 @dataclass(frozen=True)
-class Made:
+class FakeCell:
     """A cell that is made up, and what it scored; a score that is None is not a number."""
 
     system: str
@@ -135,7 +124,7 @@ class Made:
         return Outcome(cell, DONE, 1.8e9, 2.0, 1.5, 100.0, scores=(scores,), provenance={"host": "here"})
 
 
-def made_store(path: Path, cells: Sequence[Made], result: dict[str, Any] | None = None) -> Path:
+def fake_store(path: Path, cells: Sequence[FakeCell], result: StudyResult | None = None) -> Path:
     """A store of cells that never ran."""
     with Store.open(path, create=True) as store:
         assert store.add_many([cell.outcome() for cell in cells]) == len(cells)
@@ -144,11 +133,11 @@ def made_store(path: Path, cells: Sequence[Made], result: dict[str, Any] | None 
     return path
 
 
-def grid(systems: int, corpora: int, seeds: int = 1) -> list[Made]:
+def grid(systems: int, corpora: int, seeds: int = 1) -> list[FakeCell]:
     """Every system on every corpus with every seed, the first systems better than the last, with some noise."""
     rng = np.random.default_rng(0)
     return [
-        Made(f"s{system:02}.v1", f"corpus {corpus:02}", round(0.9 - 0.01 * system + rng.normal(0, 0.01), 4), seed)
+        FakeCell(f"s{system:02}.v1", f"corpus {corpus:02}", round(0.9 - 0.01 * system + rng.normal(0, 0.01), 4), seed)
         for system in range(systems)
         for corpus in range(corpora)
         for seed in range(seeds)
@@ -159,24 +148,9 @@ _DEMO: dict[str, Demo] = {}
 
 
 @pytest.fixture(scope="session")
-def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def quick_demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """A quick demo, run once for all modules that ask for it; its folder has an awkward name."""
     if "quick" not in _DEMO:
         folder = tmp_path_factory.mktemp("demo") / "a demo's #1 <folder> %20?"
         _DEMO["quick"] = demo(folder, sentences=300, times=2, seeds=2)
     return _DEMO["quick"]
-
-
-def disguised(store: Path, folder: Path, names: Mapping[str, str]) -> Path:
-    """A copy of a store in which systems and corpora are called otherwise, in its tables and in its result."""
-    path = Path(shutil.copy(store, folder / "disguised.sqlite"))
-    connection = sqlite3.connect(path, isolation_level=None)
-    for (text,) in connection.execute("SELECT text FROM results").fetchall():
-        for old, new in names.items():
-            text = text.replace(json.dumps(old, ensure_ascii=False), json.dumps(new, ensure_ascii=False))
-            text = text.replace(f'"name": "{old}, ', f'"name": {json.dumps(new, ensure_ascii=False)[:-1]}, ')
-        connection.execute("UPDATE results SET text = ?", (text,))
-    for old, new in names.items():
-        connection.execute("UPDATE names SET name = ? WHERE name = ?", (new, old))
-    connection.close()
-    return path

@@ -14,12 +14,12 @@ from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.study_file import read_study
 from deadheat.study.store.store import Store
 from deadheat.testbed import LANGUAGES, built_in
-from tests.questions.report_cases import demonstrated as demonstrated
+from tests.questions.report_cases import quick_demo as quick_demo
 
 
 @pytest.fixture(scope="module")
-def study(demonstrated: Demo) -> StudyResult:
-    with Store.read(demonstrated.store) as store:
+def study(quick_demo: Demo) -> StudyResult:
+    with Store.read(quick_demo.store) as store:
         result = store.result()
     assert result is not None
     return result
@@ -36,32 +36,32 @@ def test_it_has_six_languages_on_standard_splits_and_random_splits_of_the_first(
     assert (study.cells, study.missing, study.failed) == (8 * 6, 0, ())  # two of four taggers use seeds
 
 
-def test_the_splits_that_are_shown_are_those_that_were_run(demonstrated: Demo) -> None:
-    plan = Plan.of(demonstrated.folder / "demo.toml")
+def test_the_splits_that_are_shown_are_those_that_were_run(quick_demo: Demo) -> None:
+    plan = Plan.of(quick_demo.folder / "demo.toml")
     for number in (0, 1):
         cell = next(cell for cell in plan.cells if cell.split.startswith("random") and cell.number == number)
-        shown, run = demonstrated.splits.partitions[number].parts, plan.partition(cell).parts
+        shown, run = quick_demo.splits.partitions[number].parts, plan.partition(cell).parts
         assert {part: rows.tolist() for part, rows in shown.items()} == {part: run[part].tolist() for part in run}
 
 
-def test_the_ledger_is_in_the_folder_and_has_every_evaluation(demonstrated: Demo, study: StudyResult) -> None:
-    assert demonstrated.ledger.path == demonstrated.folder / "ledger.jsonl"
-    tallies = demonstrated.ledger.tallies()
+def test_the_ledger_is_in_the_folder_and_has_every_evaluation(quick_demo: Demo, study: StudyResult) -> None:
+    assert quick_demo.ledger.path == quick_demo.folder / "ledger.jsonl"
+    tallies = quick_demo.ledger.tallies()
     assert [tally.evaluations for tally in tallies] == [6] * 8
     assert {tally.test_set for tally in tallies} == {test_set.hash for test_set in study.test_sets}
 
 
-def test_the_truth_of_the_parsers_is_that_of_the_testbed(demonstrated: Demo) -> None:
+def test_the_truth_of_the_parsers_is_that_of_the_testbed(quick_demo: Demo) -> None:
     made = built_in(sentences=300, seed=0)
-    assert demonstrated.truth == {name: truth.las for name, truth in made.truths.items()}
-    assert demonstrated.truth["B"] == demonstrated.truth["C"] < demonstrated.truth["A"]
+    assert quick_demo.truth == {name: truth.las for name, truth in made.truths.items()}
+    assert quick_demo.truth["B"] == quick_demo.truth["C"] < quick_demo.truth["A"]
     gold = read(text=made.gold)
-    assert demonstrated.parsers.units == gold.sentences == 300
+    assert quick_demo.parsers.units == gold.sentences == 300
 
 
-def test_everything_that_it_writes_is_in_its_folder(demonstrated: Demo) -> None:
-    assert {path.name for path in demonstrated.folder.parent.iterdir()} == {demonstrated.folder.name}
-    study, text = read_study(demonstrated.folder / "demo.toml")
+def test_everything_that_it_writes_is_in_its_folder(quick_demo: Demo) -> None:
+    assert {path.name for path in quick_demo.folder.parent.iterdir()} == {quick_demo.folder.name}
+    study, text = read_study(quick_demo.folder / "demo.toml")
     assert text.startswith(MARK)
     assert study.seeds == 2
 

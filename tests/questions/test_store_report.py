@@ -26,8 +26,8 @@ from deadheat.results.study import StudyResult
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.store.store import Store
 from tests.cli.running import Commands
-from tests.questions.report_cases import CORPORA, LABEL, Made, Ran, grid, made_store
-from tests.questions.report_cases import ran as ran
+from tests.questions.report_cases import CORPORA, LABEL, FakeCell, FinishedStudy, fake_store, grid
+from tests.questions.report_cases import finished_study as finished_study
 
 T = TypeVar("T")
 METRIC, METRIC_LABEL = "accuracy.v1", "Accuracy (upos)"
@@ -35,8 +35,8 @@ LABELS = ["unigram", LABEL, "seeded", "short", "broken"]
 
 
 @pytest.fixture(scope="module")
-def report(ran: Ran) -> SourceReport:
-    return store_report(ran.store, ledger=ran.ledger)
+def report(finished_study: FinishedStudy) -> SourceReport:
+    return store_report(finished_study.store, ledger=finished_study.ledger)
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def opened(path: Path) -> StoredStudy:
         return read_study(store)
 
 
-def exported(ran: Ran, folder: Path, commands: Commands) -> pl.DataFrame:
+def exported(finished_study: FinishedStudy, folder: Path, commands: Commands) -> pl.DataFrame:
     """What `deadheat export` writes of the test scores on standard splits, under labels, in the order of the study."""
-    assert commands("export", ran.store, "--out", folder / "all.csv").code == 0
-    labels = {system.name: system.label for system in ran.conducted.result.systems}
+    assert commands("export", finished_study.store, "--out", folder / "all.csv").code == 0
+    labels = {system.name: system.label for system in finished_study.run.result.systems}
     order = {name: position for position, name in enumerate([*CORPORA, *LABELS])}
     positions = (pl.col(name).replace_strict(order, return_dtype=pl.Int64) for name in ("corpus", "system"))
     selected = pl.col("part") == "test", pl.col("metric") == METRIC, pl.col("split") == "standard.v1"
@@ -74,9 +74,9 @@ def exported(ran: Ran, folder: Path, commands: Commands) -> pl.DataFrame:
 
 
 def test_seeds_are_those_of_the_command_on_the_exported_table(
-    ran: Ran, report: SourceReport, tmp_path: Path, commands: Commands
+    finished_study: FinishedStudy, report: SourceReport, tmp_path: Path, commands: Commands
 ) -> None:
-    frame = exported(ran, tmp_path, commands)
+    frame = exported(finished_study, tmp_path, commands)
     frame.select("corpus", "system", "seed", score="value").write_csv(tmp_path / "runs.csv")
     selected = ["--where", "system=seeded", "--where", "system=short", "--ignore", "seed"]
     printed = commands("seeds", tmp_path / "runs.csv", "--score", "score", "--by", "corpus", *selected, "--json")
@@ -95,9 +95,9 @@ def test_seeds_are_those_of_the_command_on_the_exported_table(
 
 
 def test_the_ranking_is_that_of_the_command_on_the_exported_means(
-    ran: Ran, report: SourceReport, tmp_path: Path, commands: Commands
+    finished_study: FinishedStudy, report: SourceReport, tmp_path: Path, commands: Commands
 ) -> None:
-    frame = exported(ran, tmp_path, commands)
+    frame = exported(finished_study, tmp_path, commands)
     means = frame.group_by("system", "corpus").agg(score=pl.col("value").mean()).sort("system", "corpus")
     path = tmp_path / "means.csv"
     means.with_columns(metric=pl.lit(METRIC_LABEL)).write_csv(path)
@@ -109,7 +109,7 @@ def test_the_ranking_is_that_of_the_command_on_the_exported_means(
 
 
 def test_tests_over_corpora_are_those_of_the_command_on_the_exported_scores(tmp_path: Path, commands: Commands) -> None:
-    path = made_store(tmp_path / "a.sqlite", grid(2, 6))
+    path = fake_store(tmp_path / "a.sqlite", grid(2, 6))
     assert commands("export", path, "--out", tmp_path / "scores.csv").code == 0
     table = tmp_path / "labelled.csv"
     table.write_text((tmp_path / "scores.csv").read_text().replace(METRIC, METRIC_LABEL))
@@ -120,10 +120,10 @@ def test_tests_over_corpora_are_those_of_the_command_on_the_exported_scores(tmp_
 
 
 def test_sizes_are_those_from_gold_and_the_predictions_in_the_store(
-    ran: Ran, report: SourceReport, tmp_path: Path
+    finished_study: FinishedStudy, report: SourceReport, tmp_path: Path
 ) -> None:
-    labels = {system.name: system.label for system in ran.conducted.result.systems}
-    with Store.read(ran.store) as store:
+    labels = {system.name: system.label for system in finished_study.run.result.systems}
+    with Store.read(finished_study.store) as store:
         runs = store.runs().filter(corpus="zeta", split="standard.v1", status="done")
         runs = runs.sort(pl.col("system").replace_strict(dict(zip(labels, range(5), strict=True))), "seed")
         systems: dict[str, list[str]] = {}
@@ -131,36 +131,38 @@ def test_sizes_are_those_from_gold_and_the_predictions_in_the_store(
             path = tmp_path / f"{key}.conllu"
             path.write_bytes(store.prediction(key, "test"))
             systems.setdefault(labels[system], []).append(str(path))
-    gold = ran.path.parent / "corpus0" / "x-ud-test.conllu"
+    gold = finished_study.path.parent / "corpus0" / "x-ud-test.conllu"
     (expected,) = size(gold, systems, metric="accuracy").sets
     sets = result_of(report, SizeStudy).sets
     assert sets[0] == replace(expected, name="zeta")
     assert [test_set.name for test_set in sets] == list(CORPORA)
 
 
-def test_evaluations_are_those_of_the_ledger(ran: Ran, report: SourceReport, commands: Commands) -> None:
-    printed = from_json(commands("ledger", "--ledger", ran.ledger.path, "--json").out)
+def test_evaluations_are_those_of_the_ledger(
+    finished_study: FinishedStudy, report: SourceReport, commands: Commands
+) -> None:
+    printed = from_json(commands("ledger", "--ledger", finished_study.ledger.path, "--json").out)
     assert isinstance(printed, LedgerReport)
     assert result_of(report, LedgerReport).test_sets == printed.test_sets
     assert len(printed.test_sets) == 7  # five standard ones, and two random ones of the first corpus
 
 
-def test_the_study_is_that_of_the_run(ran: Ran, report: SourceReport) -> None:
+def test_the_study_is_that_of_the_run(finished_study: FinishedStudy, report: SourceReport) -> None:
     study = result_of(report, StudyResult)
-    assert replace(study, runs=None, provenance=()) == ran.conducted.result
+    assert replace(study, runs=None, provenance=()) == finished_study.run.result
     assert report.name == study.name == "small study"
     assert study.runs is not None
     assert (study.runs.cells, study.runs.done) == (63, 56)
     assert [(row.system, row.done, row.failed) for row in study.runs.systems[-1:]] == [("broken", 0, 7)]
     reason = "InputError: command.v1: predict command: false\n  failed with exit code 1, and printed nothing"
     assert [(cell.system, cell.error) for cell in study.failed] == [("broken", reason)] * 7
-    assert set(opened(ran.store).scores["system"]) == set(LABELS[:-1])
+    assert set(opened(finished_study.store).scores["system"]) == set(LABELS[:-1])
 
 
 @pytest.fixture
-def copied(ran: Ran, tmp_path: Path) -> Path:
+def copied(finished_study: FinishedStudy, tmp_path: Path) -> Path:
     """The store, to be changed."""
-    return Path(shutil.copy(ran.store, tmp_path / "copy.sqlite"))
+    return Path(shutil.copy(finished_study.store, tmp_path / "copy.sqlite"))
 
 
 def altered(path: Path, *statements: str) -> Path:
@@ -173,8 +175,8 @@ def altered(path: Path, *statements: str) -> Path:
 
 def test_cells_of_another_study_in_the_same_store_are_left_out_with_a_note(report: SourceReport, copied: Path) -> None:
     with Store.open(copied) as store:
-        store.add(Made("stranger.v1", "elsewhere", 0.1).outcome())
-        store.add(Made("stranger.v1", "elsewhere", status="failed", seed=1).outcome())
+        store.add(FakeCell("stranger.v1", "elsewhere", 0.1).outcome())
+        store.add(FakeCell("stranger.v1", "elsewhere", status="failed", seed=1).outcome())
     mixed = store_report(copied)
     assert mixed.results == report.results[:-1]  # no ledger was given
     assert mixed.notes[0] == (
@@ -235,20 +237,20 @@ def test_a_broken_result_is_refused(copied: Path) -> None:
         store_report(altered(copied, "UPDATE results SET text = '[1]'"))
 
 
-def test_a_ledger_that_cannot_be_read_gives_a_note(ran: Ran, tmp_path: Path) -> None:
+def test_a_ledger_that_cannot_be_read_gives_a_note(finished_study: FinishedStudy, tmp_path: Path) -> None:
     (tmp_path / "folder.jsonl").mkdir()
-    report = store_report(ran.store, ledger=Ledger.at(tmp_path / "folder.jsonl"))
+    report = store_report(finished_study.store, ledger=Ledger.at(tmp_path / "folder.jsonl"))
     assert report.notes[-1].startswith("the number of evaluations of the test sets is unknown: ")
     assert "ledger" not in [result.kind for result in report.results]
 
 
 def test_one_system_is_not_ranked(tmp_path: Path) -> None:
-    assert kinds(made_store(tmp_path / "a", grid(1, 6))) == []
-    assert kinds(made_store(tmp_path / "b", grid(1, 6, seeds=3))) == ["seeds"]
+    assert kinds(fake_store(tmp_path / "a", grid(1, 6))) == []
+    assert kinds(fake_store(tmp_path / "b", grid(1, 6, seeds=3))) == ["seeds"]
 
 
 def test_one_corpus_has_seeds_and_no_ranking(tmp_path: Path) -> None:
-    path = made_store(tmp_path / "a", grid(3, 1, seeds=4))
+    path = fake_store(tmp_path / "a", grid(3, 1, seeds=4))
     assert kinds(path) == ["seeds"]
     (block,) = result_of(store_report(path), Seeds).blocks
     assert [row.summary.n for row in block.systems] == [4, 4, 4]
@@ -256,7 +258,7 @@ def test_one_corpus_has_seeds_and_no_ranking(tmp_path: Path) -> None:
 
 def test_dev_is_used_where_there_is_no_test(tmp_path: Path) -> None:
     cells = [replace(cell, part="dev") for cell in grid(2, 6, seeds=2)]
-    path = made_store(tmp_path / "a", cells)
+    path = fake_store(tmp_path / "a", cells)
     assert kinds(path) == ["seeds", "rank", "compare"]
     assert result_of(store_report(path), Seeds).part == "dev"
 
@@ -270,23 +272,23 @@ def test_corpora_are_tested_over_if_any_difference_could_be_significant(
     systems: int, corpora: int, expected: list[str], tmp_path: Path
 ) -> None:
     """The smallest p is 2 / 2^n, times the pairs: 2/32 is above 0.05, 2/64 is not; 3 * 2/64 is, 3 * 2/128 is not."""
-    assert kinds(made_store(tmp_path / "a", grid(systems, corpora))) == expected
+    assert kinds(fake_store(tmp_path / "a", grid(systems, corpora))) == expected
 
 
 def test_an_empty_store_has_an_empty_result(tmp_path: Path) -> None:
-    empty = store_report(made_store(tmp_path / "a", []))
+    empty = store_report(fake_store(tmp_path / "a", []))
     assert (len(empty.results), empty.notes) == (1, ())
     assert result_of(empty, StudyResult).runs is None
-    failed = result_of(store_report(made_store(tmp_path / "b", [Made("s.v1", status="killed")])), StudyResult)
+    failed = result_of(store_report(fake_store(tmp_path / "b", [FakeCell("s.v1", status="killed")])), StudyResult)
     assert failed.runs is not None
     assert (failed.runs.cells, failed.runs.done) == (1, 0)
     assert [(cell.system, cell.status) for cell in failed.failed] == [("s.v1", "killed")]
 
 
 def test_a_store_that_is_being_written_to_is_read(tmp_path: Path) -> None:
-    path = made_store(tmp_path / "a", grid(2, 3))
+    path = fake_store(tmp_path / "a", grid(2, 3))
     with Store.open(path) as writing:
-        writing.add(Made("late.v1", "corpus 00").outcome())
+        writing.add(FakeCell("late.v1", "corpus 00").outcome())
         runs = result_of(store_report(path), StudyResult).runs
     assert runs is not None
     assert runs.done == 7
@@ -295,62 +297,62 @@ def test_a_store_that_is_being_written_to_is_read(tmp_path: Path) -> None:
 def test_scores_that_are_not_numbers_are_left_out(tmp_path: Path) -> None:
     complete = grid(2, 7)
     incomplete = [replace(cell, value=None) if position == 4 else cell for position, cell in enumerate(complete)]
-    report = store_report(made_store(tmp_path / "a", incomplete))
+    report = store_report(fake_store(tmp_path / "a", incomplete))
     ranking = result_of(report, Ranking)
     assert ranking.datasets == 6
     assert ranking.notes == ("1 data set left out because some system has no score on them",)
     assert result_of(report, Comparison).notes == ("1 data set without a score of every system left out",)
-    assert kinds(made_store(tmp_path / "b", [replace(cell, value=None) for cell in complete])) == []
+    assert kinds(fake_store(tmp_path / "b", [replace(cell, value=None) for cell in complete])) == []
 
 
 def test_too_few_common_corpora_give_a_note(tmp_path: Path) -> None:
-    cells = [Made("a.v1", f"c{corpus}") for corpus in range(4)] + [Made("b.v1", "c0", 0.8)]
+    cells = [FakeCell("a.v1", f"c{corpus}") for corpus in range(4)] + [FakeCell("b.v1", "c0", 0.8)]
     note = "no ranking over corpora: of 4 corpora, 1 have a score of every system; expected at least 3"
-    assert store_report(made_store(tmp_path / "a", cells)).notes == (note,)
+    assert store_report(fake_store(tmp_path / "a", cells)).notes == (note,)
 
 
 @pytest.mark.parametrize(("words", "expected"), [(100, []), (110, ["size"])])
 def test_a_tiny_test_set_is_not_sampled(words: int, expected: list[str], tmp_path: Path) -> None:
-    cells = [Made(f"{name}.v1", value=0.9, words=words) for name in "abc"]
-    assert kinds(made_store(tmp_path / "a", cells)) == expected
+    cells = [FakeCell(f"{name}.v1", value=0.9, words=words) for name in "abc"]
+    assert kinds(fake_store(tmp_path / "a", cells)) == expected
 
 
 def test_the_significance_level_is_that_of_the_study(tmp_path: Path) -> None:
-    def level(cells: list[Made], kind: type[Seeds] | type[Comparison]) -> float:
+    def level(cells: list[FakeCell], kind: type[Seeds] | type[Comparison]) -> float:
         keys = tuple(cell.outcome().cell.key for cell in cells)
         strict = StudyResult("strict", (), {}, "none", alpha=0.01, keys=keys)
-        result = result_of(store_report(made_store(tmp_path / kind.__name__, cells, strict)), kind)
+        result = result_of(store_report(fake_store(tmp_path / kind.__name__, cells, strict)), kind)
         return result.alpha if isinstance(result, Seeds) else result.settings.alpha
 
     assert level(grid(2, 1, seeds=2), Seeds) == level(grid(2, 8), Comparison) == 0.01
 
 
 def test_more_than_fits_on_a_page_is_left_out_with_a_note(tmp_path: Path) -> None:
-    many = store_report(made_store(tmp_path / "a", grid(2, 7, seeds=2)))
+    many = store_report(fake_store(tmp_path / "a", grid(2, 7, seeds=2)))
     assert [result.kind for result in many.results] == ["study", "rank", "compare"]
     assert many.notes == (
         "distributions over seeds are shown for at most 6 corpora, and there are 7; deadheat seeds has no such limit",
     )
-    wide = store_report(made_store(tmp_path / "b", grid(9, 1, seeds=2)))
+    wide = store_report(fake_store(tmp_path / "b", grid(9, 1, seeds=2)))
     (block,) = result_of(wide, Seeds).blocks
     assert [row.system for row in block.systems] == [f"s{number:02}.v1" for number in range(8)]
     assert wide.notes == (
         "over seeds, the 8 systems with the highest means of 9 are compared; p-values are corrected for their pairs "
         "alone; deadheat seeds has no such limit",
     )
-    crowd = store_report(made_store(tmp_path / "c", grid(41, 3)))
+    crowd = store_report(fake_store(tmp_path / "c", grid(41, 3)))
     assert len(result_of(crowd, Ranking).systems) == 40
     assert crowd.notes[0].startswith("over corpora, the 40 systems with the highest means of 41 are ranked and")
 
 
 def test_more_than_can_be_sampled_in_time_is_left_out_with_a_note(tmp_path: Path) -> None:
     cells = [
-        Made(f"s{system}.v1", f"c{corpus}", 0.9, seed=seed, words=110)
+        FakeCell(f"s{system}.v1", f"c{corpus}", 0.9, seed=seed, words=110)
         for system in range(9)
         for corpus in range(7)
         for seed in range(6 if system == corpus == 0 else 2 if corpus == 0 else 1)
     ]
-    report = store_report(made_store(tmp_path / "a", cells))
+    report = store_report(fake_store(tmp_path / "a", cells))
     assert [test_set.name for test_set in result_of(report, SizeStudy).sets] == [f"c{corpus}" for corpus in range(6)]
     assert [note for note in report.notes if note.startswith(("how much", "almost"))] == [
         "how much test data is enough is computed from 5 runs per system; deadheat size has no such limit",
@@ -374,6 +376,6 @@ def test_the_standard_split_is_used_before_others_and_one_seed_of_splits() -> No
 
 def test_the_order_in_which_cells_finished_changes_nothing(tmp_path: Path) -> None:
     cells = grid(2, 3, seeds=2)
-    forwards = store_report(made_store(tmp_path / "a", cells))
-    backwards = store_report(made_store(tmp_path / "b", cells[::-1]))
+    forwards = store_report(fake_store(tmp_path / "a", cells))
+    backwards = store_report(fake_store(tmp_path / "b", cells[::-1]))
     assert forwards.results[1:] == backwards.results[1:]

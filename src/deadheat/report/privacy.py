@@ -23,7 +23,7 @@ T = TypeVar("T")
 PEOPLE = ("host", "user", "users")  # fields that name a machine or a person
 ERROR = "error"  # why a run failed: text of somebody else's program
 OF_CORPORA = frozenset(("words", "gold"))  # the text of a corpus, which holds no paths
-FILES = frozenset(("location", "system", "file", "path"))  # fields that begin with the name of a file
+FILES = frozenset(("location", "system", "systems", "name"))  # fields that may be, or contain, the name of a file
 _STEP = r"""[^\\/\s'"=,;]+(?: [^\\/\s'"=,;-][^\\/\s'"=,;]*)*"""  # a folder, whose name may have spaces
 _START = r"(?<![\w/\\<])(?<!http:)(?<!https:)(?:file:)?(?:[A-Za-z]:)?"
 _HOME = re.compile(rf"{_START}[\\/]+(?:home|Users)[\\/]+[^\\/\s'\"=,;:]+[\\/]?(?![^\s'\"=,;:])")
@@ -124,7 +124,7 @@ class Anonymizer:
         if isinstance(value, str):
             changed = self._field_text(value, field)
         elif isinstance(value, Mapping):
-            strict = field == "systems"
+            strict = field in FILES
             changed = {self.text(key, strict=strict): self._anonymized(item, str(key)) for key, item in value.items()}
         elif isinstance(value, tuple) and field not in OF_CORPORA:
             changed = tuple(self._anonymized(item, field) for item in value)

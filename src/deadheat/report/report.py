@@ -24,6 +24,8 @@ from deadheat.report.views import view
 from deadheat.results.base import KINDS, Result, from_json
 from deadheat.results.data import SplitReport
 from deadheat.results.format import PERCENT
+from deadheat.results.ledger import Tally
+from deadheat.results.study import StudyResult
 from deadheat.results.verdict import NO_CLAIMS, Claim, merge_claims
 from deadheat.results.verdict import Verdict as Claims
 from deadheat.study.ledger.ledger import Ledger
@@ -157,9 +159,17 @@ def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledge
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     opened = _open(path, ledger, metric) if path is not None else source
     if isinstance(opened, Result):
-        return _Piece(path.stem if path is not None else f"deadheat {opened.kind}", (opened,))
+        return _Piece(path.stem if path is not None else _source_name(opened), (opened,))
     assert not isinstance(opened, str | os.PathLike)
     return _Piece(opened.name, opened.results, opened.notes, is_whole=True)
+
+
+def _source_name(result: Result) -> str:
+    """What a result is about, as far as it is known: the corpus or the test sets."""
+    if isinstance(result, SplitReport):
+        return result.corpus
+    test_sets: tuple[Tally, ...] = getattr(result, "evaluations", ())
+    return join_names(dict.fromkeys(test_set.name for test_set in test_sets)) or f"deadheat {result.kind}"
 
 
 def _anonymous(piece: _Piece, anonymizer: Anonymizer) -> _Piece:
@@ -176,22 +186,24 @@ def _verdicts(pieces: Sequence[_Piece]) -> Iterator[m.Block]:
 
 def _about(source: str, blocks: Iterable[m.Block]) -> Iterator[m.Block]:
     """Blocks whose tables, and whose sentences with values in them, name their source."""
-    prefix = m.text("{}: ", source)
+
+    def named(words: m.Words) -> m.Words:
+        pieces = words.pieces if isinstance(words, m.Text) else ()
+        if any(isinstance(piece, m.Shown) and piece.value == source for piece in pieces):
+            return words
+        return m.text("{}: ", source) + words if words else m.text("{}.", source)
+
     for block in blocks:
         match block:
             case m.Verdict():
-                claims = block.claims and _captioned(block.claims, source)
-                yield replace(block, headline=prefix + block.headline, claims=claims)
+                claims = block.claims and replace(block.claims, caption=named(block.claims.caption))
+                yield replace(block, headline=named(block.headline), claims=claims)
             case m.Table():
-                yield _captioned(block, source)
+                yield replace(block, caption=named(block.caption))
             case m.Paragraph(text=m.Text(pieces=pieces)) if any(isinstance(piece, m.Shown) for piece in pieces):
-                yield replace(block, text=prefix + block.text)
+                yield replace(block, text=named(block.text))
             case _:
                 yield block
-
-
-def _captioned(table: m.Table, source: str) -> m.Table:
-    return replace(table, caption=m.text("{}: ", source) + table.caption if table.caption else m.text("{}.", source))
 
 
 def _verdicts_of(results: Iterable[Result]) -> Iterator[m.Verdict]:
@@ -205,9 +217,13 @@ def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
     first, *searches = _verdicts_of([main])
     claims = merge_claims(claim for result in piece.results for claim in _claims(result))
     if claims:
+        overall = [claim for claim in claims if claim.evidence[0].source == "data sets"]
+        by_dataset = [claim for claim in claims if claim not in overall]
         systems = max(getattr(result, "verdict", NO_CLAIMS).systems for result in piece.results)
-        shown = Claims(claims[:CLAIMS], omitted=max(0, len(claims) - CLAIMS), systems=systems)
-        headline = claims_headline(Claims(claims, systems=systems))  # about all claims, also those left to the tables
+        headline = claims_headline(Claims(tuple(by_dataset or overall), systems=systems))
+        shown = Claims((*overall, *by_dataset)[:CLAIMS], omitted=max(0, len(claims) - CLAIMS))
+        if isinstance(main, StudyResult) and not main.finished:
+            yield first
         first = verdict_block(shown, headline=headline, remarks=first.remarks)
     yield from (first, *searches)
     yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")

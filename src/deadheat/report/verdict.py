@@ -85,15 +85,15 @@ def _leaders(verdict: Claims) -> m.Text:
     by_dataset: dict[tuple[str, str], list[Claim]] = {}
     for claim in verdict.claims:
         by_dataset.setdefault((claim.dataset, claim.metric), []).append(claim)
+    leads = [[claim for claim in claims if claim.better == claims[0].better] for claims in by_dataset.values()]
+    others = "all others"
+    if any(len(claims) < verdict.systems - 1 for claims in leads):
+        leads, others = [claims[:1] for claims in leads], "the next best"
     shown = Counter[str]()
     few: list[Claim] = []  # the first claim without enough data, for each data set that has no other reason to be open
-    others = "all others"
-    for claims in by_dataset.values():
-        best = claims[0].better
-        top = [claim for claim in claims if claim.better == best]
-        others = others if len(top) >= verdict.systems - 1 else "the next best"
-        unshown = [claim for claim in top if not claim.is_shown]
-        shown[best] += not unshown
+    for claims in leads:
+        unshown = [claim for claim in claims if not claim.is_shown]
+        shown[claims[0].better] += not unshown
         few += unshown[:1] if all(map(_lacks_data, unshown)) else []
     total = m.count(len(by_dataset), _noun(verdict.claims))
     ((best, number),) = shown.most_common(1)

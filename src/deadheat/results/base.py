@@ -45,8 +45,8 @@ class Result:
     kind: ClassVar[str]
     schema: ClassVar[int] = 1  # raised by every change that an older reader could not cope with
 
-    notes: tuple[str, ...] = field(default=(), kw_only=True)  # what a reader should keep in mind
     version: str = field(default=__version__, kw_only=True)  # of the Deadheat that made the result
+    notes: tuple[str, ...] = field(default=(), kw_only=True)  # what a reader should keep in mind
 
     @property
     def signature(self) -> str:

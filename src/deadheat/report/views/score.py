@@ -33,10 +33,10 @@ def view(result: Scores) -> m.View:
 def _headline(result: Scores) -> m.Words:
     if not result.rows:
         return "Nothing was scored."
-    metric = result.rows[0].metric
+    metric = next(iter(_usual_first(result)), "")
     rows = [row for row in result.rows if row.metric == metric and row.value == row.value]
     if not rows:
-        return m.text("There is nothing to score by {}.", metric)
+        return m.text("There is nothing to score by {}.", result.rows[0].metric)
     best = max(rows, key=lambda row: row.value)
     value = m.text("{}", m.score(best.value, PERCENT))
     if best.interval.low == best.interval.low:
@@ -52,6 +52,12 @@ def _headline(result: Scores) -> m.Words:
     return m.text("{} has the highest {}: {}.", best.system, metric, value)
 
 
+def _usual_first(result: Scores) -> list[str]:
+    """The metrics that have a score, those that most people look at first."""
+    scored = dict.fromkeys(row.metric for row in result.rows if row.value == row.value)
+    return [*(metric for metric in USUAL if metric in scored), *(metric for metric in scored if metric not in USUAL)]
+
+
 def _whole(result: Scores) -> Iterator[m.Block]:
     rows = result.rows
     systems = list(dict.fromkeys(row.system for row in rows))
@@ -65,8 +71,7 @@ def _whole(result: Scores) -> Iterator[m.Block]:
             "Overlapping intervals do not tell whether one system is better than another: all systems were scored on "
             "the same text, and deadheat compare takes that into account."
         )
-        scored = dict.fromkeys(row.metric for row in rows if row.value == row.value)
-        for metric in list(dict.fromkeys([*(name for name in USUAL if name in scored), *scored]))[:FIGURES]:
+        for metric in _usual_first(result)[:FIGURES]:
             by_system = [(row.system, row) for row in rows if row.metric == metric]
             yield _figure(result, by_system, f"{metric} of each system", slug("score", metric))
         yield _matrix(rows, systems)
