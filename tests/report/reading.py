@@ -11,7 +11,6 @@ from deadheat.report.model import Table
 from deadheat.report.terminal import render
 
 Grid = list[list[str]]
-NUMBER = re.compile(r"[<>]?[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?%?")
 _POWER = re.compile(r"\$(<?)([\d.]+)\\times10\^\{(-?\d+)\}\$")
 _MARKS = "†‡*"
 
@@ -24,14 +23,6 @@ def read_all(table: Table) -> dict[str, Grid]:
         "latex": _latex(table),
         "markdown": _markdown(table),
     }
-
-
-def numbers_in(text: str) -> list[str]:
-    return NUMBER.findall(text)
-
-
-def latex_numbers(latex: str) -> list[str]:
-    return numbers_in(_untex(latex))
 
 
 def _terminal(table: Table) -> Grid:
@@ -79,10 +70,11 @@ def _markdown(table: Table) -> Grid:
 def _latex(table: Table) -> Grid:
     lines = tabular(table).split("\n")
     body = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
-    return [[_untex(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
+    return [[plain_latex(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
 
 
-def _untex(latex: str) -> str:
+def plain_latex(latex: str) -> str:
+    """LaTeX without the commands that the renderer writes."""
     plain = re.sub(r"\\rlap\{\$\^\{.*?\}\$\}", "", latex)
     plain = _POWER.sub(lambda power: f"{power[1]}{power[2]}e{int(power[3]):+03d}", plain)
     plain = re.sub(r"\\textbf\{(.*)\}$", r"\1", plain).replace("$-$", "-").replace(r"\%", "%")

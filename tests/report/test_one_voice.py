@@ -2,25 +2,31 @@
 
 import json
 import random
+import re
 from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+import deadheat
 from deadheat.report.html import Page, page_html
 from deadheat.report.latex import words as latex_words
 from deadheat.report.markdown import escape as markdown_escape
-from deadheat.report.model import Note, Paragraph, Table, Text, Verdict, View, cell_text
+from deadheat.report.model import Note, Paragraph, Shown, Table, Text, Verdict, View, cell_text
+from deadheat.report.report import report
 from deadheat.report.terminal import render
-from deadheat.report.views import view
-from deadheat.results.base import Result, from_document, from_json, to_document
+from deadheat.report.views import brief_view, view
+from deadheat.results.base import KINDS, Result, from_document, from_json, to_document
 from deadheat.results.format import show
-from tests.report.reading import latex_numbers, numbers_in, read_all
+from tests.report.reading import plain_latex, read_all
 from tests.results.samples import all_samples
 
-KINDS = sorted(all_samples())
+SAMPLES = sorted(all_samples())
+EXACT = ("html", "markdown", "latex")  # renderers whose cells are read back one by one
 HOSTILE = [
     "<script>alert(1)</script>",
     "50% \\textbf{x} & y_z",
@@ -45,19 +51,19 @@ FLOATS = st.one_of(
 
 def changed(result: Result, seed: int, floats: list[float]) -> Result:
     """The same result with other numbers and hostile names of systems."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     document = to_document(result)
     names: dict[str, str] = {}
 
     def change(value: Any, key: str = "") -> Any:
         if isinstance(value, float) or value == "NaN":
-            number = chance.choice(floats)
+            number = rng.choice(floats)
             return "NaN" if number != number else number
         if isinstance(value, str) and key in NAMES:
-            return names.setdefault(value, f"{chance.choice(HOSTILE)}{len(names)}") if value else value
+            return names.setdefault(value, f"{rng.choice(HOSTILE)}{len(names)}") if value else value
         if isinstance(value, dict):
             if key == "scale" or key == "dev_scale":
-                return {"factor": chance.choice([1.0, 100.0]), "decimals": chance.choice([2, 4])}
+                return {"factor": rng.choice([1.0, 100.0]), "decimals": rng.choice([2, 4])}
             return {field: change(item, field) for field, item in value.items()}
         return [change(item, key) for item in value] if isinstance(value, list) else value
 
@@ -73,57 +79,71 @@ def tables(blocks: View) -> Iterator[Table]:
             yield block.claims
 
 
+def shown_values(text: Text) -> list[str]:
+    """The typed values within a text, as they are shown; names are left out."""
+    return [str(piece) for piece in text.pieces if isinstance(piece, Shown) and not piece.format.is_text]
+
+
 def check_tables(result: Result) -> int:
-    """Every cell that is not a name reads the same everywhere; returns how many there are."""
+    """Every value in a table reads the same everywhere; returns how many there are."""
     checked = 0
     for table in tables(view(result)):
         rendered = read_all(table)
         for at, row in enumerate(table.cells()):
             for i, cell in enumerate(row):
                 if isinstance(cell.value, Text):
-                    expected = numbers_in(
-                        " ".join(str(piece) for piece in cell.value.pieces if not isinstance(piece, str))
-                    )
-                    shown = {
-                        name: numbers_in(grid[at][i])
-                        for name, grid in rendered.items()
-                        if name in ("html", "markdown", "latex")
-                    }
-                    assert all(set(expected) <= set(numbers) or not expected for numbers in shown.values()) or any(
-                        piece.format.is_text for piece in cell.value.pieces if not isinstance(piece, str)
-                    ), (expected, shown)
-                    continue
-                assert cell.format is not None
-                if cell.format.is_text:
-                    continue
-                expected_text = show(cell.value, cell.format)
-                assert expected_text == cell_text(cell)
-                for name in ("html", "markdown", "latex"):
-                    assert rendered[name][at][i] == expected_text, (name, table.columns[i].heading)
-                assert not expected_text or expected_text in rendered["terminal"][at], (name, rendered["terminal"][at])
-                checked += 1
+                    for value in shown_values(cell.value):
+                        assert all(value in rendered[name][at][i] for name in EXACT), (value, rendered)
+                        checked += 1
+                elif cell.format is not None and not cell.format.is_text:
+                    expected = show(cell.value, cell.format)
+                    assert expected == cell_text(cell)
+                    assert all(rendered[name][at][i] == expected for name in EXACT), table.columns[i].heading
+                    assert not expected or expected in rendered["terminal"][at]
+                    checked += 1
     return checked
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_real_result_reads_the_same_everywhere(kind: str) -> None:
-    result = all_samples()[kind]
+def check_sentences(result: Result) -> None:
+    """Every value in a sentence reads the same everywhere."""
+    for block in view(result):
+        sentence = block.text if isinstance(block, Paragraph | Note) else None
+        sentence = block.headline if isinstance(block, Verdict) else sentence
+        if isinstance(sentence, Text):
+            html = page_html(Page("page", (Verdict(sentence),)))
+            rendered = (
+                plain_latex(latex_words(sentence)),
+                markdown_escape(str(sentence)).replace("\\", ""),
+                unescape(html),
+            )
+            for value in shown_values(sentence):
+                assert all(value in text for text in rendered), (value, rendered)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_real_result_reads_the_same_everywhere(name: str) -> None:
+    result = all_samples()[name]
     assert check_tables(result) > 0
+    check_sentences(result)
     assert from_json(result.to_json()) == result
     assert json.loads(result.to_json(indent=1))["kind"] == result.kind
     assert page_html(Page("page", view(result))).startswith("<!doctype html>")
     assert 0 < len(repr(result)) < 400
     assert "\n" not in repr(result)
     assert result._repr_html_().startswith("<div")
-    assert str(result) == render(view(result))
+    assert str(result) == render(brief_view(result))
     assert result.to_markdown()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_result_is_checked() -> None:
+    assert {result.kind for result in all_samples().values()} == set(KINDS)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
 @settings(max_examples=15, deadline=None, phases=[Phase.generate])
 @given(seed=st.integers(0, 10**6), floats=st.lists(FLOATS, min_size=3, max_size=12))
-def test_any_numbers_and_names_read_the_same_everywhere(kind: str, seed: int, floats: list[float]) -> None:
-    result = changed(all_samples()[kind], seed, floats)
+def test_any_numbers_and_names_read_the_same_everywhere(name: str, seed: int, floats: list[float]) -> None:
+    result = changed(all_samples()[name], seed, floats)
     check_tables(result)
     again = from_json(result.to_json())
     assert again == result
@@ -131,17 +151,42 @@ def test_any_numbers_and_names_read_the_same_everywhere(kind: str, seed: int, fl
     assert "<script>alert" not in page_html(Page("page", view(result)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_sentences_have_the_same_numbers_everywhere(kind: str) -> None:
-    for block in view(all_samples()[kind]):
-        sentences = (
-            [block.text]
-            if isinstance(block, Paragraph | Note)
-            else [block.headline]
-            if isinstance(block, Verdict)
-            else []
-        )
-        for sentence in sentences:
-            numbers = numbers_in(str(sentence))
-            assert latex_numbers(latex_words(sentence)) == numbers
-            assert numbers_in(markdown_escape(str(sentence))) == numbers
+def everywhere(result: Result) -> dict[str, str]:
+    """A result as a reader sees it on terminal, page, in LaTeX, Markdown, a notebook, and on a terminal after JSON."""
+    return {
+        "terminal": str(result),
+        "page": unescape(re.sub(r"<[^>]*>", " ", report(result).html())),
+        "latex": plain_latex(result.to_latex()),
+        "markdown": result.to_markdown().replace("\\", ""),
+        "notebook": unescape(re.sub(r"<[^>]*>", " ", result._repr_html_())),
+        "json": str(from_json(result.to_json())),
+    }
+
+
+def test_a_contrast_of_scores_around_one_is_percent_nowhere(tmp_path: Path) -> None:
+    """Scores from 0.4 to 1.4: their median difference was -0.10 on terminal and page, and -10.00 in LaTeX."""
+    path = tmp_path / "runs.csv"
+    rows = [
+        f"{option},{size},{0.4 + 0.1 * size - 0.1 * (option == 'b'):.1f}" for option in "ab" for size in range(1, 11)
+    ]
+    path.write_text("\n".join(["option,size,f1", *rows]))
+    result = deadheat.contrast(path, factor="option", score="f1")
+    assert result[""]["b"].median_difference == pytest.approx(-0.1)
+    for name, text in everywhere(result).items():
+        assert "-0.1000" in text, name
+        assert "10.00" not in text, name
+    check_tables(result)
+    check_sentences(result)
+
+
+def test_a_ranking_with_one_score_above_one_is_percent_nowhere(tmp_path: Path) -> None:
+    """With one score of 1.10, the mean was 0.87 on the terminal and 86.75 on the page and in LaTeX."""
+    path = tmp_path / "scores.csv"
+    path.write_text("treebank,A,B\nen,1.10,0.80\nde,0.81,0.70\nfi,0.79,0.60\nta,0.77,0.50\n")
+    result = deadheat.rank(path)
+    assert result.systems[0].score == pytest.approx(0.8675)
+    for name, text in everywhere(result).items():
+        assert "0.8675" in text, name
+        assert "86.75" not in text, name
+    check_tables(result)
+    check_sentences(result)
