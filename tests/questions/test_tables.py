@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from deadheat.errors import InputError
 from deadheat.questions.compare import compare_scores
@@ -88,9 +89,13 @@ def test_the_shared_task_can_be_compared(shared_data: Path) -> None:
 
 def test_three_systems_or_more_are_ranked_over_data_sets() -> None:
     three = {**TABLE, "C": {name: value - 5 for name, value in TABLE["B"].items()}}
+    scores = [list(by_dataset.values()) for by_dataset in three.values()]
     ranks = compare_scores(three).ranks
     assert ranks is not None
     assert ranks.ranks == (1.2, 1.8, 3.0)
+    assert ranks.friedman_chi_square == pytest.approx(stats.friedmanchisquare(*scores).statistic)
+    assert np.array(ranks.p_values).shape == (3, 3)
+    assert ranks.p_values[0][2] == ranks.p_values[2][0] < ranks.p_values[0][1] < 1
     assert compare_scores(TABLE).ranks is None
     assert compare_scores(three).ranks == ranks
 

@@ -272,6 +272,9 @@ def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
         ranks.friedman.p,
         alpha,
         ranks.pairs.data_sets,
+        tuple(map(tuple, ranks.pairs.p_values_SS.tolist())),
+        ranks.friedman.f,
+        ranks.friedman.chi_square,
     )
 
 

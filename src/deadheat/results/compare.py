@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -102,9 +103,12 @@ class AverageRanks:
     ranks: tuple[float, ...]
     groups: tuple[tuple[str, ...], ...]
     critical_difference: float | None
-    friedman_p: float
+    friedman_p: float  # of the F statistic
     alpha: float
     datasets: int
+    p_values: tuple[tuple[float, ...], ...] = ()  # of every two systems, in their order
+    friedman_f: float = math.nan
+    friedman_chi_square: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
