@@ -51,8 +51,8 @@ def test_more_than_forty_get_a_wider_drawing_rather_than_no_room(layout: Layout)
 def test_cells_below_the_diagonal_are_what_stands_above_it_turned_round() -> None:
     chart = matrix(["a", "b", "c"], WIDE)
     drawn = filled(chart, WIDE)
-    assert drawn["a minus c"].tooltip == "a minus c: +0.60, p = 0.013, significant"
-    assert drawn["c minus a"].tooltip == "c minus a: −0.60, p = 0.013, significant"
+    assert drawn["a minus c"].tooltip == "a minus c: +0.60, p = 0.0125, significant"
+    assert drawn["c minus a"].tooltip == "c minus a: −0.60, p = 0.0125, significant"
     assert drawn["a minus c"].kinds == {"gain"}
     assert drawn["c minus a"].kinds == {"loss"}
     a_c, c_a, a_b = drawn["a minus c"], drawn["c minus a"], drawn["a minus b"]
@@ -88,19 +88,18 @@ def test_triangles_point_up_for_rows_that_are_above() -> None:
 
 
 @pytest.mark.parametrize("count", [MOST_WITH_NUMBERS, MOST_WITH_NUMBERS + 1])
-def test_differences_and_p_are_written_up_to_a_dozen_systems(count: int) -> None:
+def test_differences_are_written_up_to_a_dozen_systems(count: int) -> None:
     chart = matrix([f"s{i}" for i in range(count)], WIDE)
     said = [box.content for box in texts(chart, WIDE)]
     assert said.count("+0.60") == (count - 2 if count <= MOST_WITH_NUMBERS else 0)
-    assert ("p < 0.001" in said) is (count <= MOST_WITH_NUMBERS)
 
 
 def test_p_goes_first_where_there_is_little_room_then_the_difference() -> None:
     names = [f"s{i}" for i in range(8)]
     said = {layout.name: {box.content for box in texts(matrix(names, layout), layout)} for layout in (WIDE, COLUMN)}
-    assert {"+0.60", "p = 0.050"} <= said["wide"]
+    assert {"+0.60", "p = 0.0500"} <= said["wide"]
     assert "+0.60" in said["column"]
-    assert "p = 0.050" not in said["column"]
+    assert "p = 0.0500" not in said["column"]
     crowded = {box.content for box in texts(matrix([f"s{i}" for i in range(12)], NARROW), NARROW)}
     assert "+0.60" not in crowded
 

@@ -11,6 +11,7 @@ from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
 from deadheat.charts.drawing import DARK, LIGHT, PRINT, Theme
 from deadheat.charts.ranks import STRONGEST, RankBoxes, RankHeatmap, RankRow
 from deadheat.errors import InputError
+from deadheat.results.format import SHARE, show
 from tests.charts.axis_reading import across
 from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, root_of, texts
 
@@ -138,7 +139,7 @@ def test_ranks_that_are_not_known_are_left_out(layout: Layout) -> None:
 
 
 @layouts
-def test_every_cell_of_a_map_lies_in_its_row_and_column_and_tells_its_share(layout: Layout) -> None:
+def test_every_cell_of_a_map_lies_in_its_row_and_column_and_shows_its_share(layout: Layout) -> None:
     rows, shares_SS = sampled(6)
     names = [row.name for row in rows]
     chart = rank_heat(names, shares_SS, layout, title="Ranks")
@@ -152,7 +153,7 @@ def test_every_cell_of_a_map_lies_in_its_row_and_column_and_tells_its_share(layo
         for rank in range(1, 7):
             told = f"{name}: rank {rank} on "
             cell = only(box for box in about(chart, layout, told) if box.tag == "rect")
-            assert cell.tooltip == f"{told}{100 * shares_SS[i, rank - 1]:.3g} % of the subsets"
+            assert cell.tooltip == f"{told}{show(shares_SS[i, rank - 1], SHARE)} of the subsets"
             assert cell.left < heads[str(rank)] < cell.right
             assert cell.top < levels[name] < cell.bottom
 
@@ -193,13 +194,13 @@ def test_numbers_stand_in_the_cells_only_while_there_is_room(layout: Layout) -> 
             )
 
 
-def test_nearly_all_and_nearly_none_are_not_told_as_all_and_none() -> None:
+def test_nearly_all_and_nearly_none_are_not_shown_as_all_and_none() -> None:
     shares_SS = np.array([[0.9996, 0.0004], [0.0004, 0.9996]])
     chart = rank_heat(["A", "B"], shares_SS, WIDE, title="Ranks")
     told = {box.tooltip: box.content for box in texts(chart, WIDE) if " rank " in box.tooltip}
-    assert told["A: rank 1 on > 99.9 % of the subsets"] == ">99"
-    assert [box.tooltip for box in about(chart, WIDE, "A: rank 2")] == ["A: rank 2 on < 0.1 % of the subsets"]
-    assert "A 1 (> 99.9 %)" in chart.description
+    assert told["A: rank 1 on >99.9% of the subsets"] == ">99"
+    assert [box.tooltip for box in about(chart, WIDE, "A: rank 2")] == ["A: rank 2 on <0.1% of the subsets"]
+    assert "A 1 (>99.9%)" in chart.description
     whole = rank_heat(["A", "B"], np.eye(2), WIDE, title="Ranks")
     assert {box.content for box in texts(whole, WIDE) if " rank " in box.tooltip} == {"100"}
 

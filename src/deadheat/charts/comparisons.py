@@ -11,6 +11,7 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import SMALL, circle, label, line, rect, text, text_width, triangle
 from deadheat.charts.scales import LegendEntry, Rows, Scale, decimals_for, extent, finite, fixed, legend, place_rows
 from deadheat.errors import NameUnknown
+from deadheat.results.format import P_VALUE, show
 from deadheat.text import capitalize, pluralize
 
 INTERVAL_HEADER = ("name", "value", "low", "high")
@@ -268,7 +269,8 @@ def _lines(pairs: Sequence[PairCell], width: float, font: float, decimals: int, 
 def _p(p: float) -> str:
     if not math.isfinite(p):
         return ""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    shown = show(p, P_VALUE)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 def _column_name(i: int, name: str, grid: _Grid, count: int) -> str:

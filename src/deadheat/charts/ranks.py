@@ -11,6 +11,7 @@ from deadheat.charts.chart import Chart, Layout, datum, empty_chart
 from deadheat.charts.drawing import SMALL, circle, diamond, label, line, number, path, rect, shorten, text, text_width
 from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, fixed, legend, place_rows
 from deadheat.errors import InputError
+from deadheat.results.format import SHARE, show
 from deadheat.text import pluralize
 
 STRONGEST = 0.54  # opacity of a share of 1 on which text is still readable, in light and dark themes
@@ -188,7 +189,7 @@ def _cells(name: str, shares: Sequence[float], scale: Scale, rows: Rows, row: in
     gap = min(1.0, 0.08 * width)
     drawn = [line("grid", rows.left, top, rows.right, top)]
     for rank, share in enumerate(shares, start=1):
-        left, tooltip = scale(rank - 0.5), f"{name}: rank {rank} on {_percent(share)} of the subsets"
+        left, tooltip = scale(rank - 0.5), f"{name}: rank {rank} on {show(share, SHARE)} of the subsets"
         if share > 0:
             size = (width - gap, rows.height - 1)
             opacity = _opacity(share, with_text=with_text)
@@ -204,14 +205,6 @@ def _cells(name: str, shares: Sequence[float], scale: Scale, rows: Rows, row: in
 
 def _opacity(share: float, *, with_text: bool) -> float:
     return max(WEAKEST, (STRONGEST if with_text else STRONGEST_BARE) * math.pow(min(share, 1.0), EXPONENT))
-
-
-def _percent(share: float) -> str:
-    if not math.isfinite(share):
-        return "an unknown share"
-    if 0.9995 <= share < 1:
-        return "> 99.9 %"
-    return "< 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.3g} %"
 
 
 def _opacity_legend(rows: Rows, *, with_text: bool) -> str:
@@ -230,7 +223,7 @@ def _opacity_legend(rows: Rows, *, with_text: bool) -> str:
 
 def _most_frequent(name: str, shares: Sequence[float]) -> str:
     rank = max(range(len(shares)), key=lambda i: shares[i] if math.isfinite(shares[i]) else -1.0)
-    return f"{name} {rank + 1} ({_percent(shares[rank])})"
+    return f"{name} {rank + 1} ({show(shares[rank], SHARE)})"
 
 
 @dataclass(frozen=True, slots=True)
