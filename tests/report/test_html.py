@@ -21,7 +21,7 @@ from deadheat.charts.chart import WIDE, Chart, Datum, Layout, escape_formula
 from deadheat.charts.chart import Figure as Drawing
 from deadheat.cli.pages import check_target, write_file
 from deadheat.errors import InputError
-from deadheat.report.html import LIMIT, Page, csv_link, fragment, page_html, words
+from deadheat.report.html import LIMIT, Page, column_text, csv_link, fragment, page_html, words
 from deadheat.report.model import Cell, Column, Figure, Heading, Table, Verdict
 from deadheat.results.format import COUNT, P_VALUE
 from tests.charts.svg_reading import FunctionPlot
@@ -207,6 +207,12 @@ def test_a_long_table_of_data_says_how_much_more_there_is() -> None:
     link = re.search(r'href="(data:text/csv[^"]*)"', text)
     assert link
     assert len(decoded(link[1]).splitlines()) == 251
+
+
+def test_the_numbers_of_a_column_of_data_have_the_same_decimals() -> None:
+    assert column_text([0.5, 0.123456, None, math.nan]) == ["0.5000", "0.1235", "-", "-"]
+    assert column_text([0.00012345, 0.5]) == ["0.000123", "0.5"]
+    assert column_text([3, 12]) == ["3", "12"]
 
 
 def test_a_figure_without_data_is_a_figure_still() -> None:

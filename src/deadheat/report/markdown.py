@@ -25,7 +25,7 @@ def result_markdown(result: Result) -> str:
 
 
 def markdown(blocks: Iterable[Block]) -> str:
-    """Blocks below each other.
+    r"""Blocks below each other.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def markdown(blocks: Iterable[Block]) -> str:
     >>> print(markdown([Table((Column("file"), Column("LAS", PERCENT.score)), (("a_1", 0.8919),))]))
     | file | LAS |
     | :--- | ---: |
-    | a\\_1 | 89.19 |
+    | a\_1 | 89.19 |
     """
     return "\n\n".join(filter(None, map(_block, brief(blocks))))
 
