@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import deadheat
-from deadheat.report.html import Page, page_html
+from deadheat.report.html import Page, fragment, page_html
 from deadheat.report.latex import words as latex_words
 from deadheat.report.markdown import escape as markdown_escape
 from deadheat.report.model import Note, Paragraph, Shown, Table, Text, Verdict, View, cell_text
@@ -110,7 +110,7 @@ def check_sentences(result: Result) -> None:
         sentence = block.text if isinstance(block, Paragraph | Note) else None
         sentence = block.headline if isinstance(block, Verdict) else sentence
         if isinstance(sentence, Text):
-            html = page_html(Page("page", (Verdict(sentence),)))
+            html = fragment([Verdict(sentence)])
             rendered = (
                 plain_latex(latex_words(sentence)),
                 markdown_escape(str(sentence)).replace("\\", ""),

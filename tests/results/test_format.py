@@ -38,7 +38,8 @@ CASES: list[tuple[Format, Value, str]] = [
     (RANK, (1, 3.5), "[1, 3.5]"), (RANK, (1, NAN), "-"),
     (number_format(), 0.12345, "0.123"), (number_format(2), NAN, "-"),
     (DURATION, 2, "2.0 s"), (DURATION, 59.94, "59.9 s"), (DURATION, 75, "1 min 15 s"), (DURATION, 3600, "1 h 0 min"),
-    (DURATION, 119.9, "2 min 0 s"), (DURATION, 3_700_000, "1,027 h 46 min"), (DURATION, NAN, "-"), (DURATION, 0, "0.0 s"),
+    (DURATION, 119.9, "2 min 0 s"), (DURATION, 3_700_000, "1,027 h 46 min"), (DURATION, NAN, "-"),
+    (DURATION, 0, "0.0 s"),
     (NAME, "<b>", "<b>"), (NAME, "", ""), (SCORE, "none", "none"),
 ]  # fmt: skip
 
