@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from deadheat.compression import compress
 from deadheat.errors import InputError
 from deadheat.neural import vectors as module
-from deadheat.neural.vectors import Vectors, read_vectors
+from deadheat.neural.vectors import Rows, read_vectors
 
 LINES = ["the 0.5 -1 2e-1", "Heat 1 2 3", "dead 0 0 -7.25"]
 GLOVE = "".join(f"{line}\n" for line in LINES)
@@ -38,10 +38,10 @@ FORMATS = {
 def found(tmp_path: Path, text: str | bytes, wanted: list[str]) -> dict[str, list[float]]:
     """The vectors of the words that were found."""
     vectors = of(tmp_path, text, wanted)
-    return {word: row.tolist() for word, row, there in zip(wanted, vectors.rows, vectors.found, strict=True) if there}
+    return {word: row.tolist() for word, row in zip(wanted, vectors, strict=True) if not np.isnan(row).any()}
 
 
-def of(tmp_path: Path, text: str | bytes, wanted: list[str], name: str = "v.txt") -> Vectors:
+def of(tmp_path: Path, text: str | bytes, wanted: list[str], name: str = "v.txt") -> Rows:
     path = tmp_path / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_vectors(path, wanted)
@@ -57,9 +57,9 @@ def complaint(tmp_path: Path, text: str | bytes, wanted: list[str] | None = None
 def test_every_format_gives_the_same_vectors(tmp_path: Path, text: str) -> None:
     vectors = of(tmp_path, text, ["dead", "none", "the"])
     expected = [[0, 0, -7.25], [math.nan] * 3, [0.5, -1, 0.2]]
-    np.testing.assert_array_equal(vectors.rows, np.array(expected, np.float32))
-    assert (vectors.size, vectors.found.tolist()) == (3, [True, False, True])
-    assert vectors.rows.dtype == np.float32
+    np.testing.assert_array_equal(vectors, np.array(expected, np.float32))
+    assert np.isnan(vectors).any(axis=1).tolist() == [False, True, False]
+    assert vectors.dtype == np.float32
 
 
 def test_a_word_is_looked_up_as_it_is_and_else_in_lower_case(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_word_is_looked_up_as_it_is_and_else_in_lower_case(tmp_path: Path) -> 
 
 def test_of_a_word_that_stands_there_twice_the_first_counts(tmp_path: Path) -> None:
     assert found(tmp_path, "a 1\nb 2\na 3\nb x\n", ["a", "b"]) == {"a": [1], "b": [2]}
-    assert of(tmp_path, "a 1\na 3\n", ["a", "a"]).rows.tolist() == [[1], [1]]
+    assert of(tmp_path, "a 1\na 3\n", ["a", "a"]).tolist() == [[1], [1]]
 
 
 def test_words_may_have_spaces_in_them(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_numbers_without_a_word_and_words_that_are_not_utf_8_are_passed_over(tmp
 
 def test_nothing_wanted_is_nothing_found(tmp_path: Path) -> None:
     vectors = of(tmp_path, GLOVE, [])
-    assert vectors.rows.shape == (0, 3)
+    assert vectors.shape == (0, 3)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
@@ -121,7 +121,7 @@ def test_compression_does_not_change_vectors(
     # Two streams one after the other are one file, as `cat a.gz b.gz` makes them.
     both = compress(text[:cut], suffix) + compress(text[cut:], suffix)
     vectors = of(tmp_path, both, ["w0", "w1499", "w1500", "w2999"], "v.txt" + suffix)
-    assert vectors.rows.tolist() == [[at / 8, -at] for at in (0, 1499, 1500, 2999)]
+    assert vectors.tolist() == [[at / 8, -at] for at in (0, 1499, 1500, 2999)]
     if suffix:
         for broken in (both[:-3], both[: len(both) // 2], both + b"!", both[:50] + b"!!!!!!!!!!" + both[60:]):
             assert complaint(tmp_path, broken).startswith("v.txt: corrupt compressed data (")
@@ -129,7 +129,7 @@ def test_compression_does_not_change_vectors(
 
 def test_zeros_after_a_compressed_stream_are_no_fault(tmp_path: Path) -> None:
     for suffix in (".gz", ".xz"):
-        assert of(tmp_path, compress(GLOVE.encode(), suffix) + bytes(512), ["the"]).found.all()
+        assert np.isfinite(of(tmp_path, compress(GLOVE.encode(), suffix) + bytes(512), ["the"])).all()
 
 
 FAULTS = {
@@ -272,8 +272,7 @@ def test_any_file_is_read_as_a_plain_reader_does(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BLOCK_SIZE", piece)
         vectors = read_vectors(path, wanted)
-    np.testing.assert_array_equal(vectors.rows, np.array(expected, np.float32).reshape(-1, size))
-    assert vectors.found.tolist() == [not math.isnan(row[0]) for row in expected]
+    np.testing.assert_array_equal(vectors, np.array(expected, np.float32).reshape(-1, size))
 
 
 @pytest.mark.slow
@@ -288,8 +287,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert path.stat().st_size > 36e6
-    assert vectors.found.all()
-    assert vectors.rows.shape == (200, 300)
+    assert not np.isnan(vectors).any()
+    assert vectors.shape == (200, 300)
     assert peak < 6e6
 
 

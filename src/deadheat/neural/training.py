@@ -49,7 +49,7 @@ class Model:
         """The same network, which also knows all words of a corpus that the file of vectors has."""
         pretrained = PretrainedVectors.of(self.config.vectors, distinct_forms([corpus]))
         words = self.lexicon.words
-        new = tuple(sorted({key for key in pretrained.keys.values() if key in pretrained} - set(words)))
+        new = tuple(sorted({key for key in pretrained.keys.values() if key in pretrained.vectors} - set(words)))
         lexicon = Lexicon((*words, *new), self.lexicon.characters, {**pretrained.keys, **self.lexicon.keys})
         table = np.zeros((round_up(len(lexicon.words)), self.task.shape.word_size), np.float32)
         table[: len(words)] = np.asarray(self.weights["words"])[: len(words)]
@@ -75,7 +75,7 @@ class _TrainingGroup:
         pretrained = PretrainedVectors.of(config.vectors, forms)
         lexicon = Lexicon.of(forms, pretrained.keys)
         task = make_task(config, corpora, splits, lexicon)
-        task = replace(task, shape=replace(task.shape, word_size=pretrained.vectors.size))
+        task = replace(task, shape=replace(task.shape, word_size=pretrained.size))
         return cls(task, splits, pretrained.rows(lexicon))
 
     def run(self, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:

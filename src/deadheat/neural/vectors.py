@@ -31,55 +31,42 @@ LONGEST_LINE = 1 << 24
 BYTE_ORDER_MARK, ZIP = b"\xef\xbb\xbf", b"PK\x03\x04"
 EXPECTED = "a word and its numbers on every line"
 
-Flags: TypeAlias = NDArray[np.bool_]
 Rows: TypeAlias = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Vectors:
-    """The vectors of requested words: one row each, which is NaN where the file has none."""
-
-    size: int  # numbers per word
-    found: Flags
-    rows: Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PretrainedVectors:
     """The vectors of a file for some forms: as they are, else in lower case, else with digits replaced."""
 
-    vectors: Vectors
-    index: dict[str, int]  # of each string that was looked up
+    size: int  # numbers per word
+    vectors: dict[str, Rows]  # of all spellings of the forms that are in the file
     keys: dict[str, str]  # forms -> the string that has a vector
 
     @classmethod
     def of(cls, path: str, forms: Sequence[str]) -> PretrainedVectors:
         """Look up forms in a file."""
         spellings = [(form, form.lower(), normalize_form(form)) for form in forms]
-        index = {string: row for row, string in enumerate(dict.fromkeys(chain.from_iterable(spellings)))}
-        vectors = read_vectors(path, list(index))
+        strings = list(dict.fromkeys(chain.from_iterable(spellings)))
+        rows = read_vectors(path, strings)
+        vectors = {string: row for string, row in zip(strings, rows, strict=True) if not np.isnan(row[0])}
         keys: dict[str, str] = {}
         for form, lower, normalized in spellings:
-            # A form that is not in the file itself was found by its lower case, and has the same vector.
-            as_lower = np.array_equal(vectors.rows[index[form]], vectors.rows[index[lower]])
-            key = lower if as_lower or not vectors.found[index[form]] else form
-            keys[form] = key if vectors.found[index[key]] else normalized
-        return cls(vectors, index, keys)
-
-    def __contains__(self, word: str) -> bool:
-        return word in self.index and bool(self.vectors.found[self.index[word]])
+            # A form that is not in the file itself was looked up in lower case, and has the same vector.
+            by_itself = form in vectors and not (lower in vectors and np.array_equal(vectors[form], vectors[lower]))
+            key = form if by_itself else lower
+            keys[form] = key if key in vectors else normalized
+        return cls(rows.shape[1], vectors, keys)
 
     def rows(self, lexicon: Lexicon) -> Rows:
         """One row per word of a lexicon, which is NaN where the file has none."""
-        rows = np.full((len(lexicon.words), self.vectors.size), np.nan, np.float32)
-        for code, word in enumerate(lexicon.words):
-            if word in self:
-                rows[code] = self.vectors.rows[self.index[word]]
-        return rows
+        missing = np.full(self.size, np.nan, np.float32)
+        return np.stack([self.vectors.get(word, missing) for word in lexicon.words])
 
 
-def read_vectors(path: str | os.PathLike[str], words: Sequence[str]) -> Vectors:
-    """The vectors of some words from a file; words are looked up as they are, else in lower case.
+def read_vectors(path: str | os.PathLike[str], words: Sequence[str]) -> Rows:
+    """The vectors of some words from a file, a row each, which is NaN where the file has none.
+
+    Words are looked up as they are, else in lower case.
 
     The file is UTF-8 text, maybe compressed by gzip, xz or zstd, with a word and its numbers on every line, separated
     by single spaces or tabs. A first line of two whole numbers is a header: the numbers of words, and of numbers per
@@ -102,7 +89,7 @@ def read_vectors(path: str | os.PathLike[str], words: Sequence[str]) -> Vectors:
         raise InputError(f"{name}: cannot be read ({reason(error)})") from error
     except BrokenError as error:
         raise InputError(f"{name}: {error}") from error
-    return Vectors(size, wanted.found, wanted.rows(size))
+    return wanted.rows(size)
 
 
 def _read(name: str, blocks: Iterator[bytes], wanted: _WantedWords) -> int:
@@ -177,7 +164,7 @@ def _split(block: bytes, size: int) -> _Lines:
 
 
 class _WantedWords:
-    """The words still to be found, and the vectors of those that were found."""
+    """The words still to be read, and the vectors of all others."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self.waiting: dict[bytes, tuple[list[int], list[int]]] = {}  # rows that want it as it is, or in lower case
@@ -188,7 +175,7 @@ class _WantedWords:
             self.waiting.setdefault(exact, ([], []))[0].append(row)
             if lowered != exact:
                 self.waiting.setdefault(lowered, ([], []))[1].append(row)
-        self._exact, self.found = np.zeros((2, len(words)), bool)
+        self._exact = np.zeros(len(words), bool)
         self._rows: Rows | None = None
 
     def add(self, word: bytes, values: Rows) -> None:
@@ -196,14 +183,13 @@ class _WantedWords:
         exact, lowered = self.waiting.pop(word)
         rows = self.rows(len(values))
         self._exact[exact] = True
-        for row in (*exact, *(row for row in lowered if not self._exact[row])):
-            rows[row] = values
-            self.found[row] = True
+        rows[exact] = values
+        rows[[row for row in lowered if not self._exact[row]]] = values
 
     def rows(self, size: int) -> Rows:
         # Not allocated before a line has that many numbers: a header may announce any.
         if self._rows is None:
-            self._rows = np.full((len(self.found), size), np.nan, np.float32)
+            self._rows = np.full((len(self._exact), size), np.nan, np.float32)
         return self._rows
 
 
