@@ -70,7 +70,7 @@ def hmm(
             column=column,
             labels=labels,
             states=states,
-            sequences=Sequences.count(states.of_word, train.offsets, states.size),
+            sequences=Sequences.count(states.of_word, train.offsets, len(states.labels)),
             words=words,
             suffixes=Suffixes.count(words, states, rare=rare, longest=suffix_length),
             beam=beam,
@@ -106,10 +106,6 @@ class States:
     labels: Codes  # the label of each state; several states of one form have different ones
     frequencies: Indices
     allowed: tuple[Indices, Indices]  # the states of unknown words that begin with a small letter, or with a capital
-
-    @property
-    def size(self) -> int:
-        return len(self.labels)
 
     @classmethod
     def of(cls, forms: Column, labels: Codes, *, capitals: bool) -> States:
@@ -152,11 +148,9 @@ class Sequences:
         of_middle = np.bincount(pairs // base, count, base)
         of_outcome = np.bincount(outcomes, count, base)
         total = count.sum()
-        weights = deleted_interpolation(
-            count,
-            (of_outcome[outcomes], of_pair[pairs], count),
-            (np.full(len(count), total), of_middle[pairs // base], of_context[contexts]),
-        )
+        parts = np.stack([of_outcome[outcomes], of_pair[pairs], count])
+        wholes = np.stack([np.full(len(count), total), of_middle[pairs // base], of_context[contexts]])
+        weights = deleted_interpolation(count, parts, wholes)
         shares = np.divide(of_pair.reshape(base, base), of_middle[:, None], out=np.zeros((base, base)),
                            where=of_middle[:, None] > 0)  # fmt: skip
         shorter = (weights[0] * (of_outcome / total) + weights[1] * shares).ravel()
@@ -168,17 +162,13 @@ class Sequences:
         return cls(boundary, weights, table, trigrams, log_probabilities(shorter))
 
 
-def deleted_interpolation(
-    counts: Indices, parts: tuple[Indices | Numbers, ...], wholes: tuple[Indices | Numbers, ...]
-) -> tuple[float, float, float]:
-    """The weights of unigrams, bigrams and trigrams.
+def deleted_interpolation(counts: Indices, parts: Numbers, wholes: Numbers) -> tuple[float, float, float]:
+    """The weights of unigrams, bigrams and trigrams; `parts` / `wholes` are their estimates, a row each.
 
     Every trigram gives its count to the one of the three whose estimate is the greatest when the trigram itself is
     left out of all counts; several that are the greatest share it.
     """
-    estimates = np.zeros((3, len(counts)))
-    for row, part, whole in zip(estimates, parts, wholes, strict=True):
-        np.divide(part - 1.0, whole - 1.0, out=row, where=whole > 1)
+    estimates = np.divide(parts - 1.0, wholes - 1.0, out=np.zeros((3, len(counts))), where=wholes > 1)
     greatest = estimates == estimates.max(axis=0)
     votes = (greatest * (counts / greatest.sum(axis=0))).sum(axis=1)
     unigrams, bigrams, trigrams = (votes / votes.sum()).tolist()
@@ -289,12 +279,7 @@ class Trigrams:
         of_row = [self.states.allowed[bit] for bit in capital[unknown].view(np.uint8).tolist()]
         sizes = np.array([len(group) for group in of_row], np.int64)
         states = np.concatenate([np.empty(0, np.int64), *of_row]).astype(np.int32)
-        unknown_chances = log_probabilities(
-            chances[np.repeat(np.arange(len(unknown)), sizes), self.states.labels[states]]
-        )
-        return (
-            rows[forms.codes],
-            np.concatenate([words.starts, words.starts[-1] + np.cumsum(sizes)]),
-            np.concatenate([words.states, states]),
-            np.concatenate([words.chances, unknown_chances]),
-        )
+        chances = log_probabilities(chances[np.repeat(np.arange(len(unknown)), sizes), self.states.labels[states]])
+        starts = np.concatenate([words.starts, words.starts[-1] + np.cumsum(sizes)])
+        states = np.concatenate([words.states, states])
+        return rows[forms.codes], starts, states, np.concatenate([words.chances, chances])
