@@ -78,10 +78,8 @@ def check(task: Task) -> None:
     tried = {slot.words: at for at, slot in enumerate(epoch)}
     for at in tried.values():
         slot, rows = list(epoch.items())[at]
-        batch = make_batch(data.text, jnp.asarray(rows, jnp.int32), slot.words)
-        loss, gradients = jax.value_and_grad(attention.loss)(
-            weights, shape, data.text, jnp.int32(0), batch, task.config.hyper, None
-        )
+        batch = make_batch(data.text, jnp.int32(0), jnp.asarray(rows, jnp.int32), slot.words)
+        loss, gradients = jax.value_and_grad(attention.loss)(weights, shape, batch, task.config.hyper, None)
         theirs, found = loss_and_slopes(task.config, encoding, weights, steps[at])
         own = named_weights(gradients, model)
         apart = {name: float(torch.dist(own[name], found[name]) / torch.norm(own[name])) for name in own}

@@ -47,7 +47,7 @@ def encoding() -> Encoding:
 
 
 def batch_of(data: DeviceData, sentences: Sequence[int], words: int, split: int = 0) -> Batch:
-    return make_batch(data.text, jnp.asarray(sentences, jnp.int32), words)
+    return make_batch(data.text, jnp.int32(split), jnp.asarray(sentences, jnp.int32), words)
 
 
 def begun(network: Any, data: DeviceData, *, seed: int) -> Any:
@@ -62,15 +62,14 @@ def random_weights(begin: Callable[..., Any], data: DeviceData, seed: int = 0, s
     return jax.tree.map(lambda each: jnp.asarray(spread * rng.normal(size=each.shape), each.dtype), first)
 
 
-def loss_of(network: Any, data: DeviceData, batch: Batch, hyper: HyperParams, key: Any = None, split: int = 0) -> Any:
+def loss_of(network: Any, data: DeviceData, batch: Batch, hyper: HyperParams, key: Any = None) -> Any:
     """The loss as a function of the weights, compiled as one program: on a CPU that is quicker than part by part."""
-    given = data.text, jnp.int32(split), batch, hyper, key
-    return jax.jit(lambda weights: network.loss(weights, data.shape, *given))
+    return jax.jit(lambda weights: network.loss(weights, data.shape, batch, hyper, key))
 
 
-def outputs_of(network: Any, data: DeviceData, weights: Any, batch: Batch, split: int = 0) -> Any:
+def outputs_of(network: Any, data: DeviceData, weights: Any, batch: Batch) -> Any:
     """What a network makes of a batch, as it comes to the host."""
-    made = jax.jit(lambda weights: network.outputs(weights, data.shape, data.text, jnp.int32(split), batch))
+    made = jax.jit(lambda weights: network.outputs(weights, data.shape, batch))
     return jax.tree.map(np.asarray, made(weights))
 
 
@@ -116,13 +115,13 @@ def in_double(tree: Any) -> Any:
 def overfitted(network: Any, data: DeviceData, *, steps: int, rate: float = 0.02) -> tuple[Any, Batch]:
     """A network after so many steps over all five sentences, and these."""
     weights = begun(network, data, seed=1)
-    batch, split = batch_of(data, range(len(TREES)), 5), jnp.int32(0)
+    batch = batch_of(data, range(len(TREES)), 5)
     method = optax.adam(rate)
 
     @jax.jit
     def step(weights: Any, state: Any, count: Any) -> Any:
         key = rng.make_key(1, count)
-        gradients = jax.grad(network.loss)(weights, data.shape, data.text, split, batch, HyperParams(rate, 0.1), key)
+        gradients = jax.grad(network.loss)(weights, data.shape, batch, HyperParams(rate, 0.1), key)
         updates, state = method.update(gradients, state)
         return optax.apply_updates(weights, updates), state
 

@@ -123,7 +123,7 @@ def test_the_loss_is_that_of_a_plain_computation(name: str) -> None:
 def test_arcs_and_the_best_relation_of_each_are_those_of_loops(name: str) -> None:
     data = grounded(SHAPES[name])
     weights = random_weights(attention.init_weights, data, seed=1)
-    arcs, best = outputs_of(attention, data, weights, batch_of(data, [0, 1], 6, split=1), split=1)
+    arcs, best = outputs_of(attention, data, weights, batch_of(data, [0, 1], 6, split=1))
     assert arcs.shape == best.shape == (2, 7, 7)
     known_labels = np.asarray(data.text.known_labels)[1]
     assert 0 < known_labels.sum() < len(encoding().labels)

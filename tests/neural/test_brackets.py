@@ -104,7 +104,7 @@ def test_the_loss_is_that_of_a_plain_computation(data: DeviceData, words: int) -
 def test_each_word_gets_the_best_of_the_labels_that_are_in_train(data: DeviceData, split: int) -> None:
     weights = random_weights(tagger.init_weights, data, seed=split)
     batch = batch_of(data, [0, 3, 2], 6, split)
-    made = outputs_of(tagger, data, weights, batch, split)
+    made = outputs_of(tagger, data, weights, batch)
     assert made.shape == (3, 6, 3)
     assert made.dtype == np.int16
     codes = made

@@ -33,7 +33,7 @@ from deadheat.neural.encoder import (
 )
 from deadheat.neural.programs import DeviceData, Programs, optimizer
 from deadheat.neural.tagger import init_weights, label_scores, loss, outputs
-from deadheat.neural.text import UNKNOWN, Text
+from deadheat.neural.text import UNKNOWN
 from tests.neural.test_text import encode, tagged
 
 SHAPE = Shape(units=(3,), word_size=4, case_size=2, characters="none", classifier="softmax", dropout="none", batch=3)
@@ -55,11 +55,11 @@ class Scene:
 
     def judged(self) -> tuple[np.ndarray, float, np.ndarray]:
         """Scores of all labels, the loss, and the best labels."""
-        scores, lost, labels = _judged(self.weights, self.shape, self.data.text, 0, self.batch)
+        scores, lost, labels = _judged(self.weights, self.shape, self.batch)
         return np.asarray(scores, np.float64), float(lost), np.asarray(labels)
 
     def vectors(self, hyper: HyperParams = CALM, key: Array | None = None) -> np.ndarray:
-        found = _vectors(self.weights, self.shape, self.data.text, 0, self.batch, hyper, key)
+        found = _vectors(self.weights, self.shape, self.batch, hyper, key)
         return np.asarray(found)
 
     @property
@@ -68,8 +68,8 @@ class Scene:
 
 
 @partial(jax.jit, static_argnums=1)
-def _judged(weights: Any, shape: Shape, text: Text, split: Array, batch: Batch) -> tuple[Array, Array, Array]:
-    own = (weights, shape, text, split, batch)
+def _judged(weights: Any, shape: Shape, batch: Batch) -> tuple[Array, Array, Array]:
+    own = (weights, shape, batch)
     return label_scores(*own, CALM, None), loss(*own, CALM, None), outputs(*own)
 
 
@@ -79,13 +79,13 @@ _layered = jax.jit(run_layers, static_argnums=1)
 _dropped = jax.jit(drop_outputs, static_argnums=(1, 4))
 _kept = jax.jit(recurrent_mask, static_argnums=(0, 3, 4))
 _begun = jax.jit(init_weights, static_argnums=1)
-_gathered = jax.jit(make_batch, static_argnums=2)
+_gathered = jax.jit(make_batch, static_argnums=3)
 
 
 def scene(**changes: Any) -> Scene:
     shape = replace(SHAPE, **changes)
     data = DeviceData.of(shape, ENCODING, [TRAIN])
-    batch = _gathered(data.text, np.array([0, 1, 2]), WORDS)
+    batch = _gathered(data.text, 0, np.array([0, 1, 2]), WORDS)
     return Scene(shape, data, _begun(rng.make_key(0, 1), shape, data.hashes), batch)
 
 
@@ -272,7 +272,7 @@ def test_to_drop_nothing_is_to_have_no_dropout(plain: Scene, dropout: str) -> No
 
 def test_frozen_word_vectors_are_not_learned_and_all_else_is(plain: Scene) -> None:
     def squares(weights: Any, shape: Shape) -> Array:
-        return jnp.sum(word_vectors(weights, shape, plain.data.text, jnp.int32(0), plain.batch, CALM, None) ** 2)
+        return jnp.sum(word_vectors(weights, shape, plain.batch, CALM, None) ** 2)
 
     gradients = jax.jit(jax.grad(squares), static_argnums=1)
     free, frozen = (

@@ -21,7 +21,6 @@ from deadheat.neural.config import AttentionShape, HyperParams
 from deadheat.neural.encoder import Batch, StringHashes, Weights
 from deadheat.neural.lstm import FORWARD, init_lstm, lstm_direction, matmul
 from deadheat.neural.rng import Key
-from deadheat.neural.text import Text
 from deadheat.trees import beam_trees, best_projective_trees, best_trees
 
 FORBIDDEN = -1e9
@@ -52,10 +51,10 @@ def _init_projection(key: Key, inputs: int, size: int) -> tuple[Array, Array]:
 
 
 def project_states(
-    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
+    weights: Weights, shape: AttentionShape, batch: Batch, hyper: HyperParams, key: Key | None
 ) -> list[Array]:
     """Vectors of the root and all words as dependents and as heads, for arcs and for relations."""
-    states = encoder.run_layers_with_root(weights, shape, text, split, batch, hyper, key)
+    states = encoder.run_layers_with_root(weights, shape, batch, hyper, key)
     pointing = states
     if shape.decoder:
         pointing = encoder.drop_outputs(_run_decoder(weights["decoder"], states), shape, hyper, key, 30)
@@ -83,18 +82,16 @@ def arc_scores(weights: Weights, projections: list[Array], batch: Batch) -> Arra
     return jnp.where(allowed, scores, FORBIDDEN)
 
 
-def loss(
-    weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
-) -> Array:
+def loss(weights: Weights, shape: AttentionShape, batch: Batch, hyper: HyperParams, key: Key | None) -> Array:
     """The negative log-likelihood of the gold head, and of the gold relation given that head, per word."""
-    projections = project_states(weights, shape, text, split, batch, hyper, key)
+    projections = project_states(weights, shape, batch, hyper, key)
     heads = jnp.where(batch.inside, batch.extra["heads"], 0)  # an index beyond the batch would give NaN
     arcs = arc_scores(weights, projections, batch)[:, 1:]
     losses = encoder.cross_entropy(arcs, heads)
     dependents = _append_one(projections[RELATION_DEPENDENT])[:, 1:]
     governors = jnp.take_along_axis(_append_one(projections[RELATION_HEAD]), heads[:, :, None], axis=1)
     scores = relation_scores(dependents, weights["relations"], governors)
-    scores += encoder.label_mask(text.known_labels[split])
+    scores += encoder.label_mask(batch.text.known_labels[batch.split])
     return encoder.mean_over_words(losses + encoder.cross_entropy(scores, batch.labels), batch)
 
 
@@ -130,10 +127,10 @@ def _relations_backward(saved: tuple[Array, ...], gradient: Array) -> tuple[Arra
 relation_scores.defvjp(_relations_forward, _relations_backward)
 
 
-def outputs(weights: Weights, shape: AttentionShape, text: Text, split: Array, batch: Batch) -> tuple[Array, Array]:
+def outputs(weights: Weights, shape: AttentionShape, batch: Batch) -> tuple[Array, Array]:
     """Scores of all arcs, and the best relation of each: (B, T + 1, T + 1)."""
-    projections = project_states(weights, shape, text, split, batch, HyperParams(0.0), None)
-    mask = encoder.label_mask(text.known_labels[split])
+    projections = project_states(weights, shape, batch, HyperParams(0.0), None)
+    mask = encoder.label_mask(batch.text.known_labels[batch.split])
     governors = _append_one(projections[RELATION_HEAD])
 
     def best_relations(dependent: Array) -> Array:  # of one position, (B, I), which bounds the memory

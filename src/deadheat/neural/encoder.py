@@ -35,8 +35,10 @@ class StringHashes(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """B sentences, padded to T words; `lengths` are the real ones."""
+    """B sentences of a text, padded to T words, as the networks of one split see them; `lengths` are the real ones."""
 
+    text: Text
+    split: Array
     words: Array
     forms: Array
     cases: Array
@@ -46,14 +48,15 @@ class Batch(NamedTuple):
     extra: dict[str, Array]
 
 
-def make_batch(text: Text, sentences: Array, words: int) -> Batch:
+def make_batch(text: Text, split: Array, sentences: Array, words: int) -> Batch:
     """Sentences by their numbers, padded to so many words; -1 stands for none."""
     lengths = jnp.where(sentences >= 0, text.lengths[sentences], 0)
     offsets = jnp.arange(words)
     inside = offsets < lengths[:, None]
     at = jnp.where(inside, text.starts[sentences][:, None] + offsets, 0)
     extra = {name: array[at] for name, array in text.extra.items()}
-    return Batch(text.words[at], text.forms[at], text.cases[at], text.labels[at], lengths, inside, extra)
+    words_at, forms, cases, labels = (column[at] for column in (text.words, text.forms, text.cases, text.labels))
+    return Batch(text, split, words_at, forms, cases, labels, lengths, inside, extra)
 
 
 def init_encoder(key: Key, shape: Shape, hashes: StringHashes, vectors: Array | None = None) -> tuple[Weights, int]:
@@ -94,10 +97,9 @@ def _init_characters(key: Key, shape: Shape, hashes: Array) -> Weights:
     return weights
 
 
-def word_vectors(
-    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
-) -> Array:
+def word_vectors(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParams, key: Key | None) -> Array:
     """The vector of each word by itself: (B, T, inputs). With a key, as in training, rare words are replaced."""
+    text, split = batch.text, batch.split
     counts = text.train_counts[split][batch.words]
     unknown = counts == 0
     if key is not None:
@@ -186,19 +188,17 @@ def run_layers(weights: Weights, shape: Shape, x: Array, lengths: Array, hyper: 
     return states
 
 
-def run_layers_with_root(
-    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
-) -> Array:
+def run_layers_with_root(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParams, key: Key | None) -> Array:
     """States (B, T + 1, 2U) of the root, which is a learned vector before the first word, and of all words."""
-    x = word_vectors(weights, shape, text, split, batch, hyper, key)
+    x = word_vectors(weights, shape, batch, hyper, key)
     root = jnp.broadcast_to(weights["root"], (len(x), 1, x.shape[2]))
     lengths = jnp.where(batch.lengths > 0, batch.lengths + 1, 0)
     return run_layers(weights, shape, jnp.concatenate([root, x], axis=1), lengths, hyper, key)
 
 
-def label_mask(is_known: Array) -> Array:
+def label_mask(known_labels: Array) -> Array:
     """What is added to scores of labels so that unknown ones are never chosen: (L,)."""
-    return jnp.where(is_known, 0.0, IMPOSSIBLE)
+    return jnp.where(known_labels, 0.0, IMPOSSIBLE)
 
 
 def cross_entropy(scores: Array, gold: Array) -> Array:

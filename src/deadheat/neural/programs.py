@@ -185,8 +185,8 @@ class Programs:
         """The loss and its gradient."""
         (seed, count), (split, sentences) = rng_state, index
         key = rng.make_key(1, seed, count)
-        batch = make_batch(text, sentences, words)
-        value, gradients = jax.value_and_grad(self.network.loss)(weights, self.shape, text, split, batch, hyper, key)
+        batch = make_batch(text, split, sentences, words)
+        value, gradients = jax.value_and_grad(self.network.loss)(weights, self.shape, batch, hyper, key)
         return jnp.where(jnp.any(sentences >= 0), value, 0.0), gradients
 
     def _update(
@@ -203,7 +203,7 @@ class Programs:
         return unflatten(updated[0]), updated[1]
 
     def _label(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Any:
-        return self.network.outputs(weights, self.shape, text, split, make_batch(text, sentences, words))
+        return self.network.outputs(weights, self.shape, make_batch(text, split, sentences, words))
 
 
 def _sizes(text: Text) -> Hashable:

@@ -21,7 +21,6 @@ from deadheat.neural import encoder, rng
 from deadheat.neural.config import BracketShape, HyperParams, Shape
 from deadheat.neural.encoder import Batch, StringHashes, Weights
 from deadheat.neural.rng import Key, random_rows
-from deadheat.neural.text import Text
 
 SMALLEST = 1e-37  # a smaller sum of shifted exponentials is lost in single precision
 PLANES = ("plane1", "plane2")  # their codes in the extra columns of a text; those of relations are its labels
@@ -49,22 +48,18 @@ def init_weights(key: Key, shape: Shape, hashes: StringHashes, vectors: Array | 
     return weights
 
 
-def label_scores(
-    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
-) -> Array:
+def label_scores(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParams, key: Key | None) -> Array:
     """Scores (B, T, L) of all labels; with a key, as in training, words are replaced and units dropped."""
-    x = encoder.word_vectors(weights, shape, text, split, batch, hyper, key)
+    x = encoder.word_vectors(weights, shape, batch, hyper, key)
     states = encoder.run_layers(weights, shape, x, batch.lengths, hyper, key)
     output, bias = weights["output"]
-    scores: Array = states @ output + bias + encoder.label_mask(text.known_labels[split])
+    scores: Array = states @ output + bias + encoder.label_mask(batch.text.known_labels[batch.split])
     return scores
 
 
-def loss(
-    weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch, hyper: HyperParams, key: Key | None
-) -> Array:
+def loss(weights: Weights, shape: Shape, batch: Batch, hyper: HyperParams, key: Key | None) -> Array:
     """The negative log-likelihood of the gold labels, all kinds together, per word."""
-    scores = label_scores(weights, shape, text, split, batch, hyper, key)
+    scores = label_scores(weights, shape, batch, hyper, key)
     if isinstance(shape, BracketShape):
         gold = [*(batch.extra[name] for name in PLANES), batch.labels]
         kinds = zip(shape.kinds, gold, strict=True)
@@ -78,9 +73,9 @@ def loss(
     return jnp.sum(jnp.where(batch.lengths > 0, losses, 0)) / jnp.maximum(jnp.sum(batch.inside), 1)
 
 
-def outputs(weights: Weights, shape: Shape, text: Text, split: Array, batch: Batch) -> Array:
+def outputs(weights: Weights, shape: Shape, batch: Batch) -> Array:
     """The label of each word, (B, T), or its labels of plane 1 and plane 2 and its relation, (B, T, 3)."""
-    scores = label_scores(weights, shape, text, split, batch, HyperParams(0.0), None)
+    scores = label_scores(weights, shape, batch, HyperParams(0.0), None)
     if isinstance(shape, BracketShape):
         labels = jnp.stack([jnp.argmax(scores[:, :, kind], axis=-1) for kind in shape.kinds], axis=-1)
     elif shape.classifier == "crf":

@@ -351,11 +351,11 @@ class TransitionPrograms:
     ) -> Any:
         """The scorer, random numbers for every step, a gradient of zeros, and the backward pass of the encoder."""
         (seed, count), (split, sentences) = rng_state, index
-        batch = make_batch(text, sentences, words)
+        batch = make_batch(text, split, sentences, words)
         key = rng.make_key(1, seed, count)
 
         def make_scorer(weights: Weights) -> Scorer:
-            states = run_layers_with_root(weights, self.shape, text, split, batch, hyper, key)
+            states = run_layers_with_root(weights, self.shape, batch, hyper, key)
             return scorer_of(weights, states, text.known_labels[split])
 
         scorer, back = jax.vjp(make_scorer, weights)
@@ -380,6 +380,6 @@ class TransitionPrograms:
         return value, to_weights
 
     def _encode_to_predict(self, weights: Weights, split: Array, sentences: Array, text: Text, *, words: int) -> Scorer:
-        batch = make_batch(text, sentences, words)
-        states = run_layers_with_root(weights, self.shape, text, split, batch, HyperParams(0.0), None)
+        batch = make_batch(text, split, sentences, words)
+        states = run_layers_with_root(weights, self.shape, batch, HyperParams(0.0), None)
         return scorer_of(weights, states, text.known_labels[split])
