@@ -39,12 +39,12 @@ def runs_of(metric: str, settings: str, tags: str, seeds: int) -> Runs:
 
 
 def by_treebank(runs: Runs, sizes: Mapping[str, int]) -> str:
-    """A row a treebank, those with most to learn from first: mean (least - most), and the order of parsers."""
+    """One row per treebank, the largest first: mean (min-max) of each parser, and their order."""
     lines = []
     for code in sorted(runs, key=lambda code: -sizes[code]):
         own = runs[code]
         order = sorted(PARSERS, key=lambda name: -mean(own[name]))
-        shown = [f"{mean(own[name]):.2f} ({min(own[name]):.2f} - {max(own[name]):.2f})" for name in PARSERS]
+        shown = [f"{mean(own[name]):.2f} ({min(own[name]):.2f}-{max(own[name]):.2f})" for name in PARSERS]
         apart = "yes" if min(own[order[0]]) > max(own[order[1]]) else "no"
         lines.append([code, f"{sizes[code]:,}", *shown, " > ".join(order), apart])
     return table(["treebank", "train", *PARSERS, "order", "seeds apart"], lines)
@@ -57,7 +57,7 @@ def flips(runs: Runs, size: int) -> str:
         means = {name: mean(mean(runs[code][name]) for code in chosen) for name in PARSERS}
         orders[" > ".join(sorted(PARSERS, key=lambda name: -means[name]))] += 1
     total = orders.total()
-    lines = [[order, str(count), f"{100 * count / total:.1f} %"] for order, count in orders.most_common()]
+    lines = [[order, str(count), f"{100 * count / total:.1f}%"] for order, count in orders.most_common()]
     return table([f"order on {size} of {len(runs)} treebanks", "subsets", "share"], lines)
 
 

@@ -67,7 +67,7 @@ def _runs(store: Store, task: Task, study: str, systems: list[str]) -> list[Row]
 
 
 def _extremes(store: Store, task: Task, runs: Iterable[Row]) -> list[Row]:
-    """Of each classifier the best and the worst seed on test, and whether a test tells them apart."""
+    """The best and the worst seed of each classifier on test, and whether they differ significantly."""
     metric = METRICS.make(task.metric, column=task.column)
     table = pl.DataFrame(list(runs)).sort("test", "seed")
     found: list[Row] = []

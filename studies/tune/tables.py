@@ -38,7 +38,7 @@ def gaps(result: SearchResult) -> str:
     ]
     ends = [_difference(result, "gap"), _difference(result, "optimism")]
     rows.append(["mean", *(f"{100 * mean:+.2f}" for end in ends for mean in (end.first, end.second))])
-    for name, field in (("p by swaps", "p"), ("p by bootstrap", "p_bootstrap")):
+    for name, field in (("p by permutation", "p"), ("p by bootstrap", "p_bootstrap")):
         rows.append([name, *(cell for end in ends for cell in (f"{getattr(end, field):.4f}", ""))])
     return table(["data set", *names], rows)
 
@@ -70,7 +70,7 @@ def main() -> None:
     for path in paths:
         result = from_json(path.read_bytes(), source=str(path))
         assert isinstance(result, SearchResult)
-        size = f"{len(result.candidates)} settings, {result.trained} networks, {result.tested_networks} looks at test"
+        size = f"{len(result.candidates)} settings, {result.trained} networks, {result.tested_networks} evaluations on test"
         print(f"\n## {path.stem}: {size}\n\n{compared(result)}\n\n{gaps(result)}\n\n{winners(result)}")
 
 
