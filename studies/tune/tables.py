@@ -70,7 +70,8 @@ def main() -> None:
     for path in paths:
         result = from_json(path.read_bytes(), source=str(path))
         assert isinstance(result, SearchResult)
-        size = f"{len(result.candidates)} settings, {result.trained} networks, {result.tested_networks} evaluations on test"
+        counts = f"{len(result.candidates)} settings, {result.trained} networks"
+        size = f"{counts}, {result.tested_networks} evaluations on test"
         print(f"\n## {path.stem}: {size}\n\n{compared(result)}\n\n{gaps(result)}\n\n{winners(result)}")
 
 
