@@ -4,7 +4,6 @@ import os
 import random
 import select
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -15,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from deadheat.study.engine.executor import LocalExecutor, Task, Worker
-from deadheat.study.engine.fork_server import log_file
-from deadheat.study.engine.worker import Inbox, log_tail
+from deadheat.study.engine.executor import LocalExecutor
+from deadheat.study.engine.worker import log_tail
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 from tests.study.worker_checks import (
     LIMIT_S,
@@ -110,7 +108,7 @@ def test_time_that_the_caller_takes_is_not_counted_against_a_task(monkeypatch: p
             executor.submit(str(number), ("many_bytes", 2_000_000))  # more than a socket holds
         results = executor.results()
         first = next(results)
-        channels = [worker.inbox.channel for worker in executor._workers.values() if worker.task is not None]
+        channels = [worker.channel for worker in executor._workers.values() if worker.task is not None]
         assert eventually(lambda: len(select.select(channels, [], [], 0)[0]) == len(channels))
         jump_clock_when(monkeypatch, lambda: True)
         assert [result.status for result in (first, *results)] == [DONE] * 3
@@ -303,14 +301,3 @@ def test_no_worker_outlives_the_fork_server_even_if_the_study_hangs(tmp_path: Pa
     assert eventually(lambda: not any(map(alive, pids)))
     study.kill()
     study.communicate(timeout=PATIENCE_S)
-
-
-def test_a_worker_that_has_begun_to_send_its_result_is_not_late() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs, log_file() as log:
-        worker = Worker(0, Inbox(ours), log)
-        assert worker.begin(Task("x", b""))
-        assert worker.busy
-        theirs.send(b"half of ")
-        assert worker.inbox.take() == []
-        assert not worker.busy

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import os
 import pickle
-import selectors
 import signal
-import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe, wait
 from typing import IO, Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from deadheat.errors import InputError
-from deadheat.study.engine.fork_server import Died, ForkServer, Started, check_ready, log_file
+from deadheat.study.engine.fork_server import Command, Died, ForkServer, check_ready, log_file
 from deadheat.study.engine.worker import (
     LOG_BYTES,
-    Inbox,
     Ready,
     Report,
     WorkerError,
@@ -29,7 +27,7 @@ from deadheat.study.engine.worker import (
     describe_error,
     log_tail,
     pickled,
-    send,
+    take_messages,
 )
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT
 
@@ -102,30 +100,25 @@ class Worker:
     """A worker process, as the study sees it."""
 
     number: int
-    inbox: Inbox
+    channel: Connection
     log: IO[bytes]
-    pid: int = 0
-    ready: bool = False
+    pid: int = 0  # until it is ready
     task: Task | None = None
     started: float = 0.0
     clock: float = 0.0
     cpu_s: float = 0.0  # before its task
-    retiring: bool = False
+    retiring: bool = False  # sends no more messages
     end_reason: tuple[str, str] | None = None  # status and message, if we end it
 
     @property
-    def idle(self) -> bool:
-        return self.ready and self.task is None and not self.retiring
-
-    @property
     def busy(self) -> bool:
-        """Whether it runs a task and has not begun to send a result."""
-        return self.task is not None and self.end_reason is None and not self.inbox.has_partial_message
+        """Whether it runs a task and is not being ended."""
+        return self.task is not None and self.end_reason is None
 
     def begin(self, task: Task) -> bool:
         """Send it a task; False if it is dead."""
         try:
-            send(self.inbox.channel, task.pickled)
+            self.channel.send_bytes(task.pickled)
         except OSError:
             self.retiring = True
             return False
@@ -168,7 +161,7 @@ class Worker:
                 os.killpg(self.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        self.inbox.channel.close()
+        self.channel.close()
         self.log.close()
 
 
@@ -231,7 +224,6 @@ class LocalExecutor(Generic[T, R]):
         self._workers: dict[int, Worker] = {}
         self._started = self._failed_starts = 0
         self._checked = time.perf_counter()
-        self._selector = selectors.DefaultSelector()
         self._start_server()
 
     @property
@@ -252,7 +244,7 @@ class LocalExecutor(Generic[T, R]):
     def results(self) -> Iterator[TaskResult[R]]:
         while self._finished or self._queue or self.running:
             self._assign_tasks()
-            self._finished.extend(self._step(wait=not self._finished))
+            self._finished.extend(self._step(wait_first=not self._finished))
             if self._finished:
                 self._assign_tasks()
                 yield self._finished.popleft()
@@ -262,7 +254,7 @@ class LocalExecutor(Generic[T, R]):
         for worker in self._workers.values():
             if worker.busy:
                 worker.end_reason = KILLED, "cancelled"
-                self._server.end(worker.number, at_once=False)
+                self._server.send(Command("end", worker.number))
 
     def close(self) -> None:
         if self._closed:
@@ -274,7 +266,6 @@ class LocalExecutor(Generic[T, R]):
         try:
             clean = self._server.close()
         finally:
-            self._selector.close()
             for worker in self._workers.values():
                 if not clean:
                     worker.kill_group()
@@ -293,7 +284,6 @@ class LocalExecutor(Generic[T, R]):
             self._server.kill()
             self.shared = False
             self._server = ForkServer(self._job, load_in_workers=True)
-        self._selector.register(self._server, selectors.EVENT_READ)
 
     def _assign_tasks(self) -> None:
         """Start as many workers as there are tasks, and give each idle one a task."""
@@ -301,23 +291,24 @@ class LocalExecutor(Generic[T, R]):
             return
         staying = sum(not worker.retiring for worker in self._workers.values())
         for _ in range(staying, min(self.running + len(self._queue), self.workers)):
-            local, remote = socket.socketpair()
-            worker = Worker(self._started, Inbox(local), log_file())
+            channel, remote = Pipe()
+            worker = Worker(self._started, channel, log_file())
             self._started += 1
             self._workers[worker.number] = worker
-            self._selector.register(local, selectors.EVENT_READ, worker)
             with remote:
-                self._server.start(worker.number, remote, worker.log)
-        while self._queue and any(worker.begin(self._queue[0]) for worker in self._workers.values() if worker.idle):
-            self._queue.popleft()
+                self._server.send(Command("start", worker.number), remote.fileno(), worker.log.fileno())
+        idle = [worker for worker in self._workers.values() if worker.pid and not worker.task and not worker.retiring]
+        while self._queue and idle:
+            if idle.pop().begin(self._queue[0]):
+                self._queue.popleft()
 
-    def _step(self, *, wait: bool) -> Iterator[TaskResult[Any]]:
+    def _step(self, *, wait_first: bool) -> Iterator[TaskResult[Any]]:
         """Handle all events, after waiting for the first; yields finished tasks."""
-        for key, _ in self._selector.select(self._timeout() if wait else 0):
-            worker = key.data
-            if worker is None:
+        workers = {worker.channel: worker for worker in self._workers.values() if not worker.retiring}
+        for channel in wait([self._server.channel, *workers], self._timeout() if wait_first else 0):
+            if channel is self._server.channel:
                 yield from self._read_server()
-            elif worker.number in self._workers:
+            elif (worker := workers[channel]).number in self._workers:  # type: ignore[index]
                 yield from self._read_worker(worker)
         self._check_workers()
 
@@ -334,33 +325,29 @@ class LocalExecutor(Generic[T, R]):
             for worker in self._workers.values():
                 if worker.busy and now - worker.clock >= self._limit_s:
                     worker.end_reason = TIMED_OUT, f"not finished after {self._limit_s:g} s"
-                    self._server.end(worker.number, at_once=True)
+                    self._server.send(Command("kill", worker.number))
         if now - self._checked >= CHECK_S:
             self._checked = now
             for worker in self._workers.values():
                 worker.shorten_log()
 
     def _read_worker(self, worker: Worker) -> Iterator[TaskResult[Any]]:
-        for message in worker.inbox.take():
-            match message:
-                case Ready():
-                    check_ready(message)
-                    worker.ready, self._failed_starts = True, 0
-                case Report():
-                    assert worker.task is not None
-                    yield worker.result(worker.task, message)
-        if worker.inbox.ended:  # it is dead or dying: the fork server will report how
+        messages, is_gone = take_messages(worker.channel)
+        for message in messages:
+            if isinstance(message, Ready):
+                check_ready(message)
+                worker.pid, self._failed_starts = message.pid, 0
+            else:
+                assert worker.task is not None
+                yield worker.result(worker.task, message)
+        if is_gone:  # dead or dying: the fork server will report how
             worker.retiring = True
-            self._unregister(worker.inbox.channel)
 
     def _read_server(self) -> Iterator[TaskResult[Any]]:
-        for message in self._server.inbox.take():
-            match message:
-                case Started(number, pid):
-                    self._workers[number].pid = pid
-                case Died(number):
-                    yield from self._remove(self._workers[number], message)
-        if self._server.inbox.ended:
+        deaths, is_gone = take_messages(self._server.channel)
+        for death in deaths:
+            yield from self._remove(self._workers[death.number], death)
+        if is_gone:
             yield from self._restart()
 
     def _remove(self, worker: Worker, death: Died | None) -> Iterator[TaskResult[Any]]:
@@ -368,9 +355,8 @@ class LocalExecutor(Generic[T, R]):
         yield from self._read_worker(worker)
         if worker.task is not None:
             yield worker.result_of_death(worker.task, death)
-        elif not worker.ready:
+        elif not worker.pid:
             self._failed_starts += 1
-        self._unregister(worker.inbox.channel)
         del self._workers[worker.number]
         log = log_tail(worker.log.fileno())
         worker.close()
@@ -380,16 +366,11 @@ class LocalExecutor(Generic[T, R]):
 
     def _restart(self) -> Iterator[TaskResult[Any]]:
         """The fork server is dead and its workers with it: start over."""
-        self._unregister(self._server)
         for worker in list(self._workers.values()):
             worker.kill_group()
             yield from self._remove(worker, None)
         self._server.kill()
         self._start_server()
-
-    def _unregister(self, channel: socket.socket | ForkServer) -> None:
-        if channel in self._selector.get_map():
-            self._selector.unregister(channel)
 
 
 def _is_from_script(function: object) -> bool:

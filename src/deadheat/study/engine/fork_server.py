@@ -9,12 +9,9 @@ from __future__ import annotations
 import fcntl
 import gc
 import json
-import math
 import os
 import pickle
-import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,12 +20,13 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import IO, Any
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.reduction import recv_handle, send_handle
+from typing import IO, Any, Literal, NamedTuple
 
 from deadheat.errors import InputError
 from deadheat.study.engine.worker import (
-    Inbox,
     Ready,
     WorkerError,
     adopt_orphans,
@@ -36,8 +34,6 @@ from deadheat.study.engine.worker import (
     child_pids,
     describe_error,
     log_tail,
-    receive,
-    send,
     serve,
     set_parent_death_signal,
 )
@@ -62,32 +58,11 @@ main()
 LoadedJob = tuple[Ready, Callable[[Any], Any] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Fork a worker; its socket and its log come with the message."""
+class Command(NamedTuple):
+    """What the study wants: a worker forked (its socket and log follow), ended or killed; or all ended."""
 
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """End a worker: at once, or with some time to clean up."""
-
-    number: int
-    at_once: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Quit:
-    """End all workers, then the fork server."""
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A worker was forked."""
-
-    number: int
-    pid: int
+    action: Literal["start", "end", "kill", "quit"]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +87,7 @@ class ForkServer:
 
     def __init__(self, job: bytes, *, load_in_workers: bool) -> None:
         self._log = log_file()
-        control, remote = socket.socketpair()
-        self._control = control
-        self.inbox = Inbox(control)
+        self.channel, remote = Pipe()
         environment = {"PYTHONHASHSEED": "0", "XLA_FLAGS": XLA_FLAGS, **os.environ, **ONE_THREAD}
         options = [f"-W{option}" for option in sys.warnoptions]
         arguments = [json.dumps(sys.path), str(remote.fileno()), str(os.getpid())]
@@ -137,8 +110,8 @@ class ForkServer:
     def _load(self, job: bytes, *, load_in_workers: bool) -> bool:
         """Load the job; whether that has started threads, so that no worker can be forked."""
         try:
-            send(self._control, (job, load_in_workers))
-            answer, _ = receive(self._control)
+            self.channel.send((job, load_in_workers))
+            answer = self.channel.recv()
         except (EOFError, OSError):
             self._process.wait()
             log = log_tail(self._log.fileno())
@@ -146,20 +119,15 @@ class ForkServer:
         check_ready(answer, log=log_tail(self._log.fileno()))
         return bool(answer == THREADS)
 
-    def fileno(self) -> int:
-        return self._control.fileno()
-
-    def start(self, number: int, channel: socket.socket, log: IO[bytes]) -> None:
-        """Fork a worker that uses a channel and prints to a log."""
-        self._send(Start(number), channel.fileno(), log.fileno())
-
-    def end(self, number: int, *, at_once: bool) -> None:
-        """End a worker and the processes of its task."""
-        self._send(End(number, at_once))
+    def send(self, command: Command, *descriptors: int) -> None:
+        with suppress(OSError):  # it is dead: its socket shows that too
+            self.channel.send(command)
+            for descriptor in descriptors:
+                send_handle(self.channel, descriptor, None)
 
     def close(self) -> bool:
         """End all workers, with some time to clean up; whether all of them are certainly gone."""
-        self._send(Quit())
+        self.send(Command("quit"))
         try:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_EXIT_S)
@@ -171,12 +139,8 @@ class ForkServer:
         """Kill the fork server; workers do not outlive it."""
         self._process.kill()
         self._process.wait()
-        self._control.close()
+        self.channel.close()
         self._log.close()
-
-    def _send(self, message: object, *descriptors: int) -> None:
-        with suppress(OSError):  # it is dead: its socket shows that too
-            send(self._control, message, descriptors)
 
 
 def check_ready(answer: Any, *, log: str = "") -> None:
@@ -196,17 +160,17 @@ def main() -> None:
         return
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    with socket.socket(fileno=int(sys.argv[2])) as control:
-        (job, load_in_workers), _ = receive(control)
-        answer, work = (Ready(), None) if load_in_workers else load_job(job)
+    with Connection(int(sys.argv[2])) as control:
+        job, load_in_workers = control.recv()
+        answer, work = (Ready(os.getpid()), None) if load_in_workers else load_job(job)
         has_threads = not answer.error and _thread_count() > 1
-        send(control, THREADS if has_threads else answer)
+        control.send(THREADS if has_threads else answer)
         if answer.error or has_threads:
             return
         gc.collect()
         gc.freeze()  # or the collector would write to every shared page
         set_parent_death_signal(0)
-        ForkLoop(control, study, lambda: (Ready(), work) if work is not None else load_job(job)).run()
+        ForkLoop(control, study, lambda: (Ready(os.getpid()), work) if work is not None else load_job(job)).run()
 
 
 def load_job(job: bytes) -> LoadedJob:
@@ -215,12 +179,12 @@ def load_job(job: bytes) -> LoadedJob:
         work, prepare = pickle.loads(job)
         if prepare is not None:
             prepare()
+    except InputError as error:
+        return Ready(os.getpid(), str(error), is_input=True), None
     except BaseException as error:
-        if isinstance(error, InputError):
-            return Ready(str(error), is_input=True), None
         traceback.print_exc()
-        return Ready(describe_error(error)), None
-    return Ready(), work
+        return Ready(os.getpid(), describe_error(error)), None
+    return Ready(os.getpid()), work
 
 
 def _thread_count() -> int:
@@ -234,7 +198,7 @@ def _thread_count() -> int:
 class ForkLoop:
     """Forks and reaps workers, inside the fork server."""
 
-    def __init__(self, control: socket.socket, study: int, load: Callable[[], LoadedJob]) -> None:
+    def __init__(self, control: Connection, study: int, load: Callable[[], LoadedJob]) -> None:
         self._control, self._load = control, load
         self._pids: dict[int, int] = {}  # of workers, by number
         self._deadlines: dict[int, float] = {}  # when a worker that was asked to end is killed, by number
@@ -247,63 +211,62 @@ class ForkLoop:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
         adopt_orphans()
-        self._poll = select.poll()
-        self._poll.register(control, select.POLLIN)
-        self._poll.register(self._wakeup, select.POLLIN)
+        self._watched = [control.fileno(), self._wakeup]
         # The socket shows that the study is gone, unless the study has forked: then a copy of it stays open.
         with suppress(AttributeError, OSError):
             study_exit = os.pidfd_open(study)
             self._descriptors.append(study_exit)
-            self._poll.register(study_exit, select.POLLIN)
+            self._watched.append(study_exit)
 
     def run(self) -> None:
         """Serve the study until it says to quit, or is gone."""
         while self._pids or not self._quitting:
-            timeout_s = min(self._deadlines.values(), default=math.inf) - time.monotonic()
-            timeout_ms = None if math.isinf(timeout_s) else max(0.0, timeout_s) * 1000 + 1
-            ready = {descriptor for descriptor, _ in self._poll.poll(timeout_ms)}
+            next_deadline = min(self._deadlines.values(), default=None)
+            timeout_s = None if next_deadline is None else max(0.0, next_deadline - time.monotonic())
+            ready = set(wait(self._watched, timeout_s))
             if self._wakeup in ready:
                 with suppress(BlockingIOError):
                     os.read(self._wakeup, 4096)
             self._reap()
             if self._control.fileno() in ready:
                 try:
-                    self._handle(*receive(self._control, descriptors=2))
+                    self._handle(self._control.recv())
                     continue  # the study is alive, or its last messages come first
                 except (EOFError, OSError):
                     break
             if ready - {self._wakeup}:
                 break
-            self._kill_overdue()
+            for number, deadline in list(self._deadlines.items()):
+                if time.monotonic() >= deadline:
+                    self._signal(number, signal.SIGKILL)
+                    del self._deadlines[number]
         for number in self._pids:
             self._signal(number, signal.SIGKILL)
         while self._pids:
             self._reap(announce=False)
             time.sleep(0.001)
 
-    def _handle(self, message: object, descriptors: list[int]) -> None:
-        match message:
-            case Start(number):
-                self._fork(number, *descriptors)
-            case End(number, at_once):
-                self._end(number, at_once=at_once)
-            case Quit():
-                self._quitting = True
-                for number in self._pids:
-                    self._end(number, at_once=False)
+    def _handle(self, command: Command) -> None:
+        if command.action == "start":
+            self._fork(command.number)
+        elif command.action == "kill":
+            self._signal(command.number, signal.SIGKILL)
+        else:
+            self._quitting = command.action == "quit"
+            for number in list(self._pids) if self._quitting else [command.number]:
+                self._signal(number, signal.SIGTERM)
+                self._deadlines[number] = time.monotonic() + GRACE_S
 
-    def _report(self, message: object) -> None:
-        with suppress(OSError):  # no reader: the loop will see the end of the socket
-            send(self._control, message)
-
-    def _fork(self, number: int, channel: int, log: int) -> None:
+    def _fork(self, number: int) -> None:
+        channel, log = recv_handle(self._control), recv_handle(self._control)
+        for descriptor in (channel, log):
+            os.set_inheritable(descriptor, False)
         parent = os.getpid()
         pid = os.fork()
         if pid:
             self._pids[number] = pid
             os.close(channel)
             os.close(log)
-            self._report(Started(number, pid))
             return
         code = 1
         try:
@@ -311,36 +274,25 @@ class ForkLoop:
             for descriptor in self._descriptors:
                 os.close(descriptor)
             become_worker(log, parent)
-            self._work(socket.socket(fileno=channel), log)
+            self._work(Connection(channel), log)
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(code)
 
-    def _work(self, channel: socket.socket, log: int) -> None:
+    def _work(self, channel: Connection, log: int) -> None:
         answer, work = self._load()
         if answer.error and not answer.is_input:
-            answer = Ready(f"{answer.error}\n{log_tail(log)}")
-        send(channel, answer)
+            answer = replace(answer, error=f"{answer.error}\n{log_tail(log)}")
+        channel.send(answer)
         if work is not None:
             serve(channel, log, work)
 
-    def _end(self, number: int, *, at_once: bool) -> None:
-        if number not in self._pids:  # it has died already
-            return
-        self._signal(number, signal.SIGKILL if at_once else signal.SIGTERM)
-        if not at_once:
-            self._deadlines[number] = time.monotonic() + GRACE_S
-
-    def _kill_overdue(self) -> None:
-        for number, deadline in list(self._deadlines.items()):
-            if time.monotonic() >= deadline:
-                del self._deadlines[number]
-                self._signal(number, signal.SIGKILL)
-
     def _signal(self, number: int, sent: signal.Signals) -> None:
         """Signal a worker and its group; it is not reaped yet, so the pid is still its own."""
+        if number not in self._pids:  # it has died already
+            return
         pid = self._pids[number]
         for kill in (os.killpg, os.kill):  # it may not lead a group yet
             with suppress(ProcessLookupError, PermissionError):
@@ -365,7 +317,8 @@ class ForkLoop:
             del self._pids[number]
             self._deadlines.pop(number, None)
             if announce:
-                self._report(died)
+                with suppress(OSError):  # no reader: the loop will see the end of the socket
+                    self._control.send(died)
         # Processes that left the group of a dead worker are our children now.
         for pid in set(child_pids()).difference(self._pids.values()):
             with suppress(ProcessLookupError):

@@ -1,7 +1,4 @@
-"""A worker process: it receives tasks over a socket, runs and measures them, and sends back reports.
-
-Messages between our processes are a length and a pickle. They are never read from disk.
-"""
+"""A worker process: it receives tasks over a socket, runs and measures them, and sends back reports."""
 
 from __future__ import annotations
 
@@ -11,15 +8,14 @@ import os
 import pickle
 import resource
 import signal
-import socket
-import struct
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +26,6 @@ LOG_BYTES = 64 * 1024  # kept from the end of a task's output
 OOM_SCORE = "500"  # of 1000: when memory runs out, the system kills a worker rather than the study
 
 CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS, signal.SIGTRAP}
-_LENGTH = struct.Struct("<Q")
-_BLOCK = 1 << 20
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _LINE_BUFFERED = 1
 _C = ctypes.CDLL(None)
@@ -58,89 +52,27 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A worker has loaded the job, or failed to."""
+    """A process has loaded the job, or failed to."""
 
+    pid: int
     error: str = ""
     is_input: bool = False
 
 
 def pickled(value: object) -> bytes:
-    """A value as it is sent over a socket."""
+    """A value as it is sent to another process."""
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
 
-def send(channel: socket.socket, message: object, descriptors: Sequence[int] = ()) -> None:
-    """Send a message, with open files if any; raises OSError if there is no reader."""
-    payload = pickled(message)
-    framed = _LENGTH.pack(len(payload)) + payload
-    sent = socket.send_fds(channel, [framed], descriptors) if descriptors else 0
-    channel.sendall(memoryview(framed)[sent:])
-
-
-def receive(channel: socket.socket, *, descriptors: int = 0) -> tuple[Any, list[int]]:
-    """Wait for a message and the open files that come with it; raises EOFError at the end."""
-    start, files = b"", list[int]()
-    if descriptors:
-        # Files come with the first byte of their message, and no read goes beyond a message.
-        start, files, _, _ = socket.recv_fds(channel, _LENGTH.size, descriptors)
-        for file in files:
-            os.set_inheritable(file, False)
-        if not start:
-            raise EOFError
-    (length,) = _LENGTH.unpack(start + _receive_bytes(channel, _LENGTH.size - len(start)))
-    return pickle.loads(_receive_bytes(channel, length)), files
-
-
-def _receive_bytes(channel: socket.socket, length: int) -> bytearray:
-    data = bytearray(length)
-    view, start = memoryview(data), 0
-    while start < length:
-        count = channel.recv_into(view[start:])
-        if not count:
-            raise EOFError
-        start += count
-    return data
-
-
-class Inbox:
-    """Messages of one sender, read without ever waiting for the rest of one."""
-
-    def __init__(self, channel: socket.socket) -> None:
-        self.channel = channel
-        self.ended = False
-        self._data = bytearray()
-
-    @property
-    def has_partial_message(self) -> bool:
-        return bool(self._data)
-
-    def take(self) -> list[Any]:
-        """All messages that are complete by now."""
-        messages: list[Any] = []
-        while not self.ended:
-            try:
-                block = self.channel.recv(_BLOCK, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                break
-            except OSError:  # reset: the sender died with unread messages of ours
-                block = b""
-            self.ended = not block
-            self._data += block
-            messages += self._complete_messages()
-        return messages
-
-    def _complete_messages(self) -> list[Any]:
-        messages, start = [], 0
-        while len(self._data) - start >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._data, start)
-            end = start + _LENGTH.size + length
-            if len(self._data) < end:
-                break
-            with memoryview(self._data) as view, view[start + _LENGTH.size : end] as payload:
-                messages.append(pickle.loads(payload))
-            start = end
-        del self._data[:start]
-        return messages
+def take_messages(channel: Connection) -> tuple[list[Any], bool]:
+    """All messages that have arrived, and whether the sender is gone."""
+    messages: list[Any] = []
+    try:
+        while channel.poll():
+            messages.append(channel.recv())
+    except (EOFError, OSError):  # the end; or reset: the sender died with unread messages of ours
+        return messages, True
+    return messages, False
 
 
 def describe_error(error: BaseException) -> str:
@@ -236,33 +168,23 @@ class Meter:
     """CPU time and peak memory since its creation."""
 
     def __init__(self) -> None:
-        self._status = -1
         with suppress(OSError):
-            # 5 resets the peak of resident memory; see proc(5).
-            Path("/proc/self/clear_refs").write_text("5")
-            self._status = os.open("/proc/self/status", os.O_RDONLY)
-        self._self, self._children = _usage()
+            Path("/proc/self/clear_refs").write_text("5")  # resets the peak of resident memory; see proc(5)
+        self._cpu, self._children = _usage()
 
     def stop(self) -> tuple[float, float, float, bool]:
         """CPU seconds since the start and in all, peak MB, and whether a child's peak hides that of later tasks."""
-        cpu_self, children = _usage()
-        peak = self._peak_mb()
+        cpu, children = _usage()
+        peak = peak_memory_mb()
         largest_child = peak_memory_mb(resource.RUSAGE_CHILDREN) if children != self._children else 0.0
-        cpu = cpu_self + children[0]
-        return cpu - self._self - self._children[0], cpu, max(peak, largest_child), largest_child > peak
-
-    def _peak_mb(self) -> float:
-        if self._status < 0:
-            return peak_memory_mb()
-        with open(self._status, "rb") as status:
-            _, label, rest = status.read().partition(b"VmHWM:")
-        return int(rest.split(None, 1)[0]) * 1024 / 1e6 if label else peak_memory_mb()
+        return cpu - self._cpu, cpu, max(peak, largest_child), largest_child > peak
 
 
 def _usage() -> tuple[float, tuple[float, int]]:
-    """CPU seconds of this process; those of its children, with a count that any child changes."""
+    """CPU seconds of this process and its children; and those of its children, with a count that any child changes."""
     this, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return this.ru_utime + this.ru_stime, (children.ru_utime + children.ru_stime, children.ru_minflt)
+    children_cpu = children.ru_utime + children.ru_stime
+    return this.ru_utime + this.ru_stime + children_cpu, (children_cpu, children.ru_minflt)
 
 
 def kill_children() -> None:
@@ -283,12 +205,12 @@ def kill_children() -> None:
         os.waitpid(-1, 0)
 
 
-def serve(channel: socket.socket, log: int, work: Callable[[Any], Any]) -> None:
+def serve(channel: Connection, log: int, work: Callable[[Any], Any]) -> None:
     """Run tasks until the channel is closed."""
     threads = threading.active_count()
     while True:
         try:
-            task, _ = receive(channel)
+            task = channel.recv_bytes()
         except (EOFError, OSError):
             return
         _redirect_output(log)
@@ -299,7 +221,7 @@ def serve(channel: socket.socket, log: int, work: Callable[[Any], Any]) -> None:
         wall = time.perf_counter() - clock
         cpu, total, peak, hides_later_peaks = meter.stop()
         retiring = hides_later_peaks or threading.active_count() > threads
-        send(channel, Report(value, error, log_tail(log), started, wall, cpu, peak, total, retiring))
+        channel.send(Report(value, error, log_tail(log), started, wall, cpu, peak, total, retiring))
         if retiring:
             return
 
@@ -312,15 +234,9 @@ def _run_task(work: Callable[[Any], Any], task: bytes) -> tuple[bytes, str]:
         problem = "the result cannot be sent: "
         return pickled(value), ""
     except BaseException as error:
-        _print_traceback(error)
+        _flush()
+        trace = error.__traceback__ and (error.__traceback__.tb_next or error.__traceback__)  # without this frame
+        text = "".join(traceback.format_exception(type(error), error, trace))
+        with suppress(OSError):
+            os.write(2, text.encode(errors="backslashreplace"))
         return b"", f"{problem}{describe_error(error)}"
-
-
-def _print_traceback(error: BaseException) -> None:
-    _flush()
-    trace = error.__traceback__
-    if trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next  # without the frame of the worker
-    text = "".join(traceback.format_exception(type(error), error, trace))
-    with suppress(OSError):
-        os.write(2, text.encode(errors="backslashreplace"))
