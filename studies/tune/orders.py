@@ -46,7 +46,7 @@ def main() -> None:
         for path in given.studies:
             plan = Plan.of(path)
             for search in searches_of(plan):
-                for place in search.corpus_splits:
+                for place in search.plan.corpus_splits:
                     write(plan.materials[place.corpus].corpus, given.folder / f"{place.corpus}.conllu.xz")
                     made = {
                         (setup, phase): [cell for system in search.candidates for cell in cells(place, setup, system)]

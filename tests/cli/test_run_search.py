@@ -89,7 +89,7 @@ def test_the_store_has_no_score_on_test_but_those_of_winners(commands: Commands,
     study = search_file(tmp_path, f"{TWO}seeds = 2\n", times=2)
     (result,) = json.loads(commands("run", study, "--quiet", "--json").out)["searches"]
     (search,) = searches_of(Plan.of(study))
-    places = {(place.corpus, place.number): place for place in search.corpus_splits}
+    places = {(place.corpus, place.number): place for place in search.plan.corpus_splits}
     winners = {
         cell.key
         for each in result["datasets"]

@@ -25,9 +25,9 @@ from deadheat.results.search import SearchDataset, SearchResult, SettingScores, 
 from deadheat.stats.corrections import correct
 from deadheat.study.engine.training import train_cell
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
-from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.cells import Cell, CorpusSplit
 from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import CorpusSplit, Search, searches_of
+from deadheat.study.search.search import Search, searches_of
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from tests.study.search_cases import FOUR, METRIC, search_file

@@ -78,7 +78,8 @@ def scores(lucky: None, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[
         values = scores_of(there)
     return {
         (setup, part): np.array(
-            [list(search.scores(values, position, setup, part).values()) for position in search.corpus_splits], float
+            [list(search.scores(values, position, setup, part).values()) for position in search.plan.corpus_splits],
+            float,
         )
         for setup, part in (("tune", "tune"), ("tune", "dev"), ("tune", "test"), ("dev", "dev"), ("dev", "test"))
     }

@@ -46,7 +46,7 @@ def test_only_runs_of_the_search_itself_are_counted(changed: StudyRun) -> None:
     result = stored(changed.store)
     (search,) = searches_of(changed.plan)
     (winner,) = changed.result.searches[0].datasets[0].winners
-    own = [*search.first_cells(), *search.final_cells(search.corpus_splits[0], "tune", winner.system)]
+    own = [*search.first_cells(), *search.final_cells(search.plan.corpus_splits[0], "tune", winner.system)]
     assert result.runs["system"].to_list() == [SEARCHED] * 5
     assert set(result.runs["key"].to_list()) == {cell.key for cell in own}
     assert result.notes == (NOTE.format("5 more cells"),)  # four settings and a winner, of the text as it was

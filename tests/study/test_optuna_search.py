@@ -50,7 +50,7 @@ def test_as_many_settings_are_tried_as_the_search_may_and_the_best_of_them_wins(
     found = world.run_plan(search)
     tried = found.search.trials
     assert tried is not None
-    assert list(tried) == [(place, setup) for place in search.corpus_splits for setup in ("tune", "dev")]
+    assert list(tried) == [(place, setup) for place in search.plan.corpus_splits for setup in ("tune", "dev")]
     assert all(4 < len(own) <= 12 for own in tried.values())  # the same settings may be asked for twice
     for pick in found.picks:
         own = [cell for cell in world.trained if cell.number == pick.corpus_split.number and cell.tune == pick.setup]
@@ -120,7 +120,7 @@ def test_what_waits_is_known_when_all_of_it_was_asked(tmp_path: Path) -> None:
 def test_winners_of_one_setup_are_no_candidates_of_the_other(tmp_path: Path) -> None:
     """The final network of the winner by tune is what a network by dev would be; dev has not tried it, though."""
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n")
-    (place,) = search.corpus_splits
+    (place,) = search.plan.corpus_splits
     settings = search.candidates
     tried = replace(search, trials={
         (place, "tune"): {name: settings[name] for name in NAMES[:2]},

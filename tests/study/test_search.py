@@ -54,12 +54,12 @@ def test_winners_learn_from_what_the_study_says(
     tmp_path: Path, setup: str, final: str, expected: tuple[str, str, tuple[str, ...]]
 ) -> None:
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\nfinal = '{final}'\n")
-    assert made_of(search.final_cells(search.corpus_splits[0], setup, NAMES[0])) == {expected}
+    assert made_of(search.final_cells(search.plan.corpus_splits[0], setup, NAMES[0])) == {expected}
 
 
 def test_networks_learn_from_these_sentences_and_from_no_others(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n")
-    (place,) = search.corpus_splits
+    (place,) = search.plan.corpus_splits
     by_tune, by_dev = (search.cells(place, setup, NAMES[0])[0] for setup in ("tune", "dev"))
     parts = {name: set(own.tolist()) for name, own in search.plan.partition(by_tune).parts.items()}
     assert set(search.plan.training_sentences(by_tune).tolist()) == parts["train"]
@@ -77,7 +77,11 @@ def test_there_is_a_network_for_every_setting_seed_split_and_setup(tmp_path: Pat
     assert len(cells) == len({cell.key for cell in cells}) == 3 * 2 * 4 * 2
     assert [cell.seed for cell in cells[:4]] == [3, 5, 3, 5]
     assert {cell.number for cell in cells} == {0, 1, 2}
-    assert [str(place) for place in search.corpus_splits] == ["small, random 0", "small, random 1", "small, random 2"]
+    assert [str(place) for place in search.plan.corpus_splits] == [
+        "small, random 0",
+        "small, random 1",
+        "small, random 2",
+    ]
 
 
 def test_a_system_without_chance_has_one_seed(tmp_path: Path) -> None:
@@ -95,7 +99,7 @@ def test_the_first_metric_of_the_system_picks_unless_another_is_named(tmp_path: 
 
 def values_of(search: Search, setup: str, part: str, scores: list[list[float]]) -> dict[tuple[str, str, str], float]:
     """Scores of the first split: one list of seeds for every setting; what is not a number has no score."""
-    (place, *_) = search.corpus_splits
+    (place, *_) = search.plan.corpus_splits
     return {
         (cell.key, part, METRIC): value
         for system, own in zip(search.candidates, scores, strict=True)
@@ -107,7 +111,7 @@ def values_of(search: Search, setup: str, part: str, scores: list[list[float]]) 
 def test_the_highest_mean_over_seeds_wins(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}seeds = 2\n")
     values = values_of(search, "tune", "dev", [[0.9, 0.1], [0.6, 0.6], [0.5, 0.6], [0.2, 0.7]])
-    pick = search.pick(values, search.corpus_splits[0], "tune")
+    pick = search.pick(values, search.plan.corpus_splits[0], "tune")
     assert pick is not None
     assert (pick.system, pick.settings, pick.among) == (NAMES[1], {"epochs": 1, "order": 3}, 4)
     assert pick.score == pytest.approx(0.6)
@@ -116,7 +120,9 @@ def test_the_highest_mean_over_seeds_wins(tmp_path: Path) -> None:
 
 def test_ties_go_to_the_first(tmp_path: Path) -> None:
     search = search_of(tmp_path)
-    pick = search.pick(values_of(search, "tune", "dev", [[0.5], [0.7], [0.7], [0.7]]), search.corpus_splits[0], "tune")
+    pick = search.pick(
+        values_of(search, "tune", "dev", [[0.5], [0.7], [0.7], [0.7]]), search.plan.corpus_splits[0], "tune"
+    )
     assert pick is not None
     assert pick.system == NAMES[1]
 
@@ -124,14 +130,14 @@ def test_ties_go_to_the_first(tmp_path: Path) -> None:
 def test_settings_of_which_a_network_failed_are_left_out(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}seeds = 2\n")
     values = values_of(search, "tune", "dev", [[0.9, math.nan], [0.5, 0.5], [math.nan, math.nan], [0.4, 0.4]])
-    pick = search.pick(values, search.corpus_splits[0], "tune")
+    pick = search.pick(values, search.plan.corpus_splits[0], "tune")
     assert pick is not None
     assert (pick.system, pick.among) == (NAMES[1], 2)
 
 
 def test_nobody_wins_where_nothing_has_a_score(tmp_path: Path) -> None:
     search = search_of(tmp_path)
-    assert search.pick({}, search.corpus_splits[0], "tune") is None
+    assert search.pick({}, search.plan.corpus_splits[0], "tune") is None
     assert search.picks({}) == []
 
 
@@ -139,7 +145,7 @@ def test_the_part_that_picks_can_be_tune(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}setting = 'tune'\n")
     values = values_of(search, "tune", "dev", [[0.9], [0.1], [0.1], [0.1]])
     values |= values_of(search, "tune", "tune", [[0.1], [0.1], [0.1], [0.9]])
-    pick = search.pick(values, search.corpus_splits[0], "tune")
+    pick = search.pick(values, search.plan.corpus_splits[0], "tune")
     assert pick is not None
     assert pick.system == NAMES[3]
 

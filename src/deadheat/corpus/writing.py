@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -92,13 +93,33 @@ def write_bytes(path: Path, data: bytes) -> None:
         if target.exists() and not target.is_file():
             target.write_bytes(data)
             return
-        scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
+        with replace_file(target) as scratch:
             scratch.write_bytes(data)
             if target.exists():
                 scratch.chmod(stat.S_IMODE(target.stat().st_mode))
-            scratch.replace(target)
-        finally:
-            scratch.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({reason(error)})") from error
+
+
+@contextlib.contextmanager
+def replace_file(target: Path, scratch: Path | None = None, *, sync: bool = False) -> Iterator[Path]:
+    """A file to write that takes the place of the target unless the block fails; `sync` waits for the disk."""
+    scratch = scratch or target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        yield scratch
+        if sync:
+            _wait_for_disk(scratch)
+        scratch.replace(target)
+        if sync:
+            _wait_for_disk(target.parent)  # the new name survives a power failure too
+    finally:
+        with contextlib.suppress(OSError):
+            scratch.unlink(missing_ok=True)
+
+
+def _wait_for_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -27,8 +27,8 @@ from deadheat.results.verdict import Claim, Evidence, Verdict, state_of
 from deadheat.stats.agreement import spearman
 from deadheat.stats.corrections import correct_defined
 from deadheat.stats.intervals import resampled_sums
-from deadheat.study.plan.cells import Cell
-from deadheat.study.search.search import DEV, TEST, CorpusSplit, Pick, Search, SearchOutcome, Values, mean_score
+from deadheat.study.plan.cells import Cell, CorpusSplit
+from deadheat.study.search.search import DEV, TEST, Pick, Search, SearchOutcome, Values, mean_score
 from deadheat.study.search.space import Settings
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
@@ -41,7 +41,7 @@ def search_result(searched: SearchOutcome, store: Store, values: Values) -> Sear
     """Read the scores of a search from its store, and compare its setups."""
     search, entry = searched.search, searched.search.entry
     compared = search.plan.study.compare
-    datasets = [_dataset(searched, store, values, split) for split in search.corpus_splits]
+    datasets = [_dataset(searched, store, values, split) for split in search.plan.corpus_splits]
     corrected = correct_defined([dataset.p for dataset in datasets], compared.correction).tolist()
     datasets = [replace(dataset, p_corrected=p) for dataset, p in zip(datasets, corrected, strict=True)]
     tested = {cell.key for cell in searched.cells if TEST in cell.scored}
@@ -94,7 +94,7 @@ def _dataset(searched: SearchOutcome, store: Store, values: Values, split: Corpu
         if not any(math.isnan(winner.test) for winner in winners):
             p = _p(store, picks[0].finals[0], picks[1].finals[0], search)
     where = (split.corpus, split.split, split.split_seed, split.number)
-    return SearchDataset(_name(split, search.corpus_splits), *where, winners, scores, differing, p)
+    return SearchDataset(_name(split, search.plan.corpus_splits), *where, winners, scores, differing, p)
 
 
 def _name(split: CorpusSplit, splits: Sequence[CorpusSplit]) -> str:

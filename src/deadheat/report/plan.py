@@ -42,7 +42,7 @@ def plan_view(
 def search_plan(search: Search) -> m.Text:
     """How many networks a search will train, and how many of them it will score on test."""
     entry = search.entry
-    first = len(search.candidates) * len(entry.setups) * len(search.corpus_splits) * len(search.seeds)
+    first = len(search.candidates) * len(entry.setups) * len(search.plan.corpus_splits) * len(search.seeds)
     last = len(search.possible_finals())
     learned = dict.fromkeys(entry.final if setup == TUNE else BOTH for setup in entry.setups)
     evaluated = last + (first if entry.tested == "all" else 0)
@@ -54,7 +54,7 @@ def search_plan(search: Search) -> m.Text:
         m.count(len(search.candidates), "setting"),
         ", ".join(entry.space.varied),
         entry.method,
-        m.count(len(search.corpus_splits), "data set"),
+        m.count(len(search.plan.corpus_splits), "data set"),
         m.count(len(search.seeds), "seed"),
         " and ".join(entry.setups),
         m.Text(("at most ",)) if entry.method == "optuna" else None,

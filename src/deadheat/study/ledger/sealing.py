@@ -20,6 +20,7 @@ from deadheat.compression import without_suffix
 from deadheat.corpus import Column, Corpus, Vocabulary, read, to_bytes, write
 from deadheat.corpus.corpus import Comments, Extras, Part, content_hash, text_hash
 from deadheat.corpus.reading import reading_options
+from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.ledger.ledger import SEALED, Ledger, LedgerTestSet
 
@@ -173,18 +174,11 @@ def _sealed_file(ledger: Ledger, test_set: str) -> Path:
 
 def _write_private(path: Path, data: bytes) -> None:
     """Write a file that only its owner can read, in whole or not at all."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.parent.chmod(0o700)
-        try:
-            file = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(file, "wb") as out:
-                out.write(data)
-                out.flush()
-                os.fsync(out.fileno())
-            scratch.replace(path)
-        finally:
-            scratch.unlink(missing_ok=True)
+        with replace_file(path, sync=True) as scratch:
+            scratch.touch(0o600, exist_ok=False)
+            scratch.write_bytes(data)
     except OSError as error:
         raise InputError(f"{path}: the labels cannot be sealed ({reason(error)})") from error

@@ -14,6 +14,19 @@ DONE, FAILED, TIMED_OUT, KILLED = "done", "failed", "timed out", "killed"
 
 
 @dataclass(frozen=True, slots=True)
+class CorpusSplit:
+    """A split of a corpus."""
+
+    corpus: str  # its name in the study
+    split: str  # the strategy with its settings
+    split_seed: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.corpus}, {self.split.partition('.v')[0]} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One system with its settings and seed, on one split of one corpus.
 
@@ -35,16 +48,14 @@ class Cell:
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        inputs = {
-            "corpus_hash": self.corpus_hash,
-            "number": self.number,
-            "seed": self.seed,
-            "split": self.split,
-            "split_seed": self.split_seed,
-            "system": self.system,
-        }
+        names = ("corpus_hash", "number", "seed", "split", "split_seed", "system")
+        inputs = {name: getattr(self, name) for name in names}
         inputs |= {name: value for name in ("tune", "learned", "vectors", "final") if (value := getattr(self, name))}
         object.__setattr__(self, "key", hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:32])
+
+    @property
+    def corpus_split(self) -> CorpusSplit:
+        return CorpusSplit(self.corpus, self.split, self.split_seed, self.number)
 
     @property
     def setup(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,15 @@ from deadheat.metrics import METRICS, Metric
 from deadheat.neural.config import missing_package
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
-from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.cells import Cell, CorpusSplit
 from deadheat.study.plan.study_file import CorpusEntry, Mistake, Study, SystemEntry, line_of, read_study
 from deadheat.study.search.space import grid
-from deadheat.systems import SYSTEMS
+from deadheat.systems import SYSTEMS, System
 
 DEFAULT_METRICS = ("accuracy", "unknown", "sentence-accuracy")
 DEFAULT_TREE_METRICS = ("las", "uas")
 TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
-TRAIN, SYSTEM_ENTRIES, SEARCH_ENTRIES = "train", "systems", "search"
+TRAIN = "train"
 CACHED_SPLITS = 8  # cells of one split follow each other
 
 
@@ -56,7 +56,7 @@ class Plan:
     hashes: dict[str, str]
     overrides: tuple[str, ...] = ()
     selection: tuple[Cell, ...] | None = None  # instead of all cells of the systems
-    _partitions: dict[tuple[str, str, int, int], Partition] = field(default_factory=dict, repr=False)
+    _partitions: dict[CorpusSplit, Partition] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, path: Path, overrides: Sequence[str] = ()) -> Plan:
@@ -87,14 +87,28 @@ class Plan:
         tune = "" if self.study.tune == "auto" else self.study.tune
         vectors = {system: self.vectors_of(system) for system in self.systems}
         cells = [
-            Cell(corpus, self.hashes[corpus], strategy.name, seed, number, system, run, tune, vectors=vectors[system])
+            self.cell(split, system, seed, tune=tune, vectors=vectors[system])
+            for split in self.corpus_splits
+            for system, seeds in self.systems.items()
+            for seed in seeds
+        ]
+        return tuple({cell.key: cell for cell in cells}.values())
+
+    @cached_property
+    def corpus_splits(self) -> list[CorpusSplit]:
+        """Every split of every corpus."""
+        return [
+            CorpusSplit(corpus, strategy.name, seed, number)
             for corpus in self.materials
             for strategy, times, seed in self.strategies_of(corpus)
             for number in range(times)
-            for system, runs in self.systems.items()
-            for run in runs
         ]
-        return tuple({cell.key: cell for cell in cells}.values())
+
+    def cell(self, split: CorpusSplit, system: str, seed: int, **setup: Any) -> Cell:
+        """A cell on a split."""
+        return Cell(
+            split.corpus, self.hashes[split.corpus], split.split, split.split_seed, split.number, system, seed, **setup
+        )
 
     @cached_property
     def strategies(self) -> tuple[tuple[Strategy, int, int], ...]:
@@ -108,14 +122,18 @@ class Plan:
         return tuple(strategy for strategy, entry in pairs if entry.applies_to(corpus))
 
     @cached_property
+    def _variants(self) -> list[tuple[SystemEntry, System, dict[str, Any]]]:
+        """Every system with every combination of its settings."""
+        variants = ((entry, settings) for entry in self.study.systems for settings in grid(entry.settings))
+        return [(entry, SYSTEMS.make(entry.name, **settings), settings) for entry, settings in variants]
+
+    @cached_property
     def systems(self) -> dict[str, list[int]]:
         """The seeds of every system, by its name with settings; one seed if the seed has no effect."""
         seeds: dict[str, list[int]] = {}
-        for entry in self.study.systems:
-            for settings in grid(entry.settings):
-                system = SYSTEMS.make(entry.name, **settings)
-                more = self.study.seeds_of(entry) if system.seeded else [0]
-                seeds[system.name] = list(dict.fromkeys([*seeds.get(system.name, []), *more]))
+        for entry, system, _ in self._variants:
+            more = self.study.seeds_of(entry) if system.seeded else [0]
+            seeds[system.name] = list(dict.fromkeys([*seeds.get(system.name, []), *more]))
         return seeds
 
     @cached_property
@@ -141,12 +159,11 @@ class Plan:
     def labels(self) -> dict[str, str]:
         """The names of systems in tables: their label or base name, with the settings that vary."""
         labels: dict[str, str] = {}
-        for entry in self.study.systems:
-            variants = grid(entry.settings)
-            varied = {key for key in entry.settings if len({repr(variant[key]) for variant in variants}) > 1}
-            for settings in variants:
-                name = SYSTEMS.make(entry.name, **settings).name
-                labels[name] = _label(entry, name, {key: settings[key] for key in sorted(varied)})
+        for entry, system, settings in self._variants:
+            base = entry.label or system.name.partition(".v")[0]
+            lists = {key: value for key, value in entry.settings.items() if isinstance(value, list)}
+            varied = sorted(key for key, values in lists.items() if len(set(map(repr, values))) > 1)
+            labels[system.name] = " ".join([base, *(f"{key}={settings[key]}" for key in varied)])
         return labels if len(set(labels.values())) == len(labels) else {name: name for name in labels}
 
     def label_of(self, system: str) -> str:
@@ -155,8 +172,7 @@ class Plan:
 
     def vectors_of(self, system: str) -> str:
         """The hash of the word vector file that a system reads; empty if it reads none."""
-        name = _vectors_name(system) if system else ""
-        if not name:
+        if not (name := _vectors_name(system)):
             return ""
         path = self.path.parent / name
         try:
@@ -174,20 +190,17 @@ class Plan:
             if now != then:
                 raise InputError(f"{what}: changed while the study was running; expected no change until its end")
 
-    def partition(self, cell: Cell) -> Partition:
-        """The split of a cell."""
-        return self._draw(cell.corpus, cell.split, cell.split_seed, cell.number)
-
-    def _draw(self, corpus: str, split: str, seed: int, number: int) -> Partition:
-        key = (corpus, split, seed, number)
-        if key not in self._partitions:
+    def partition(self, cell: Cell | CorpusSplit) -> Partition:
+        """The sentences of a split."""
+        split = cell.corpus_split if isinstance(cell, Cell) else cell
+        if split not in self._partitions:
             if len(self._partitions) >= CACHED_SPLITS:
                 self._partitions.clear()
-            material = self.materials[corpus]
-            strategy = next(strategy for strategy, _, _ in self.strategies if strategy.name == split)
-            parts = strategy.draw(material, seed, number).parts
-            self._partitions[key] = Partition(str(number), parts, material.corpus.sentences)
-        return self._partitions[key]
+            material = self.materials[split.corpus]
+            strategy = next(strategy for strategy, _, _ in self.strategies if strategy.name == split.split)
+            parts = strategy.draw(material, split.split_seed, split.number).parts
+            self._partitions[split] = Partition(str(split.number), parts, material.corpus.sentences)
+        return self._partitions[split]
 
     def training_sentences(self, cell: Cell) -> Indices:
         """The sentences that a cell is trained on."""
@@ -219,7 +232,7 @@ class Plan:
         """The parts to score of a cell: its own, or those of its strategy."""
         if cell.scored:
             return list(cell.scored)
-        return self.evaluated_parts(self._draw(cell.corpus, cell.split, cell.split_seed, 0))
+        return self.evaluated_parts(self.partition(replace(cell.corpus_split, number=0)))
 
     def _mistakes(self) -> Iterator[Mistake]:
         """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
@@ -237,7 +250,7 @@ class Plan:
                 names = list(material.corpus.columns)
                 if column and column != TREES and column not in names:
                     yield ("systems",), f"{system}: corpus {name} has no column {column!r}; {nearest(column, names)}"
-        for table, entries in ((SYSTEM_ENTRIES, systems), (SEARCH_ENTRIES, searched)):
+        for table, entries in (("systems", systems), ("search", searched)):
             for i, entry in enumerate(entries):
                 if entry.batch_trainer is not None and (message := missing_package(entry.name.partition("(")[0])):
                     yield (table, i), message
@@ -246,7 +259,7 @@ class Plan:
 
     def _vector_mistakes(self) -> Iterator[Mistake]:
         """Word vector files that do not exist."""
-        for table, entries in ((SYSTEM_ENTRIES, self.study.systems), (SEARCH_ENTRIES, self.study.search)):
+        for table, entries in (("systems", self.study.systems), ("search", self.study.search)):
             for i, entry in enumerate(entries):
                 files = entry.settings.get("vectors", "")
                 for file in files if isinstance(files, list) else [files]:
@@ -266,7 +279,7 @@ class Plan:
                 if not self.study.splits[i].applies_to(name):
                     continue
                 try:
-                    partition = self._draw(name, strategy.name, seed, 0)
+                    partition = self.partition(CorpusSplit(name, strategy.name, seed, 0))
                     self.tune_part(partition)
                     self.evaluated_parts(partition)
                 except InputError as error:
@@ -308,8 +321,3 @@ def _corpus_hash(material: Material) -> str:
     for block in stream(material.corpus, np.arange(material.corpus.sentences)):
         digest.update(block)
     return digest.hexdigest()[:32]
-
-
-def _label(entry: SystemEntry, name: str, varied: dict[str, Any]) -> str:
-    base = entry.label or name.partition(".v")[0]
-    return f"{base} {' '.join(f'{key}={value}' for key, value in varied.items())}" if varied else base

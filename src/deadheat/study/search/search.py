@@ -18,7 +18,7 @@ from typing import Any
 
 from deadheat.errors import Fault, InputError, StudyError
 from deadheat.metrics import Metric
-from deadheat.study.plan.cells import Cell
+from deadheat.study.plan.cells import Cell, CorpusSplit
 from deadheat.study.plan.plan import Plan
 from deadheat.study.plan.study_file import SearchEntry, line_of
 from deadheat.study.search.space import Settings
@@ -32,24 +32,11 @@ PRUNERS = {"none": "NopPruner", "median": "MedianPruner", "halving": "Successive
 NEEDED = {"cmaes": "cmaes", "gp": "torch"}  # packages besides Optuna, by sampler
 
 Values = Mapping[tuple[str, str, str], float]  # scores by cell key, part and metric
-Round = tuple["CorpusSplit", str]  # a split in a setup; each has its own winner
+Round = tuple[CorpusSplit, str]  # a split in a setup; each has its own winner
 Trials = Mapping[Round, Mapping[str, Settings]]  # settings by system
 RunCells = Callable[[Sequence[Cell]], None]  # trains the missing ones
 ReadValues = Callable[[], Values]
 FindMissing = Callable[[Sequence[Cell]], list[Cell]]
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusSplit:
-    """A split of a corpus."""
-
-    corpus: str
-    split: str
-    split_seed: int
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.corpus}, {self.split.partition('.v')[0]} {self.number}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,19 +85,9 @@ class Search:
         return SYSTEMS.make(self.entry.system, **settings).name, searched
 
     @property
-    def corpus_splits(self) -> list[CorpusSplit]:
-        """Every split of every corpus."""
-        return [
-            CorpusSplit(corpus, strategy.name, seed, number)
-            for corpus in self.plan.materials
-            for strategy, times, seed in self.plan.strategies_of(corpus)
-            for number in range(times)
-        ]
-
-    @property
     def rounds(self) -> list[Round]:
         """Every split in every setup."""
-        return [(split, setup) for split in self.corpus_splits for setup in self.entry.setups]
+        return [(split, setup) for split in self.plan.corpus_splits for setup in self.entry.setups]
 
     @cached_property
     def seeds(self) -> list[int]:
@@ -183,13 +160,12 @@ class Search:
             return None
         system = max(scores, key=scores.__getitem__)
         networks, finals = self.cells(split, setup, system), self.final_cells(split, setup, system)
-        settings = self.candidates[system]
-        return Pick(split, setup, system, settings, scores[system], len(scores), tuple(networks), tuple(finals))
+        winner = (system, self.candidates[system], scores[system])
+        return Pick(split, setup, *winner, len(scores), tuple(networks), tuple(finals))
 
     def picks(self, values: Values) -> list[Pick]:
         """The winners of all rounds."""
-        picks = [self.pick(values, split, setup) for split, setup in self.rounds]
-        return [pick for pick in picks if pick is not None]
+        return [pick for split, setup in self.rounds if (pick := self.pick(values, split, setup)) is not None]
 
     def check(self) -> None:
         """Refuse a search that cannot be run."""
@@ -197,24 +173,19 @@ class Search:
             raise InputError('search: setting = "tune" selects on training data; expected epoch = "tune"')
         if self.entry.method == "optuna":
             _check_optuna(self.entry)
-        for split in self.corpus_splits:
+        for split in self.plan.corpus_splits:
             if split.number:
                 continue
-            cell = self._cells(split, "", learned="", tune="", scored=())[0]
-            parts = self.plan.partition(cell).parts
+            parts = self.plan.partition(split).parts
             missing = [part for part in ("train", TUNE, DEV, TEST) if part not in parts]
             if missing:
                 problem = f"search: {split} has no part {missing[0]}; it has {', '.join(parts)}"
                 raise InputError(f"{problem}; expected sizes of train, tune, dev and test")
         _ = self.metric
 
-    def _cells(
-        self, split: CorpusSplit, system: str, *, learned: str, tune: str, scored: tuple[str, ...], final: bool = False
-    ) -> list[Cell]:
-        data = (split.corpus, self.plan.hashes[split.corpus], split.split, split.split_seed, split.number)
-        seeds: Sequence[int] = self.seeds if system else [0]
+    def _cells(self, split: CorpusSplit, system: str, **setup: Any) -> list[Cell]:
         vectors = self.plan.vectors_of(system)
-        return [Cell(*data, system, seed, tune, learned, scored, vectors, final) for seed in seeds]
+        return [self.plan.cell(split, system, seed, vectors=vectors, **setup) for seed in self.seeds]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

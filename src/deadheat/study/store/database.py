@@ -138,7 +138,8 @@ def create(path: Path) -> None:
 
 def open_writing(path: Path) -> sqlite3.Connection:
     """Open a store for writing; one of an older version is migrated."""
-    with readable_errors(path), _opened(path, "rw") as connection:
+    _check_file(path)
+    with readable_errors(path), _closed_on_error(_connect(path, "rw")) as connection:
         _version(path, connection)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")  # a commit survives a power failure
@@ -151,16 +152,13 @@ def open_reading(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
     """Open a store for reading, even while it is written; one of an older version is read from a copy."""
     with readable_errors(path):
         connection = _readable(path, any_thread=any_thread)
-        try:
+        with _closed_on_error(connection):
             version = _version(path, connection)
             if version == VERSION:
                 return connection
             # In memory, or in a temporary file if it is large.
             copy = sqlite3.connect("", isolation_level=None, check_same_thread=not any_thread)
             connection.backup(copy)
-        except BaseException:
-            connection.close()
-            raise
         connection.close()
         with transaction(copy):
             _migrate(copy, version)
@@ -173,12 +171,13 @@ def _readable(path: Path, *, any_thread: bool) -> sqlite3.Connection:
     With write permission the file is opened for writing, so that SQLite removes its log with the last reader. In a
     read-only folder it can only be opened as immutable, which is right if there is no log beside it.
     """
+    _check_file(path)
     log = path.with_name(path.name + "-wal")
     no_log = not log.exists() or log.stat().st_size == 0
     message = ""
     for mode in ("rw", "ro", *(["ro&immutable=1"] if no_log else [])):
         try:
-            with _opened(path, mode, any_thread=any_thread) as connection:
+            with _closed_on_error(_connect(path, mode, any_thread=any_thread)) as connection:
                 connection.execute("PRAGMA query_only=ON")
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 return connection
@@ -189,10 +188,7 @@ def _readable(path: Path, *, any_thread: bool) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, mode: str, *, any_thread: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection that stays open unless the block fails."""
-    _check_file(path)
-    connection = _connect(path, mode, any_thread=any_thread)
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     try:
         yield connection
     except BaseException:

@@ -26,7 +26,7 @@ import socket
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple
 from importlib.metadata import version
 from pathlib import Path
@@ -36,6 +36,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, reason
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome, PartScores, PredictionFile
 from deadheat.study.store.database import CorruptStore
@@ -45,6 +46,7 @@ COUNTS, TEXT = LEVELS = 1, 3  # of compression
 KINDS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8")  # from small to large; the first that fits is used
 STATUSES = (DONE, FAILED, TIMED_OUT, KILLED)
 NO_COUNTS = np.empty((0, 0), np.int64)
+CELL_NUMBERS, OUTCOME_NUMBERS = ("split_seed", "number", "seed"), ("started", "wall_s", "cpu_s", "peak_mb")
 RUN_TABLES = ("logs", "scores", "predictions")  # tables whose rows belong to a run
 UNFINISHED = "unfinished"
 PACKAGES = ("numpy", "scipy", "numba")
@@ -62,31 +64,19 @@ class OutcomeWriter:
     def add(self, outcome: Outcome) -> bool:
         """Write an outcome unless its cell is done already; a failed one is replaced."""
         cell, key, execute = outcome.cell, outcome.cell.key, self._connection.execute
-        _check_outcome(outcome, key)
+        _check_outcome(outcome)
         before = execute("SELECT id, status FROM runs WHERE key = ?", (key,)).fetchone()
         if before is not None:
             if before[1] == DONE:
                 return False
             delete_run(self._connection, key)
         made_with = json.dumps(dict(outcome.provenance), sort_keys=True, default=str)
-        row = {
-            "key": key,
-            "corpus": self._name_id(cell.corpus),
-            "corpus_hash": self._name_id(cell.corpus_hash),
-            "split": self._name_id(cell.split),
-            "split_seed": cell.split_seed,
-            "number": cell.number,
-            "system": self._name_id(cell.system),
-            "seed": cell.seed,
-            "status": outcome.status,
-            "started": outcome.started,
-            "wall_s": outcome.wall_s,
-            "cpu_s": outcome.cpu_s,
-            "peak_mb": outcome.peak_mb,
-            "error": _unicode(outcome.error),
-            "provenance": self._id("provenance", "text", made_with),
-            "setup": cell.setup,
+        row: dict[str, Any] = {
+            name: self._name_id(getattr(cell, name)) for name in ("corpus", "corpus_hash", "split", "system")
         }
+        row |= {name: getattr(cell, name) for name in (*CELL_NUMBERS, "setup", "key")}
+        row |= {name: getattr(outcome, name) for name in ("status", *OUTCOME_NUMBERS)}
+        row |= {"error": _unicode(outcome.error), "provenance": self._id("provenance", "text", made_with)}
         placeholders = ", ".join(f":{name}" for name in row)
         run = execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({placeholders})", row).lastrowid
         assert run is not None
@@ -141,37 +131,40 @@ def delete_run(connection: sqlite3.Connection, key: str) -> None:
     connection.execute("DELETE FROM runs WHERE key = ?", (key,))
 
 
-def _check_outcome(outcome: Outcome, key: str) -> None:
+def _check_outcome(outcome: Outcome) -> None:
     """Refuse an outcome that a store could not return unchanged."""
-    cell = outcome.cell
-    where = f"outcome of {key}"
+    if problem := next(_problems(outcome, outcome.cell.key), ""):
+        raise InputError(f"outcome of {outcome.cell.key}: {problem}")
+
+
+def _problems(outcome: Outcome, key: str) -> Iterator[str]:
     if outcome.status not in STATUSES:
-        raise InputError(f"{where}: status {outcome.status!r}; expected {', '.join(STATUSES)}")
+        yield f"status {outcome.status!r}; expected {', '.join(STATUSES)}"
     if outcome.status != DONE and (outcome.scores or outcome.predictions):
-        raise InputError(f"{where}: {outcome.status}, with scores or predictions; expected them of done cells only")
-    for name in ("split_seed", "number", "seed"):
-        if not -(2**63) <= getattr(cell, name) < 2**63:
-            raise InputError(f"{where}: {name} {getattr(cell, name)}; expected less than 2**63")
-    for name in ("started", "wall_s", "cpu_s", "peak_mb"):
+        yield f"{outcome.status}, with scores or predictions; expected them of done cells only"
+    for name in CELL_NUMBERS:
+        if not -(2**63) <= getattr(outcome.cell, name) < 2**63:
+            yield f"{name} {getattr(outcome.cell, name)}; expected less than 2**63"
+    for name in OUTCOME_NUMBERS:
         if not np.isfinite(getattr(outcome, name)):
-            raise InputError(f"{where}: {name} is {getattr(outcome, name)}; expected a number")
-    _check_scores(where, outcome.scores)
+            yield f"{name} is {getattr(outcome, name)}; expected a number"
     for part, file in outcome.predictions.items():
         if file.file != (expected := prediction_file(key, part)):
-            raise InputError(f"{where}: prediction of part {part}: {file.file}; expected {expected}")
+            yield f"prediction of part {part}: {file.file}; expected {expected}"
+    yield from _score_problems(outcome.scores)
 
 
-def _check_scores(where: str, scores: Sequence[PartScores]) -> None:
-    parts = [part.part for part in scores]
+def _score_problems(all_scores: Sequence[PartScores]) -> Iterator[str]:
+    parts = [scores.part for scores in all_scores]
     if len(set(parts)) < len(parts):
-        raise InputError(f"{where}: parts {', '.join(parts)}; expected each once")
-    for part in scores:
-        if not set(part.counts) <= set(part.values):
-            raise InputError(f"{where}: counts without a value in part {part.part}; expected a value for every metric")
-        for metric, counts_NF in part.counts.items():
-            if counts_NF.ndim != 2 or counts_NF.shape[1] == 0 or not np.issubdtype(counts_NF.dtype, np.integer):
-                problem = f"counts of {metric} are {counts_NF.dtype} of shape {counts_NF.shape}"
-                raise InputError(f"{where}: {problem}; expected integers, units by fields")
+        yield f"parts {', '.join(parts)}; expected each once"
+    for scores in all_scores:
+        if not set(scores.counts) <= set(scores.values):
+            yield f"counts without a value in part {scores.part}; expected a value for every metric"
+        for metric, counts in scores.counts.items():
+            if counts.ndim != 2 or counts.shape[1] == 0 or not np.issubdtype(counts.dtype, np.integer):
+                shape = f"{counts.dtype} of shape {counts.shape}"
+                yield f"counts of {metric} are {shape}; expected integers, units by fields"
 
 
 def _unicode(text: str) -> str:
@@ -244,7 +237,7 @@ def prediction_file(key: str, part: str) -> str:
 
 
 def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: bytes) -> PredictionFile:
-    r"""Write a prediction, in whole or not at all, and return its record for the store; worker processes call this.
+    """Write a prediction, in whole or not at all, and return its record for the store; worker processes call this.
 
     Raises
     ------
@@ -257,15 +250,8 @@ def write_prediction(folder: str | os.PathLike[str], key: str, part: str, data: 
     try:
         for parent in (target.parent, scratch.parent):
             parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with scratch.open("wb") as out:
-                out.write(compress(data, level=TEXT))
-                out.flush()
-                os.fsync(out.fileno())
-            scratch.replace(target)
-            _sync_folder(target.parent)
-        finally:
-            scratch.unlink(missing_ok=True)
+        with replace_file(target, scratch, sync=True):
+            scratch.write_bytes(compress(data, level=TEXT))
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({reason(error)})") from error
     return PredictionFile(file, hashlib.sha256(data).hexdigest(), len(data))
@@ -295,15 +281,6 @@ def clear_unfinished(folder: Path) -> None:
     with contextlib.suppress(OSError):
         for file in (folder / UNFINISHED).iterdir():
             file.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that a new file name survives a power failure."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def provenance(folder: str | os.PathLike[str] = ".") -> dict[str, Any]:

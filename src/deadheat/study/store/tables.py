@@ -5,7 +5,6 @@ In files, counts have one row per unit and are written in blocks: two hundred mi
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from deadheat.corpus.writing import replace_file
 from deadheat.errors import InputError, NameUnknown, reason
 from deadheat.metrics.metric import FIELDS
 from deadheat.study.plan.cells import DONE
@@ -33,10 +33,6 @@ FORMATS = ("csv", "jsonl", "parquet")
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 BLOCK = 1_000_000  # rows
 QUERY_VALUES = 500  # in one query; older builds of SQLite take 999
-_RUNS = """
-SELECT key, corpus, split, split_seed, number, system, seed, setup, status, started, wall_s, cpu_s, peak_mb, error
-FROM runs ORDER BY id
-"""
 # SQLite has no NaN: a value that is missing has a flag of its own.
 _SCORES = """
 SELECT s.run, s.part, s.metric, ifnull(s.value, 0.0), s.value IS NULL, s.sentences, s.words, s.units, s.fields
@@ -57,7 +53,7 @@ def runs_frame(connection: sqlite3.Connection) -> pl.DataFrame:
         "system": pl.Int64, "seed": pl.Int64, "setup": pl.String, "status": pl.String, "started": pl.Float64,
         "wall_s": pl.Float64, "cpu_s": pl.Float64, "peak_mb": pl.Float64, "error": pl.String,
     }  # fmt: skip
-    frame = _frame(connection.execute(_RUNS).fetchall(), schema)
+    frame = _read_frame(connection, schema, "FROM runs ORDER BY id")
     started = (pl.col("started") * 1000).round().cast(pl.Int64).cast(pl.Datetime("ms"))
     return _replace_ids(connection, frame.with_columns(started), ("corpus", "split", "system"))
 
@@ -73,19 +69,19 @@ def scores_frame(connection: sqlite3.Connection) -> pl.DataFrame:
     rows["value"][rows["missing"]] = np.nan
     scores = pl.DataFrame({name: np.ascontiguousarray(rows[name]) for name, _ in _SCORE_TYPES if name != "missing"})
     schema: dict[str, Any] = {
-        "run": pl.Int64, "key": pl.String, "corpus": pl.Int64, "split": pl.Int64, "number": pl.Int64,
+        "id": pl.Int64, "key": pl.String, "corpus": pl.Int64, "split": pl.Int64, "number": pl.Int64,
         "system": pl.Int64, "seed": pl.Int64, "setup": pl.String,
     }  # fmt: skip
-    sql = "SELECT id, key, corpus, split, number, system, seed, setup FROM runs WHERE status = 'done' ORDER BY id"
-    runs = _frame(connection.execute(sql).fetchall(), schema)
+    runs = _read_frame(connection, schema, "FROM runs WHERE status = 'done' ORDER BY id").rename({"id": "run"})
     joined = runs.join(scores, on="run", how="inner", maintain_order="right").drop("run")
     return _replace_ids(connection, joined, ("corpus", "split", "system", "part", "metric"))
 
 
-def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, Any]) -> pl.DataFrame:
-    """Rows as a typed frame; SQLite would accept text where a number belongs, and that is refused here."""
+def _read_frame(connection: sqlite3.Connection, schema: dict[str, Any], source: str) -> pl.DataFrame:
+    """Typed columns; SQLite would accept text where a number belongs, and that is refused here."""
     import polars as pl
 
+    rows = connection.execute(f"SELECT {', '.join(schema)} {source}").fetchall()
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
     series: dict[str, pl.Series] = {}
     for (name, kind), values in zip(schema.items(), columns, strict=True):
@@ -128,15 +124,19 @@ class CountsQuery:
 def read_counts(connection: sqlite3.Connection, path: Path, query: CountsQuery, dtype: DTypeLike) -> NDArray[Any]:
     """An array of runs by units by fields, in the order of the keys."""
     rows = _column_ids(connection, path, query)
-    if query.fields is not None:
-        rows = [_select_fields(path, query, row) for row in rows]
+    if (fields := query.fields) is not None:
+        for row in rows:
+            if not fields or not all(0 <= field < len(row) for field in fields):
+                expected = f"expected some of 0 to {len(row) - 1}"
+                raise InputError(f"{path}: fields {list(fields)} of {query.metric}; {expected}")
+        rows = [tuple(row[field] for field in fields) for row in rows]
     columns = _read_columns(connection, {number for row in rows for number in row})
     _check_shapes(path, query, rows, columns)
-    units, fields = (len(columns[rows[0][0]]), len(rows[0])) if rows else (0, 0)
+    units, n_fields = (len(columns[rows[0][0]]), len(rows[0])) if rows else (0, 0)
     needed = np.result_type(*(column.dtype for column in columns.values())) if columns else np.dtype("u1")
     if not np.can_cast(needed, dtype):
         raise InputError(f"{path}: counts of {query.metric} need {needed}; expected a type that fits, not {dtype}")
-    counts_RNF = np.empty((len(rows), units, fields), dtype)
+    counts_RNF = np.empty((len(rows), units, n_fields), dtype)
     for counts_NF, row in zip(counts_RNF, rows, strict=True):
         for field, number in enumerate(row):
             counts_NF[:, field] = columns[number]
@@ -161,13 +161,6 @@ def _column_ids(connection: sqlite3.Connection, path: Path, query: CountsQuery) 
         return [tuple(map(int, columns[key].split())) for key in query.keys]
     except ValueError:
         raise CorruptStore("a score without references to its counts") from None
-
-
-def _select_fields(path: Path, query: CountsQuery, row: Sequence[int]) -> tuple[int, ...]:
-    fields = query.fields or ()
-    if not fields or not all(0 <= field < len(row) for field in fields):
-        raise InputError(f"{path}: fields {list(fields)} of {query.metric}; expected some of 0 to {len(row) - 1}")
-    return tuple(row[field] for field in fields)
 
 
 def _read_columns(connection: sqlite3.Connection, ids: set[int]) -> dict[int, NDArray[np.integer]]:
@@ -258,18 +251,13 @@ def write_table(store: Store, table: str, format: str, path: str) -> None:
     target = Path(os.path.realpath(path))
     if target == Path(os.path.realpath(store.path)):
         raise InputError(f"{path}: the store itself; expected another file to write to")
-    scratch = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        try:
+        with replace_file(target) as scratch:
             if format == "parquet":
                 _write_parquet(store, table, scratch)
             else:
                 with scratch.open("w", encoding="utf-8", newline="") as out:
                     write_text(store, table, format, out)
-            scratch.replace(target)
-        finally:
-            with contextlib.suppress(OSError):
-                scratch.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({reason(error)})") from error
     except pl.exceptions.PolarsError as error:  # a full disk, for example
