@@ -7,9 +7,11 @@ import json
 import os
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+
+import msgspec
 
 from deadheat.charts.chart import COLUMN, Figure, Layout
 from deadheat.corpus.writing import write_bytes
@@ -141,26 +143,27 @@ def _is_unchanged(path: Path, digests: Sequence[str]) -> bool:
     return path.is_file() and _digest(path.read_bytes()) in digests
 
 
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    kind: str
+    files: dict[str, list[str]]
+
+
 def _manifest(root: Path) -> dict[str, list[str]]:
     """What an earlier kit wrote, each with the hashes it may have; nothing if there was none."""
+    path = root / MANIFEST
     try:
         if root.exists() and not root.is_dir():
             raise InputError(f"{root}: a file; expected a folder, or nothing")
-        text = (root / MANIFEST).read_text("utf-8") if (root / MANIFEST).exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        why = reason(error) if isinstance(error, OSError) else "not text"
-        raise InputError(f"{root / MANIFEST}: cannot be read ({why})") from error
-    if not text:
-        return {}
-    try:
-        manifest = json.loads(text)
-        files = {str(name): [str(digest) for digest in digests] for name, digests in manifest["files"].items()}
-        is_valid = manifest["kind"] == KIND and all(map(_is_inside, files))
-    except (ValueError, TypeError, KeyError, AttributeError):
-        is_valid = False
-    if not is_valid:
-        raise InputError(f"{root / MANIFEST}: not a list of the files of a kit; expected it unchanged, or no such file")
-    return files
+        data = path.read_bytes() if path.exists() else b""
+        manifest = msgspec.json.decode(data, type=_Manifest) if data else _Manifest(KIND, {})
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        manifest = None
+    if manifest is None or manifest.kind != KIND or not all(map(_is_inside, manifest.files)):
+        raise InputError(f"{path}: not a list of the files of a kit; expected it unchanged, or no such file")
+    return manifest.files
 
 
 def _is_inside(name: str) -> bool:

@@ -5,15 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
-from deadheat.errors import InputError, NameUnknown
-from deadheat.report.model import Citation, Text, Words, count, join_text, name, names, p_value, points, text
+from deadheat.errors import InputError
+from deadheat.report.model import Citation, Text, Words, count, join_text, listing, name, names, p_value, points, text
 from deadheat.results.format import NAME, Scale, correction_words, name_of_test
 from deadheat.results.verdict import State
+from deadheat.text import capitalize
 
 NOTHING = Text(())
-OTHERS = 8  # systems that a sentence names
+# What is said about the best system and those against which the evidence is in a state, and how these are joined.
+OUTCOMES = {
+    State.SHOWN: ("{}{} was significantly better than {}.", "and"),
+    State.NOT_SHOWN: ("{}{} was not shown to be better than {}.", "or"),
+    State.OPPOSITE: ("{}{} had the higher score, but the test favours {}.", "and"),
+    State.TOO_FEW: ("{}{} is better than {}.", "or"),
+}
 
 # What to cite for tests, corrections, strategies to split a corpus, and systems, by their names.
 OF_TESTS = {
@@ -38,112 +46,8 @@ OF_SYSTEMS = {
     "loglinear": "toutanova-etal-2003",
     "lookahead": "tsuruoka-etal-2011",
 }
-BIBTEX = r"""
-@inproceedings{alonso-etal-2022,
-  author = {Alonso-Alonso, Iago and Vilares, David and G{\'o}mez-Rodr{\'i}guez, Carlos},
-  title = {The Fragility of Multi-Treebank Parsing Evaluation},
-  booktitle = {Proceedings of the 29th International Conference on Computational Linguistics}, year = {2022}}
-@article{benjamini-hochberg-1995,
-  author = {Benjamini, Yoav and Hochberg, Yosef},
-  title = {Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing},
-  journal = {Journal of the Royal Statistical Society: Series B},
-  year = {1995}, volume = {57}, number = {1}, pages = {289--300}}
-@inproceedings{brants-2000,
-  author = {Brants, Thorsten},
-  title = {{TnT}: A Statistical Part-of-Speech Tagger},
-  booktitle = {Sixth Applied Natural Language Processing Conference}, year = {2000}, pages = {224--231}}
-@inproceedings{collins-2002,
-  author = {Collins, Michael},
-  title = {Discriminative Training Methods for Hidden {M}arkov Models: Theory and Experiments with Perceptron
-    Algorithms},
-  booktitle = {Proceedings of the 2002 Conference on Empirical Methods in Natural Language Processing},
-  year = {2002}, pages = {1--8}}
-@article{demsar-2006,
-  author = {Dem{\v{s}}ar, Janez},
-  title = {Statistical Comparisons of Classifiers over Multiple Data Sets},
-  journal = {Journal of Machine Learning Research}, year = {2006}, volume = {7}, pages = {1--30}}
-@article{efron-1979,
-  author = {Efron, Bradley},
-  title = {Bootstrap Methods: Another Look at the Jackknife},
-  journal = {The Annals of Statistics}, year = {1979}, volume = {7}, number = {1}, pages = {1--26}}
-@article{fagerland-etal-2013,
-  author = {Fagerland, Morten W. and Lydersen, Stian and Laake, Petter},
-  title = {The {McNemar} Test for Binary Matched-Pairs Data: Mid-p and Asymptotic Are Better than Exact
-    Conditional},
-  journal = {BMC Medical Research Methodology}, year = {2013}, volume = {13}, pages = {91}}
-@inproceedings{gorman-bedrick-2019,
-  author = {Gorman, Kyle and Bedrick, Steven},
-  title = {We Need to Talk about Standard Splits},
-  booktitle = {Proceedings of the 57th Annual Meeting of the Association for Computational Linguistics},
-  year = {2019}, pages = {2786--2791}}
-@article{holm-1979,
-  author = {Holm, Sture},
-  title = {A Simple Sequentially Rejective Multiple Test Procedure},
-  journal = {Scandinavian Journal of Statistics}, year = {1979}, volume = {6}, number = {2}, pages = {65--70}}
-@article{kendall-1938,
-  author = {Kendall, Maurice G.},
-  title = {A New Measure of Rank Correlation},
-  journal = {Biometrika}, year = {1938}, volume = {30}, pages = {81--93}}
-@article{mann-whitney-1947,
-  author = {Mann, Henry B. and Whitney, Donald R.},
-  title = {On a Test of Whether One of Two Random Variables Is Stochastically Larger than the Other},
-  journal = {The Annals of Mathematical Statistics}, year = {1947}, volume = {18}, number = {1}, pages = {50--60}}
-@article{mcnemar-1947,
-  author = {McNemar, Quinn},
-  title = {Note on the Sampling Error of the Difference between Correlated Proportions or Percentages},
-  journal = {Psychometrika}, year = {1947}, volume = {12}, number = {2}, pages = {153--157}}
-@article{nadeau-bengio-2003,
-  author = {Nadeau, Claude and Bengio, Yoshua},
-  title = {Inference for the Generalization Error},
-  journal = {Machine Learning}, year = {2003}, volume = {52}, number = {3}, pages = {239--281}}
-@book{noreen-1989,
-  author = {Noreen, Eric W.},
-  title = {Computer-Intensive Methods for Testing Hypotheses: An Introduction},
-  publisher = {Wiley}, year = {1989}}
-@inproceedings{reimers-gurevych-2017,
-  author = {Reimers, Nils and Gurevych, Iryna},
-  title = {Reporting Score Distributions Makes a Difference: Performance Study of {LSTM}-networks for Sequence
-    Tagging},
-  booktitle = {Proceedings of the 2017 Conference on Empirical Methods in Natural Language Processing},
-  year = {2017}, pages = {338--348}}
-@inproceedings{toutanova-etal-2003,
-  author = {Toutanova, Kristina and Klein, Dan and Manning, Christopher D. and Singer, Yoram},
-  title = {Feature-Rich Part-of-Speech Tagging with a Cyclic Dependency Network},
-  booktitle = {Proceedings of the 2003 Human Language Technology Conference of the North American Chapter of
-    the Association for Computational Linguistics},
-  year = {2003}, pages = {252--259}}
-@inproceedings{tsuruoka-etal-2011,
-  author = {Tsuruoka, Yoshimasa and Miyao, Yusuke and Kazama, Jun'ichi},
-  title = {Learning with Lookahead: Can History-Based Models Rival Globally Optimized Models?},
-  booktitle = {Proceedings of the Fifteenth Conference on Computational Natural Language Learning},
-  year = {2011}, pages = {238--246}}
-@inproceedings{van-der-goot-2021,
-  author = {van der Goot, Rob},
-  title = {We Need to Talk About train-dev-test Splits},
-  booktitle = {Proceedings of the 2021 Conference on Empirical Methods in Natural Language Processing},
-  year = {2021}, pages = {4485--4494}}
-@inproceedings{van-der-goot-etal-2024,
-  author = {van der Goot, Rob and Liu, Zoey and M{\"u}ller-Eberstein, Max},
-  title = {Enough Is Enough! A Case Study on the Effect of Data Size for Evaluation Using {Universal
-    Dependencies}},
-  booktitle = {Proceedings of the 2024 Joint International Conference on Computational Linguistics, Language
-    Resources and Evaluation (LREC-COLING 2024)},
-  year = {2024}}
-@inproceedings{vigna-2015,
-  author = {Vigna, Sebastiano},
-  title = {A Weighted Correlation Index for Rankings with Ties},
-  booktitle = {Proceedings of the 24th International Conference on World Wide Web},
-  year = {2015}, pages = {1166--1176}}
-@article{wilcoxon-1945,
-  author = {Wilcoxon, Frank},
-  title = {Individual Comparisons by Ranking Methods},
-  journal = {Biometrics Bulletin}, year = {1945}, volume = {1}, number = {6}, pages = {80--83}}
-@article{wilson-1927,
-  author = {Wilson, Edwin B.},
-  title = {Probable Inference, the Law of Succession, and Statistical Inference},
-  journal = {Journal of the American Statistical Association}, year = {1927}, volume = {22}, pages = {209--212}}
-"""
-REFERENCES = {entry.partition("{")[2].partition(",")[0]: entry for entry in re.split(r"\n(?=@)", BIBTEX.strip())}
+_ENTRIES = files("deadheat.paper").joinpath("references.bib").read_text("utf-8").strip().split("\n\n")
+REFERENCES = {entry.partition("{")[2].partition(",")[0]: entry for entry in _ENTRIES}
 
 
 def cite(*keys: str) -> Text:
@@ -159,29 +63,22 @@ def cite(*keys: str) -> Text:
     return Text((Citation(label, NAME, " (", ")", unique),)) if unique else Text(())
 
 
+def cite_each(references: Mapping[str, str], names: Iterable[str]) -> Text:
+    """What to cite for strategies or systems, by their names without version and settings."""
+    bases = [name.partition(".v")[0] for name in names]
+    return cite(*(references[base] for base in bases if base in references))
+
+
 def authors_and_year(key: str) -> str:
     """How a publication is cited in plain text."""
-    author = re.search(r"author = {(.*?)},\n", REFERENCES[key], re.DOTALL)
-    year = re.search(r"year = {(\d+)}", REFERENCES[key])
-    assert author is not None
-    assert year is not None
-    plain = author[1].replace(r"{\v{s}}", "š")
-    names = [" ".join(name.split()).partition(",")[0] for name in re.split(r"\sand\s", plain)]
-    return f"{names[0] + ' et al.' if len(names) > 2 else ' and '.join(names)}, {year[1]}"
+    (authors,) = re.findall(r"author = {(.*)},\n", REFERENCES[key])
+    names = [name.partition(",")[0] for name in authors.replace(r"{\v{s}}", "š").split(" and ")]
+    return f"{names[0] + ' et al.' if len(names) > 2 else ' and '.join(names)}, {key.rpartition('-')[2]}"
 
 
 def bibtex(keys: Iterable[str]) -> str:
     """The entries of these publications, in order of their keys."""
-    wanted = sorted(set(keys))
-    for key in wanted:
-        if key not in REFERENCES:
-            raise NameUnknown("reference", key, REFERENCES)
-    return "\n\n".join(REFERENCES[key] for key in wanted) + "\n" if wanted else ""
-
-
-def plain(words: str) -> Text:
-    """Words of ours, as opposed to names from the data."""
-    return Text((words,))
+    return "\n".join(f"{REFERENCES[key]}\n" for key in sorted(set(keys)))
 
 
 def cited_test(test: str, units: str) -> Text:
@@ -198,8 +95,7 @@ def cited_correction(correction: str, tests: int | None, *, noun: str = "test") 
 
 def cited_splits(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
     """How a corpus was split, with what to cite; see `split_words`."""
-    keys = [OF_STRATEGIES[base] for base in [strategy.partition(".v")[0]] if base in OF_STRATEGIES]
-    return split_words(strategy, splits, seed) + cite(*keys)
+    return split_words(strategy, splits, seed) + cite_each(OF_STRATEGIES, [strategy])
 
 
 def split_words(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
@@ -216,14 +112,13 @@ def split_words(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
     """
     base, settings = strategy.partition(".v")[0], _settings(strategy)
     if base == "standard":
-        return plain("the standard split")
+        return text("the standard split")
     if base == "ud-tune":
-        return plain("the standard split with a third of dev as tune")
+        return text("the standard split with a third of dev as tune")
     if base == "tune" and settings is not None:
         sizes = [settings[part] for part in ("tune", "dev", "test")]
-        total = sum(settings[part] for part in ("tune", "dev", "test"))
         template = "one split in order of the text (the last {} are tune, dev and test: {}, {} and {})"
-        return text(template, count(total, "sentence"), *sizes)
+        return text(template, count(sum(sizes), "sentence"), *sizes)
     if base not in ("random", "kfold") or settings is None:
         return text("{} by {} (seed {})", _number(splits, "split"), strategy, name(str(seed)))
     unit = f"blocks of {settings['block']} sentences" if settings["unit"] == "block" else settings["unit"]
@@ -290,21 +185,13 @@ def best_sentences(
     There were too few runs to tell whether A is better than C.
     """
     for state in State:
-        conjunction = "and" if state in (State.SHOWN, State.OPPOSITE) else "or"
+        template, conjunction = OUTCOMES[state]
         opponents = listing([opponent for shown, opponent in others if shown is state], conjunction)
-        if not opponents:
-            continue
-        match state:
-            case State.SHOWN:
-                yield text("{}{} was significantly better than {}.", where, best, opponents)
-            case State.NOT_SHOWN:
-                yield text("{}{} was not shown to be better than {}.", where, best, opponents)
-            case State.OPPOSITE:
-                yield text("{}{} had the higher score, but the test favours {}.", where, best, opponents)
-            case State.TOO_FEW:
-                there = where + _opening("there", where)
-                template = "{} were too few {} to tell whether {} is better than {}."
-                yield text(template, there, plain(units), best, opponents)
+        opening = where
+        if state is State.TOO_FEW:
+            opening += _opening("there", where) + f" were too few {units} to tell whether "
+        if opponents:
+            yield text(template, opening, best, opponents)
 
 
 def pairs_sentences(states: Sequence[State], units: str, *, where: Text = NOTHING) -> Iterator[Text]:
@@ -314,28 +201,18 @@ def pairs_sentences(states: Sequence[State], units: str, *, where: Text = NOTHIN
     shown, few = sum(state in (State.SHOWN, State.OPPOSITE) for state in states), states.count(State.TOO_FEW)
     all_pairs = count(len(states), "pair")
     if few == len(states):
-        yield where + text("{} {}, there were too few {} to tell.", _opening("for all", where), all_pairs, plain(units))
-        return
-    if shown == len(states):
+        yield where + text(f"{{}} {{}}, there were too few {units} to tell.", _opening("for all", where), all_pairs)
+    elif shown == len(states):
         yield where + text("{} {} differ significantly.", _opening("all", where), all_pairs)
-        return
-    more = text("; for {} there were too few {} to tell", few, plain(units)) if few else NOTHING
-    number = text("{} differ", shown) + ("s" if shown == 1 else "") if shown else plain("none differs")
-    yield where + text("{} {}, {} significantly{}.", _opening("of all", where), all_pairs, number, more)
+    else:
+        more = text(f"; for {{}} there were too few {units} to tell", few) if few else None
+        number = text("{} differ", shown) + ("s" if shown == 1 else "") if shown else text("none differs")
+        yield where + text("{} {}, {} significantly{}.", _opening("of all", where), all_pairs, number, more)
 
 
 def _opening(words: str, where: Text) -> Text:
     """Words that open a sentence, unless it says first where."""
-    return Text((words if where else f"{words[:1].upper()}{words[1:]}",))
-
-
-def listing(items: Sequence[Text], conjunction: str = "and") -> Text:
-    """Items as a list: `A, B and C`, or `A, B and 7 more`."""
-    if len(items) > OTHERS:
-        items = [*items[:OTHERS], text("{} more", len(items) - OTHERS)]
-    return (
-        join_text([join_text(items[:-1], ", "), items[-1]], f" {conjunction} ") if len(items) > 1 else join_text(items)
-    )
+    return text(words if where else capitalize(words))
 
 
 def system_list(systems: Sequence[str]) -> Text:

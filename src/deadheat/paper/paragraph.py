@@ -16,9 +16,7 @@ from deadheat.paper.methods import (
     cited_splits,
     cited_test,
     evidence_text,
-    listing,
     pairs_sentences,
-    plain,
     system_list,
 )
 from deadheat.paper.study_paragraph import search_sentences, study_sentences
@@ -142,8 +140,8 @@ def _scores(result: Scores) -> Iterator[m.Text]:
         bounds = m.text(" {}", m.interval(row.interval.bounds, PERCENT)) if has_interval else NOTHING
         values.append(m.text("{} has {}{}", row.system, m.score(row.value, PERCENT), bounds))
     values += [m.text("{}", m.count(len(scores) - SYSTEMS, "more system"))] if len(scores) > SYSTEMS else []
-    yield m.text("By {}{}, {}.", main, _test_sets(result.evaluations, " on {}"), listing(values))
-    level, how = f"{100 * settings.level:.4g}%", plain("by bootstrap") + cite("efron-1979")
+    yield m.text("By {}{}, {}.", main, _test_sets(result.evaluations, " on {}"), m.listing(values))
+    level, how = f"{100 * settings.level:.4g}%", m.text("by bootstrap") + cite("efron-1979")
     if settings.interval == "auto":
         how = m.text("Wilson's{}, or {} where a score is not a proportion", cite("wilson-1927"), how)
     yield m.text("Intervals are {} confidence intervals, {}.", level, how)
@@ -172,10 +170,10 @@ def _comparison(result: Comparison) -> Iterator[m.Text]:
 
 
 def _average_ranks(ranks: AverageRanks) -> m.Text:
-    differ = plain("differ" if ranks.friedman_p <= ranks.alpha else "are not shown to differ")
+    differ = m.text("differ" if ranks.friedman_p <= ranks.alpha else "are not shown to differ")
     groups = m.join_text([m.text("{}", m.names(group)) for group in ranks.groups], " and those of ")
-    equal = m.text("the ranks of {} do not differ", groups) if groups else plain("all ranks differ")
-    test = plain("Wilcoxon's test of every pair, corrected by Holm's method")
+    equal = m.text("the ranks of {} do not differ", groups) if groups else m.text("all ranks differ")
+    test = m.text("Wilcoxon's test of every pair, corrected by Holm's method")
     if ranks.critical_difference is not None:
         test = m.text("Nemenyi's test (critical difference {})", m.number(ranks.critical_difference, 2))
     template = "By Friedman's test the ranks over {} {} ({}); by {}, {} significantly{}."
@@ -197,7 +195,7 @@ def _seeds(result: Seeds) -> Iterator[m.Text]:
     sizes = {len(block.pairs) for block in blocks} - {0}
     if sizes:
         means = any(block.unit == "configuration" for block in blocks)
-        what = plain("the means of configurations" if means else "runs")
+        what = m.text("the means of configurations" if means else "runs")
         corrected = cited_correction(result.correction, sizes.pop() if len(sizes) == 1 else None)
         template = f"The Mann-Whitney test{{}} of {{}} was used at alpha {result.alpha:g}, with p-values {{}}."
         yield m.text(template, cite("mann-whitney-1947"), what, corrected)
@@ -211,12 +209,12 @@ def _seed_block(result: Seeds, block: SeedBlock) -> Iterator[m.Text]:
     ranked, units = block.ranked(), "runs" if block.unit == "seed" else "configurations"
     scores = []
     for row in ranked:
-        spread = m.text("SD {}", m.score(row.summary.sd, result.scale)) if row.summary.n > 1 else plain("one run")
+        spread = m.text("SD {}", m.score(row.summary.sd, result.scale)) if row.summary.n > 1 else m.text("one run")
         scores.append(m.text("{} ({}, {})", row.system, m.score(row.summary.mean, result.scale), spread))
     if len(ranked) == 1:
-        yield m.text("{}{} mean {} was {}.", where, plain("the" if where else "The"), result.metric, scores[0])
+        yield m.text("{}{} mean {} was {}.", where, m.text("the" if where else "The"), result.metric, scores[0])
         return
-    yield m.text("{}{} had the highest mean, followed by {}.", where, scores[0], listing(scores[1:]))
+    yield m.text("{}{} had the highest mean, followed by {}.", where, scores[0], m.listing(scores[1:]))
     best, others = ranked[0], []
     for row in ranked[1:]:
         pair = block.pair(best.system, row.system)
@@ -313,9 +311,9 @@ def _set_size(test_set: SetSizes) -> m.Text:
         if curve.sufficient is not None:
             answer = m.text("{} are sufficient", m.count(curve.sufficient, "word"))
         elif curve.draws == 1:
-            answer = plain("one sample per size is too few to tell")
+            answer = m.text("one sample per size is too few to tell")
         else:
-            answer = plain("no size tried is sufficient")
+            answer = m.text("no size tried is sufficient")
         answers.append(m.text("with samples by {}, {}", curve.strategy, answer))
     return m.text("Of {} ({}): {}.", test_set.name, m.count(test_set.words, "word"), m.join_text(answers, "; "))
 
@@ -355,7 +353,7 @@ def evaluation_sentences(results: Iterable[Result]) -> Iterator[m.Text]:
     if len(tallies) == 1:
         systems = f" with {pluralize(len(tallies[0].systems), 'system')}" if tallies[0].systems else ""
         who = m.text("the test set {} has", tallies[0].name)
-        times = plain("once" if total == 1 else f"{total:,} times") + systems
+        times = m.text("once" if total == 1 else f"{total:,} times") + systems
     else:
         who = m.text("the {} have", m.count(len(tallies), "test set"))
         most = max(test_set.evaluations for test_set in tallies)

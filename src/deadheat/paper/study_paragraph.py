@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
@@ -13,23 +13,23 @@ from deadheat.paper.methods import (
     OF_SYSTEMS,
     best_sentences,
     cite,
+    cite_each,
     cited_correction,
     cited_splits,
     cited_test,
     evidence_text,
-    listing,
     pairs_sentences,
-    plain,
     split_words,
     system_list,
 )
-from deadheat.report.model import Text, count, interval, join_text, names, points, score, text
+from deadheat.report.model import Text, count, interval, join_text, listing, names, points, score, text
 from deadheat.report.views.search import protocol, search_verdict
 from deadheat.report.views.study import seeds_text
 from deadheat.results.format import interval_name
 from deadheat.results.search import SearchResult
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyCorpus, StudyResult, SystemScores, ranking
-from deadheat.results.verdict import State
+from deadheat.results.verdict import State, opposite
+from deadheat.text import capitalize
 
 BLOCKS, NEIGHBOURS, SYSTEMS, CORPORA = 3, 4, 5, 3  # that are described one by one
 METHODS = {"grid": "all combinations", "random": "drawn at random", "optuna": "proposed by Optuna"}
@@ -48,11 +48,11 @@ def study_sentences(result: StudyResult) -> Iterator[Text]:
         for blocks in by_metric.values():
             yield from _protocol(result, blocks, several=len(by_metric) > 1)
             yield from _outcomes(result, blocks)
-        yield from (plain(f"{note[:1].upper()}{note[1:]}.") for note in part_notes(result, [part]))
+        yield from (Text((f"{capitalize(note)}.",)) for note in part_notes(result, [part]))
     for search in result.searches:
         yield from search_sentences(search)
     if not result.blocks and not result.searches:
-        yield plain("The study has no results.")
+        yield text("The study has no results.")
     yield from _left_out(result)
 
 
@@ -67,39 +67,33 @@ def system_names(result: StudyResult) -> dict[str, str]:
     return planned or {row.system: "" for block in result.blocks for row in block.systems}
 
 
-def _cite_systems(systems: Iterable[str]) -> Text:
-    bases = [system.partition(".v")[0] for system in systems]
-    return cite(*(OF_SYSTEMS[base] for base in bases if base in OF_SYSTEMS))
-
-
 def _trained(result: StudyResult) -> Text:
     systems = system_names(result)
-    sizes = {corpus.name: corpus for corpus in result.corpora}
-    corpora: dict[tuple[str, int], dict[str, int]] = {}  # and numbers of splits, by strategy and seed
+    numbers: dict[tuple[str, int], dict[str, int]] = {}
     for block in result.blocks:
-        corpora.setdefault((block.split, block.seed), {})[block.corpus] = block.splits
+        numbers.setdefault((block.split, block.seed), {})[block.corpus] = block.splits
+    cited = cite_each(OF_SYSTEMS, systems.values())
+    return text("We trained {}{} on {}.", system_list(list(systems)), cited, _designs(numbers, result.corpora))
+
+
+def _designs(numbers: Mapping[tuple[str, int], Mapping[str, int]], sizes: Iterable[StudyCorpus] = ()) -> Text:
+    """How corpora were split, from the number of splits of each by strategies with their seeds."""
     by_corpora: dict[tuple[str, ...], list[Text]] = {}
-    for (strategy, seed), numbers in corpora.items():
-        splits = cited_splits(strategy, sorted(set(numbers.values())), seed)
-        by_corpora.setdefault(tuple(numbers), []).append(splits)
-    designs = [
-        text("{} of {}", join_text(splits, " and "), _corpora_text(group, sizes))
-        for group, splits in by_corpora.items()
-    ]
-    trained = text("We trained {}{}", system_list(list(systems)), _cite_systems(systems.values()))
-    return text("{} on {}.", trained, join_text(designs, "; and on "))
-
-
-def _corpora_text(corpora: Sequence[str], sizes: dict[str, StudyCorpus] | None = None) -> Text:
-    if len(corpora) > CORPORA:
-        return text("each of {} corpora ({})", len(corpora), names(corpora))
-    items = []
-    for corpus in corpora:
-        item = text("{}", corpus)
-        if sizes and corpus in sizes:
-            item += text(" ({}, {})", count(sizes[corpus].sentences, "sentence"), count(sizes[corpus].words, "word"))
-        items.append(item)
-    return plain("each of " if len(corpora) > 1 else "") + listing(items)
+    for (strategy, seed), splits in numbers.items():
+        cited = cited_splits(strategy, sorted(set(splits.values())), seed)
+        by_corpora.setdefault(tuple(splits), []).append(cited)
+    size_texts = {
+        corpus.name: text(" ({}, {})", count(corpus.sentences, "sentence"), count(corpus.words, "word"))
+        for corpus in sizes
+    }
+    designs = []
+    for group, words in by_corpora.items():
+        corpora = text("each of {} corpora ({})", len(group), names(group))
+        if len(group) <= CORPORA:
+            corpora = listing([text("{}{}", corpus, size_texts.get(corpus)) for corpus in group])
+            corpora = text("each of {}", corpora) if len(group) > 1 else corpora
+        designs.append(text("{} of {}", join_text(words, " and "), corpora))
+    return join_text(designs, "; and on ")
 
 
 def _seeds(result: StudyResult) -> Iterator[Text]:
@@ -112,11 +106,9 @@ def _seeds(result: StudyResult) -> Iterator[Text]:
         times = f"once{where} (seed {seeds[0]})"
         if len(seeds) > 1:
             times = f"with {len(seeds)} seeds ({seeds_text(seeds)}){where}"
-        groups.append(
-            text("{} {} trained {}", names(labels), plain("was" if len(labels) == 1 else "were"), plain(times))
-        )
-    if len(groups) == 1 and len(result.systems) > 1:
-        groups = [Text(("Each was trained ", groups[0].pieces[-1]))]
+        every = len(systems) == 1 and len(labels) > 1
+        trained = f"{'was' if len(labels) == 1 else 'were'} trained {times}"
+        groups.append(text(f"Each was trained {times}") if every else text(f"{{}} {trained}", names(labels)))
     if groups:
         yield join_text(groups, "; ") + "."
 
@@ -190,14 +182,8 @@ def _scores(result: StudyResult, block: StudyBlock, where: Text) -> Text:
     others = [text("{} with {}", row.system, _score(result, row)) for row in ranked[1:SYSTEMS]]
     others += [text("{}", count(len(ranked) - SYSTEMS, "other"))] if len(ranked) > SYSTEMS else []
     highest = "highest mean" if ranked[0].runs > 1 else "highest"
-    return text(
-        f"{{}}{{}} had the {highest} {{}}, {{}}, followed by {{}}.",
-        where,
-        ranked[0].system,
-        metric,
-        best,
-        listing(others),
-    )
+    template = f"{{}}{{}} had the {highest} {{}}, {{}}, followed by {{}}."
+    return text(template, where, ranked[0].system, metric, best, listing(others))
 
 
 def _score(result: StudyResult, row: SystemScores) -> Text:
@@ -214,13 +200,13 @@ def _opponent(result: StudyResult, pair: PairOverSplits, best: str) -> tuple[Sta
     better, worse, difference, bounds = pair.significant, pair.reversed, test.difference, (test.low, test.high)
     other = pair.b
     if pair.b == best:
-        state = {State.SHOWN: State.OPPOSITE, State.OPPOSITE: State.SHOWN}.get(state, state)
+        state = opposite(state)
         # On how many splits the second system is ahead is not known where scores may be equal.
         other, ahead, better, worse = pair.a, None, worse, better
         difference, bounds = -difference, (-bounds[1], -bounds[0])
     confidence = NOTHING
     if not math.isnan(bounds[0]):
-        confidence = plain(f"{interval_name(result.alpha)} ") + text("{}", interval(bounds, scale, signed=True))
+        confidence = text(f"{interval_name(result.alpha)} {{}}", interval(bounds, scale, signed=True))
     counts: list[Text] = []
     if pair.splits > 1:
         counts += [] if ahead is None else [text("higher on {} of {}", ahead, count(test.splits, "split"))]
@@ -251,9 +237,8 @@ def _over_blocks(result: StudyResult, blocks: Sequence[StudyBlock]) -> Iterator[
         if State.TOO_FEW in states:
             outcome += text(", and there was too little to tell on {}", states.count(State.TOO_FEW))
         unit = " points" if result.scale.is_percent else ""
-        tested = count(len(pairs), "data set")
-        mean = text("{}", points(gap, result.scale)) + unit
-        yield text("Of {}, {} was compared with {} ({} on average): {}.", tested, a, b, mean, outcome)
+        template = f"Of {{}}, {{}} was compared with {{}} ({{}}{unit} on average): {{}}."
+        yield text(template, count(len(pairs), "data set"), a, b, points(gap, result.scale), outcome)
 
 
 def _left_out(result: StudyResult) -> Iterator[Text]:
@@ -264,10 +249,10 @@ def _left_out(result: StudyResult) -> Iterator[Text]:
         reasons = [text("{}: {} {}", system, n, status) for (system, status), n in counts.items()]
         runs = text("{} of {}", missing, count(result.cells, "run"))
         have = "has no result and is left out" if missing == 1 else "have no result and are left out"
-        yield text("{} {}{}.", runs, plain(have), text(" ({})", listing(reasons)) if reasons else NOTHING)
+        yield text(f"{{}} {have}{{}}.", runs, text(" ({})", listing(reasons)) if reasons else None)
     if result.damaged:
-        runs = text("{}", count(len(result.damaged), "run"))
-        yield text("The predictions of {} could not be read and are left out of the comparisons.", runs)
+        template = "The predictions of {} could not be read and are left out of the comparisons."
+        yield text(template, count(len(result.damaged), "run"))
 
 
 def search_sentences(result: SearchResult) -> Iterator[Text]:
@@ -275,14 +260,10 @@ def search_sentences(result: SearchResult) -> Iterator[Text]:
     numbers: dict[tuple[str, int], Counter[str]] = {}
     for dataset in result.datasets:
         numbers.setdefault((dataset.split, dataset.split_seed), Counter())[dataset.corpus] += 1
-    designs = []
-    for (strategy, seed), corpora in numbers.items():
-        splits = cited_splits(strategy, sorted(set(corpora.values())), seed)
-        designs.append(text("{} of {}", splits, _corpora_text(list(corpora))))
-    system = text("{}{}", result.system, _cite_systems(candidate.system for candidate in result.candidates[:1]))
+    cited = cite_each(OF_SYSTEMS, (candidate.system for candidate in result.candidates[:1]))
     tried = text("{}, of {}; {} each", METHODS[result.method], names(result.varied), count(len(result.seeds), "seed"))
     candidates = count(len(result.candidates), "setting")
-    yield text("We searched {} of {} ({}) on {}.", candidates, system, tried, join_text(designs, "; and on "))
+    yield text("We searched {} of {}{} ({}) on {}.", candidates, result.system, cited, tried, _designs(numbers))
     template = "The settings with the highest {} on {} of each split won{}."
     yield text(template, result.metric_name, result.selected_on, cite("van-der-goot-2021"))
     _, setups = protocol(result)

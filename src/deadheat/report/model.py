@@ -98,11 +98,16 @@ def name(value: str) -> Shown:
 
 
 def names(values: Sequence[str], *, limit: int = 8) -> Text:
-    """Names as a list: `A, B and C`, or `A, B and 7 more`."""
-    shown = [text("{}", value) for value in values[:limit]]
-    if len(values) > limit:
-        shown.append(text("{} more", len(values) - limit))
-    return join_text([join_text(shown[:-1], ", "), shown[-1]], " and ") if len(shown) > 1 else join_text(shown)
+    """Names as a list; see `listing`."""
+    return listing([text("{}", value) for value in values], limit=limit)
+
+
+def listing(items: Sequence[Text], conjunction: str = "and", *, limit: int = 8) -> Text:
+    """Items as a list: `A, B and C`, or `A, B and 7 more`."""
+    shown = list(items[:limit])
+    if len(items) > limit:
+        shown.append(text("{} more", len(items) - limit))
+    return join_text(filter(None, [join_text(shown[:-1], ", "), *shown[-1:]]), f" {conjunction} ")
 
 
 def count(number: int, noun: str) -> Shown:
