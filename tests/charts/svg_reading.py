@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from xml.etree import ElementTree
 
-from deadheat.charts.chart import Chart, Layout
+from deadheat.charts.chart import COLUMN, FULL, NARROW, WIDE, Chart, Layout
 from deadheat.charts.drawing import PRINT, SMALL, style, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAN = math.nan
+LAYOUTS = {layout.name: layout for layout in (WIDE, NARROW, COLUMN, FULL)}
 LONG = "a-long-name-of-a-system-" * 8 + "end"
 AWKWARD = (
     "<script>alert('x')</script>",

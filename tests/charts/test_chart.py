@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from deadheat.charts.chart import COLUMN, FULL, LAYOUTS, NARROW, WIDE, Chart, Figure, unique
+from deadheat.charts.chart import COLUMN, FULL, NARROW, WIDE, Chart, Figure, unique
 from deadheat.charts.drawing import circle
-from tests.charts.svg_reading import AWKWARD, NAN, SVG, FunctionPlot
+from tests.charts.svg_reading import AWKWARD, LAYOUTS, NAN, SVG, FunctionPlot
 
 
 def chart_of(title: str = "Dots", description: str = "One dot.", **changed: object) -> Chart:

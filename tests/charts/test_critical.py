@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.charts.chart import COLUMN, FULL, LAYOUTS, NARROW, WIDE, Chart, Layout
+from deadheat.charts.chart import COLUMN, FULL, NARROW, WIDE, Chart, Layout
 from deadheat.charts.ranks import CriticalDifferenceDiagram
-from tests.charts.svg_reading import NAN, Box, assert_apart, assert_sound, boxes, cells, only, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_apart, assert_sound, boxes, cells, only, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 NAMES = ["biaffine", "pointer", "arc-hybrid", "2-planar", "baseline"]

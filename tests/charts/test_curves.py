@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import WIDE, Chart, Layout
 from deadheat.charts.curves import MOST_MARKS, Curve, CurvePlot
 from deadheat.charts.drawing import SERIES
-from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, root_of, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, only, root_of, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 SIZES = [50, 100, 200, 500, 1000, 2000, 5000]

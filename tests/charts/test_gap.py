@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import WIDE, Chart, Layout
 from deadheat.charts.curves import DIAGONAL, MOST_POINTS, Gap, GapPlot
 from tests.charts.axis_reading import across, upward
-from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, root_of, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, only, root_of, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.charts.chart import LAYOUTS, NARROW, WIDE, Chart, Layout
+from deadheat.charts.chart import NARROW, WIDE, Chart, Layout
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow
-from tests.charts.svg_reading import NAN, assert_sound, boxes, cells, only, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, assert_sound, boxes, cells, only, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 SCORES = [

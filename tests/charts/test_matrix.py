@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from deadheat.charts.chart import COLUMN, LAYOUTS, NARROW, WIDE, Chart, Layout
+from deadheat.charts.chart import COLUMN, NARROW, WIDE, Chart, Layout
 from deadheat.charts.comparisons import MOST_WITH_NUMBERS, PairCell, PairMatrix
 from deadheat.errors import NameUnknown
-from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, only, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 

@@ -4,10 +4,10 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from deadheat.charts.chart import LAYOUTS, WIDE, Layout
+from deadheat.charts.chart import WIDE, Layout
 from deadheat.charts.drawing import xml_text
 from tests.charts.examples import PLOTS
-from tests.charts.svg_reading import AWKWARD, assert_sound, boxes, texts
+from tests.charts.svg_reading import AWKWARD, LAYOUTS, assert_sound, boxes, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 plots = pytest.mark.parametrize("make", PLOTS, ids=lambda make: make.__name__)

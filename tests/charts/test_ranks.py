@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import WIDE, Chart, Layout
 from deadheat.charts.drawing import DARK, LIGHT, PRINT, Theme
 from deadheat.charts.ranks import STRONGEST, RankBoxes, RankHeatmap, RankRow
 from deadheat.errors import InputError
 from deadheat.results.format import SHARE, show
 from tests.charts.axis_reading import across
-from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, root_of, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, only, root_of, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 

@@ -23,7 +23,7 @@ from deadheat.charts.scales import (
     log_ticks,
     round_ticks,
     spread,
-    tick_label,
+    tick_labels,
 )
 from tests.charts.svg_reading import NAN
 
@@ -85,7 +85,7 @@ def test_ticks_of_a_log_scale_are_inside_in_order_and_no_more_than_asked(ends: t
 @given(ranges)
 def test_the_names_of_ticks_differ_and_say_the_tick(ends: tuple[float, float]) -> None:
     ticks = round_ticks(*ends)
-    names = [tick_label(tick, ticks) for tick in ticks]
+    names = list(tick_labels(ticks).values())
     assert len(set(names)) == len(names)
     assert len({len(name.partition(".")[2]) for name in names}) <= 1
     read = [float(name.replace(",", "").replace("−", "-")) for name in names]
@@ -184,7 +184,7 @@ def test_places_without_wishes_are_none() -> None:
 def test_numbers_of_an_axis_never_touch(ends: tuple[float, float], log: bool, width: float, most: int) -> None:  # noqa: FBT001
     scale, font = Scale(*ends, 0, width, log), 12.0
     ticks = fitting_ticks(scale, font, most)
-    sides = [(scale(tick), text_width(tick_label(tick, ticks), SMALL * font) / 2) for tick in ticks]
+    sides = [(scale(tick), text_width(label, SMALL * font) / 2) for tick, label in ticks.items()]
     assert all(a + half < b - other for (a, half), (b, other) in pairwise(sides))
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.charts.chart import COLUMN, LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import COLUMN, WIDE, Chart, Layout
 from deadheat.charts.sentences import MOST_WORDS, LabelledSentence, SystemLabels, TagRows
 from deadheat.errors import InputError
-from tests.charts.svg_reading import Box, assert_sound, boxes, cells, texts
+from tests.charts.svg_reading import LAYOUTS, Box, assert_sound, boxes, cells, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 

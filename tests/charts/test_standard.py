@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import WIDE, Chart, Layout
 from deadheat.charts.distributions import MOST_SPLITS, SplitRange, SplitRangePlot
 from tests.charts.axis_reading import across
-from tests.charts.svg_reading import NAN, Box, assert_sound, boxes, cells, only, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, only, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 

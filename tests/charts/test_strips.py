@@ -2,10 +2,10 @@
 
 import pytest
 
-from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import WIDE, Chart, Layout
 from deadheat.charts.distributions import MOST_IN_STRIP, Strip, StripPlot
 from tests.charts.axis_reading import across
-from tests.charts.svg_reading import NAN, assert_sound, boxes, cells, only, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, assert_sound, boxes, cells, only, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 ROWS = [Strip("first", (90.0, 92.0, 91.5), ("a", "b", "c"), 1), Strip("second", (88.0, 89.0), ("a", "b"), 0)]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deadheat.charts.chart import LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import WIDE, Chart, Layout
 from deadheat.charts.sentences import ROOT, DependencyTree, LabelledSentence, SystemLabels, _Arc, _arcs, _levels, _ports
 from deadheat.errors import InputError
-from tests.charts.svg_reading import Box, assert_sound, boxes, cells, only, root_of, texts
+from tests.charts.svg_reading import LAYOUTS, Box, assert_sound, boxes, cells, only, root_of, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 

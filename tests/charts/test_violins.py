@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from deadheat.charts.chart import COLUMN, LAYOUTS, WIDE, Chart, Layout
+from deadheat.charts.chart import COLUMN, WIDE, Chart, Layout
 from deadheat.charts.distributions import FEWEST, MOST_DOTS, MOST_IN_TABLE, MOST_SMOOTHED, Sample, ViolinPlot
 from tests.charts.axis_reading import across
-from tests.charts.svg_reading import NAN, assert_sound, boxes, cells, only, root_of, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, assert_sound, boxes, cells, only, root_of, texts
 
 layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 LEGEND = 3  # sizes of the font: signs that are no data lie above

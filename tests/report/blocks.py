@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from deadheat.charts.chart import LAYOUTS, Chart
+from deadheat.charts.chart import Chart
 from deadheat.report.model import Block, Figure, Heading, Note, Paragraph, Table, View, cell_text
+from tests.charts.svg_reading import LAYOUTS
 
 
 def headings(blocks: View) -> list[str]:

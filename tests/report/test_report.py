@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import deadheat
-from deadheat.charts.chart import LAYOUTS
 from deadheat.errors import InputError
 from deadheat.questions.compare import compare
 from deadheat.questions.demo import Demo
@@ -18,6 +17,7 @@ from deadheat.questions.rank import rank
 from deadheat.report.model import Heading, Paragraph, Shown, Signature, Table, Text, Verdict
 from deadheat.report.report import CHAPTERS, Report, demo_report, is_page, report
 from deadheat.results.base import KINDS
+from tests.charts.svg_reading import LAYOUTS
 from tests.questions.report_cases import CORPORA, LABEL, FakeCell, FinishedStudy, fake_store, grid
 from tests.questions.report_cases import finished_study as finished_study
 from tests.questions.report_cases import quick_demo as quick_demo

@@ -31,7 +31,6 @@ WIDE = Layout("wide", 720, 13)  # a page on a screen
 NARROW = Layout("narrow", 343, 12)  # a page on a phone
 COLUMN = Layout("column", 316, 10)  # a column of a two-column paper: 3.3 inches, text of 7.5 points
 FULL = Layout("page", 605, 10.7)  # both columns: 6.3 inches, text of 8 points
-LAYOUTS = {layout.name: layout for layout in (WIDE, NARROW, COLUMN, FULL)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +105,6 @@ class Figure:
         """Draw the plot for a layout."""
         return self.plot.draw(layout)
 
-    def named(self, name: str) -> Figure:
-        """The same plot under another name."""
-        return replace(self, name=name)
-
 
 def unique(figures: Sequence[Figure]) -> list[Figure]:
     """Figures with distinct names: repeated names get a number."""
@@ -122,7 +117,7 @@ def unique(figures: Sequence[Figure]) -> list[Figure]:
             count += 1
             name = f"{figure.name}-{count}"
         seen.add(name)
-        renamed.append(figure.named(name))
+        renamed.append(replace(figure, name=name))
     return renamed
 
 

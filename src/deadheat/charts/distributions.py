@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from deadheat.charts.chart import Chart, Datum, Layout, datum, empty_chart
-from deadheat.charts.drawing import circle, diamond, line, polygon, rect, text
+from deadheat.charts.drawing import capped_line, circle, diamond, line, polygon, rect, text
 from deadheat.charts.scales import LegendEntry, Rows, Scale, extent, finite, legend, place_rows, thin
 from deadheat.stats.checks import Values
 from deadheat.stats.distributions import summary
@@ -55,7 +55,7 @@ class ViolinPlot:
 
     def draw(self, layout: Layout) -> Chart:
         names = [sample.name for sample in self.samples]
-        samples = [_sorted(sample.values) for sample in self.samples]
+        samples = [np.sort(finite(sample.values)) for sample in self.samples]
         header, table = _violin_table(self.samples, samples)
         if not any(map(len, samples)):
             return empty_chart(self.title, layout, header)
@@ -79,11 +79,6 @@ def _axes(
     low, high = extent(values, margin=0.04)
     scale = Scale(low, high, rows.left, rows.right)
     return [key, rows.axis(scale, axis), rows.labels()], rows, scale
-
-
-def _sorted(values: Sequence[float]) -> Values:
-    numbers = np.asarray(values, dtype=np.float64)
-    return np.sort(numbers[np.isfinite(numbers)])
 
 
 def _violin_legend(samples: Sequence[Values], font: float) -> list[LegendEntry]:
@@ -316,13 +311,8 @@ def _standard_split(row: SplitRange, scale: Scale, y: float, font: float) -> str
     if len(bounds) == 2:
         low, high = bounds
         tooltip += f", interval {scale.format(low)} to {scale.format(high)}"
-        drawn += _interval(scale(low), scale(high), y, font, tooltip)
+        drawn += capped_line("rule", scale(low), scale(high), y, 0.26 * font, tooltip)
     return drawn + (diamond("ink", scale(score[0]), y, 0.38 * font, tooltip) if score else "")
-
-
-def _interval(left: float, right: float, y: float, font: float, tooltip: str = "") -> str:
-    drawn = line("rule", left, y, right, y, tooltip)
-    return drawn + "".join(line("rule", x, y - 0.26 * font, x, y + 0.26 * font) for x in (left, right))
 
 
 def _random_splits(row: SplitRange, scale: Scale, y: float, font: float) -> str:
@@ -344,7 +334,8 @@ def _split_legend(font: float) -> list[LegendEntry]:
     width = 2.4 * font
 
     def standard(x: float, y: float) -> str:
-        return _interval(x - width / 2, x + width / 2, y, font) + diamond("ink", x, y, 0.38 * font)
+        interval = capped_line("rule", x - width / 2, x + width / 2, y, 0.26 * font)
+        return interval + diamond("ink", x, y, 0.38 * font)
 
     def random(x: float, y: float) -> str:
         dots = "".join(circle("mark", x + part * width, y, 0.15 * font) for part in (-0.3, -0.05, 0.12, 0.3))
@@ -357,11 +348,8 @@ def _split_legend(font: float) -> list[LegendEntry]:
 
 
 def _split_rows(row: SplitRange) -> list[tuple[Datum, ...]]:
-    first: tuple[Datum, ...] = (row.name, "standard", datum(row.standard), datum(row.low), datum(row.high))
-    return [
-        first,
-        *((row.name, f"random {i}", datum(value), None, None) for i, value in enumerate(row.random, start=1)),
-    ]
+    rows: list[tuple[Datum, ...]] = [(row.name, "standard", datum(row.standard), datum(row.low), datum(row.high))]
+    return rows + [(row.name, f"random {i}", datum(value), None, None) for i, value in enumerate(row.random, start=1)]
 
 
 def _split_description(rows: Sequence[SplitRange]) -> str:

@@ -128,6 +128,12 @@ def line(kind: str, x1: float, y1: float, x2: float, y2: float, tooltip: str = "
     return _element("line", kind, ends + dashes, tooltip)
 
 
+def capped_line(kind: str, x1: float, x2: float, y: float, cap: float, tooltip: str = "") -> str:
+    """A horizontal line with short strokes, `cap` up and down, at its ends."""
+    caps = [line(kind, x, y - cap, x, y + cap) for x in (x1, x2)]
+    return line(kind, x1, y, x2, y, tooltip) + "".join(caps)
+
+
 def rect(
     kind: str, x: float, y: float, width: float, height: float, tooltip: str = "", *, opacity: float | None = None
 ) -> str:

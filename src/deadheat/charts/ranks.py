@@ -8,7 +8,20 @@ from dataclasses import dataclass
 from functools import partial
 
 from deadheat.charts.chart import Chart, Layout, datum, empty_chart
-from deadheat.charts.drawing import SMALL, circle, diamond, label, line, number, path, rect, shorten, text, text_width
+from deadheat.charts.drawing import (
+    SMALL,
+    capped_line,
+    circle,
+    diamond,
+    label,
+    line,
+    number,
+    path,
+    rect,
+    shorten,
+    text,
+    text_width,
+)
 from deadheat.charts.scales import LegendEntry, Rows, Scale, brief, finite, fixed, legend, place_rows
 from deadheat.errors import InputError
 from deadheat.results.format import SHARE, show
@@ -41,10 +54,12 @@ class RankRow:
     possible_worst: int | None = None
 
     @property
-    def numbers(self) -> tuple[float | None, ...]:
-        """All numbers, in the order of the data table."""
-        possible = (self.possible_best, self.possible_worst)
-        return (self.best, self.lower, self.median, self.upper, self.worst, self.mean, *possible)
+    def ranks(self) -> tuple[float, ...]:
+        return (self.best, self.lower, self.median, self.upper, self.worst, self.mean)
+
+    @property
+    def possible(self) -> tuple[int | None, int | None]:
+        return (self.possible_best, self.possible_worst)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +76,18 @@ class RankBoxes:
         key, top = legend(_box_legend(self.rows, font), layout)
         height = 2.4 if count <= 8 else 2.0 if count <= 16 else 1.75
         rows = place_rows([row.name for row in self.rows], layout, top=top, height=height * font)
-        last = max([count, *finite(number for row in self.rows for number in row.numbers)])
+        last = max([count, *finite(number for row in self.rows for number in (*row.ranks, *row.possible))])
         scale = Scale(0.5, last + 0.5, rows.left, rows.right)
         grid = [line("grid", scale(rank), rows.top, scale(rank), rows.bottom) for rank in _ticks(rows, int(last))]
         labels = _rank_labels(rows, scale, int(last), rows.bottom + 1.25 * font, 1.45 * font)
         drawn = [key, *grid, labels, rows.labels()]
         drawn += [_box(row, scale, rows.middle(i), rows.height, font) for i, row in enumerate(self.rows)]
-        ranges = "; ".join(
-            f"{row.name}: {_rank(row.best)} to {_rank(row.worst)}, median {_rank(row.median)}" for row in self.rows
-        )
-        table = tuple((row.name, *map(datum, row.numbers)) for row in self.rows)
-        description = f"{pluralize(count, 'system')}. Ranks of {ranges}."
+        ranges = [
+            f"{row.name}: {brief(row.best, 4)} to {brief(row.worst, 4)}, median {brief(row.median, 4)}"
+            for row in self.rows
+        ]
+        table = tuple((row.name, *map(datum, (*row.ranks, *row.possible))) for row in self.rows)
+        description = f"{pluralize(count, 'system')}. Ranks of {'; '.join(ranges)}."
         return Chart(self.title, description, layout.width, rows.end, "".join(drawn), BOX_HEADER, table)
 
 
@@ -111,40 +127,27 @@ class RankHeatmap:
         return Chart(self.title, description, layout.width, rows.bottom + 3.4 * font, "".join(drawn), header, table)
 
 
-def _rank(rank: float) -> str:
-    return brief(rank, 4)
-
-
 def _box(row: RankRow, scale: Scale, y: float, height: float, font: float) -> str:
-    tooltip = f"{row.name}: ranks {_rank(row.best)} to {_rank(row.worst)}, "
-    tooltip += (
-        f"quartiles {_rank(row.lower)} and {_rank(row.upper)}, median {_rank(row.median)}, mean {_rank(row.mean)}"
-    )
-    half = 0.3 * height
-    drawn = _whiskers(row, scale, y, half, tooltip)
+    best, lower, median, upper, worst, mean = (brief(rank, 4) for rank in row.ranks)
+    tooltip = f"{row.name}: ranks {best} to {worst}, quartiles {lower} and {upper}, median {median}, mean {mean}"
+    half, drawn = 0.3 * height, []
+    if math.isfinite(row.best + row.worst):
+        drawn.append(line("rule", scale(row.best), y, scale(row.worst), y, tooltip))
+        for end, possible in zip((row.best, row.worst), row.possible, strict=True):
+            if end != possible:  # otherwise there is a hollow mark
+                drawn.append(line("rule", scale(end), y - 0.5 * half, scale(end), y + 0.5 * half))
+                if possible is not None:
+                    drawn.append(line("axis", scale(end), y, scale(possible), y, tooltip, dash="2 3"))
     if math.isfinite(row.lower + row.upper):
         drawn.append(rect("box", scale(row.lower), y - half, scale(row.upper) - scale(row.lower), 2 * half, tooltip))
     if math.isfinite(row.median):
         drawn.append(line("rule", scale(row.median), y - 1.25 * half, scale(row.median), y + 1.25 * half, tooltip))
-    for end in finite((row.possible_best, row.possible_worst)):
-        possible = f"{row.name}: rank {_rank(end)} is possible over all subsets"
-        drawn.append(circle("hollow", scale(end), y, 0.24 * font, possible))
+    for end in finite(row.possible):
+        tooltip = f"{row.name}: rank {brief(end, 4)} is possible over all subsets"
+        drawn.append(circle("hollow", scale(end), y, 0.24 * font, tooltip))
     if math.isfinite(row.mean):
-        drawn.append(diamond("mark", scale(row.mean), y, 0.27 * font, f"{row.name}: mean rank {_rank(row.mean)}"))
+        drawn.append(diamond("mark", scale(row.mean), y, 0.27 * font, f"{row.name}: mean rank {mean}"))
     return "".join(drawn)
-
-
-def _whiskers(row: RankRow, scale: Scale, y: float, half: float, tooltip: str) -> list[str]:
-    """A line from best to worst, and dotted lines to what is possible."""
-    if not math.isfinite(row.best + row.worst):
-        return []
-    drawn = [line("rule", scale(row.best), y, scale(row.worst), y, tooltip)]
-    for end, possible in ((row.best, row.possible_best), (row.worst, row.possible_worst)):
-        if end != possible:  # otherwise there is a hollow mark
-            drawn.append(line("rule", scale(end), y - 0.5 * half, scale(end), y + 0.5 * half))
-            if possible is not None:
-                drawn.append(line("axis", scale(end), y, scale(possible), y, tooltip, dash="2 3"))
-    return drawn
 
 
 def _box_legend(rows: Sequence[RankRow], font: float) -> list[LegendEntry]:
@@ -155,15 +158,14 @@ def _box_legend(rows: Sequence[RankRow], font: float) -> list[LegendEntry]:
         return drawn + line("rule", x, y - 0.5 * font, x, y + 0.5 * font)
 
     def whisker(x: float, y: float) -> str:
-        ends = [line("rule", at, y - 0.25 * font, at, y + 0.25 * font) for at in (x - width / 2, x + width / 2)]
-        return line("rule", x - width / 2, y, x + width / 2, y) + "".join(ends)
+        return capped_line("rule", x - width / 2, x + width / 2, y, 0.25 * font)
 
     entries = [
         LegendEntry(box, width, "quartiles and median"),
         LegendEntry(partial(diamond, "mark", r=0.27 * font), 0.6 * font, "mean"),
         LegendEntry(whisker, width, "best to worst"),
     ]
-    if any(finite((row.possible_best, row.possible_worst)) for row in rows):
+    if any(finite(row.possible) for row in rows):
         ring = partial(circle, "hollow", r=0.24 * font)
         entries.append(LegendEntry(ring, 0.6 * font, "possible over all subsets"))
     return entries
@@ -212,11 +214,10 @@ def _opacity_legend(rows: Rows, *, with_text: bool) -> str:
     font = rows.layout.font
     y, width = rows.bottom + 1.2 * font, 2.0 * font
     drawn, x = [], rows.right - 5 * width
-    for i, share in enumerate((0.05, 0.25, 0.5, 0.75, 1.0)):
-        left = x + i * width
-        drawn.append(rect("mark", left, y, width - 1, 0.8 * font, opacity=_opacity(share, with_text=with_text)))
-        percent = f"{100 * share:.0f}"
-        drawn.append(text(left + width / 2, y + 1.75 * font, percent, kind="soft small", anchor="middle"))
+    for i, percent in enumerate((5, 25, 50, 75, 100)):
+        left, opacity = x + i * width, _opacity(percent / 100, with_text=with_text)
+        drawn.append(rect("mark", left, y, width - 1, 0.8 * font, opacity=opacity))
+        drawn.append(text(left + width / 2, y + 1.75 * font, str(percent), kind="soft small", anchor="middle"))
     drawn.append(text(x - 0.6 * font, y + 0.72 * font, "share of subsets (%)", kind="soft small", anchor="end"))
     return "".join(drawn)
 
@@ -368,10 +369,8 @@ def _system(name: str, rank: float, slot: _Slot, scale: Scale, levels: tuple[flo
     return "".join(drawn)
 
 
-def _group_text(names: Sequence[str], group: Sequence[int]) -> str:
-    if len(group) <= 3:
-        return ", ".join(names[i] for i in group)
-    return f"{len(group)} systems from {names[group[0]]} to {names[group[-1]]}"
+def _group_text(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} systems from {names[0]} to {names[-1]}"
 
 
 def _mean_description(diagram: CriticalDifferenceDiagram, order: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
@@ -380,7 +379,7 @@ def _mean_description(diagram: CriticalDifferenceDiagram, order: Sequence[int], 
     more = f", and {len(order) - MOST_LISTED} more" if len(order) > MOST_LISTED else ""
     description = f"Mean ranks of {pluralize(len(names), 'system')}, 1 is best: {ranks}{more}."
     if groups:
-        listed = "; ".join(_group_text(names, group) for group in groups[:MOST_LISTED])
+        listed = "; ".join(_group_text([names[i] for i in group]) for group in groups[:MOST_LISTED])
         description += f" Not significantly different: {listed}."
     else:
         description += " All differ significantly."

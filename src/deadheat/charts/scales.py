@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import TypeVar
+
+import numpy as np
 
 from deadheat.charts.chart import Layout
 from deadheat.charts.drawing import SMALL, label, line, shorten, text, text_width
@@ -79,7 +81,9 @@ def round_ticks(low: float, high: float, most: int = 7) -> list[float]:
     """Round numbers between two, at most `most`."""
     if not low < high:
         return [low]
-    for factor, power in _steps(math.floor(math.log10((high - low) / max(most, 1))) - 1):
+    lowest = math.floor(math.log10((high - low) / max(most, 1))) - 1
+    for i in count():
+        factor, power = (1, 2, 5)[i % 3], lowest + i // 3
         step = factor * 10.0**power
         # The tolerance keeps bounds that are round numbers themselves.
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -87,12 +91,6 @@ def round_ticks(low: float, high: float, most: int = 7) -> list[float]:
             break
     # One division of integers, so that 0.3 is 0.3 and not 0.30000000000000004.
     return [float(i * factor * 10**power) if power >= 0 else i * factor / 10**-power for i in range(first, last + 1)]
-
-
-def _steps(power: int) -> Iterator[tuple[int, int]]:
-    while True:
-        yield from ((1, power), (2, power), (5, power))
-        power += 1
 
 
 def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
@@ -108,9 +106,10 @@ def log_ticks(low: float, high: float, most: int = 7) -> list[float]:
     return ticks[:: math.ceil(len(ticks) / most)]
 
 
-def tick_label(value: float, ticks: Sequence[float] = ()) -> str:
-    """A tick with as many decimals as the most precise of `ticks`."""
-    return fixed(value, max(map(_decimals, (*ticks, value))))
+def tick_labels(ticks: Sequence[float]) -> dict[float, str]:
+    """Ticks with their labels, which all have the decimals of the most precise one."""
+    decimals = max(map(_decimals, ticks), default=0)
+    return {tick: fixed(tick, decimals) for tick in ticks}
 
 
 def _decimals(value: float) -> int:
@@ -148,44 +147,34 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
     Where there is not enough space the gaps are smaller. Equal wishes keep their order.
     """
+    from scipy.optimize import isotonic_regression
+
     if not wanted:
         return []
-    gap = min(gap, (high - low) / max(len(wanted) - 1, 1))
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    # Isotonic regression: with the gaps subtracted, neighbours out of order are merged at their mean.
-    blocks: list[tuple[float, int]] = []
-    for rank, i in enumerate(order):
-        mean, size = float(wanted[i]) - rank * gap, 1
-        while blocks and blocks[-1][0] > mean:
-            before, count = blocks.pop()
-            mean, size = (mean * size + before * count) / (size + count), size + count
-        blocks.append((mean, size))
-    top = high - (len(wanted) - 1) * gap
-    levels = [min(max(mean, low), max(top, low)) for mean, size in blocks for _ in range(size)]
-    positions = [0.0] * len(wanted)
-    for rank, i in enumerate(order):
-        positions[i] = levels[rank] + rank * gap
-    return positions
+    gaps = np.arange(len(wanted)) * min(gap, (high - low) / max(len(wanted) - 1, 1))
+    order = np.argsort(wanted, kind="stable")
+    levels = isotonic_regression(np.asarray(wanted, dtype=float)[order] - gaps).x
+    positions = np.empty(len(wanted))
+    positions[order] = np.clip(levels, low, max(high - gaps[-1], low)) + gaps
+    return list(positions.tolist())
 
 
-def fitting_ticks(scale: Scale, font: float, most: int = 7) -> list[float]:
+def fitting_ticks(scale: Scale, font: float, most: int = 7) -> dict[float, str]:
     """Round numbers whose labels do not touch on a horizontal axis."""
-    for count in range(most, 1, -1):
-        ticks = scale.ticks(count)
-        sides = [(scale(tick), text_width(tick_label(tick, ticks), SMALL * font) / 2) for tick in ticks]
+    for fewer in range(most, 1, -1):
+        ticks = tick_labels(scale.ticks(fewer))
+        sides = [(scale(tick), text_width(label, SMALL * font) / 2) for tick, label in ticks.items()]
         if all(abs(b - a) >= half_a + half_b + 0.6 * font for (a, half_a), (b, half_b) in pairwise(sides)):
             return ticks
-    return scale.ticks(1)
+    return tick_labels(scale.ticks(1))
 
 
 def bottom_axis(scale: Scale, y: float, top: float, font: float, *, title: str = "", most: int = 7) -> str:
     """Vertical grid lines from `top` to `y`, their labels below, and the title of the axis below these."""
     ticks = fitting_ticks(scale, font, most)
     drawn = [line("grid", scale(tick), top, scale(tick), y) for tick in ticks]
-    drawn += [
-        text(scale(tick), y + 1.25 * font, tick_label(tick, ticks), kind="soft small", anchor="middle")
-        for tick in ticks
-    ]
+    for tick, number in ticks.items():
+        drawn.append(text(scale(tick), y + 1.25 * font, number, kind="soft small", anchor="middle"))
     if title:
         drawn.append(_axis_title(scale, y + 2.7 * font, font, title))
     return "".join(drawn)
@@ -201,12 +190,10 @@ def _axis_title(scale: Scale, y: float, font: float, title: str) -> str:
 
 def left_axis(scale: Scale, x: float, right: float, font: float, *, title: str = "", most: int = 7) -> str:
     """Horizontal grid lines from `x` to `right`, their labels to the left, and the title of the axis above."""
-    ticks = scale.ticks(most)
+    ticks = tick_labels(scale.ticks(most))
     drawn = [line("grid", x, scale(tick), right, scale(tick)) for tick in ticks]
-    drawn += [
-        text(x - 0.5 * font, scale(tick) + 0.32 * font, tick_label(tick, ticks), kind="soft small", anchor="end")
-        for tick in ticks
-    ]
+    for tick, number in ticks.items():
+        drawn.append(text(x - 0.5 * font, scale(tick) + 0.32 * font, number, kind="soft small", anchor="end"))
     if title:
         drawn.append(label(0, min(scale.start, scale.end) - 0.9 * font, title, right, font, kind="soft"))
     return "".join(drawn)
@@ -214,8 +201,8 @@ def left_axis(scale: Scale, x: float, right: float, font: float, *, title: str =
 
 def left_margin(scale: Scale, font: float, most: int = 7) -> float:
     """The width of the labels of `left_axis`."""
-    ticks = scale.ticks(most)
-    return max((text_width(tick_label(tick, ticks), SMALL * font) for tick in ticks), default=0.0) + 0.6 * font
+    labels = tick_labels(scale.ticks(most)).values()
+    return max((text_width(label, SMALL * font) for label in labels), default=0.0) + 0.6 * font
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def figure_files(
     _check_extra([kind.upper() for kind in formats if kind != "svg"])
     inches = INCHES.get(layout.name, layout.width / 96) / layout.width  # per pixel
     files: dict[str, bytes] = {}
-    for figure in unique([figure.named(_safe(figure.name)) for figure in figures]):
+    for figure in unique([replace(figure, name=_safe(figure.name)) for figure in figures]):
         chart = figure.draw(layout)
         fonts = embed_fonts(chart.marks)
         chart = replace(chart, marks=fonts.marks)
