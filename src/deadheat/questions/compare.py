@@ -21,7 +21,7 @@ from deadheat.questions import inputs
 from deadheat.questions.pairwise import agreement, over_common_units, pairwise_verdict, run_tests
 from deadheat.questions.score import Group, IntervalSettings, default_metric, group_scores, notes_on, score_of
 from deadheat.results.compare import AverageRanks, Comparison, PairwiseSettings
-from deadheat.results.format import Scale
+from deadheat.results.format import PERCENT, Scale
 from deadheat.results.score import Score
 from deadheat.stats.intervals import bootstrap
 from deadheat.stats.paired import TESTS
@@ -91,37 +91,38 @@ def compare(  # noqa: PLR0913 (the options of the command)
     rows = [row for name, group in groups.items() for row in group_scores(name, [group], intervals)]
     notes = [note for pair, row in zip(pairs, rows, strict=True) for note in notes_on(pair, unit, [row])]
     counts, unit_name = aligned.common_counts([group.counts_NF for group in groups.values()])
-    scores = {row.system: row.value for row in rows}
-    tests = run_tests(counts, scores, measure.value, settings, reference=reference)
-    units = len(next(iter(counts.values())))
-    extra_scores: tuple[Score, ...] = ()
-    agreed = None
+    comparison = _compare_counts(counts, measure, unit_name, rows, settings, reference)
+    extra_scores, agreed = tuple[Score, ...](), None
     if all(pair.same_words for pair in pairs):
         extra_scores = _extra_scores(pairs, measure, train, reading, replace(intervals, wilson=True))
         agreed = agreement(aligned.gold, aligned.systems, measure)
         if agreed is not None and aligned.notes:
             agreed = replace(agreed, sentences=())  # no sentences of gold that is sealed are kept
-    comparison = Comparison(
-        measure.label,
-        measure.name,
-        unit_name,
-        units,
-        tests.settings,
-        tests.reason,
-        tuple(rows),
-        tests.pairs,
-        tests.tied,
-        pairwise_verdict(tests.pairs, scores, metric=measure.label, source=f"{unit_name}s", units=units, alpha=alpha),
-        align=align,
-        reference=reference,
-        extra_scores=extra_scores,
-        agreement=agreed,
-    )
+    comparison = replace(comparison, align=align, extra_scores=extra_scores, agreement=agreed)
     recorded = inputs.record(
         ledger_entry, aligned.gold, list(aligned.systems.values()), [measure.name], comparison.signature
     )
     all_notes = dict.fromkeys([*recorded.notes, *aligned.notes, *notes])
     return replace(comparison, notes=tuple(all_notes), evaluations=recorded.tallies)
+
+
+def _compare_counts(
+    counts: Mapping[str, Counts],
+    metric: Metric,
+    unit: str,
+    rows: Sequence[Score],
+    settings: PairwiseSettings,
+    reference: str,
+    scale: Scale = PERCENT,
+) -> Comparison:
+    """Test every two systems by their counts over the same units."""
+    scores, units = {row.system: row.value for row in rows}, len(next(iter(counts.values())))
+    tests = run_tests(counts, scores, metric.value, settings, reference=reference)
+    verdict = pairwise_verdict(
+        tests.pairs, scores, metric=metric.label, source=f"{unit}s", units=units, alpha=settings.alpha, scale=scale
+    )
+    outcome = (tests.settings, tests.reason, tuple(rows), tests.pairs, tests.tied, verdict)
+    return Comparison(metric.label, metric.name, unit, units, *outcome, scale=scale, reference=reference)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,31 +235,13 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
         for system, row in zip(table.systems, whole_SD, strict=True)
     }
     measure = Metric(metric or "mean", metric or "mean score", _not_counted, mean_above(lowest), FIELDS)
-    rows = tuple(_mean_score(name, counts_NF, measure, settings) for name, counts_NF in counts.items())
-    means = {row.system: row.value for row in rows}
-    tests = run_tests(counts, means, measure.value, settings, reference=reference)
-    datasets = len(table.datasets)
+    rows = [_mean_score(name, counts_NF, measure, settings) for name, counts_NF in counts.items()]
     scale = Scale.of(table.scores_SD.ravel().tolist())
+    comparison = _compare_counts(counts, measure, "data set", rows, settings, reference, scale)
     if table.dropped:
         notes = (*notes, f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
-    return Comparison(
-        measure.label,
-        measure.name,
-        "data set",
-        datasets,
-        tests.settings,
-        tests.reason,
-        rows,
-        tests.pairs,
-        tests.tied,
-        pairwise_verdict(
-            tests.pairs, means, metric=measure.label, source="data sets", units=datasets, alpha=alpha, scale=scale
-        ),
-        scale=scale,
-        reference=reference,
-        ranks=_average_ranks(table, alpha) if len(table.systems) > 2 and datasets > 1 else None,
-        notes=notes,
-    )
+    ranks = _average_ranks(table, alpha) if len(table.systems) > 2 and len(table.datasets) > 1 else None
+    return replace(comparison, ranks=ranks, notes=notes)
 
 
 def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
@@ -289,11 +272,7 @@ def _check_range(scores_SD: Values) -> None:
 
 def mean_above(lowest: float) -> Callable[[Sums], Values]:
     """The mean of scores that were counted from the lowest one on."""
-
-    def mean(sums: Sums) -> Values:
-        return lowest + ratio(sums[..., 0], sums[..., 1], empty=np.nan)
-
-    return mean
+    return lambda sums: lowest + ratio(sums[..., 0], sums[..., 1], empty=np.nan)
 
 
 def _integers(scores_SD: Values) -> tuple[NDArray[np.int64], int, float, tuple[str, ...]]:

@@ -26,13 +26,12 @@ from deadheat.metrics.metric import FIELDS
 from deadheat.questions import inputs
 from deadheat.questions.pairwise import over_common_units
 from deadheat.questions.score import default_metric, notes_on
-from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, ranked_names
+from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, check_systems, ranked_names
 from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.results.format import Scale
 from deadheat.results.rank import SizeStudy
 from deadheat.stats.agreement import weighted_kendall_rows
 from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet, RecordedEvaluations, is_test_name
-from deadheat.text import pluralize
 
 FORMAT, SUFFIX = "deadheat-counts.v1", ".npz"
 EXPECTED = f"expected a file that deadheat size --save wrote ({SUFFIX})"
@@ -127,7 +126,8 @@ def size(
     if save:
         check_target(save)
     predictions = [Prediction(name, gold, run) for name, runs in systems.items() for run in inputs.sources_of(runs)]
-    _check_systems(predictions, settings or SizeSettings())
+    settings = settings or SizeSettings()
+    check_systems([prediction.system for prediction in predictions], settings.runs)
     test_set = count_test_set("", predictions, metric, align, ledger_entry, reading)
     result = study_sizes([test_set], settings, ledger_entry=ledger_entry, align=align)
     if save:
@@ -145,9 +145,9 @@ def size_of_sets(
     **reading: Unpack[ReadingOptions],
 ) -> SizeStudy:
     """How much is sufficient on several test sets, from a table with the columns set, gold, system and prediction."""
-    test_sets: list[TestSet] = []
+    settings, test_sets = settings or SizeSettings(), list[TestSet]()
     for name, predictions in listed_sets(listing).items():
-        _check_systems(predictions, settings or SizeSettings(), name)
+        check_systems([prediction.system for prediction in predictions], settings.runs, name)
         chosen = test_sets[0].counted.metric.name if test_sets else metric
         test_sets.append(count_test_set(name, predictions, chosen, align, ledger_entry, reading))
     return study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
@@ -221,14 +221,6 @@ def _between(sets: Sequence[SetSizes]) -> tuple[tuple[float, ...], ...]:
     scores = [{row.system: row.score for row in sizes.systems} for sizes in sets]
     scores_DS = np.array([[by_system[name] for name in scores[0]] for by_system in scores])
     return tuple(tuple(weighted_kendall_rows(scores_DS, row).tolist()) for row in scores_DS)
-
-
-def _check_systems(predictions: Sequence[Prediction], settings: SizeSettings, where: str = "") -> None:
-    """Check the number of systems before any file is read."""
-    ranked = len(predictions if settings.runs == "separate" else {prediction.system for prediction in predictions})
-    if ranked < 2:
-        problem = f"{pluralize(ranked, 'system')}; expected at least two to rank"
-        raise InputError(f"{where}: {problem}" if where else problem)
 
 
 def _notes(sets: Sequence[SetSizes], settings: SizeSettings) -> Iterator[str]:

@@ -62,12 +62,7 @@ class Anomalies:
 
 
 def hypergeometric_tail(population: int, marked: int, drawn: int, least: int) -> float:
-    """The probability that a random subset contains at least `least` of the marked data sets.
-
-    Notes
-    -----
-    Σ C(K, i) C(N - K, n - i) / C(N, n) for i >= `least`, summed in integers.
-    """
+    """The probability that a random subset contains at least `least` of the marked data sets, summed in integers."""
     if not (0 <= marked <= population and 0 <= drawn <= population):
         raise InputError(f"{marked} marked and {drawn} drawn of {population}; expected at most {population} of each")
     favourable = sum(
@@ -131,10 +126,7 @@ def _attribute_tests(
         for value in distinct:
             marked_D = np.array([label == value for label in labels])
             if 1 < marked_D.sum() < len(labels):
-                test = _test_value(counts_D, attribute, value, marked_D)
-                example = int(marked_D[subsets_BK[0]].sum())
-                p_example = hypergeometric_tail(datasets, test.datasets, subsets_BK.shape[1], example)
-                yield replace(test, example=float(example), p_example=p_example)
+                yield _test_value(subsets_BK, counts_D, attribute, value, marked_D)
 
 
 def _labels(values: tuple[str, ...] | Values) -> tuple[str, ...] | None:
@@ -146,12 +138,17 @@ def _labels(values: tuple[str, ...] | Values) -> tuple[str, ...] | None:
     return tuple(f"{value:g}" if math.isfinite(value) else "" for value in values.tolist())
 
 
-def _test_value(counts_D: Indices, attribute: str, value: str, marked_D: np.ndarray) -> AttributeTest:
-    marked, present = int(marked_D.sum()), int(counts_D[marked_D].sum())
+def _test_value(
+    subsets_BK: Indices, counts_D: Indices, attribute: str, value: str, marked_D: np.ndarray
+) -> AttributeTest:
+    marked, present, example = (int(chosen.sum()) for chosen in (marked_D, counts_D[marked_D], marked_D[subsets_BK[0]]))
     sums = count_sums(counts_D.astype(np.int64), marked, threshold=present)
     p = (sums.above + sums.level) / sums.total
-    observed, expected = present / counts_D.sum(), marked / len(marked_D)
-    return AttributeTest(attribute, value, marked, float(observed), expected, min(p, 1.0))
+    observed, expected = float(present / counts_D.sum()), marked / len(marked_D)
+    p_example = hypergeometric_tail(len(marked_D), marked, subsets_BK.shape[1], example)
+    return AttributeTest(
+        attribute, value, marked, observed, expected, min(p, 1.0), example=float(example), p_example=p_example
+    )
 
 
 def _test_mean(counts_D: Indices, attribute: str, values_D: Values, rng: np.random.Generator) -> AttributeTest:

@@ -95,15 +95,9 @@ def contrast_options(
 ) -> OptionComparison:
     """Compare options by their scores in the same configurations.
 
-    Parameters
-    ----------
-    means_CO
-        One row per configuration, where `scores_CO` has one for each of several runs of it. Runs of one configuration
-        are not independent, so that tests, means and standard deviations use these; wins, medians and differences use
-        `scores_CO`.
+    Where `scores_CO` has a row for each of several runs of a configuration, `means_CO` has one per configuration. Runs
+    of one configuration are not independent, so that tests, means and standard deviations use these.
 
-    Notes
-    -----
     An option wins a configuration if its score there is the highest. Where several share it, the win goes to the one
     that wins most of the others, as in Reimers and Gurevych's tables (`ties` "most"), or is shared as well ("share").
     The best option is the one with most wins, and of several the one with the higher mean. Pairs are tested by the sign
@@ -112,12 +106,6 @@ def contrast_options(
     that the options are independent and so has little power, and for each pair by the test of Pitman (1939) and Morgan
     (1939), which does not: a and b vary equally if and only if a + b and a - b do not correlate. It assumes scores that
     are about normal.
-
-    Examples
-    --------
-    >>> result = contrast_options([[0.91, 0.90], [0.85, 0.86], [0.70, 0.66]], ["CRF", "Softmax"])
-    >>> result.best, round(result["CRF"].wins, 3), round(result["Softmax"].wins, 3)
-    ('CRF', 0.667, 0.333)
     """
     scores = np.asarray(scores_CO, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(options) or len(options) < 2 or not len(scores):

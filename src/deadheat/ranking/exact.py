@@ -53,15 +53,8 @@ class SubsetCounts:
 def count_sums(values: Integers, size: int, *, threshold: int = 0) -> SubsetCounts:
     """How many of all subsets of `size` values have a sum above, at and below a threshold.
 
-    Notes
-    -----
     Values are processed in the order of their absolute size. After the first t of them, a sum of j values stays in the
     table only while the remaining values could change its side; all other sums are counted with their completions.
-
-    Examples
-    --------
-    >>> count_sums(np.array([3, -2, -1, 1]), 2)
-    SubsetCounts(above=3, level=1, below=2, total=6)
     """
     check_size(len(values), size)
     total = math.comb(len(values), size)
@@ -119,8 +112,6 @@ def extreme_rank(
 ) -> Extreme:
     """The best (or worst) rank of a system over all subsets of this size.
 
-    Notes
-    -----
     The rank is 1 plus the number of other systems whose leads have a positive sum; see `positive_rows`. It is computed
     again, in integers, on the subset that the solver returns.
     """
@@ -156,8 +147,6 @@ def extreme_ranks(
 def positive_rows(leads_TD: Integers, size: int, *, time_limit: float, fewest: bool = False) -> tuple[Indices, int]:
     """A subset of columns that makes most (or fewest) row sums positive, and a bound on how many (or few) can be.
 
-    Notes
-    -----
     Let d_t be the sum of row t over the chosen columns, and y_t = 1 if it is positive. The fewest are min Σ y_t with
     d_t <= M_t y_t, where M_t is the sum of the k largest numbers of the row; the most are max Σ y_t with
     d_t >= 1 - (1 - m_t)(1 - y_t), where m_t is the sum of its k smallest. Rows that are always or never positive are

@@ -60,17 +60,10 @@ def factor_importance(
     ordered: Sequence[str] = (),
     trees: int = TREES,
 ) -> Importance:
-    """Functional analysis of variance of scores over the levels of several factors.
+    """Functional analysis of variance of scores over the levels of several factors, given with that of every run.
 
-    Parameters
-    ----------
-    factors
-        The name of each factor and the level of every run, numbered from 0.
-    ordered
-        Factors whose levels are numbered by size; a tree parts them by a bound.
+    Levels of `ordered` factors are numbered by size: a tree divides them by a bound.
 
-    Notes
-    -----
     Over all combinations of levels, each as likely as any other, the score is a sum of a mean, one function a factor,
     one a pair of factors, and so on, which do not correlate, so that their variances add up to the whole (Hoeffding
     1948; Hutter, Hoos & Leyton-Brown 2014). Where every combination was run equally often the functions are
@@ -82,14 +75,6 @@ def factor_importance(
     than five runs in a leaf. A tree is constant on a product of sets of levels, so that its decomposition is a sum
     over leaves, and exact; shares are the means over trees. Factors that follow each other share what they explain,
     and combinations that were never run are filled in by the trees.
-
-    Examples
-    --------
-    >>> size, kind = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    >>> scores, rng = np.array([1.0, 2, 4, 5]), np.random.default_rng(0)
-    >>> result = factor_importance([("size", size), ("kind", kind)], scores, rng=rng)
-    >>> result.method, [(row.factors, round(row.share, 3)) for row in result.main]
-    ('exact', [(('size',), 0.9), (('kind',), 0.1)])
     """
     scores = check_scores("factor importance", scores_N)
     used = [(name, _dense(codes)) for name, codes in factors if len(np.unique(codes)) > 1]

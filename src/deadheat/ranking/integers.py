@@ -44,17 +44,8 @@ class IntegerScores:
 def integer_scores(scores_SD: ArrayLike) -> IntegerScores:
     """Scores as integers at their decimals; higher is better.
 
-    Notes
-    -----
     The mean of n runs is a multiple of 1 / (n 10^d), where the runs have d decimals. If this holds for all scores, for
     some n up to 20, nothing is rounded. Otherwise each score is off by up to half a step, and a tie may be missed.
-
-    Examples
-    --------
-    >>> scores = integer_scores([[90.1, 80.25], [90.3, 80.2]])
-    >>> scores.above_SD, scores.unit
-    (array([[ 0,  5],
-           [20,  0]]), 100.0)
     """
     values = np.asarray(scores_SD, dtype=np.float64)
     if values.ndim != 2 or not values.size:
@@ -64,20 +55,18 @@ def integer_scores(scores_SD: ArrayLike) -> IntegerScores:
         system, dataset = np.argwhere(~np.isfinite(values))[0]
         raise InputError(f"system {system + 1} on data set {dataset + 1}: score is not a number; expected one")
     largest = float(np.abs(values).max())
-    for unit in (runs * 10.0**decimals for runs in RUNS for decimals in range(DECIMALS + 1)):
+    units = (runs * 10.0**decimals for runs in RUNS for decimals in range(DECIMALS + 1))
+    for unit in (unit for unit in units if largest * unit <= 2**53):
         scaled = values * unit
-        if largest * unit > 2**53:
-            continue
         # A decimal number times a power of ten misses its integer by a few units in the last place.
         if (np.abs(scaled - np.round(scaled)) <= 4e-16 * np.maximum(np.abs(scaled), 1) * 4).all():
-            return _above_lowest(np.round(scaled).astype(np.int64), unit, exact=True)
-    spread = float(np.ptp(values, axis=0).max())
-    unit = 10.0 ** (DIGITS - math.ceil(math.log10(spread))) if spread else 1.0
-    steps = np.round((values - values.min(axis=0)) * unit)
-    return _above_lowest(steps.astype(np.int64), unit, exact=False)
-
-
-def _above_lowest(steps_SD: Integers, unit: float, *, exact: bool) -> IntegerScores:
+            exact = True
+            break
+    else:
+        spread = float(np.ptp(values, axis=0).max())
+        unit = 10.0 ** (DIGITS - math.ceil(math.log10(spread))) if spread else 1.0
+        scaled, exact = (values - values.min(axis=0)) * unit, False
+    steps_SD = np.round(scaled).astype(np.int64)
     return IntegerScores(steps_SD - steps_SD.min(axis=0), unit, exact)
 
 

@@ -49,30 +49,15 @@ def seeds_needed(  # noqa: PLR0913 (the options of the command)
 ) -> SeedPower:
     """The smallest number of seeds of each system with which Welch's t-test finds a difference of the means.
 
-    Parameters
-    ----------
-    difference
-        The difference to be found; without it, the one between the means of the runs at hand.
-    comparisons
-        How many pairs of systems are tested: each at `alpha` divided by their number.
-    target
-        The wanted power.
+    Without a difference, it is that between the means of the runs at hand. Each of several comparisons is tested at
+    `alpha` divided by their number; `target` is the wanted power.
 
-    Notes
-    -----
     Normal theory: `welch_power` with the variances of the runs at hand. The number is at least the one with which the
     Mann-Whitney test can find anything: 2 / C(2n, n) at most the level. Its interval has the sum s² + t² of the two
     variances, taken to be chi-square on (s² + t²)² / (s⁴ / (k - 1) + t⁴ / (l - 1)) degrees of freedom with k and l
     runs, at the ends of its 95% interval; the difference is taken as given. For the simulation, n scores are drawn with
     replacement from either system's runs, shifted to the wanted difference and scaled by √(k / (k - 1)); the power is
     the share of draws in which the test finds the difference.
-
-    Examples
-    --------
-    >>> a, b = [0.905, 0.911, 0.900, 0.908, 0.906], [0.901, 0.905, 0.897, 0.906, 0.903]
-    >>> power = seeds_needed(a, b, rng=np.random.default_rng(0))
-    >>> power.seeds, power.seeds_low, power.seeds_high, round(power.power, 3), round(power.power_now, 3)
-    (19.0, 10.0, 68.0, 0.804, 0.239)
     """
     first, second = check_scores("seeds needed, first system", a), check_scores("seeds needed, second system", b)
     if not (0 < alpha < 1 and 0 < target < 1):
@@ -122,8 +107,6 @@ def _variance_factors(variances: tuple[float, float], sizes: tuple[int, int]) ->
 def welch_power(difference: float, variances: tuple[float, float], sizes: tuple[int, int], alpha: float) -> float:
     """Power of Welch's two-sided test to find a difference of means of normal scores.
 
-    Notes
-    -----
     Exact but for the quadrature. With f and g degrees of freedom, the two sums of squares about the means, each divided
     by its variance, add up to Q, chi-square on f + g, of which the first is a share B that is independent of Q and
     distributed as Beta(f/2, g/2). B alone decides Welch's degrees of freedom, and so the bound c(B): the difference of

@@ -91,8 +91,6 @@ class DevTest:
 def density(scores: ArrayLike) -> Density:
     """Gaussian kernel density of scores, on an even grid that extends three bandwidths beyond them.
 
-    Notes
-    -----
     The bandwidth is Silverman's: 0.9 min(sd, IQR / 1.34) n^(-1/5) (Silverman 1986), with the standard deviation alone
     where the quartiles are equal.
     """
@@ -121,24 +119,10 @@ def system_pairs(
 ) -> tuple[SystemPair, ...]:
     """Compare every two systems by their distributions of scores over seeds.
 
-    Parameters
-    ----------
-    difference, target
-        The difference and the power for which the number of seeds is computed; see `seeds_needed`.
-
-    Notes
-    -----
     Kolmogorov-Smirnov (any difference), Mann-Whitney (who tends to be higher) and Brown-Forsythe (spread) are each
     corrected for all pairs; almost stochastic order divides alpha by the number of pairs. The smallest p-value is
     2 / C(n + m, n), corrected as if the runs of every two systems were fully separated. Where it exceeds alpha, the
-    power is 0.
-
-    Examples
-    --------
-    >>> runs = {"A": [0.91, 0.92, 0.93, 0.94, 0.95], "B": [0.86, 0.87, 0.88, 0.89, 0.90]}
-    >>> (pair,) = system_pairs(runs, rng=np.random.default_rng(0))
-    >>> print(pair.winner, round(pair.difference, 3), pair.a_better, round(pair.mann_whitney_p_corrected, 6))
-    A 0.05 1.0 0.007937
+    power is 0. For `difference` and `target` see `seeds_needed`.
     """
     names = list(scores)
     values = [check_scores(f"runs of {name}", scores[name]) for name in names]
@@ -188,15 +172,8 @@ def system_pairs(
 
 
 def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDifferences:
-    """Differences between runs of the same configuration.
+    """Differences between runs of the same configuration, which `keys_N` gives for every run.
 
-    Parameters
-    ----------
-    keys_N
-        The configuration of every run.
-
-    Notes
-    -----
     Two runs are drawn from a configuration that is drawn at random: every configuration counts the same, however many
     runs it has. Quantiles are the smallest value that the wanted share does not exceed. The range, the highest minus
     the lowest score of a configuration, grows with its number of runs.
@@ -229,8 +206,6 @@ def _quantiles(values: Values, weights: Values) -> tuple[float, float, float]:
 def dev_test(dev: ArrayLike, test: ArrayLike, *, level: float = 0.95) -> DevTest:
     """How well development scores of runs predict their test scores.
 
-    Notes
-    -----
     Pearson's r is tested by r √((n - 2) / (1 - r²)), Student's on n - 2 degrees of freedom; ρ by `spearman`. The
     intervals are by Fisher's z = atanh(r), with variance 1 / (n - 3), and (1 + ρ²/2) / (n - 3) for ρ (Bonett & Wright
     2000); NaN with fewer than four runs.

@@ -60,27 +60,12 @@ def named_subsets(
     *,
     perfect: float | None = None,
 ) -> tuple[NamedSubset, ...]:
-    """Means, ranks and error reductions on named subsets of the data sets.
+    """Means, ranks and error reductions on named subsets; members without scores are left out and listed as absent.
 
-    Members of a subset without scores are left out and listed in `absent`.
-
-    Parameters
-    ----------
-    perfect
-        The score without errors; None means 1 if no score is above it, else 100 if no score is above that.
-
-    Notes
-    -----
     The error reduction of a system against a reference is the mean over data sets of (score - reference) / (perfect -
     reference). Every system is a reference for every other; systems that are worse on all data sets together come
-    first. It is NaN if the reference makes no error on some data set.
-
-    Examples
-    --------
-    >>> scores = np.array([[98.0, 50.0], [99.0, 90.0]])
-    >>> (subset,) = named_subsets(scores, ["old", "new"], ["en", "kk"], {"both": ["en", "kk"]})
-    >>> subset.error_reductions[0]
-    ErrorReduction(reference='old', system='new', share=0.65)
+    first. It is NaN if the reference makes no error on some data set. `perfect` is the score without errors; None means
+    1 if no score is above it, else 100 if no score is above that.
     """
     integers = integer_scores(scores_SD)
     ascending: list[int] = np.argsort(integers.sums_S, kind="stable").tolist()

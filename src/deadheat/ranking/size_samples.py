@@ -20,6 +20,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics.metric import Counts, Metric
 from deadheat.splits.drawing import SAMPLING_METHODS, generator, sampling_order, sentences_reaching
 from deadheat.stats.checks import Values, check_number
+from deadheat.text import pluralize
 
 SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)  # those of van der Goot et al. (2024)
 STRATEGIES = SAMPLING_METHODS
@@ -132,6 +133,14 @@ def ranked_names(systems: Sequence[str], runs: str) -> tuple[str, ...]:
         f"{name} run {number}" if systems.count(name) > 1 else name
         for name, number in zip(systems, numbers, strict=True)
     )
+
+
+def check_systems(systems: Sequence[str], runs: str, where: str = "") -> None:
+    """Refuse to rank fewer than two systems."""
+    ranked = len(ranked_names(systems, runs))
+    if ranked < 2:
+        problem = f"{pluralize(ranked, 'system')}; expected at least two to rank"
+        raise InputError(f"{where}: {problem}" if where else problem)
 
 
 def ranked_scores(scores_xR: Values, systems: Sequence[str], runs: str) -> Values:

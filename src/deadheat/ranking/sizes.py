@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.errors import InputError
 from deadheat.ranking.size_samples import (
     CountedSet,
     SampledScores,
     SizeSettings,
+    check_systems,
     mean_scores,
     ranked_names,
     ranked_scores,
@@ -23,7 +23,6 @@ from deadheat.stats.agreement import weighted_kendall_rows
 from deadheat.stats.aso import aso_matrix
 from deadheat.stats.checks import Values
 from deadheat.stats.intervals import wilson
-from deadheat.text import pluralize
 
 CLOSE = 1e-12  # rounding error allowed when tau is compared with the threshold
 ASO_THRESHOLD = 0.5  # an eps_min below it means that a system is better, as in van der Goot et al. (2024)
@@ -111,24 +110,9 @@ class SetSizes:
 
 
 def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[list[SetSizes], SetSizes | None]:
-    """Curves for every test set and, if several have the same runs, for the mean score over all of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from deadheat.metrics import METRICS
-    >>> right = np.random.default_rng(0).random((3, 400)) < [[0.9], [0.8], [0.7]]
-    >>> counts = np.stack([right, np.ones_like(right), np.ones_like(right)], axis=2).astype(np.int64)
-    >>> words = CountedSet("words", ("a", "b", "c"), np.ones(400, np.int64), counts, METRICS.make("upos"))
-    >>> (curves,), _ = size_curves([words], SizeSettings(sizes=(20, 200), strategies=("rand",)))
-    >>> [(point.words, round(point.tau, 2)) for point in curves.curves[0].points]
-    [(20, 0.64), (200, 0.99), (400, 1.0)]
-    """
+    """Curves for every test set and, if several have the same runs, for the mean score over all of them."""
     for counted in sets:
-        ranked = len(ranked_names(counted.systems, settings.runs))
-        if ranked < 2:
-            problem = f"{pluralize(ranked, 'system')}; expected at least two to rank"
-            raise InputError(f"{counted.name}: {problem}" if counted.name else problem)
+        check_systems(counted.systems, settings.runs, counted.name)
     results, scores_DS, samples = [], [], []
     for counted in sets:
         sampled = [sampled_scores(counted, strategy, settings) for strategy in settings.strategies]

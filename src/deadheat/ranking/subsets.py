@@ -202,22 +202,9 @@ def rank_over_subsets(
     rng: np.random.Generator | None = None,
     key: Key | None = None,
 ) -> SubsetRanks:
-    """Rank systems on many subsets of data sets.
+    """Rank systems on many subsets of data sets; a design that lists all subsets ignores their number.
 
-    Parameters
-    ----------
-    samples
-        Number of subsets; a design that lists all subsets ignores it.
-    rng, key
-        The subsets depend on one key: it is drawn from the generator, or given to draw the same subsets again.
-
-    Examples
-    --------
-    >>> from deadheat.ranking.integers import integer_scores
-    >>> scores = integer_scores([[90, 80, 70], [80, 80, 71], [60, 60, 95]])
-    >>> ranks = rank_over_subsets(scores, every_subset(3, 2), samples=3)
-    >>> ranks.mean_S, ranks.best_S, ranks.worst_S
-    (array([1.66666667, 2.33333333, 2.        ]), array([1, 2, 1]), array([3, 3, 3]))
+    The subsets depend on one key: it is drawn from the generator, or given to draw the same subsets again.
     """
     check_number("rank_over_subsets", "samples", samples, least=1)
     if design.datasets != scores.datasets:
