@@ -42,16 +42,12 @@ Where: TypeAlias = Annotated[
     Iterable[str], Argument("use only runs with this value", metavar="COLUMN=VALUE", repeat=True)
 ]
 Ignore: TypeAlias = Annotated[
-    Iterable[str],
-    Argument("runs of one configuration may differ in this column", metavar="COLUMN", repeat=True),
+    Iterable[str], Argument("runs of one configuration may differ in this column", metavar="COLUMN", repeat=True)
 ]
 SettingColumns: TypeAlias = Annotated[
     Iterable[str],
     Argument(
-        "a column that is a setting although it is named like a result",
-        flag="--setting",
-        metavar="COLUMN",
-        repeat=True,
+        "a column that is a setting although it is named like a result", flag="--setting", metavar="COLUMN", repeat=True
     ),
 ]
 Target: TypeAlias = Annotated[float, Argument("target power", aliases=("--power",), metavar="POWER")]

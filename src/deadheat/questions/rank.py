@@ -30,12 +30,7 @@ from deadheat.ranking.subsets import (
     stratified,
 )
 from deadheat.results.format import Scale
-from deadheat.results.rank import (
-    ExtremeRank,
-    PairOrder,
-    Ranking,
-    SystemRanks,
-)
+from deadheat.results.rank import ExtremeRank, PairOrder, Ranking, SystemRanks
 from deadheat.tables.matrix import ScoreSource, ScoreTable, TableOptions, open_scores
 from deadheat.text import pluralize
 
@@ -64,12 +59,10 @@ AttributeTable: TypeAlias = Annotated[
     Path | Attributes | None, Argument("a table of attributes of the data sets", metavar="FILE")
 ]
 AnomalousSystems: TypeAlias = Annotated[
-    Sequence[str],
-    Argument("examine the best and worst subsets of this system", metavar="SYSTEM", repeat=True),
+    Sequence[str], Argument("examine the best and worst subsets of this system", metavar="SYSTEM", repeat=True)
 ]
 SubsetTable: TypeAlias = Annotated[
-    Path | Mapping[str, Sequence[str]] | None,
-    Argument("a table of named subsets: subset, treebank", metavar="FILE"),
+    Path | Mapping[str, Sequence[str]] | None, Argument("a table of named subsets: subset, treebank", metavar="FILE")
 ]
 RepresentativeSize: TypeAlias = Annotated[
     int | None, Argument("find K data sets that rank the systems as all of them do", metavar="K", parse=whole_number)

@@ -33,8 +33,7 @@ from deadheat.study.search.search import pending_cells, run_search, searches_of,
 from deadheat.study.store.store import Store
 
 Overrides: TypeAlias = Annotated[
-    Sequence[str],
-    Argument("override a value of the study file", flag="--set", metavar="KEY=VALUE", repeat=True),
+    Sequence[str], Argument("override a value of the study file", flag="--set", metavar="KEY=VALUE", repeat=True)
 ]
 StorePath: TypeAlias = Annotated[
     str | os.PathLike[str] | None,

@@ -14,15 +14,7 @@ from deadheat.questions.compare import compare_scores
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import PairwiseSettings
 from deadheat.results.format import Scale
-from deadheat.results.search import (
-    NAN,
-    Candidate,
-    SearchDataset,
-    SearchResult,
-    SettingScores,
-    SetupDifference,
-    Winner,
-)
+from deadheat.results.search import NAN, Candidate, SearchDataset, SearchResult, SettingScores, SetupDifference, Winner
 from deadheat.results.verdict import Claim, Evidence, Verdict, state_of
 from deadheat.stats.agreement import spearman
 from deadheat.stats.corrections import correct_defined

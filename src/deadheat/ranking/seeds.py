@@ -16,13 +16,7 @@ from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
 from deadheat.stats.checks import Values, check_scores
 from deadheat.stats.corrections import correct_defined
-from deadheat.stats.distributions import (
-    DistributionTest,
-    brown_forsythe,
-    kolmogorov_smirnov,
-    mann_whitney,
-    spearman,
-)
+from deadheat.stats.distributions import DistributionTest, brown_forsythe, kolmogorov_smirnov, mann_whitney, spearman
 from deadheat.stats.intervals import Interval, normal_quantile
 
 GRID_POINTS = 101

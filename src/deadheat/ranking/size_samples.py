@@ -40,8 +40,7 @@ class SizeSettings:
     strategies: tuple[str, ...] = STRATEGIES
     draws: Annotated[int, Argument("random samples of each size", metavar="N", parse=whole_number)] = 100
     runs: Annotated[
-        str,
-        Argument("rank systems by the mean of their runs, or every run", aliases=("--seeds",), choices=RUNS),
+        str, Argument("rank systems by the mean of their runs, or every run", aliases=("--seeds",), choices=RUNS)
     ] = "average"
     against: Annotated[
         str, Argument("compare with the ranking on all data, or on what is not in the sample", choices=AGAINST)
