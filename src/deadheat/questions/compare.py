@@ -117,11 +117,11 @@ def _compare_counts(
 ) -> Comparison:
     """Test every two systems by their counts over the same units."""
     scores, units = {row.system: row.value for row in rows}, len(next(iter(counts.values())))
-    tests = run_tests(counts, scores, metric.value, settings, reference=reference)
+    settings, reason, pairs, tied = run_tests(counts, scores, metric.value, settings, reference=reference)
     verdict = pairwise_verdict(
-        tests.pairs, scores, metric=metric.label, source=f"{unit}s", units=units, alpha=settings.alpha, scale=scale
+        pairs, scores, metric=metric.label, source=f"{unit}s", units=units, alpha=settings.alpha, scale=scale
     )
-    outcome = (tests.settings, tests.reason, tuple(rows), tests.pairs, tests.tied, verdict)
+    outcome = (settings, reason, tuple(rows), pairs, tied, verdict)
     return Comparison(metric.label, metric.name, unit, units, *outcome, scale=scale, reference=reference)
 
 

@@ -40,16 +40,6 @@ DISPUTED = 5  # sentences that are kept to look at
 ALL_PAIRS, LEADER_PAIRS = 3, 8  # systems up to which all pairs are claims, and claims about the best of more
 
 
-@dataclass(frozen=True, slots=True)
-class PairwiseTests:
-    """Every test that was made, why this one, and which systems are not significantly different from the best."""
-
-    settings: PairwiseSettings  # with the test that was chosen
-    reason: str
-    pairs: tuple[PairwiseTest, ...]
-    tied: tuple[str, ...]
-
-
 def over_common_units(counts: Sequence[Counts], pairs: Sequence[Pair]) -> tuple[list[Counts], Indices]:
     """Counts of every system over the units that all share, and the first gold sentence of each unit.
 
@@ -83,8 +73,8 @@ def run_tests(
     settings: PairwiseSettings,
     *,
     reference: str = "",
-) -> PairwiseTests:
-    """Choose a test unless one is given, test every two systems, and say which are tied with the best."""
+) -> tuple[PairwiseSettings, str, tuple[PairwiseTest, ...], tuple[str, ...]]:
+    """Test every two systems: settings with the test that was chosen, why, the pairs, and who is tied with the best."""
     if reference and reference not in counts:
         raise NameUnknown("reference", reference, list(counts))
     for name, counts_NF in counts.items():
@@ -99,7 +89,7 @@ def run_tests(
         with_reference = [pair for pair in raw if reference in (pair.a, pair.b)]
         turned = [_turned(pair) if pair.b == reference else pair for pair in with_reference]
         pairs = _corrected(turned, settings, units)
-    return PairwiseTests(settings, reason, pairs, _tied(scores, every, settings))
+    return settings, reason, pairs, _tied(scores, every, settings)
 
 
 def _corrected(pairs: Sequence[PairwiseTest], settings: PairwiseSettings, units: int) -> tuple[PairwiseTest, ...]:
@@ -197,12 +187,7 @@ def pairwise_verdict(
 ) -> Verdict:
     """Claims about the pairs that matter: all of three systems, else the best against the others.
 
-    Parameters
-    ----------
-    source
-        What was sampled, in the plural: "sentences", "data sets".
-    units
-        How many of them there are.
+    `source` is what was sampled, in the plural ("sentences", "data sets"), and `units` how many of them there are.
     """
     order = sorted(scores, key=lambda name: -scores[name])
     position = {name: at for at, name in enumerate(order)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -139,6 +139,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
     ranks = rank_over_subsets(integers, design, samples=samples, rng=rng)
     order: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
     extremes = extreme_ranks(integers, design.size, sampled=ranks, time_limit=time_limit) if exact else None
+    examine = partial(find_anomalies, ranks, integers, datasets=table.datasets, attributes=attributes, rng=rng)
     return Ranking(
         metric=table.metric,
         systems=_systems(table, integers, ranks, order, extremes),
@@ -152,18 +153,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         grouped_by=stratify or one_per,
         seed=seed,
         all_subsets=math.comb(integers.datasets, design.size) if exact else None,
-        anomalies=tuple(
-            find_anomalies(
-                ranks,
-                integers,
-                system,
-                name=table.systems[system],
-                datasets=table.datasets,
-                attributes=attributes,
-                rng=rng,
-            )
-            for system in examined
-        ),
+        anomalies=tuple(examine(system, name=table.systems[system]) for system in examined),
         subsets=named,
         leave_one_out=rank_without_each(integers, table.systems, table.datasets) if leave_one_out else (),
         representative=None
@@ -226,30 +216,18 @@ def _systems(
     order: Sequence[int],
     extremes: Sequence[tuple[Extreme, Extreme]] | None,
 ) -> tuple[SystemRanks, ...]:
-    overall_S, means_S = ranks_of(integers.sums_S), table.scores_SD.mean(axis=1)
-    best_S, worst_S, mean_S, sd_S, shares_SS = ranks.best_S, ranks.worst_S, ranks.mean_S, ranks.sd_S, ranks.shares_SS
+    columns = (ranks_of(integers.sums_S), table.scores_SD.mean(axis=1), ranks.best_S, ranks.worst_S, ranks.mean_S)
+    sd_S, shares_SS = ranks.sd_S, ranks.shares_SS
     rows = []
     for system in order:
+        rank, score, best, worst, mean = (column_S[system].item() for column_S in columns)
         lower, median, upper = ranks.quartiles(system)
-        ends = [] if extremes is None else extremes[system]
         possible = [
             ExtremeRank(end.rank, end.bound, tuple(table.datasets[column] for column in end.subset.tolist()))
-            for end in ends
+            for end in (extremes[system] if extremes is not None else ())
         ]
-        row = SystemRanks(
-            system=table.systems[system],
-            rank=int(overall_S[system]),
-            score=float(means_S[system]),
-            best=int(best_S[system]),
-            worst=int(worst_S[system]),
-            mean=float(mean_S[system]),
-            median=median,
-            sd=float(sd_S[system]),
-            lower_quartile=lower,
-            upper_quartile=upper,
-            shares=tuple(shares_SS[system].tolist()),
-        )
-        rows.append(replace(row, possible_best=possible[0], possible_worst=possible[1]) if possible else row)
+        spread = (median, float(sd_S[system]), lower, upper, tuple(shares_SS[system].tolist()))
+        rows.append(SystemRanks(table.systems[system], rank, score, best, worst, mean, *spread, *possible))
     return tuple(rows)
 
 

@@ -283,14 +283,10 @@ def _by_class(pair: Pair, metrics: Sequence[Metric], by: str) -> Iterator[Group]
         if by == "relation":
             make, column, settings, class_of = "relation", "deprel", {}, main_label
         elif metric.base == "chunks":
-            make, settings, class_of = "chunks", dict(metric.settings), _chunk_type
+            make, settings, class_of = "chunks", dict(metric.settings), lambda tag: tag.partition("-")[2]
         for name in _classes(pair, column, class_of):
             narrowed = METRICS.make(make, **(settings | {"label": name}))
             yield Group(name, replace(narrowed, label=metric.label), narrowed.counts(pair))
-
-
-def _chunk_type(tag: str) -> str:
-    return tag.partition("-")[2]
 
 
 def _classes(pair: Pair, column: str, class_of: Callable[[str], str]) -> list[str]:

@@ -106,7 +106,9 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         location = f"{table.path}: {level}" if level else table.path
         rows = np.flatnonzero(levels_N == i)
         blocks.append(_block(location, level, arrays, rows, partial(compare, rng=np.random.default_rng(seed))))
-    scale, dev_scale = (_scale(scores) for scores in (arrays.scores_N, arrays.dev_N))
+    scale, dev_scale = (
+        PERCENT if scores is None else Scale.of(scores.tolist()) for scores in (arrays.scores_N, arrays.dev_N)
+    )
     claims = [claim for block in blocks for claim in _claims(block, alpha, metric or score, scale)]
     return Seeds(
         score,
@@ -126,10 +128,6 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         metric or score,
         notes=tuple(note for block in blocks for note in _notes(block, alpha)),
     )
-
-
-def _scale(scores: Values | None) -> Scale:
-    return PERCENT if scores is None else Scale.of((float(scores.min()), float(scores.max())))
 
 
 def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale) -> Iterator[Claim]:

@@ -38,18 +38,7 @@ PACKAGES = ("deadheat", "python", "numpy", "scipy", "numba")
 
 
 def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) -> SourceReport:
-    """Read a store and answer what its scores can answer.
-
-    Parameters
-    ----------
-    ledger
-        Where evaluations of the study's test sets were recorded.
-
-    Raises
-    ------
-    InputError
-        If it is not a store, is broken, or holds a result that this version cannot read.
-    """
+    """Read a store and answer what its scores can answer, and how often the ledger has its test sets evaluated."""
     with Store.read(Path(path)) as store:
         study = read_study(store)
         result = study.result
@@ -149,11 +138,6 @@ def read_study(store: Store) -> StoredStudy:
     """Read the result of a study, and add what its cells took and were run with.
 
     If the study was never run to its end, the result has the scores that there are, without tests.
-
-    Raises
-    ------
-    InputError
-        If the result is from a version of Deadheat that this one cannot read.
     """
     result, scores, runs = store.result(), store.scores(), store.runs()
     notes: list[str] = []

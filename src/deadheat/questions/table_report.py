@@ -179,17 +179,8 @@ def table_report(path: str | os.PathLike[str], *, metric: str = "") -> SourceRep
 
     Long tables have a column of systems and one of scores, and perhaps of data sets and of metrics. Wide tables have
     data sets in the first column and systems in the others. Where there are columns `part`, `split` and `number`, as in
-    what `deadheat export` writes, test is taken before dev, and the standard split before others.
-
-    Parameters
-    ----------
-    metric
-        Which of several; the first of the table by default.
-
-    Raises
-    ------
-    InputError
-        If it is not a table of scores, or a score is not a number, with its line.
+    what `deadheat export` writes, test is taken before dev, and the standard split before others. Of several metrics
+    the first is taken by default.
     """
     table = read_table(path)
     system, score = table.find("", SYSTEMS, what="systems"), table.find("", SCORES, what="scores")
@@ -249,16 +240,12 @@ def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, lis
         )
     )
     split, number = (split, number) if split and number else ("", "")
-
-    def texts(column: str, default: str) -> pl.Series:
-        return table.texts(column).fill_null(default) if column else table.constant(default)
-
     columns = {
         "system": table.names(system, "system"),
-        "corpus": table.names(dataset, "data set") if dataset else table.constant(ALL),
-        "metric": texts(metric, UNNAMED if metric or score.lower() in SCORES else score),
-        "part": texts(part, TEST),
-        "split": texts(split, ""),
+        "corpus": table.names(dataset, "data set") if dataset else table.texts_or("", ALL),
+        "metric": table.texts_or(metric, UNNAMED if metric or score.lower() in SCORES else score),
+        "part": table.texts_or(part, TEST),
+        "split": table.texts_or(split, ""),
         "number": table.numbers(number).fill_null(0) if number else pl.repeat(0.0, table.frame.height, eager=True),
         "value": table.numbers(score, what="score"),
     }
@@ -277,7 +264,6 @@ def _wide(table: Table) -> tuple[pl.DataFrame, str, list[str]]:
     if not any(table.frame[name].cast(pl.Float64, strict=False).is_not_null().any() for name in systems):
         raise InputError(f"{table.path}: no column of scores; {EXPECTED}")
     scores = {name: table.numbers(name, what=f"score of {name}") for name in systems}
-    metrics = table.texts(metric).fill_null(UNNAMED) if metric else table.constant(UNNAMED)
-    rows = pl.DataFrame({"corpus": table.names(dataset, "data set"), "metric": metrics})
+    rows = pl.DataFrame({"corpus": table.names(dataset, "data set"), "metric": table.texts_or(metric, UNNAMED)})
     rows = rows.with_columns(part=pl.lit(TEST), split=pl.lit(""), number=pl.lit(0.0))
     return stack_systems(rows, scores).rename({"score": "value"}).drop_nulls("value"), dataset, []

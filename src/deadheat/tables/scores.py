@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.tables.matrix import ScoreTable, complete
+from deadheat.tables.matrix import ScoreTable, TableOptions, complete
 from deadheat.tables.table import (
     DATASETS,
     METRICS,
@@ -25,51 +26,32 @@ from deadheat.tables.table import (
 Attributes = dict[str, tuple[str, ...] | Numbers]
 
 
-def read_score_table(
-    path: Path, *, metric: str = "", system: str = "", dataset: str = "", score: str = "", missing: str = "refuse"
-) -> ScoreTable:
-    """Read the scores by one metric; it must be named if the table has several.
+def read_score_table(path: Path, *, metric: str = "", **options: Unpack[TableOptions]) -> ScoreTable:
+    """Read the scores by one metric, in any case; it must be named if the table has several.
 
     Long tables have columns of systems, data sets and scores, and perhaps of metrics; these are recognised by name
-    (`system`, `treebank`, `score`, `metric`, ...) or given as arguments. Wide tables have data sets in the first column
+    (`system`, `treebank`, `score`, `metric`, ...) or given as options. Wide tables have data sets in the first column
     and systems in the others.
-
-    Parameters
-    ----------
-    path
-        CSV, TSV, JSONL or Parquet, plain or compressed by gzip, xz or zstd; `-` is standard input.
-    metric
-        Name of the metric; case does not matter.
-    system, dataset, score
-        Columns of a long table.
-    missing
-        `refuse` tables with missing scores, or `drop` data sets without scores of all systems.
     """
-    table, cells = _read_cells(path, system, dataset, score)
+    table, cells = _read_cells(path, options)
     metrics = cells["metric"].unique(maintain_order=True).to_list()
     if not metric and len(metrics) > 1:
         listed = ", ".join(sorted(metrics))
         raise InputError(f"{table.path}: several metrics ({listed}); expected one to be named by --metric")
     if metrics == [""]:
-        return _score_table(table, cells, "", missing, label=metric)
+        return _score_table(table, cells, "", options, label=metric)
     wanted = find_metric(table, metric, metrics)
-    return _score_table(table, cells, wanted, missing, label=wanted)
+    return _score_table(table, cells, wanted, options, label=wanted)
 
 
 def read_score_tables(
-    path: Path,
-    *,
-    metrics: Sequence[str] = (),
-    system: str = "",
-    dataset: str = "",
-    score: str = "",
-    missing: str = "refuse",
+    path: Path, *, metrics: Sequence[str] = (), **options: Unpack[TableOptions]
 ) -> dict[str, ScoreTable]:
     """Read the scores by several metrics, by default all of the table; see `read_score_table`."""
-    table, cells = _read_cells(path, system, dataset, score)
+    table, cells = _read_cells(path, options)
     names = cells["metric"].unique(maintain_order=True).to_list()
     wanted = [find_metric(table, metric, names) for metric in metrics] or names
-    return {metric: _score_table(table, cells, metric, missing, label=metric) for metric in wanted}
+    return {metric: _score_table(table, cells, metric, options, label=metric) for metric in wanted}
 
 
 def find_metric(table: Table, metric: str, metrics: Sequence[str]) -> str:
@@ -80,9 +62,10 @@ def find_metric(table: Table, metric: str, metrics: Sequence[str]) -> str:
     raise NameUnknown(f"{table.path}: metric", metric, [name for name in metrics if name])
 
 
-def _read_cells(path: Path, system: str, dataset: str, score: str) -> tuple[Table, pl.DataFrame]:
+def _read_cells(path: Path, options: TableOptions) -> tuple[Table, pl.DataFrame]:
     """Return the table, and its cells: columns system, dataset, metric, score (null where empty) and row."""
     table = read_table(path)
+    system, dataset, score = options.get("system", ""), options.get("dataset", ""), options.get("score", "")
     metric = table.find("", METRICS, what="metrics")
     scores = table.find(score, SCORES, what="scores", option="--score")
     if not scores and not system:
@@ -93,22 +76,17 @@ def _read_cells(path: Path, system: str, dataset: str, score: str) -> tuple[Tabl
         "score": scores,
     }
     if all(columns.values()):
-        return table, _long_cells(table, columns, metric)
+        cells = {
+            "system": table.names(columns["system"], "system"),
+            "dataset": table.names(columns["dataset"], "data set"),
+            "metric": table.texts_or(metric, ""),
+            "score": table.numbers(columns["score"], what="score"),
+        }
+        return table, pl.DataFrame(cells).with_row_index("row")
     if system or score:
         kind = next(kind for kind, column in columns.items() if not column)
         raise InputError(f"{table.path}: no column of {kind}s recognised; expected it to be named by --{kind}")
     return table, _wide_cells(table, columns["dataset"] if dataset else "", metric)
-
-
-def _long_cells(table: Table, columns: Mapping[str, str], metric: str) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "system": table.names(columns["system"], "system"),
-            "dataset": table.names(columns["dataset"], "data set"),
-            "metric": table.texts(metric).fill_null("") if metric else table.constant(""),
-            "score": table.numbers(columns["score"], what="score"),
-        }
-    ).with_row_index("row")
 
 
 def _wide_cells(table: Table, dataset: str, metric: str) -> pl.DataFrame:
@@ -123,16 +101,14 @@ def _wide_cells(table: Table, dataset: str, metric: str) -> pl.DataFrame:
     if not systems:
         raise InputError(f"{table.path}: only one column, {dataset}; expected data sets and scores of systems")
     datasets = table.names(dataset, "data set")
-    metrics = table.texts(metric).fill_null("") if metric else table.constant("")
-    rows = pl.DataFrame({"dataset": datasets, "metric": metrics}).with_row_index("row")
+    rows = pl.DataFrame({"dataset": datasets, "metric": table.texts_or(metric, "")}).with_row_index("row")
     _refuse_duplicates(table, rows, ["metric", "dataset"], "row of {1}")
     return stack_systems(rows, {name: table.numbers(name, what="score") for name in systems})
 
 
 def stack_systems(rows: pl.DataFrame, scores: Mapping[str, pl.Series]) -> pl.DataFrame:
     """Turn a wide table into a long one: its rows once for each system, with the columns system and score."""
-    parts = [rows.with_columns(values.alias("score"), system=pl.lit(name)) for name, values in scores.items()]
-    return pl.concat(parts)
+    return pl.concat(rows.with_columns(values.alias("score"), system=pl.lit(name)) for name, values in scores.items())
 
 
 def _refuse_duplicates(table: Table, cells: pl.DataFrame, key: Sequence[str], description: str) -> None:
@@ -147,13 +123,14 @@ def _refuse_duplicates(table: Table, cells: pl.DataFrame, key: Sequence[str], de
             raise InputError(f"{table.location(row)}: a second {description.format(*values)} ({which}); expected one")
 
 
-def _score_table(table: Table, cells: pl.DataFrame, metric: str, missing: str, *, label: str) -> ScoreTable:
+def _score_table(table: Table, cells: pl.DataFrame, metric: str, options: TableOptions, *, label: str) -> ScoreTable:
     cells = cells.filter(metric=metric)
     filled = cells.drop_nulls("score")
     _refuse_duplicates(table, filled, ["system", "dataset"], "score of {0} on {1}")
     systems, datasets = (cells[name].unique(maintain_order=True) for name in ("system", "dataset"))
     scores_SD = np.full((len(systems), len(datasets)), np.nan)
     scores_SD[codes_of(filled["system"], systems), codes_of(filled["dataset"], datasets)] = filled["score"].to_numpy()
+    missing = options.get("missing", "refuse")
     return complete(f"{table.path}: ", label, systems.to_list(), datasets.to_list(), scores_SD, missing)
 
 

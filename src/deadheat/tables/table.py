@@ -83,9 +83,11 @@ class Table:
             raise InputError(f"{self.location(row)}: no {kind}; expected a name in column {name}")
         return texts
 
-    def constant(self, text: str) -> pl.Series:
-        """Return a column that has this text in every row."""
-        return pl.Series([text]).new_from_index(0, self.frame.height)
+    def texts_or(self, name: str, default: str) -> pl.Series:
+        """Return a column as text, with a default for empty cells; without a name, the default in every row."""
+        if name:
+            return self.texts(name).fill_null(default)
+        return pl.Series([default]).new_from_index(0, self.frame.height)
 
     def numbers(self, name: str, *, what: str = "") -> pl.Series:
         """Return a column as finite numbers, with null for empty cells; raise for any other cell."""
