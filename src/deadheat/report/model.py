@@ -16,6 +16,7 @@ from deadheat.text import pluralize
 
 if TYPE_CHECKING:
     from deadheat.charts.chart import Figure as Drawing
+    from deadheat.charts.chart import Plot
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +219,11 @@ class Table:
     def __post_init__(self) -> None:
         assert all(len(row) == len(self.columns) for row in self.rows), f"{self.name or self.caption}: uneven rows"
 
+    @property
+    def textual(self) -> list[bool]:
+        """Which columns hold words, and stand at the left side."""
+        return [at < self.labels or column.format.is_text for at, column in enumerate(self.columns)]
+
     def without_unnamed(self) -> Table:
         """The table without columns that have no heading, such as one for levels where there are none."""
         kept = [i for i, column in enumerate(self.columns) if column.heading]
@@ -287,6 +293,13 @@ View: TypeAlias = tuple[Block, ...]
 def columns(form: Format, *headings: str) -> list[Column]:
     """Columns of the same kind."""
     return [Column(heading, form) for heading in headings]
+
+
+def figure(name: str, plot: Plot, *, alternative: Table | None = None, detail: bool = True) -> Figure:
+    """A figure under the name of its file."""
+    from deadheat.charts.chart import Figure as Drawing  # what draws is loaded for pages only
+
+    return Figure(Drawing(name, plot), alternative, detail)
 
 
 def paragraph(template: str, *values: TextValue) -> Paragraph:

@@ -5,6 +5,7 @@ A module leaves out what all kinds have in common, the notes and the signature a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Protocol, cast
 
@@ -13,7 +14,7 @@ from deadheat.results.base import Result
 
 
 class _ViewModule(Protocol):
-    def view(self, result: Result) -> m.View: ...
+    def view(self, result: Result) -> Iterable[m.Block]: ...
 
 
 def view(result: Result) -> m.View:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.charts.ranks import CriticalDifferenceDiagram
@@ -40,19 +39,16 @@ TEST_MEANINGS = {
 }
 
 
-def view(result: Comparison) -> m.View:
+def view(result: Comparison) -> Iterator[m.Block]:
     """The verdict, the scores, every pair, ranks over data sets, and where systems disagree."""
-    return (verdict_block(result.verdict), *_blocks(result))
-
-
-def _blocks(result: Comparison) -> Iterator[m.Block]:
+    yield verdict_block(result.verdict)
     yield m.Heading(m.text("{} of each system", result.metric), detail=True)
     level = interval_name(result.settings.alpha)
     yield m.explanation(
         "Two scores may differ significantly although their intervals overlap: the tests below pair what all systems "
         f"did on the same {result.unit}s."
     )
-    yield m.Figure(Drawing("compare-scores", _score_plot(result, level)))
+    yield m.figure("compare-scores", _score_plot(result, level))
     yield _score_table(result, level)
     yield m.Heading("Differences", detail=True)
     pairs = _ranked_pairs(result)
@@ -61,11 +57,11 @@ def _blocks(result: Comparison) -> Iterator[m.Block]:
             "The p-value is the probability of a difference at least this large if neither system is better; it is "
             'corrected for the number of pairs. "Not shown" does not mean that two systems are equally good.'
         )
-    yield m.Figure(Drawing("compare-differences", _difference_plot(result, pairs)))
+    yield m.figure("compare-differences", _difference_plot(result, pairs))
     yield _pair_table(result, pairs, level)
     complete = len(pairs) == len(result.systems) * (len(result.systems) - 1) // 2
     if complete and 3 <= len(result.systems) <= DRAWN:
-        yield m.Figure(Drawing("compare-pairs", _matrix_plot(result)))
+        yield m.figure("compare-pairs", _matrix_plot(result))
     yield from _method_notes(result)
     if result.ranks is not None:
         yield from _ranks(result.ranks)
@@ -101,16 +97,15 @@ def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
 def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.Table:
     scale = result.scale
     columns = [m.Column("pair"), m.Column("difference", scale.difference), m.Column(level, scale.difference_interval)]
-    columns += [m.Column("error reduction", SHARE)] if scale.is_percent else []
+    columns.append(m.Column("error reduction" if scale.is_percent else "", SHARE))
     columns += [*m.columns(P_VALUE, "p", f"p ({result.settings.correction})"), m.Column("outcome")]
     rows: list[m.Row] = []
     for pair in pairs:
-        row: list[m.Content] = [m.text("{} - {}", pair.a, pair.b), pair.difference, pair.interval.bounds]
-        row += [pair.error_reduction] if scale.is_percent else []
-        rows.append([*row, pair.p, pair.p_corrected, _outcome(result, pair)])
+        gap = pair.difference, pair.interval.bounds, pair.error_reduction
+        rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, _outcome(result, pair)))
     unit = "in points, " if scale.is_percent else ""
     caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {result.unit}s: {result.reason}."
-    return m.Table(columns, rows, "pairs", caption, folded=len(rows) > ROWS)
+    return m.Table(columns, rows, "pairs", caption, folded=len(rows) > ROWS).without_unnamed()
 
 
 def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
@@ -118,13 +113,12 @@ def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
 
 
 def _method_notes(result: Comparison) -> Iterator[m.Note]:
-    settings = result.settings
-    meaning = TEST_MEANINGS.get(result.test, "")
+    meaning = f" ({TEST_MEANINGS[result.test]})" if result.test in TEST_MEANINGS else ""
     reason = f"; chosen because {result.reason}" if result.reason != "asked for" else ""
-    yield m.Note(f"Test: {name_of_test(result.test)} on {result.unit}s{f' ({meaning})' if meaning else ''}{reason}.")
-    corrected = correction_words(settings.correction, len(result.pairs))
+    yield m.Note(f"Test: {name_of_test(result.test)} on {result.unit}s{meaning}{reason}.")
+    corrected = correction_words(result.settings.correction, len(result.pairs))
     yield m.Note(
-        f"Outcomes use p-values {corrected}, at alpha {settings.alpha:g}. Each interval is a bootstrap over "
+        f"Outcomes use p-values {corrected}, at alpha {result.settings.alpha:g}. Each interval is a bootstrap over "
         f"{result.unit}s for its pair alone, so it may exclude zero where the corrected test shows nothing."
     )
 
@@ -163,19 +157,19 @@ def _matrix_plot(result: Comparison) -> Plot:
 
 def _ranks(ranks: AverageRanks) -> Iterator[m.Block]:
     """Average ranks over data sets, and systems whose ranks do not differ significantly."""
-    order = sorted(range(len(ranks.systems)), key=lambda i: (ranks.ranks[i], ranks.systems[i]))
-    yield m.Heading("Average ranks over data sets")
+    title = "Average ranks over data sets"
+    yield m.Heading(title)
     words = "On each of {}, the best system has rank 1. Friedman's test of equal ranks (Iman and Davenport's form): {}."
     if ranks.critical_difference is not None:
         words += f" Average ranks differ significantly if they are {ranks.critical_difference:.2f} or more apart."
     yield m.paragraph(words, m.count(ranks.datasets, "data set"), m.p_value(ranks.friedman_p))
-    if 2 <= len(order) <= DRAWN:
+    if 2 <= len(ranks.systems) <= DRAWN:
         groups = tuple(tuple(ranks.systems.index(name) for name in group) for group in ranks.groups)
-        title = "Average ranks over data sets"
         plot = CriticalDifferenceDiagram(ranks.systems, ranks.ranks, groups, title, ranks.critical_difference)
-        yield m.Figure(Drawing("compare-ranks", plot))
+        yield m.figure("compare-ranks", plot)
     columns = (m.Column("system"), m.Column("average rank", RANK))
-    yield m.Table(columns, [(ranks.systems[i], ranks.ranks[i]) for i in order], "ranks", folded=len(order) > ROWS)
+    rows = sorted(zip(ranks.systems, ranks.ranks, strict=True), key=lambda row: (row[1], row[0]))
+    yield m.Table(columns, rows, "ranks", folded=len(rows) > ROWS)
     if ranks.groups:
         test = f"{RANK_TEST_NAMES.get(ranks.method, ranks.method)}, alpha {ranks.alpha:g}"
         tied = m.join_text([m.names(group, limit=DRAWN) for group in ranks.groups], "; ")
@@ -203,8 +197,8 @@ def _agreement(agreement: Agreement) -> Iterator[m.Block]:
 def disputed_sentences(agreement: Agreement, name: str, *, detail: bool = False) -> Iterator[m.Figure]:
     """The sentences that systems disagree on most, which a terminal shows as tables."""
     for at, sentence in enumerate(agreement.sentences[:SENTENCES], start=1):
-        drawing = Drawing(f"{name}-disagreement-{at}", _sentence_plot(sentence, agreement.labels))
-        yield m.Figure(drawing, alternative=_sentence_table(sentence), detail=detail)
+        plot = _sentence_plot(sentence, agreement.labels)
+        yield m.figure(f"{name}-disagreement-{at}", plot, alternative=_sentence_table(sentence), detail=detail)
 
 
 def _sentence_plot(sentence: DisputedSentence, labels: str) -> Plot:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.ranking.importance import FactorShare, Importance
 from deadheat.report import model as m
@@ -20,10 +19,13 @@ LEVELS = 4  # in the headline
 NOISE = "noise between runs of the same settings"
 
 
-def view(result: Contrast) -> m.View:
+def view(result: Contrast) -> Iterator[m.Block]:
     """The verdict, the options with their wins and differences, and the importance of settings."""
-    headline = "" if result.verdict else _headline(result)
-    return (verdict_block(result.verdict, headline=headline), *_blocks(result))
+    yield verdict_block(result.verdict, headline="" if result.verdict else _headline(result))
+    if result.blocks:
+        yield from _options(result)
+    if result.importance:
+        yield from _importance(result)
 
 
 def _headline(result: Contrast) -> m.Words:
@@ -41,13 +43,6 @@ def _headline(result: Contrast) -> m.Words:
     return m.text(words, result.score, m.join_text(parts[:LEVELS], ", "))
 
 
-def _blocks(result: Contrast) -> Iterator[m.Block]:
-    if result.blocks:
-        yield from _options(result)
-    if result.importance:
-        yield from _importance(result)
-
-
 def _options(result: Contrast) -> Iterator[m.Block]:
     yield m.Heading(m.text("Options of {}", result.factor), detail=True)
     yield m.explanation(
@@ -57,7 +52,7 @@ def _options(result: Contrast) -> Iterator[m.Block]:
         "how far the difference depends on the other settings."
     )
     for block in result.blocks:
-        yield m.Figure(_difference_plot(result, block))
+        yield _difference_figure(result, block)
     yield _option_table(result)
     yield _configuration_table(result)
     settings = m.names(result.settings, limit=40) if result.settings else "no setting"
@@ -77,16 +72,15 @@ def _option_table(result: Contrast) -> m.Table:
     """Options of every block, the best first; the others are tested against it."""
     rows: list[m.Row] = []
     for block in result.blocks:
-        comparison = block.comparison
-        for row in comparison.ranked():
-            wins, difference = m.Cell(row.wins, strong=True), None
-            tests: tuple[float | None, ...] = (None, None, None)
-            if row.option != comparison.best:
-                pair = comparison.pair(comparison.best, row.option)
+        best = block.comparison.best
+        for row in block.comparison.ranked():
+            cells: list[m.Content] = [m.Cell(row.wins, strong=True), None, row.median, row.sd, None, None, None]
+            if row.option != best:
+                pair = block.comparison.pair(best, row.option)
                 wins = m.Cell(row.wins, mark=MARKS[block.state(row.option, result.alpha)])
-                difference = row.median_difference
                 tests = pair.sign_p_corrected, pair.wilcoxon_p_corrected, pair.pitman_morgan_p_corrected
-            rows.append((block.level, block.second_level, row.option, wins, difference, row.median, row.sd, *tests))
+                cells = [wins, row.median_difference, row.median, row.sd, *tests]
+            rows.append((block.level, block.second_level, row.option, *cells))
     columns = (
         *map(m.Column, (result.by, result.second, result.factor)),
         m.Column("wins", SHARE),
@@ -123,7 +117,7 @@ def _configuration_table(result: Contrast) -> m.Table:
     return m.Table(columns, rows, labels=2).without_unnamed()
 
 
-def _difference_plot(result: Contrast, block: ContrastBlock) -> Drawing:
+def _difference_figure(result: Contrast, block: ContrastBlock) -> m.Figure:
     factor, best = result.scale.factor, block.comparison.best
     rows = []
     for row in block.comparison.ranked()[1:]:
@@ -135,7 +129,7 @@ def _difference_plot(result: Contrast, block: ContrastBlock) -> Drawing:
     title = f"Differences to {best}, options of {result.factor}{f': {where}' if where else ''}"
     axis = f"{result.score} minus that of {best}{result.scale.in_points}"
     plot = IntervalPlot(tuple(rows), title, axis, zero=True)
-    return Drawing(slug("contrast", result.factor, block.level, block.second_level), plot)
+    return m.figure(slug("contrast", result.factor, block.level, block.second_level), plot)
 
 
 def _importance(result: Contrast) -> Iterator[m.Block]:
@@ -147,7 +141,7 @@ def _importance(result: Contrast) -> Iterator[m.Block]:
     rows: list[m.Row] = []
     for level, importance in result.importance.items():
         shares = _shares(importance)
-        yield m.Figure(_share_plot(level, shares))
+        yield _share_figure(level, shares)
         rows += [(level, " x ".join(row.factors), row.share) for row in shares]
     columns = m.Column(result.by), m.Column("setting"), m.Column("share", SHARE)
     caption = m.text("Variance of {} explained by each setting.", result.score)
@@ -163,13 +157,13 @@ def _shares(importance: Importance) -> list[FactorShare]:
     return [*importance.main[:SETTINGS], *pairs, *([FactorShare((NOISE,), importance.noise)] if noise else [])]
 
 
-def _share_plot(level: str, shares: list[FactorShare]) -> Drawing:
+def _share_figure(level: str, shares: list[FactorShare]) -> m.Figure:
     rows = tuple(IntervalRow(" x ".join(row.factors), 100 * row.share, math.nan, math.nan) for row in shares)
     largest = max(shares, key=lambda row: row.share)
     description = f"{len(rows)} shares. The largest is that of {' x '.join(largest.factors)}: {m.share(largest.share)}."
     title = f"Which settings matter{f': {level}' if level else ''}"
     axis = "share of the variance of scores, in percent"
-    return Drawing(slug("contrast-importance", level), IntervalPlot(rows, title, axis, description=description))
+    return m.figure(slug("contrast-importance", level), IntervalPlot(rows, title, axis, description=description))
 
 
 def _method(importance: Importance) -> m.Text:

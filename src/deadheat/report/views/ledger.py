@@ -14,26 +14,9 @@ ROWS = 30  # of a table that is not folded
 LINES = 500  # of the ledger that are listed
 
 
-def view(result: LedgerReport) -> m.View:
+def view(result: LedgerReport) -> Iterator[m.Block]:
     """Each test set with its evaluations, the most used first; of a single one every line of the ledger."""
-    return (m.Verdict(_headline(result)), *_blocks(result))
-
-
-def _headline(result: LedgerReport) -> m.Text:
-    evaluated = [test_set for test_set in result.test_sets if test_set.evaluations]
-    if not evaluated:
-        return m.text("No evaluation of a test set is recorded.")
-    over = sum(test_set.over_budget for test_set in evaluated)
-    past = m.text(", {} past a budget", m.count(over, "evaluation")) if over else None
-    if len(evaluated) == 1:
-        return m.text("{}: {}{}.", evaluated[0].name, m.count(evaluated[0].evaluations, "evaluation"), past)
-    most = max(evaluated, key=lambda test_set: test_set.evaluations)
-    total = m.count(sum(test_set.evaluations for test_set in evaluated), "evaluation")
-    test_sets = m.count(len(evaluated), "test set")
-    return m.text("{} of {}, {} of them of {}{}.", total, test_sets, most.evaluations, most.name, past)
-
-
-def _blocks(result: LedgerReport) -> Iterator[m.Block]:
+    yield m.Verdict(_headline(result))
     test_sets = sorted(result.test_sets, key=lambda test_set: -test_set.evaluations)
     yield m.Heading("Evaluations of test sets", detail=True)
     yield m.explanation(
@@ -54,6 +37,20 @@ def _blocks(result: LedgerReport) -> Iterator[m.Block]:
     if result.lines:
         yield m.Heading("Every line of the ledger about this test set", detail=True)
         yield _lines(result)
+
+
+def _headline(result: LedgerReport) -> m.Text:
+    evaluated = [test_set for test_set in result.test_sets if test_set.evaluations]
+    if not evaluated:
+        return m.text("No evaluation of a test set is recorded.")
+    over = sum(test_set.over_budget for test_set in evaluated)
+    past = m.text(", {} past a budget", m.count(over, "evaluation")) if over else None
+    if len(evaluated) == 1:
+        return m.text("{}: {}{}.", evaluated[0].name, m.count(evaluated[0].evaluations, "evaluation"), past)
+    most = max(evaluated, key=lambda test_set: test_set.evaluations)
+    total = m.count(sum(test_set.evaluations for test_set in evaluated), "evaluation")
+    test_sets = m.count(len(evaluated), "test set")
+    return m.text("{} of {}, {} of them of {}{}.", total, test_sets, most.evaluations, most.name, past)
 
 
 def _table(test_sets: list[Tally]) -> m.Table:

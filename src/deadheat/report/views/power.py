@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.report import model as m
 from deadheat.results.data import Curve as Points
@@ -12,20 +11,13 @@ from deadheat.results.data import Power
 from deadheat.results.format import COUNT, PERCENT, SHARE
 
 
-def view(result: Power) -> m.View:
+def view(result: Power) -> Iterator[m.Block]:
     """What a test set of this size can show, and what it would take."""
-    return (m.Verdict(_headline(result)), *_blocks(result))
-
-
-def _headline(result: Power) -> m.Text:
     between = m.text(" between {}", m.names(result.systems)) if result.systems else None
     metric = m.text(" of {}", result.metric) if result.metric else None
     words = "If the difference{} is {} points{}, a test set of {} shows it with a probability of {}."
-    units, gap = m.count(result.units, result.unit), m.size_of(result.difference, PERCENT)
-    return m.text(words, between, gap, metric, units, m.share(result.power))
-
-
-def _blocks(result: Power) -> Iterator[m.Block]:
+    size, gap = m.count(result.units, result.unit), m.size_of(result.difference, PERCENT)
+    yield m.Verdict(m.text(words, between, gap, metric, size, m.share(result.power)))
     units, target = f"{result.unit}s", m.share(result.target)
     yield m.Heading("Could the test set have shown the difference?", detail=True)
     if result.is_reachable:
@@ -65,11 +57,11 @@ def _figures(result: Power, units: str) -> Iterator[m.Figure]:
     if sizes:
         gap = m.size_of(result.difference, PERCENT)
         title = f"Power to show a difference of {gap} points, by the size of the test set"
-        yield m.Figure(Drawing("power-size", _curve(result, sizes, title, units, log_x=True)))
+        yield m.figure("power-size", _curve(result, sizes, title, units, log_x=True))
     if result.by_difference:
         title = f"Power of {m.count(result.units, result.unit)}, by the true difference"
         points = tuple((100 * difference, power) for difference, power in result.by_difference)
-        yield m.Figure(Drawing("power-difference", _curve(result, points, title, "difference, in points")))
+        yield m.figure("power-difference", _curve(result, points, title, "difference, in points"))
 
 
 def _curve(result: Power, points: Points, title: str, axis: str, *, log_x: bool = False) -> CurvePlot:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
-from deadheat.ranking.anomalies import Anomalies, AttributeTest, ExtremeSubsets
+from deadheat.ranking.anomalies import Anomalies, ExtremeSubsets
 from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset, RepresentativeSubsets
 from deadheat.ranking.subsets import MetricStability
 from deadheat.report import model as m
@@ -31,10 +30,23 @@ CHANGES = 6  # ranks that change without a data set
 TAU = number_format(3)
 
 
-def view(result: Ranking) -> m.View:
+def view(result: Ranking) -> Iterator[m.Block]:
     """The ranks of all systems over subsets, how stable the order of pairs is, and whatever else was asked for."""
-    verdict = m.Verdict(_headline(result), remarks=(_stable_pairs(result),))
-    return (verdict, *_blocks(result))
+    yield m.Verdict(_headline(result), remarks=(_stable_pairs(result),))
+    yield from _ranks(result)
+    yield from _pairs(result)
+    if result.all_subsets is not None:
+        yield from _extremes(result)
+    for anomalies in result.anomalies:
+        yield from _anomalies(result, anomalies)
+    if result.subsets:
+        yield from _named_subsets(result)
+    if result.leave_one_out:
+        yield from _leave_one_out(result.leave_one_out)
+    if result.representative is not None:
+        yield from _representative(result.representative)
+    if result.metrics:
+        yield from _metrics(result.metrics)
 
 
 def _headline(result: Ranking) -> m.Text:
@@ -69,23 +81,6 @@ def subsets_text(result: Ranking) -> m.Text:
     return m.text("{} of {}{}", m.count(result.samples, "random subset"), size, groups)
 
 
-def _blocks(result: Ranking) -> Iterator[m.Block]:
-    yield from _ranks(result)
-    yield from _pairs(result)
-    if result.all_subsets is not None:
-        yield from _extremes(result)
-    for anomalies in result.anomalies:
-        yield from _anomalies(result, anomalies)
-    if result.subsets:
-        yield from _named_subsets(result)
-    if result.leave_one_out:
-        yield from _leave_one_out(result.leave_one_out)
-    if result.representative is not None:
-        yield from _representative(result.representative)
-    if result.metrics:
-        yield from _metrics(result.metrics)
-
-
 def _ranks(result: Ranking) -> Iterator[m.Block]:
     yield m.Heading("Ranks on subsets of the data sets", detail=True)
     loosest = max(result.systems, key=lambda row: row.worst - row.best)
@@ -96,10 +91,10 @@ def _ranks(result: Ranking) -> Iterator[m.Block]:
     if fixed:
         yield m.explanation("Always the same rank: {}.", m.names(fixed))
     subsets = subsets_text(result)
-    yield m.Figure(Drawing("rank-boxes", RankBoxes(tuple(map(_box, result.systems)), f"Ranks on {subsets}")))
+    yield m.figure("rank-boxes", RankBoxes(tuple(map(_box, result.systems)), f"Ranks on {subsets}"))
     systems, shares = tuple(row.system for row in result.systems), tuple(row.shares for row in result.systems)
     title = f"How often each system has each rank, on {subsets}"
-    yield m.Figure(Drawing("rank-shares", RankHeatmap(systems, shares, title)))
+    yield m.figure("rank-shares", RankHeatmap(systems, shares, title))
     yield _rank_table(result)
     yield m.Note(
         "A system's score on a subset is its mean over the data sets; systems with equal means share the better rank."
@@ -107,9 +102,9 @@ def _ranks(result: Ranking) -> Iterator[m.Block]:
 
 
 def _box(row: SystemRanks) -> RankRow:
-    best, worst = (end.rank if end is not None else None for end in (row.possible_best, row.possible_worst))
+    possible = (end and end.rank for end in (row.possible_best, row.possible_worst))
     quartiles = row.lower_quartile, row.median, row.upper_quartile
-    return RankRow(row.system, row.best, *quartiles, row.worst, row.mean, best, worst)
+    return RankRow(row.system, row.best, *quartiles, row.worst, row.mean, *possible)
 
 
 def _rank_table(result: Ranking) -> m.Table:
@@ -120,7 +115,7 @@ def _rank_table(result: Ranking) -> m.Table:
         m.Column("rank", RANK),
         m.Column(metric, form),
         *m.columns(number_format(2), "mean rank", "SD"),
-        *m.columns(RANK, "median", "quartiles", "range", *(["possible"] if exact else [])),
+        *m.columns(RANK, "median", "quartiles", "range", "possible" if exact else ""),
         *m.columns(SHARE, "first", "ahead of next"),
     )
     ahead = [pair.shares[0] for pair in result.neighbours]
@@ -128,14 +123,12 @@ def _rank_table(result: Ranking) -> m.Table:
     means = m.best_cells([row.mean for row in rows], number_format(2), lowest=True)
     cells: list[m.Row] = []
     for row, mean_score, mean_rank, next_share in zip(rows, scores, means, [*ahead, None], strict=True):
-        possible: tuple[m.Content, ...] = ()
+        possible = None
         if row.possible_best is not None and row.possible_worst is not None:
             proved = row.possible_best.proved and row.possible_worst.proved
-            bounds = (row.possible_best.rank, row.possible_worst.rank)
-            possible = (m.Cell(bounds, mark="" if proved else m.DAGGER),)
-        quartiles, extremes = (row.lower_quartile, row.upper_quartile), (row.best, row.worst)
-        spread = (mean_rank, row.sd, row.median, quartiles, extremes, *possible)
-        cells.append((row.system, row.rank, mean_score, *spread, row.shares[0], next_share))
+            possible = m.Cell((row.possible_best.rank, row.possible_worst.rank), mark="" if proved else m.DAGGER)
+        spread = row.sd, row.median, (row.lower_quartile, row.upper_quartile), (row.best, row.worst), possible
+        cells.append((row.system, row.rank, mean_score, mean_rank, *spread, row.shares[0], next_share))
     possible_ranks = " possible: the same over all subsets of this size;" if exact else ""
     caption = m.text(
         "Ranks{}. Rank and score are on all {}, the other columns on {}. SD: standard deviation of the rank; range: "
@@ -145,7 +138,7 @@ def _rank_table(result: Ranking) -> m.Table:
         subsets_text(result),
     )
     unproved = m.Mark(m.DAGGER, "the search was stopped, so a better or worse rank may be possible")
-    return m.Table(columns, cells, "ranks", caption, (unproved,))
+    return m.Table(columns, cells, "ranks", caption, (unproved,)).without_unnamed()
 
 
 def _pairs(result: Ranking) -> Iterator[m.Block]:
@@ -220,38 +213,31 @@ def _anomalies(result: Ranking, anomalies: Anomalies) -> Iterator[m.Block]:
 
 
 def _attribute_table(system: str, name: str, end: ExtremeSubsets) -> m.Table:
-    tests = sorted(end.tests, key=lambda test: test.p)[:ROWS]
-    columns = (
-        m.Column("attribute"),
-        *m.columns(SHARE, "these subsets", "all data sets"),
-        *m.columns(P_VALUE, "p", "p (corrected)"),
-    )
-    rows = [(*_attribute_cells(test), test.p, test.p_corrected) for test in tests]
+    rows: list[m.Row] = []
+    for test in sorted(end.tests, key=lambda test: test.p)[:ROWS]:
+        label = m.text("{} = {}", test.attribute, test.value) if test.value else m.text("mean {}", test.attribute)
+        form = SHARE if test.value else number_format(1)
+        values = (m.Cell(value, format=form) for value in (test.observed, test.expected))
+        rows.append((label, *values, test.p, test.p_corrected))
+    columns = [m.Column("attribute"), *m.columns(SHARE, "these subsets", "all data sets")]
+    columns += m.columns(P_VALUE, "p", "p (corrected)")
     caption = m.text(f"{{}} with the {name} rank of {{}}.", m.count(len(end.subsets), "subset"), system)
     return m.Table(columns, rows, caption=caption)
 
 
-def _attribute_cells(test: AttributeTest) -> tuple[m.Content, ...]:
-    if test.value:
-        return m.text("{} = {}", test.attribute, test.value), test.observed, test.expected
-    mean = number_format(1)
-    return m.text("mean {}", test.attribute), m.Cell(test.observed, format=mean), m.Cell(test.expected, format=mean)
-
-
 def _named_subsets(result: Ranking) -> Iterator[m.Block]:
-    subsets, scale = result.subsets, result.scale
-    systems = [row.system for row in result.systems]
+    scale, systems = result.scale, [row.system for row in result.systems]
     yield m.Heading("Named subsets")
     ranks = m.columns(scale.score, *(f"{system} (rank)" for system in systems))
     columns = (m.Column("subset"), m.Column("data sets", COUNT), *ranks, m.Column("tau", TAU))
     rows: list[m.Row] = []
-    for subset in subsets:
+    for subset in result.subsets:
         cells = [m.text("{} ({})", m.score(row.mean, scale), m.Shown(row.rank, RANK)) for row in subset.systems]
         rows.append((subset.name, len(subset.datasets), *cells, subset.tau))
     caption = "Mean scores and ranks on named subsets, and Kendall's tau with the ranking on all data sets."
     yield m.Table(columns, rows, "subsets", caption)
     if len(systems) <= REDUCTIONS:
-        yield _error_reductions(subsets, systems)
+        yield _error_reductions(result.subsets, systems)
 
 
 def _error_reductions(subsets: Sequence[NamedSubset], systems: Sequence[str]) -> m.Table:
@@ -266,9 +252,8 @@ def _error_reductions(subsets: Sequence[NamedSubset], systems: Sequence[str]) ->
 
 
 def _leave_one_out(results: Sequence[LeaveOneOut]) -> Iterator[m.Block]:
-    changing = [item for item in results if item.changes]
+    changing, total = [item for item in results if item.changes], m.count(len(results), "data set")
     yield m.Heading("Without one data set")
-    total = m.count(len(results), "data set")
     if not changing:
         yield m.paragraph("Leaving out any one of {} does not change the ranking.", total)
         return
@@ -315,23 +300,16 @@ def _representative(result: RepresentativeSubsets) -> Iterator[m.Block]:
 def _metrics(metrics: Sequence[MetricStability]) -> Iterator[m.Block]:
     by_sd = sorted(metrics, key=lambda item: item.mean_sd)
     yield m.Heading("Stability by metric")
-    stable, unstable = by_sd[0], by_sd[-1]
     if len(by_sd) > 1:
         words = "On the same subsets, ranks by {} vary least (SD {}, averaged over systems) and ranks by {} most ({})."
-        sds = m.number(stable.mean_sd), m.number(unstable.mean_sd)
-        yield m.paragraph(words, stable.metric, sds[0], unstable.metric, sds[1])
+        yield m.paragraph(words, *(x for item in (by_sd[0], by_sd[-1]) for x in (item.metric, m.number(item.mean_sd))))
     top = max(metrics, key=lambda item: item.top)
-    if top is not stable:
+    if top is not by_sd[0]:
         yield m.paragraph(
             "But the first system stays first most often by {}, on {} of the subsets.", top.metric, m.share(top.top)
         )
-    columns = (
-        m.Column("metric"),
-        m.Column("SD of ranks", number_format(3)),
-        m.Column("interquartile range", number_format(2)),
-        m.Column("tau", TAU),
-        *m.columns(SHARE, "pairs swapped", "same first"),
-    )
+    columns = [m.Column("metric"), m.Column("SD of ranks", TAU), m.Column("interquartile range", number_format(2))]
+    columns += [m.Column("tau", TAU), *m.columns(SHARE, "pairs swapped", "same first")]
     rows = tuple(
         (item.metric, item.mean_sd, item.mean_quartile_range, item.tau.mean, item.swapped, item.top) for item in by_sd
     )

@@ -17,17 +17,24 @@ NO_GROUP = "(none)"  # a group without a name, such as sentences before the firs
 SCORE = PERCENT.score
 
 
-def brief_view(result: Scores) -> m.View:
+def brief_view(result: Scores) -> Iterator[m.Block]:
     """What a terminal shows, without the modules that draw: this command is to start fast."""
-    return (m.Verdict(_headline(result)), *([_all_rows(result)] if result.rows else []))
+    yield m.Verdict(_headline(result))
+    if result.rows:
+        yield _all_rows(result)
 
 
-def view(result: Scores) -> m.View:
+def view(result: Scores) -> Iterator[m.Block]:
     """The highest score, all scores, and figures of the usual metrics."""
+    yield m.Verdict(_headline(result))
     if not result.rows:
-        return (m.Verdict(_headline(result)),)
-    body = _breakdown(result) if result.settings.by else _whole(result)
-    return (m.Verdict(_headline(result)), *body, *_notes(result))
+        return
+    yield from _breakdown(result) if result.settings.by else _whole(result)
+    if result.settings.interval == "auto":
+        yield m.Note(
+            "Scores that are proportions have Wilson's interval, which treats words as independent of each other."
+        )
+    yield m.Note(f"Bootstrap intervals resample {result.settings.unit}s.")
 
 
 def _headline(result: Scores) -> m.Words:
@@ -92,16 +99,15 @@ def _all_rows(result: Scores, *, name: str = "") -> m.Table:
     """One row per system and metric (and group), with the interval and the counts."""
     by = result.settings.by
     classes = by in ("relation", "tag")
-    labels = m.columns(NAME, "system", "metric", *([by] if by else []))
-    columns = [*labels, m.Column("score", SCORE), m.Column(_interval_name(result), PERCENT.interval)]
-    columns += m.columns(SCORE, "precision", "recall") if classes else []
+    columns = [*m.columns(NAME, "system", "metric", by), m.Column("score", SCORE)]
+    columns.append(m.Column(_interval_name(result), PERCENT.interval))
+    columns += m.columns(SCORE, *(("precision", "recall") if classes else ("", "")))
     columns += m.columns(COUNT, "correct", "gold", "predicted")
     rows: list[m.Row] = []
     for row in result.rows:
-        cells: list[m.Content] = [row.system, row.metric, *([row.group or NO_GROUP] if by else [])]
-        cells += [row.value, row.interval.bounds, *([row.precision, row.recall] if classes else [])]
-        rows.append([*cells, row.correct, row.gold, row.predicted])
-    return m.Table(columns, rows, name, labels=len(labels))
+        scores = row.value, row.interval.bounds, row.precision, row.recall
+        rows.append((row.system, row.metric, row.group or NO_GROUP, *scores, row.correct, row.gold, row.predicted))
+    return m.Table(columns, rows, name, labels=3).without_unnamed()
 
 
 def _breakdown(result: Scores) -> Iterator[m.Block]:
@@ -136,7 +142,6 @@ def _value(row: Score | None) -> float:
 
 
 def _figure(result: Scores, scores: Sequence[tuple[str, Score]], title: str, name: str) -> m.Figure:
-    from deadheat.charts.chart import Figure as Drawing
     from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 
     rows = []
@@ -146,16 +151,8 @@ def _figure(result: Scores, scores: Sequence[tuple[str, Score]], title: str, nam
             rows.append(IntervalRow(label, value, low, high, f"{row.correct:,} of {row.gold:,}"))
     axis = f"{scores[0][1].metric} in percent"
     plot = IntervalPlot(tuple(rows), f"{title}, with {_interval_name(result)}", axis)
-    return m.Figure(Drawing(name, plot))
+    return m.figure(name, plot)
 
 
 def _interval_name(result: Scores) -> str:
     return interval_name(1 - result.settings.level)
-
-
-def _notes(result: Scores) -> Iterator[m.Note]:
-    if result.settings.interval == "auto":
-        yield m.Note(
-            "Scores that are proportions have Wilson's interval, which treats words as independent of each other."
-        )
-    yield m.Note(f"Bootstrap intervals resample {result.settings.unit}s.")

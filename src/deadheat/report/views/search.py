@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.distributions import Strip, StripPlot
 from deadheat.report import model as m
 from deadheat.report.verdict import claims_table
@@ -302,7 +301,7 @@ def _spread(result: SearchResult) -> Iterator[m.Block]:
     if len(rows) > STRIPS:
         yield m.explanation("The figure has the first {} of {}.", STRIPS, m.count(len(rows), "row"))
     for part in (DEV, TEST) if tested else (DEV,):
-        yield m.Figure(Drawing(slug("search", result.system, part), _strips(result, part)))
+        yield m.figure(slug("search", result.system, part), _strips(result, part))
     caption = m.text(f"{{}}{result.scale.unit} of all settings of {{}}.", result.metric_name, result.system)
     yield m.Table(columns, rows, caption=caption, labels=2, folded=len(rows) > ROWS)
     again = "Wins again: probability that another sample of sentences of {} picks the same settings."

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.comparisons import PairCell, PairMatrix
 from deadheat.charts.curves import Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
@@ -28,10 +27,24 @@ PROBABILITY = number_format(3)
 SEED_INTERVAL = Format(Kind.INTERVAL, Scale(1.0, 0))
 
 
-def view(result: Seeds) -> m.View:
+def view(result: Seeds) -> Iterator[m.Block]:
     """The verdict, scores over seeds, dev and test scores, all pairs, and how much seeds alone change scores."""
-    headline = "" if result.verdict else _headline(result)
-    return (verdict_block(result.verdict, headline=headline), *_blocks(result))
+    yield verdict_block(result.verdict, headline="" if result.verdict else _headline(result))
+    yield m.Heading(m.text(f"{{}} over {_over(result)}", result.metric), detail=True)
+    yield m.explanation(
+        "Each shape shows the distribution of a system's scores over its runs, the box their middle half, and the line "
+        "their median. Where two distributions overlap, a single run of each may show either system ahead."
+    )
+    yield from (_violins(result, block) for block in result.blocks)
+    yield _system_table(result)
+    if result.settings:
+        yield m.Note(m.text("Runs that agree in {} differ by their seeds alone.", m.names(result.settings, limit=40)))
+    if result.dev:
+        yield from _dev_test(result)
+    if any(block.pairs for block in result.blocks):
+        yield from _pairs(result)
+    if any(block.differences for block in result.blocks):
+        yield from _differences(result)
 
 
 def _headline(result: Seeds) -> m.Words:
@@ -42,25 +55,6 @@ def _headline(result: Seeds) -> m.Words:
     lowest = m.text("{} to ", m.score(min(medians), result.scale)) if len(medians) > 1 else None
     words = f"Two runs of the same configuration differ by a median of {{}}{{}}{result.scale.points} {{}}."
     return m.text(words, lowest, m.score(max(medians), result.scale), result.metric)
-
-
-def _blocks(result: Seeds) -> Iterator[m.Block]:
-    yield m.Heading(m.text(f"{{}} over {_over(result)}", result.metric), detail=True)
-    yield m.explanation(
-        "Each shape shows the distribution of a system's scores over its runs, the box their middle half, and the line "
-        "their median. Where two distributions overlap, a single run of each may show either system ahead."
-    )
-    for block in result.blocks:
-        yield m.Figure(_violins(result, block))
-    yield _system_table(result)
-    if result.settings:
-        yield m.Note(m.text("Runs that agree in {} differ by their seeds alone.", m.names(result.settings, limit=40)))
-    if result.dev:
-        yield from _dev_test(result)
-    if any(block.pairs for block in result.blocks):
-        yield from _pairs(result)
-    if any(block.differences for block in result.blocks):
-        yield from _differences(result)
 
 
 def _over(result: Seeds) -> str:
@@ -92,27 +86,24 @@ def _system_table(result: Seeds) -> m.Table:
         marks = ["", *(MARKS[state] for state in states)]
         means = m.best_cells([row.summary.mean for row in ranked], form, marks=marks)
         for row, mean in zip(ranked, means, strict=True):
-            numbers = row.summary
-            scores = numbers.minimum, numbers.median, numbers.maximum
-            rows.append((block.level, row.system, numbers.n, *scores, mean, numbers.sd))
-    columns = (
-        m.Column(result.system or "system"),
-        m.Column("runs", COUNT),
-        *m.columns(form, "min", "median", "max", "mean", "SD"),
-    )
+            scores = row.summary
+            numbers = scores.n, scores.minimum, scores.median, scores.maximum, mean, scores.sd
+            rows.append((block.level, row.system, *numbers))
+    columns = [m.Column(result.system or "system"), m.Column("runs", COUNT)]
+    columns += m.columns(form, "min", "median", "max", "mean", "SD")
     part = f" on the {result.part} set" if result.part else ""
     caption = m.text(f"{{}}{result.scale.unit}{part} over runs; SD: standard deviation.", result.metric)
     test = f" (Mann-Whitney test, p-values {_correction(result)}, alpha {result.alpha:g})"
     return replace(_table(result, columns, rows, caption), name="seeds", marks=mark_meanings(test, "runs"))
 
 
-def _violins(result: Seeds, block: SeedBlock) -> Drawing:
+def _violins(result: Seeds, block: SeedBlock) -> m.Figure:
     systems, factor = block.ranked()[:VIOLINS], result.scale.factor
     samples = tuple(Sample(row.system, tuple(factor * value for value in _all_scores(row))) for row in systems)
     title = _title(f"{result.metric} over {_over(result)}", result, block)
     if len(block.systems) > VIOLINS:
         title += f" ({VIOLINS} systems with the highest means)"
-    return Drawing(slug("seeds", block.level), ViolinPlot(samples, title, f"{result.metric}{result.scale.unit}"))
+    return m.figure(slug("seeds", block.level), ViolinPlot(samples, title, f"{result.metric}{result.scale.unit}"))
 
 
 def _all_scores(row: SystemRuns) -> tuple[float, ...]:
@@ -132,8 +123,7 @@ def _dev_test(result: Seeds) -> Iterator[m.Block]:
     )
     rows: list[m.Row] = []
     for block in result.blocks:
-        if drawing := _gaps(result, block):
-            yield m.Figure(drawing)
+        yield from _gaps(result, block)
         for row in block.ranked():
             test = row.dev_test
             assert test is not None
@@ -152,21 +142,20 @@ def _dev_test(result: Seeds) -> Iterator[m.Block]:
     yield _table(result, columns, rows, caption)
 
 
-def _gaps(result: Seeds, block: SeedBlock) -> Drawing | None:
+def _gaps(result: Seeds, block: SeedBlock) -> Iterator[m.Figure]:
     """Dev and test score of every run; of many runs, evenly from the lowest test score to the highest."""
     systems = [row for row in block.ranked() if row.dev_scores][:SERIES]
-    if not systems:
-        return None
     points = []
     for row in systems:
         runs = sorted(zip(row.scores, row.dev_scores, strict=True))
         number = min(len(runs), max(2, POINTS // len(systems)))
-        selected = [runs[i] for i in np.linspace(0, len(runs) - 1, number).round().astype(int).tolist()]
-        factors = result.dev_scale.factor, result.scale.factor
-        points += [Gap(row.system, factors[0] * dev, factors[1] * test) for test, dev in selected]
-    title = _title("Development and test scores of runs", result, block)
-    axes = f"{result.dev}{result.dev_scale.unit}", f"{result.metric}{result.scale.unit}"
-    return Drawing(slug("seeds-dev-test", block.level), GapPlot(tuple(points), title, *axes))
+        for i in np.linspace(0, len(runs) - 1, number).round().astype(int).tolist():
+            test, dev = runs[i]
+            points.append(Gap(row.system, result.dev_scale.factor * dev, result.scale.factor * test))
+    if points:
+        title = _title("Development and test scores of runs", result, block)
+        axes = f"{result.dev}{result.dev_scale.unit}", f"{result.metric}{result.scale.unit}"
+        yield m.figure(slug("seeds-dev-test", block.level), GapPlot(tuple(points), title, *axes))
 
 
 def _pairs(result: Seeds) -> Iterator[m.Block]:
@@ -176,7 +165,7 @@ def _pairs(result: Seeds) -> Iterator[m.Block]:
     yield m.explanation("{} of {} of systems differ significantly.", significant, m.count(len(pairs), "pair"))
     for block in result.blocks:
         if 3 <= len(block.systems) <= MATRIX:
-            yield m.Figure(_matrix(result, block))
+            yield _matrix(result, block)
     yield _pair_table(result)
     yield m.Note(
         "Outcomes are those of the Mann-Whitney test (MW): which system tends to score higher. The Kolmogorov-Smirnov "
@@ -198,24 +187,16 @@ def _outcome(pair: SystemPair, alpha: float) -> m.Cell:
 
 
 def _pair_table(result: Seeds) -> m.Table:
-    columns = (
-        m.Column("pair"),
-        m.Column("difference", result.scale.difference),
-        m.Column("P(A > B)", PROBABILITY),
-        *m.columns(P_VALUE, "p (MW)", "p (KS)", "p (SD)"),
-        *m.columns(STATISTIC, "ASO A", "ASO B"),
-        m.Column("outcome"),
-    )
+    columns = [m.Column("pair"), m.Column("difference", result.scale.difference), m.Column("P(A > B)", PROBABILITY)]
+    columns += m.columns(P_VALUE, "p (MW)", "p (KS)", "p (SD)")
+    columns += [*m.columns(STATISTIC, "ASO A", "ASO B"), m.Column("outcome")]
     rows: list[m.Row] = []
     for block in result.blocks:
         for pair in block.pairs:
-            p_values = (
-                pair.mann_whitney_p_corrected,
-                pair.kolmogorov_smirnov_p_corrected,
-                pair.brown_forsythe_p_corrected,
-            )
-            numbers = pair.difference, pair.a_better, *p_values, pair.aso_a.bound, pair.aso_b.bound
-            rows.append((block.level, m.text("{} - {}", pair.a, pair.b), *numbers, _outcome(pair, result.alpha)))
+            shape_p_values = pair.kolmogorov_smirnov_p_corrected, pair.brown_forsythe_p_corrected
+            numbers = pair.difference, pair.a_better, pair.mann_whitney_p_corrected, *shape_p_values
+            outcome = pair.aso_a.bound, pair.aso_b.bound, _outcome(pair, result.alpha)
+            rows.append((block.level, m.text("{} - {}", pair.a, pair.b), *numbers, *outcome))
     corrected = f", {_correction(result)}" if len(rows) > 1 else ""
     unit = "run" if all(block.unit == "seed" for block in result.blocks) else "run or configuration"
     caption = m.text(
@@ -226,7 +207,7 @@ def _pair_table(result: Seeds) -> m.Table:
     return replace(_table(result, columns, rows, caption), name="seed-pairs")
 
 
-def _matrix(result: Seeds, block: SeedBlock) -> Drawing:
+def _matrix(result: Seeds, block: SeedBlock) -> m.Figure:
     cells = []
     for pair in block.pairs:
         p, words = pair.mann_whitney_p_corrected, str(_outcome(pair, result.alpha).value)
@@ -234,7 +215,7 @@ def _matrix(result: Seeds, block: SeedBlock) -> Drawing:
     title = _title(f"Differences of mean {result.metric}, row minus column", result, block)
     systems = tuple(row.system for row in block.ranked())
     plot = PairMatrix(systems, tuple(cells), title, f"{result.metric}{result.scale.in_points}")
-    return Drawing(slug("seeds-pairs", block.level), plot)
+    return m.figure(slug("seeds-pairs", block.level), plot)
 
 
 def _power_table(result: Seeds) -> m.Table:
@@ -242,11 +223,11 @@ def _power_table(result: Seeds) -> m.Table:
     for block in result.blocks:
         for pair in block.pairs:
             power = pair.power
-            seeds: m.Content = "too many" if math.isinf(power.seeds) else power.seeds
-            bounds: m.Content = (power.seeds_low, power.seeds_high)
-            if math.isinf(power.seeds_high):
-                low = m.Shown(power.seeds_low, COUNT)
-                bounds = "too many" if math.isinf(power.seeds_low) else m.text("{} or more", low)
+            low, high = power.seeds_low, power.seeds_high
+            seeds = "too many" if math.isinf(power.seeds) else power.seeds
+            bounds: m.Content = (low, high)
+            if math.isinf(high):
+                bounds = "too many" if math.isinf(low) else m.text("{} or more", m.Shown(low, COUNT))
             numbers = power.simulated, power.power_now, power.detectable_difference
             rows.append((block.level, m.text("{} - {}", pair.a, pair.b), power.difference, seeds, bounds, *numbers))
     units = {f"{block.unit}s" for block in result.blocks if block.pairs}

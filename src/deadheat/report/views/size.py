@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
 from deadheat.report import model as m
@@ -28,55 +27,22 @@ PUBLISHED = {
     10_000: "the language of training, in any domain, if the test data may be close to the training data",
 }
 TAU = number_format(3)
-NO_SIZE, ONE_SAMPLE = "no size tried", "one sample only"
 
 
-def view(result: SizeStudy) -> m.View:
+def view(result: SizeStudy) -> Iterator[m.Block]:
     """The smallest sufficient size, then tau by size for every test set and sampling strategy."""
     criterion = (
         f"Sufficient: weighted Kendall's tau with the ranking on {_reference(result)} is at least "
         f"{result.settings.threshold:g} in at least {100 * result.settings.confidence:g}% of the draws, at this size "
         "and all larger ones."
     )
-    return (m.Verdict(_headline(result), remarks=(criterion,)), *_blocks(result))
-
-
-def _headline(result: SizeStudy) -> m.Text:
-    """About the strategies with several draws; where they differ, about the one that needs most."""
-    sets = result.sets
-    needed = [_needed(test_set) for test_set in sets]
-    total = m.count(len(sets), "test set")
-    if all(size is None for size in needed):
-        return m.text("Only one sample of each size was drawn, which does not show what size is sufficient.")
-    lacking = [test_set.name for test_set, size in zip(sets, needed, strict=True) if not size]
-    if lacking:
-        where = m.text("{}", m.names(lacking)) if len(sets) == 1 else m.text("{} of {}", len(lacking), total)
-        return m.text("No size tried is sufficient to rank the systems on {}.", where)
-    largest = max(size for size in needed if size)
-    words = m.count(largest, "word")
-    if len(sets) > 1:
-        return m.text("{} of each of {} are sufficient to rank the systems.", words, total)
-    half = ", more than half of it," if 2 * largest > sets[0].words else ""
-    return m.text(f"{{}} of {{}}{half} are sufficient to rank the systems.", words, sets[0].name)
-
-
-def _needed(test_set: SetSizes) -> int | None:
-    """The largest of the smallest sufficient sizes; 0 if a strategy has none, None if all have a single draw."""
-    sizes = [curve.sufficient or 0 for curve in test_set.curves if curve.draws > 1]
-    return None if not sizes else 0 if 0 in sizes else max(sizes)
-
-
-def _reference(result: SizeStudy) -> str:
-    return "the whole test set" if result.settings.against == "all" else "the rest of the test set"
-
-
-def _blocks(result: SizeStudy) -> Iterator[m.Block]:
+    yield m.Verdict(_headline(result), remarks=(criterion,))
     if len(result.sets) > 1:
         yield from _all_sets(result)
-    hardest = {test_set.name for test_set in sorted(result.sets, key=_lowest_share)[:SETS]}
+    hardest = sorted(result.sets, key=_lowest_share)[:SETS]
     blocks = [*([result.overall] if result.overall is not None else []), *result.sets]
     for test_set in blocks:
-        folded = test_set is not result.overall and test_set.name not in hardest
+        folded = test_set is not result.overall and test_set not in hardest
         yield from _test_set(result, test_set, folded=folded)
     yield _paper_table(result, blocks)
     yield from _notes(result)
@@ -86,33 +52,56 @@ def _lowest_share(test_set: SetSizes) -> float:
     return min((curve.samples[-1].share for curve in test_set.curves if curve.samples), default=1.0)
 
 
+def _headline(result: SizeStudy) -> m.Text:
+    """About the strategies with several draws; where they differ, about the one that needs most."""
+    sets, total = result.sets, m.count(len(result.sets), "test set")
+    repeated = [[curve for curve in test_set.curves if curve.draws > 1] for test_set in sets]
+    if not any(repeated):
+        return m.text("Only one sample of each size was drawn, which does not show what size is sufficient.")
+    lacking = [
+        test_set.name
+        for test_set, curves in zip(sets, repeated, strict=True)
+        if not curves or not all(curve.sufficient for curve in curves)
+    ]
+    if lacking:
+        where = m.names(lacking) if len(sets) == 1 else m.text("{} of {}", len(lacking), total)
+        return m.text("No size tried is sufficient to rank the systems on {}.", where)
+    largest = max(curve.sufficient or 0 for curves in repeated for curve in curves)
+    words = m.count(largest, "word")
+    if len(sets) > 1:
+        return m.text("{} of each of {} are sufficient to rank the systems.", words, total)
+    half = ", more than half of it," if 2 * largest > sets[0].words else ""
+    return m.text(f"{{}} of {{}}{half} are sufficient to rank the systems.", words, sets[0].name)
+
+
+def _reference(result: SizeStudy) -> str:
+    return "the whole test set" if result.settings.against == "all" else "the rest of the test set"
+
+
 def _all_sets(result: SizeStudy) -> Iterator[m.Block]:
     yield m.Heading("All test sets")
-    sufficient = m.columns(COUNT, *(f"sufficient, {name}" for name in result.settings.strategies))
-    columns = (m.Column("test set"), m.Column("words", COUNT), *sufficient)
-    rows: list[m.Row] = [
-        (test_set.name, test_set.words, *map(_sufficient_cell, test_set.curves)) for test_set in result.sets
-    ]
+    sufficient = (f"sufficient, {name}" for name in result.settings.strategies)
+    columns = (m.Column("test set"), *m.columns(COUNT, "words", *sufficient))
+    rows = [(test_set.name, test_set.words, *map(_sufficient_cell, test_set.curves)) for test_set in result.sets]
     yield m.Table(columns, rows, caption="Smallest sufficient size in words.", folded=len(rows) > 30)
     if result.between and len(result.sets) <= SETS_COMPARED:
         names = [test_set.name for test_set in result.sets]
-        taus: list[m.Row] = [(name, *row) for name, row in zip(names, result.between, strict=True)]
         caption = (
             "Weighted tau between the rankings on whole test sets. If it is low, no size of one test set shows the "
             "ranking on another."
         )
+        taus = [(name, *row) for name, row in zip(names, result.between, strict=True)]
         yield m.Table((m.Column("test set"), *m.columns(TAU, *names)), taus, caption=caption)
 
 
 def _sufficient_cell(curve: SizeCurve) -> m.Content:
-    if curve.sufficient is not None:
-        return curve.sufficient
-    return m.Cell(ONE_SAMPLE if curve.draws == 1 else NO_SIZE, tone="muted")
+    return curve.sufficient or m.Cell("one sample only" if curve.draws == 1 else "no size tried", tone="muted")
 
 
 def _test_set(result: SizeStudy, test_set: SetSizes, *, folded: bool) -> Iterator[m.Block]:
-    size = m.text("{} in {}", m.count(test_set.words, "word"), m.count(test_set.units, test_set.unit))
-    yield m.Heading(m.text("{}: {}", _name(result, test_set), size), folded=folded)
+    name = "All test sets together" if test_set is result.overall else test_set.name
+    words, units = m.count(test_set.words, "word"), m.count(test_set.units, test_set.unit)
+    yield m.Heading(m.text("{}: {} in {}", name, words, units), folded=folded)
     scores = [m.text("{} {}", row.system, m.score(row.score, result.scale)) for row in test_set.systems[:SYSTEMS]]
     if len(test_set.systems) > SYSTEMS:
         scores.append(m.text("{} more", len(test_set.systems) - SYSTEMS))
@@ -121,31 +110,27 @@ def _test_set(result: SizeStudy, test_set: SetSizes, *, folded: bool) -> Iterato
         yield m.Paragraph(_answer(result, test_set, curve))
     if not folded:
         yield from _figures(result, test_set)
-    yield _size_table(result, test_set)
-    yield from _published(result, test_set)
-
-
-def _name(result: SizeStudy, test_set: SetSizes) -> str:
-    return "All test sets together" if test_set is result.overall else test_set.name
+    yield _size_table(result, test_set, name)
+    yield from _published(test_set, name)
 
 
 def _answer(result: SizeStudy, test_set: SetSizes, curve: SizeCurve) -> m.Text:
     """What one strategy shows, with the evidence for it."""
     settings = result.settings
-    words = m.count(curve.sufficient or curve.samples[-1].words, "word")
-    size = m.text("{} of each" if test_set is result.overall else "{}", words)
     point = curve.at(curve.sufficient) if curve.sufficient else curve.samples[-1]
     assert point is not None
+    size = m.text("{} of each" if test_set is result.overall else "{}", m.count(point.words, "word"))
     tau = f"tau with the ranking on {_reference(result)} is"
     if curve.draws == 1:
         answer = f"{{}}: one sample only, so no size is called sufficient. At {{}}, {tau} {{}}."
         return m.text(answer, curve.strategy, size, m.number(point.tau))
-    bounds = m.text("{} to {}", m.share(point.share_low), m.share(point.share_high))
     reached = m.text(
-        f"{tau} at least {settings.threshold:g} in {{}} of {{}} (95% CI for the share of all possible draws: {{}})",
+        f"{tau} at least {settings.threshold:g} in {{}} of {{}} (95% CI for the share of all possible draws: {{}} to "
+        "{})",
         point.reached,
         m.count(point.draws, "draw"),
-        bounds,
+        m.share(point.share_low),
+        m.share(point.share_high),
     )
     if not curve.sufficient:
         return m.text("{}: no size tried is sufficient. At {}, {}.", curve.strategy, size, reached)
@@ -161,7 +146,7 @@ def _is_mostly_whole(result: SizeStudy, test_set: SetSizes, point: SizePoint) ->
     return 2 * sum(min(point.words, item.words) for item in sets) > sum(item.words for item in sets)
 
 
-def _size_table(result: SizeStudy, test_set: SetSizes) -> m.Table:
+def _size_table(result: SizeStudy, test_set: SetSizes, name: str) -> m.Table:
     settings = result.settings
     tested = any(point.aso is not None for curve in test_set.curves for point in curve.points)
     columns = [
@@ -169,36 +154,35 @@ def _size_table(result: SizeStudy, test_set: SetSizes) -> m.Table:
         *m.columns(COUNT, "words", f"{test_set.unit}s", "draws"),
         m.Column("mean tau", TAU),
         m.Column(f"{100 * settings.confidence:g}% of draws", Scale(1.0, 3).interval),
-        m.Column(f"tau >= {settings.threshold:g}", SHARE),
-        *([m.Column("ASO differs", SHARE), m.Column("eps_min differs by", TAU)] if tested else []),
+        *m.columns(SHARE, f"tau >= {settings.threshold:g}", "ASO differs" if tested else ""),
+        m.Column("eps_min differs by" if tested else "", TAU),
     ]
     rows: list[m.Row] = []
     for curve in test_set.curves:
         for point in curve.points:
             words = m.Cell("all") if point.whole else m.Cell(point.words, strong=point.words == curve.sufficient)
-            row: list[m.Content] = [curve.strategy, words, point.units, point.draws, point.tau, (point.low, point.high)]
             aso = (None, None) if point.aso is None else (point.aso.disagreement, point.aso.distance)
-            rows.append([*row, point.share, *(aso if tested else ())])
-    caption = m.text("Rankings on samples of {} and on " + _reference(result) + ".", _name(result, test_set))
-    return m.Table(columns, rows, caption=caption, folded=len(rows) > ROWS)
+            taus = point.tau, (point.low, point.high), point.share
+            rows.append((curve.strategy, words, point.units, point.draws, *taus, *aso))
+    caption = m.text(f"Rankings on samples of {{}} and on {_reference(result)}.", name)
+    return m.Table(columns, rows, caption=caption, folded=len(rows) > ROWS).without_unnamed()
 
 
-def _published(result: SizeStudy, test_set: SetSizes) -> Iterator[m.Table]:
+def _published(test_set: SetSizes, name: str) -> Iterator[m.Table]:
     """What the published sizes give here, if any of them was tried."""
     rows: list[m.Row] = []
     for words, purpose in PUBLISHED.items():
         points = [curve.at(words) for curve in test_set.curves]
-        cells = [
-            None if point is None else m.text("{} ({})", m.number(point.tau), m.share(point.share)) for point in points
-        ]
-        rows += [(purpose, words, *cells)] if any(points) else []
+        if any(points):
+            taus = [point and m.text("{} ({})", m.number(point.tau), m.share(point.share)) for point in points]
+            rows.append((purpose, words, *taus))
     if rows:
         here = m.columns(TAU, *(f"here, {curve.strategy}" for curve in test_set.curves))
         columns = (m.Column("published as sufficient for"), m.Column("words", COUNT), *here)
         tau = (
             "{}: mean tau at the sizes of van der Goot et al. (2024), and the share of draws that reach the threshold."
         )
-        yield m.Table(columns, rows, caption=m.text(tau, _name(result, test_set)))
+        yield m.Table(columns, rows, caption=m.text(tau, name))
 
 
 def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
@@ -208,9 +192,7 @@ def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
     rows: list[m.Row] = []
     for name, curve in curves:
         points = [curve.at(size) for size in sizes]
-        cells = [
-            None if point is None else m.Cell(point.tau, strong=point.words == curve.sufficient) for point in points
-        ]
+        cells = [point and m.Cell(point.tau, strong=point.words == curve.sufficient) for point in points]
         rows.append((name, curve.strategy, *cells))
     settings = result.settings
     draws = {curve.strategy: pluralize(curve.draws, "draw") for _, curve in curves}
@@ -245,36 +227,24 @@ def _notes(result: SizeStudy) -> Iterator[m.Note]:
 
 def _figures(result: SizeStudy, test_set: SetSizes) -> Iterator[m.Figure]:
     name = slug("size", test_set.name)
-    taus = tuple(curve for curve in map(_tau_curve, test_set.curves) if curve is not None)
-    if taus:
+    if taus := _curves(test_set, lambda point: (point.tau, point.low, point.high)):
         title = f"{test_set.name}: tau with the ranking on {_reference(result)}"
         axes, threshold = ("words in the sample", "weighted Kendall's tau"), result.settings.threshold
-        yield m.Figure(Drawing(name, CurvePlot(taus, title, *axes, log_x=True, target=threshold)))
-    differing = tuple(curve for curve in map(_aso_curve, test_set.curves) if curve is not None)
-    if differing:
+        yield m.figure(name, CurvePlot(taus, title, *axes, log_x=True, target=threshold))
+    if differing := _curves(test_set, lambda point: (100 * point.aso.disagreement,) if point.aso is not None else ()):
         title = f"{test_set.name}: pairs of systems on which significance differs"
         plot = CurvePlot(differing, title, "words in the sample", "pairs in percent", log_x=True)
-        yield m.Figure(Drawing(f"{name}-significance", plot))
+        yield m.figure(f"{name}-significance", plot)
 
 
-def _tau_curve(curve: SizeCurve) -> Curve | None:
-    points = [point for point in curve.samples if point.tau == point.tau]
-    if not points:
-        return None
-    has_band = all(point.low == point.low for point in points)
-    return Curve(
-        curve.strategy,
-        tuple(point.words for point in points),
-        tuple(point.tau for point in points),
-        tuple(point.low for point in points) if has_band else None,
-        tuple(point.high for point in points) if has_band else None,
-    )
-
-
-def _aso_curve(curve: SizeCurve) -> Curve | None:
-    points = [
-        (point.words, 100 * point.aso.disagreement)
-        for point in curve.samples
-        if point.aso is not None and point.aso.disagreement == point.aso.disagreement
-    ]
-    return Curve(curve.strategy, *(tuple(values) for values in zip(*points, strict=True))) if points else None
+def _curves(test_set: SetSizes, values_at: Callable[[SizePoint], Sequence[float]]) -> tuple[Curve, ...]:
+    """One for each strategy: a value by the words of the sample, with a band if there are bounds at every size."""
+    curves = []
+    for curve in test_set.curves:
+        points = [(point.words, *values) for point in curve.samples if (values := values_at(point))]
+        points = [point for point in points if point[1] == point[1]]
+        if points:
+            words, values, *bounds = (tuple(column) for column in zip(*points, strict=True))
+            has_band = all(low == low for column in bounds[:1] for low in column)
+            curves.append(Curve(curve.strategy, words, values, *(bounds if has_band else ())))
+    return tuple(curves)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.report import model as m
 from deadheat.results.data import PartSize, SplitReport
@@ -17,9 +16,9 @@ LISTED = 12  # splits whose parts are listed one by one
 BITS = number_format(4)
 
 
-def view(result: SplitReport) -> m.View:
+def view(result: SplitReport) -> Iterator[m.Block]:
     """The sizes of parts, or what leaks between them where splits were checked."""
-    return tuple(_leaks(result) if result.leaks else _sizes(result))
+    return _leaks(result) if result.leaks else _sizes(result)
 
 
 def _sizes(result: SplitReport) -> Iterator[m.Block]:
@@ -35,11 +34,12 @@ def _sizes(result: SplitReport) -> Iterator[m.Block]:
     average = " on average over the splits" if len(result.splits) > 1 else ""
     yield m.explanation(f"{{}}{average}.", m.join_text(shares, ", "))
     if any(len({part.words for part in parts[name]}) > 1 for name in names):
-        yield m.Figure(Drawing("split-sizes", _size_plot(result, parts)))
+        yield m.figure("split-sizes", _size_plot(result, parts))
     documents = any(part.documents is not None for split in result.splits for part in split.parts)
-    columns = (*m.columns(COUNT, "sentences", "words"), m.Column("% of words", PERCENT.score))
-    columns = (*columns, m.Column("documents", COUNT)) if documents else columns
-    yield _part_table(result, parts, columns) if len(result.splits) > LISTED else _set_table(result, columns)
+    columns = [*m.columns(COUNT, "sentences", "words"), m.Column("% of words", PERCENT.score)]
+    columns.append(m.Column("documents" if documents else "", COUNT))
+    table = _part_table(result, parts, columns) if len(result.splits) > LISTED else _set_table(result, columns)
+    yield table.without_unnamed()
     total = pluralize(result.documents, "document")
     rule = f"Documents: {result.document_rule} ({total})." if result.documents else "No documents."
     yield m.Note(rule, detail=False)
@@ -82,7 +82,7 @@ def _sizes_of(result: SplitReport, part: PartSize) -> tuple[float | None, ...]:
 def _set_table(result: SplitReport, columns: Sequence[m.Column]) -> m.Table:
     """Every part and set of every split."""
     rows = [
-        (split.name, part.name, *_sizes_of(result, part)[: len(columns)])
+        (split.name, part.name, *_sizes_of(result, part))
         for split in result.splits
         for part in (*split.parts, *split.nested, *((split.left_out,) if split.left_out else ()))
     ]
@@ -91,9 +91,7 @@ def _set_table(result: SplitReport, columns: Sequence[m.Column]) -> m.Table:
 
 def _part_table(result: SplitReport, parts: Mapping[str, Sequence[PartSize]], columns: Sequence[m.Column]) -> m.Table:
     """The mean size of each part over many splits, with minimum and maximum."""
-    rows: list[m.Row] = []
-    for name, sizes in parts.items():
-        rows.append((name, *_mean_cells([_sizes_of(result, part)[: len(columns)] for part in sizes], columns)))
+    rows = [(name, *_mean_cells([_sizes_of(result, part) for part in sizes], columns)) for name, sizes in parts.items()]
     caption = f"{pluralize(len(result.splits), 'split')}: mean (min-max)."
     return m.Table((m.Column("part"), *columns), rows, caption=caption)
 
@@ -129,7 +127,7 @@ def _leaks(result: SplitReport) -> Iterator[m.Block]:
     if result.verified:
         yield m.Paragraph(f"{pluralize(result.verified, 'file')} of {result.corpus} match the manifest.")
     if any(map(_rate, pairs.values())):
-        yield m.Figure(Drawing("split-leaks", _leak_plot(pairs)))
+        yield m.figure("split-leaks", _leak_plot(pairs))
     kinds = list(dict.fromkeys(kind for leaks in pairs.values() for leak in leaks for kind in leak.divergence))
     yield _leak_table(result, pairs, kinds)
     yield m.Note(
@@ -141,7 +139,7 @@ def _leaks(result: SplitReport) -> Iterator[m.Block]:
     )
     if kinds:
         yield m.Heading("How different the parts are", detail=True)
-        yield m.Figure(Drawing("split-divergence", _divergence_plot(pairs, kinds)))
+        yield m.figure("split-divergence", _divergence_plot(pairs, kinds))
 
 
 def _leak_headline(result: SplitReport, pairs: Mapping[tuple[str, str], Sequence[Leak]]) -> m.Text:

@@ -10,7 +10,6 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.curves import Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.report import model as m
@@ -172,7 +171,7 @@ def _overview_blocks(result: StudyResult, overview: _Overview) -> Iterator[m.Blo
     )
     title = f"{metric} on {overview.part}: each system over {corpora}"
     figure = slug("study", overview.part, metric, "corpora", overview.split_label)
-    yield m.Figure(Drawing(figure, ViolinPlot(samples, title, f"{metric}{scale.unit}")))
+    yield m.figure(figure, ViolinPlot(samples, title, f"{metric}{scale.unit}"))
     yield _summary_table(result, overview)
     rows = [
         (corpus, *means, tau)
@@ -222,7 +221,7 @@ def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.Block
                     drawn += _gap_points(family, dev, block)
             if drawn:
                 title = f"{corpus}: {family.metric_name} on dev and on test"
-                figures.append(m.Figure(Drawing(family.file("dev-and-test"), _gap_plot(result, family, drawn, title))))
+                figures.append(m.figure(family.file("dev-and-test"), _gap_plot(result, family, drawn, title)))
     if not rows:
         return
     yield m.Heading("Dev against test", detail=True)
@@ -302,7 +301,7 @@ def _gap_over_corpora(result: StudyResult, dev: _Overview, test: _Overview) -> I
     yield m.explanation(f"Each point is the mean of a system on one corpus. {GAP_READING}")
     title = f"{test.metric_name} on dev and on test"
     plot = _gap_plot(result, test.families[0], drawn, title)
-    yield m.Figure(Drawing(slug("study", test.metric_name, "dev-and-test"), plot))
+    yield m.figure(slug("study", test.metric_name, "dev-and-test"), plot)
     table_columns = (
         m.Column("system"),
         m.Column("corpora", COUNT),
@@ -319,7 +318,7 @@ def _learning_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.
         for family in families(result, corpus, result.parts[0]):
             if sized := _sized(family):
                 name = slug("study", corpus, family.metric_name, "learning")
-                figures.append(m.Figure(Drawing(name, _curves(family, sized))))
+                figures.append(m.figure(name, _curves(family, sized)))
             for words, block in sized:
                 rows += [(corpus, words, row.system, row.mean, over(block)) for row in block.ranked]
     if not figures:

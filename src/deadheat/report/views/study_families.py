@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, ViolinPlot
@@ -79,7 +78,7 @@ def family_blocks(family: Family, *, folded: bool = False, detail: bool = False)
     if family.part == family.result.parts[0]:
         drawn = [block for block in family.blocks if block.pairs and 3 <= len(block.ranked) <= MATRIX]
         for block in drawn[:DRAWN]:
-            yield m.Figure(Drawing(family.file("pairs", block), _matrix(family, block)))
+            yield m.figure(family.file("pairs", block), _matrix(family, block))
     if any(block.splits > 1 and block.pairs for block in family.blocks):
         yield m.Note(
             "The corrected resampled t-test (Nadeau and Bengio 2003) allows for the sentences that splits have in "
@@ -106,7 +105,7 @@ def _figures(family: Family) -> Iterator[m.Block]:
             "Gorman and Bedrick (2019) do. The spread of the dots is how much a score depends on which sentences are "
             "in train and test."
         )
-        yield m.Figure(Drawing(family.file("splits"), _split_ranges(family, standard, random)))
+        yield m.figure(family.file("splits"), _split_ranges(family, standard, random))
         return
     for block in family.blocks[:DRAWN]:
         if any(row.runs > 1 for row in block.ranked):
@@ -114,7 +113,7 @@ def _figures(family: Family) -> Iterator[m.Block]:
             plot: Plot = ViolinPlot(samples, family.title(over(block)), family.axis)
         else:
             plot = _intervals(family, block)
-        yield m.Figure(Drawing(family.file("scores", block), plot))
+        yield m.figure(family.file("scores", block), plot)
 
 
 def _runs(family: Family, row: SystemScores) -> tuple[float, ...]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from operator import itemgetter
 
-from deadheat.charts.chart import Figure as Drawing
 from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.charts.distributions import Sample, ViolinPlot
@@ -20,34 +19,17 @@ ROWS = 30  # of a table that is not folded
 CELLS = 10_000  # of the table of every data set
 
 
-def view(result: ScoreTable) -> m.View:
+def view(result: ScoreTable) -> Iterator[m.Block]:
     """Who has the highest mean, and every score."""
-    return (m.Verdict(_headline(result)), *_blocks(result))
-
-
-def _headline(result: ScoreTable) -> m.Text:
-    first = result.systems[0]
-    average = result.average(first)
-    if len(result.systems) == 1:
-        return m.text("The mean {} of {} is {}.", result.metric, first.system, m.score(average, result.scale))
-    second = result.systems[1]
-    value, gap = m.score(average, result.scale), m.size_of(average - result.average(second), result.scale)
-    where = None
-    if len(result.datasets) > 1:
-        where = m.text(", and is first on {} of {}", result.firsts()[0], m.count(len(result.datasets), "data set"))
-    words = "{} has the highest mean {}, {}{}; {} is {} behind."
-    return m.text(words, first.system, result.metric, value, where, second.system, gap)
-
-
-def _blocks(result: ScoreTable) -> Iterator[m.Block]:
     several = len(result.datasets) > 1
+    yield m.Verdict(_headline(result))
     yield m.Heading(m.text("{} of every system", result.metric), detail=True)
     yield m.explanation("{}", _size(result))
     if several:
         yield m.explanation(
             "A violin shows the mean scores of a system on the data sets; every data set has the same weight."
         )
-    yield m.Figure(Drawing(slug("table", result.metric), _plot(result)))
+    yield m.figure(slug("table", result.metric), _plot(result))
     if len(result.systems) > DRAWN:
         yield m.Note(f"The figure shows the {DRAWN} systems with the highest means; the table has all.")
     yield _summary(result)
@@ -61,6 +43,20 @@ def _blocks(result: ScoreTable) -> Iterator[m.Block]:
         yield m.Note(
             f"{result.missing:,} of {cells:,} pairs of a system and a data set have no score; means are over {over}."
         )
+
+
+def _headline(result: ScoreTable) -> m.Text:
+    first, average = result.systems[0], result.average(result.systems[0])
+    value = m.score(average, result.scale)
+    if len(result.systems) == 1:
+        return m.text("The mean {} of {} is {}.", result.metric, first.system, value)
+    second = result.systems[1]
+    gap = m.size_of(average - result.average(second), result.scale)
+    where = None
+    if len(result.datasets) > 1:
+        where = m.text(", and is first on {} of {}", result.firsts()[0], m.count(len(result.datasets), "data set"))
+    words = "{} has the highest mean {}, {}{}; {} is {} behind."
+    return m.text(words, first.system, result.metric, value, where, second.system, gap)
 
 
 def _size(result: ScoreTable) -> m.Text:
@@ -87,8 +83,7 @@ def _summary(result: ScoreTable) -> m.Table:
     columns = [m.Column("system"), m.Column("mean", form)]
     if several:
         columns += [m.Column("min", form), m.Column("on"), m.Column("max", form), m.Column("on")]
-        columns += m.columns(COUNT, "first on", "data sets")
-    columns.append(m.Column("scores", COUNT))
+    columns += m.columns(COUNT, *(["first on", "data sets"] if several else []), "scores")
     rows: list[m.Row] = []
     for row, firsts in zip(result.systems, result.firsts(), strict=True):
         cells: list[m.Content] = [row.system, result.average(row)]
