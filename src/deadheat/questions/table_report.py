@@ -221,10 +221,7 @@ def _summary(selection: ScoreSelection) -> ScoreTable:
         values, runs = zip(*(cells.get((system, name), (math.nan, 0)) for name in datasets), strict=True)
         systems.append(SystemMeans(system, values, runs))
     scale = Scale.of(selection.scores["value"].to_list())
-    table = ScoreTable(selection.metric, selection.column, tuple(datasets), tuple(systems), scale)
-    averages = {row.system: table.average(row) for row in systems}
-    ranked = sorted(systems, key=lambda row: (math.isnan(averages[row.system]), -averages[row.system]))
-    return replace(table, systems=tuple(ranked))
+    return ScoreTable(selection.metric, selection.column, tuple(datasets), tuple(systems), scale).by_average()
 
 
 def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, list[str]]:

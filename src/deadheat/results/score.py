@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from deadheat.metrics.universal import OFFICIAL
 from deadheat.results.base import Result
@@ -116,17 +116,25 @@ class ScoreTable(Result):
         """Indices of the data sets on which every system has a score."""
         return [at for at in range(len(self.datasets)) if all(row.means[at] == row.means[at] for row in self.systems)]
 
-    def average(self, row: SystemMeans) -> float:
-        """The mean over the data sets that all systems have, or over the system's own where there are none."""
-        values = [row.means[at] for at in self.complete] or [mean for mean in row.means if mean == mean]
-        return fmean(values) if values else math.nan
+    @property
+    def averages(self) -> list[float]:
+        """Means over the data sets that all systems have, or over each system's own where there are none."""
+        complete = self.complete
+        values = [
+            [row.means[at] for at in complete] or [mean for mean in row.means if mean == mean] for row in self.systems
+        ]
+        return [fmean(means) if means else math.nan for means in values]
+
+    def by_average(self) -> Self:
+        """The same table with the system first that has the highest average."""
+        averages = self.averages
+        order = sorted(range(len(averages)), key=lambda i: (math.isnan(averages[i]), -averages[i]))
+        return replace(self, systems=tuple(self.systems[i] for i in order))
 
     def firsts(self) -> list[int]:
         """On how many data sets each system has the highest score, alone or with others."""
-        best = [
-            max((row.means[at] for row in self.systems if row.means[at] == row.means[at]), default=math.nan)
-            for at in range(len(self.datasets))
-        ]
+        columns = zip(*(row.means for row in self.systems), strict=True)
+        best = [max((mean for mean in means if mean == mean), default=math.nan) for means in columns]
         return [sum(mean == top for mean, top in zip(row.means, best, strict=True)) for row in self.systems]
 
     @property

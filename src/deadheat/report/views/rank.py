@@ -102,7 +102,7 @@ def _ranks(result: Ranking) -> Iterator[m.Block]:
 
 
 def _box(row: SystemRanks) -> RankRow:
-    possible = (end and end.rank for end in (row.possible_best, row.possible_worst))
+    possible = (end.rank if end else None for end in (row.possible_best, row.possible_worst))
     quartiles = row.lower_quartile, row.median, row.upper_quartile
     return RankRow(row.system, row.best, *quartiles, row.worst, row.mean, *possible)
 

@@ -82,7 +82,9 @@ def _all_sets(result: SizeStudy) -> Iterator[m.Block]:
     yield m.Heading("All test sets")
     sufficient = (f"sufficient, {name}" for name in result.settings.strategies)
     columns = (m.Column("test set"), *m.columns(COUNT, "words", *sufficient))
-    rows = [(test_set.name, test_set.words, *map(_sufficient_cell, test_set.curves)) for test_set in result.sets]
+    rows: list[m.Row] = [
+        (test_set.name, test_set.words, *map(_sufficient_cell, test_set.curves)) for test_set in result.sets
+    ]
     yield m.Table(columns, rows, caption="Smallest sufficient size in words.", folded=len(rows) > 30)
     if result.between and len(result.sets) <= SETS_COMPARED:
         names = [test_set.name for test_set in result.sets]
@@ -90,7 +92,7 @@ def _all_sets(result: SizeStudy) -> Iterator[m.Block]:
             "Weighted tau between the rankings on whole test sets. If it is low, no size of one test set shows the "
             "ranking on another."
         )
-        taus = [(name, *row) for name, row in zip(names, result.between, strict=True)]
+        taus: list[m.Row] = [(name, *row) for name, row in zip(names, result.between, strict=True)]
         yield m.Table((m.Column("test set"), *m.columns(TAU, *names)), taus, caption=caption)
 
 
@@ -173,9 +175,8 @@ def _published(test_set: SetSizes, name: str) -> Iterator[m.Table]:
     rows: list[m.Row] = []
     for words, purpose in PUBLISHED.items():
         points = [curve.at(words) for curve in test_set.curves]
-        if any(points):
-            taus = [point and m.text("{} ({})", m.number(point.tau), m.share(point.share)) for point in points]
-            rows.append((purpose, words, *taus))
+        taus = [m.text("{} ({})", m.number(point.tau), m.share(point.share)) if point else None for point in points]
+        rows += [(purpose, words, *taus)] if any(points) else []
     if rows:
         here = m.columns(TAU, *(f"here, {curve.strategy}" for curve in test_set.curves))
         columns = (m.Column("published as sufficient for"), m.Column("words", COUNT), *here)
@@ -192,7 +193,7 @@ def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
     rows: list[m.Row] = []
     for name, curve in curves:
         points = [curve.at(size) for size in sizes]
-        cells = [point and m.Cell(point.tau, strong=point.words == curve.sufficient) for point in points]
+        cells = [m.Cell(point.tau, strong=point.words == curve.sufficient) if point else None for point in points]
         rows.append((name, curve.strategy, *cells))
     settings = result.settings
     draws = {curve.strategy: pluralize(curve.draws, "draw") for _, curve in curves}

@@ -91,7 +91,9 @@ def _set_table(result: SplitReport, columns: Sequence[m.Column]) -> m.Table:
 
 def _part_table(result: SplitReport, parts: Mapping[str, Sequence[PartSize]], columns: Sequence[m.Column]) -> m.Table:
     """The mean size of each part over many splits, with minimum and maximum."""
-    rows = [(name, *_mean_cells([_sizes_of(result, part) for part in sizes], columns)) for name, sizes in parts.items()]
+    rows: list[m.Row] = []
+    for name, sizes in parts.items():
+        rows.append((name, *_mean_cells([_sizes_of(result, part) for part in sizes], columns)))
     caption = f"{pluralize(len(result.splits), 'split')}: mean (min-max)."
     return m.Table((m.Column("part"), *columns), rows, caption=caption)
 

@@ -20,18 +20,18 @@ ROWS = 20  # of a table that is not folded
 FAILURES, REASON = 100, 300  # failed cells that are listed, and characters of an error message
 
 
-def view(result: StudyResult) -> m.View:
+def view(result: StudyResult) -> Iterator[m.Block]:
     """The verdict, scores and pairs of every corpus and part, searches, and what was run."""
-    blocks: list[m.Block] = []
     if result.blocks or not result.searches:
-        blocks.append(_verdict(result))
-    blocks += map(search_verdict, result.searches)
+        yield _verdict(result)
+    yield from map(search_verdict, result.searches)
     searched = [block for search in result.searches for block in search_blocks(search)]
     searched += [m.Signature(search.signature) for search in result.searches]
-    if not result.blocks:
-        return (*blocks, *searched, *_runs(result))
-    blocks += [*evidence_blocks(result), *_agreement(result), *_runs(result)]
-    return (*blocks, m.Heading("Settings searched", level=1), *searched) if searched else tuple(blocks)
+    if result.blocks:
+        chapter = [m.Heading("Settings searched", level=1)] if searched else []
+        yield from (*evidence_blocks(result), *_agreement(result), *_runs(result), *chapter, *searched)
+    else:
+        yield from (*searched, *_runs(result))
 
 
 def _verdict(result: StudyResult) -> m.Verdict:
@@ -71,10 +71,8 @@ def _agreement(result: StudyResult) -> Iterator[m.Block]:
             rows.append((block.corpus, block.part, block.split_label, labels, *map(_mean, zip(*splits, strict=True))))
     columns = [*m.columns(NAME, "corpus", "part", "split", "labels"), m.Column("alpha", number_format())]
     columns += m.columns(SHARE, "some system right", "majority right")
-    caption = (
-        "Krippendorff's alpha, and the share of words that some system or the majority has right; means over splits."
-    )
-    yield m.Table(columns, rows, caption=caption, labels=4, folded=len(rows) > ROWS)
+    what = "Krippendorff's alpha, and the share of words that some system or the majority has right; means over splits."
+    yield m.Table(columns, rows, caption=what, labels=4, folded=len(rows) > ROWS)
     first = blocks[0]
     figures = list(disputed_sentences(first.agreement[0], "study", detail=True))
     if figures:
@@ -114,10 +112,9 @@ def _strategies(result: StudyResult) -> m.Table:
 def _summary(result: StudyResult) -> Iterator[m.Text]:
     if result.cells:
         failed = len(result.failed_systems)
-        never = max(result.missing - failed, 0)
+        others = {"{} failed": failed, "{} were not run": result.missing - failed}
         parts = [m.text("{} are done", result.cells - result.missing)]
-        parts += [m.text("{} failed", failed)] if failed else []
-        parts += [m.text("{} were not run", never)] if never else []
+        parts += [m.text(words, number) for words, number in others.items() if number > 0]
         words = "Of {} (one training with its predictions each), {}."
         yield m.text(words, m.count(result.cells, "cell"), m.join_text(parts, ", "))
     for search in result.searches:
@@ -142,11 +139,9 @@ def _systems(result: StudyResult) -> m.Table:
         systems.append((label, varied, seeds_text(search.seeds)))
     rows: list[m.Row] = []
     for label, settings, seeds in systems:
-        row: list[m.Content] = [label, settings or None, seeds or None]
-        if took:
-            cost = took.get(label)
-            row += [0, 0, None, None] if cost is None else [cost.done, cost.failed, cost.cpu_s, cost.peak_mb]
-        rows.append(row)
+        runs = took.get(label)
+        cost = (0, 0, None, None) if runs is None else (runs.done, runs.failed, runs.cpu_s, runs.peak_mb)
+        rows.append((label, settings or None, seeds or None, *(cost if took else ())))
     columns = m.columns(NAME, "system", "name with settings", "seeds")
     if took:
         columns += m.columns(COUNT, "done", "failed")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from statistics import fmean
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.charts.curves import Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.report import model as m
 from deadheat.report.views.study_families import Family, families, family_blocks, over
 from deadheat.results.format import COUNT, NAME, number_format
+from deadheat.results.score import ScoreTable, SystemMeans
 from deadheat.results.study import StudyBlock, StudyResult
 from deadheat.stats.agreement import kendall_rows
 from deadheat.text import slug
@@ -46,58 +48,25 @@ def evidence_blocks(result: StudyResult) -> Iterator[m.Block]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Overview:
-    """Mean scores of systems on corpora, split by one strategy; NaN where there is none."""
+    """Mean scores of systems on many corpora, split by one strategy."""
 
     part: str
     split_label: str
     families: tuple[Family, ...]  # one per corpus
-    systems: tuple[str, ...]  # best first by the average
-    means_SD: NDArray[np.float64]
+    table: ScoreTable
 
-    @property
-    def corpora(self) -> list[str]:
-        return [family.corpus for family in self.families]
-
-    @property
-    def metric_name(self) -> str:
-        return self.families[0].metric_name
-
-    @property
-    def common(self) -> NDArray[np.bool_]:
-        """Corpora on which every system has a score; all if there are none."""
-        whole = np.asarray(np.isfinite(self.means_SD).all(axis=0))
-        return whole if whole.any() else np.ones(len(self.families), bool)
-
-    @property
-    def averages(self) -> NDArray[np.float64]:
-        values = self.means_SD[:, self.common]
-        finite = np.isfinite(values)
-        sums, counts = np.where(finite, values, 0).sum(axis=1), finite.sum(axis=1)
-        averages: NDArray[np.float64] = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-        return averages
-
-    @property
-    def firsts(self) -> list[int]:
-        """On how many corpora each system has the highest score, alone or with others."""
-        values = np.where(np.isfinite(self.means_SD), self.means_SD, -np.inf)
-        counts: list[int] = ((values == values.max(axis=0)) & np.isfinite(self.means_SD)).sum(axis=1).tolist()
-        return counts
-
-    @property
-    def taus(self) -> NDArray[np.float64]:
+    def taus(self) -> list[float]:
         """Kendall's tau of the ranking on each corpus with that by the average; NaN where some system has no score."""
-        taus = np.full(len(self.families), np.nan)
-        whole = np.isfinite(self.means_SD).all(axis=0)
-        if whole.any() and len(self.systems) > 1:
-            taus[whole] = kendall_rows(self.means_SD[:, whole].T, self.averages)
-        return taus
+        table, taus = self.table, np.full(len(self.families), np.nan)
+        if table.complete and len(table.systems) > 1:
+            means_SD = np.array([row.means for row in table.systems])
+            taus[table.complete] = kendall_rows(means_SD[:, table.complete].T, np.array(table.averages))
+        return cast(list[float], taus.tolist())
 
-    @property
     def unlike(self) -> list[tuple[Family, float]]:
         """The corpora that rank systems least like the average, with their tau."""
-        taus = self.taus
-        order = [i for i in np.argsort(taus, kind="stable").tolist() if np.isfinite(taus[i])]
-        return [(self.families[i], float(taus[i])) for i in order[:UNLIKE]]
+        taus = [pair for pair in zip(self.families, self.taus(), strict=True) if math.isfinite(pair[1])]
+        return sorted(taus, key=itemgetter(1))[:UNLIKE]
 
 
 def _overviews(result: StudyResult, part: str) -> list[_Overview]:
@@ -109,19 +78,15 @@ def _overviews(result: StudyResult, part: str) -> list[_Overview]:
                 grouped.setdefault((family.metric, block.split_label), []).append(replace(family, blocks=(block,)))
     overviews = []
     for (_, split_label), members in list(grouped.items())[:STRATEGIES]:
-        rows: dict[str, dict[int, float]] = {}
-        for at, family in enumerate(members):
-            for row in family.blocks[0].ranked:
-                if not math.isnan(row.mean):
-                    rows.setdefault(row.system, {})[at] = row.mean
-        means_SD = np.full((len(rows), len(members)), np.nan)
-        for system, means in enumerate(rows.values()):
-            means_SD[system, list(means)] = list(means.values())
-        names = tuple(rows)
-        unsorted = _Overview(part, split_label, tuple(members), names, means_SD)
-        order = np.argsort(-unsorted.averages, kind="stable").tolist()
-        systems = tuple(names[i] for i in order)
-        overviews.append(replace(unsorted, systems=systems, means_SD=means_SD[order]))
+        scores = {(row.system, family.corpus): row for family in members for row in family.blocks[0].ranked}
+        corpora = tuple(family.corpus for family in members)
+        systems = []
+        for system in dict.fromkeys(row.system for row in scores.values() if not math.isnan(row.mean)):
+            rows = [scores.get((system, corpus)) for corpus in corpora]
+            means = tuple(math.nan if row is None else row.mean for row in rows)
+            systems.append(SystemMeans(system, means, tuple(0 if row is None else row.runs for row in rows)))
+        table = ScoreTable(members[0].metric_name, "corpus", corpora, tuple(systems), result.scale)
+        overviews.append(_Overview(part, split_label, tuple(members), table.by_average()))
     return overviews
 
 
@@ -131,75 +96,66 @@ def _many_corpora(result: StudyResult) -> Iterator[m.Block]:
     for part in result.parts:
         for overview in overviews[part]:
             yield from _overview_blocks(result, overview)
-    unlike = [family for family, _ in overviews[result.parts[0]][0].unlike]
+    unlike = [family for family, _ in overviews[result.parts[0]][0].unlike()]
     for family in unlike:
         whole = next(one for one in families(result, family.corpus, family.part) if one.metric == family.metric)
         yield from family_blocks(whole, folded=True, detail=True)
     if DEV in overviews and TEST in overviews:
-        yield from _gap_over_corpora(result, overviews[DEV][0], overviews[TEST][0])
+        yield from _gap_over_corpora(result, overviews[DEV][0].table, overviews[TEST][0].table)
     yield from _learning_blocks(result, [family.corpus for family in unlike])
 
 
 def _overview_blocks(result: StudyResult, overview: _Overview) -> Iterator[m.Block]:
-    corpora, metric = f"{len(overview.families):,} corpora", overview.metric_name
-    scale, averages, firsts = result.scale, overview.averages, overview.firsts
+    table, scale, taus = overview.table, result.scale, overview.taus()
+    corpora, metric = f"{len(table.datasets):,} corpora", table.metric
     yield m.Heading(f"{corpora}: {metric} on {overview.part}")
     yield m.explanation(
         f"On {corpora} ({{}}), {{}} has the highest average {{}} on {{}}, {{}}, and the highest score on {{}} of them.",
         overview.split_label,
-        overview.systems[0],
+        table.systems[0].system,
         metric,
         overview.part,
-        m.score(float(averages[0]), scale),
-        firsts[0],
+        m.score(table.averages[0], scale),
+        table.firsts()[0],
     )
-    taus = overview.taus
-    finite = taus[np.isfinite(taus)]
-    if len(finite):
-        same = int(np.count_nonzero(finite >= 1))
-        unlike = [m.text("{} ({})", family.corpus, m.number(tau)) for family, tau in overview.unlike]
+    finite = [tau for tau in taus if math.isfinite(tau)]
+    if finite:
+        unlike = [m.text("{} ({})", family.corpus, m.number(tau)) for family, tau in overview.unlike()]
         yield m.explanation(
             f"On {{}} of {len(finite):,} corpora the systems have the same order as by the average. The corpora least "
             "like the average, by Kendall's tau (1: same order), are {}.",
-            same,
+            sum(tau >= 1 for tau in finite),
             m.join_text(unlike, ", "),
         )
-    factor = scale.factor
     samples = tuple(
-        Sample(system, tuple((factor * row[np.isfinite(row)]).tolist()))
-        for system, row in zip(overview.systems, overview.means_SD, strict=True)
+        Sample(row.system, tuple(scale.factor * mean for mean in row.means if mean == mean)) for row in table.systems
     )
     title = f"{metric} on {overview.part}: each system over {corpora}"
-    figure = slug("study", overview.part, metric, "corpora", overview.split_label)
-    yield m.figure(figure, ViolinPlot(samples, title, f"{metric}{scale.unit}"))
-    yield _summary_table(result, overview)
-    rows = [
-        (corpus, *means, tau)
-        for corpus, means, tau in zip(overview.corpora, overview.means_SD.T.tolist(), taus.tolist(), strict=True)
-    ]
-    columns = (m.Column("corpus"), *m.columns(scale.score, *overview.systems), m.Column("tau", number_format()))
+    name = slug("study", overview.part, metric, "corpora", overview.split_label)
+    yield m.figure(name, ViolinPlot(samples, title, f"{metric}{scale.unit}"))
+    yield _summary_table(overview)
+    systems = m.columns(scale.score, *(row.system for row in table.systems))
+    columns = (m.Column("corpus"), *systems, m.Column("tau", number_format()))
+    rows = list(zip(table.datasets, *(row.means for row in table.systems), taus, strict=True))
     caption = f"Mean {metric}{scale.unit} on every corpus, and Kendall's tau with the ranking by the average."
     yield m.Table(columns, rows, slug("study-corpora", overview.part, overview.split_label), caption, folded=True)
-    if not overview.common.all():
-        whole = int(np.count_nonzero(overview.common))
-        yield m.Note(f"Averages are over the {whole:,} corpora on which every system has a score.")
+    if 0 < len(table.complete) < len(table.datasets):
+        yield m.Note(f"Averages are over the {len(table.complete):,} corpora on which every system has a score.")
 
 
-def _summary_table(result: StudyResult, overview: _Overview) -> m.Table:
+def _summary_table(overview: _Overview) -> m.Table:
+    table, mean = overview.table, itemgetter(0)
     rows: list[m.Row] = []
-    for system, row, average, firsts in zip(
-        overview.systems, overview.means_SD, overview.averages.tolist(), overview.firsts, strict=True
-    ):
-        finite = np.flatnonzero(np.isfinite(row))
-        if not len(finite):
-            rows.append((system, *[None] * 5))
-            continue
-        low, high = finite[np.argmin(row[finite])], finite[np.argmax(row[finite])]
-        ends = [m.text("{} ({})", m.score(float(row[i]), result.scale), overview.corpora[i]) for i in (low, high)]
-        rows.append((system, average, *ends, firsts, len(finite)))
-    columns = [m.Column("system"), *m.columns(result.scale.score, "average", "min", "max")]
+    for row, average, firsts in zip(table.systems, table.averages, table.firsts(), strict=True):
+        scores = [pair for pair in zip(row.means, table.datasets, strict=True) if pair[0] == pair[0]]
+        ends = [
+            m.text("{} ({})", m.score(score, table.scale), corpus)
+            for score, corpus in (min(scores, key=mean), max(scores, key=mean))
+        ]
+        rows.append((row.system, average, *ends, firsts, len(scores)))
+    columns = [m.Column("system"), *m.columns(table.scale.score, "average", "min", "max")]
     columns += m.columns(COUNT, "first on", "corpora")
-    caption = f"{overview.metric_name}{result.scale.unit} on {overview.part}, over corpora ({overview.split_label})."
+    caption = f"{table.metric}{table.scale.unit} on {overview.part}, over corpora ({overview.split_label})."
     return m.Table(columns, rows, slug("study-overview", overview.part, overview.split_label), caption)
 
 
@@ -221,7 +177,8 @@ def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.Block
                     drawn += _gap_points(family, dev, block)
             if drawn:
                 title = f"{corpus}: {family.metric_name} on dev and on test"
-                figures.append(m.figure(family.file("dev-and-test"), _gap_plot(result, family, drawn, title)))
+                plot = _gap_plot(result, family.metric_name, drawn, title)
+                figures.append(m.figure(family.file("dev-and-test"), plot))
     if not rows:
         return
     yield m.Heading("Dev against test", detail=True)
@@ -269,46 +226,37 @@ def _gap_points(family: Family, dev: StudyBlock, test: StudyBlock) -> Iterator[G
                     yield Gap(row.system, factor * x, factor * y, note)
 
 
-def _gap_plot(result: StudyResult, family: Family, drawn: Sequence[Gap], title: str) -> GapPlot:
-    axes = [f"{family.metric_name} on {part}{result.scale.unit}" for part in (DEV, TEST)]
-    return GapPlot(tuple(drawn), title, *axes)
+def _gap_plot(result: StudyResult, metric: str, points: Sequence[Gap], title: str) -> GapPlot:
+    axes = [f"{metric} on {part}{result.scale.unit}" for part in (DEV, TEST)]
+    return GapPlot(tuple(points), title, *axes)
 
 
-def _gap_over_corpora(result: StudyResult, dev: _Overview, test: _Overview) -> Iterator[m.Block]:
+def _gap_over_corpora(result: StudyResult, dev: ScoreTable, test: ScoreTable) -> Iterator[m.Block]:
     """The same over many corpora: a point is the mean of a system on one of them."""
-    systems = {system: at for at, system in enumerate(dev.systems)}
-    columns = {corpus: at for at, corpus in enumerate(dev.corpora)}
+    factor = result.scale.factor
+    on_dev = {row.system: dict(zip(dev.datasets, row.means, strict=True)) for row in dev.systems}
     rows: list[m.Row] = []
-    drawn: list[Gap] = []
-    for system, row in zip(test.systems, test.means_SD, strict=True):
-        if system not in systems:
-            continue
-        pairs = [
-            (corpus, float(dev.means_SD[systems[system], columns[corpus]]), float(value))
-            for corpus, value in zip(test.corpora, row, strict=True)
-            if corpus in columns
+    points: list[Gap] = []
+    for row in test.systems:
+        on_corpora = on_dev.get(row.system, {})
+        means = [
+            (corpus, on_corpora.get(corpus, math.nan), y) for corpus, y in zip(test.datasets, row.means, strict=True)
         ]
-        pairs = [(corpus, x, y) for corpus, x, y in pairs if math.isfinite(x) and math.isfinite(y)]
-        gaps = [x - y for _, x, y in pairs]
+        means = [(corpus, x, y) for corpus, x, y in means if math.isfinite(x) and math.isfinite(y)]
+        gaps = [x - y for _, x, y in means]
         if gaps:
-            rows.append((system, len(gaps), fmean(gaps), (min(gaps), max(gaps))))
+            rows.append((row.system, len(gaps), fmean(gaps), (min(gaps), max(gaps))))
         if len(rows) <= SYSTEMS:
-            factor = result.scale.factor
-            drawn += [Gap(system, factor * x, factor * y, corpus) for corpus, x, y in pairs]
+            points += [Gap(row.system, factor * x, factor * y, corpus) for corpus, x, y in means]
     if not rows:
         return
     yield m.Heading("Dev against test", detail=True)
     yield m.explanation(f"Each point is the mean of a system on one corpus. {GAP_READING}")
-    title = f"{test.metric_name} on dev and on test"
-    plot = _gap_plot(result, test.families[0], drawn, title)
-    yield m.figure(slug("study", test.metric_name, "dev-and-test"), plot)
-    table_columns = (
-        m.Column("system"),
-        m.Column("corpora", COUNT),
-        m.Column("mean of dev - test", result.scale.difference),
-        m.Column("min-max", result.scale.difference_interval),
-    )
-    yield m.Table(table_columns, rows, detail=True)
+    plot = _gap_plot(result, test.metric, points, f"{test.metric} on dev and on test")
+    yield m.figure(slug("study", test.metric, "dev-and-test"), plot)
+    columns = [m.Column("system"), m.Column("corpora", COUNT), m.Column("mean of dev - test", result.scale.difference)]
+    columns.append(m.Column("min-max", result.scale.difference_interval))
+    yield m.Table(columns, rows, detail=True)
 
 
 def _learning_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.Block]:

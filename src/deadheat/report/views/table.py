@@ -46,17 +46,16 @@ def view(result: ScoreTable) -> Iterator[m.Block]:
 
 
 def _headline(result: ScoreTable) -> m.Text:
-    first, average = result.systems[0], result.average(result.systems[0])
-    value = m.score(average, result.scale)
-    if len(result.systems) == 1:
-        return m.text("The mean {} of {} is {}.", result.metric, first.system, value)
-    second = result.systems[1]
-    gap = m.size_of(average - result.average(second), result.scale)
+    first, *others = zip(result.systems, result.averages, strict=True)
+    system, value = first[0].system, m.score(first[1], result.scale)
+    if not others:
+        return m.text("The mean {} of {} is {}.", result.metric, system, value)
+    gap = m.size_of(first[1] - others[0][1], result.scale)
     where = None
     if len(result.datasets) > 1:
         where = m.text(", and is first on {} of {}", result.firsts()[0], m.count(len(result.datasets), "data set"))
     words = "{} has the highest mean {}, {}{}; {} is {} behind."
-    return m.text(words, first.system, result.metric, value, where, second.system, gap)
+    return m.text(words, system, result.metric, value, where, others[0][0].system, gap)
 
 
 def _size(result: ScoreTable) -> m.Text:
@@ -74,7 +73,8 @@ def _plot(result: ScoreTable) -> Plot:
     if len(result.datasets) > 1:
         samples = tuple(Sample(row.system, tuple(factor * mean for mean in row.means if mean == mean)) for row in drawn)
         return ViolinPlot(samples, f"{result.metric}: each system over {len(result.datasets):,} data sets", axis)
-    rows = tuple(IntervalRow(row.system, factor * result.average(row), math.nan, math.nan) for row in drawn)
+    means = zip(drawn, result.averages, strict=False)
+    rows = tuple(IntervalRow(row.system, factor * mean, math.nan, math.nan) for row, mean in means)
     return IntervalPlot(rows, f"{result.metric} of every system", axis)
 
 
@@ -85,8 +85,8 @@ def _summary(result: ScoreTable) -> m.Table:
         columns += [m.Column("min", form), m.Column("on"), m.Column("max", form), m.Column("on")]
     columns += m.columns(COUNT, *(["first on", "data sets"] if several else []), "scores")
     rows: list[m.Row] = []
-    for row, firsts in zip(result.systems, result.firsts(), strict=True):
-        cells: list[m.Content] = [row.system, result.average(row)]
+    for row, average, firsts in zip(result.systems, result.averages, result.firsts(), strict=True):
+        cells: list[m.Content] = [row.system, average]
         if several:
             scores = [pair for pair in zip(row.means, result.datasets, strict=True) if pair[0] == pair[0]]
             cells += [*min(scores, key=mean), *max(scores, key=mean)] if scores else [None] * 4
