@@ -14,7 +14,7 @@ import numpy as np
 
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError, NameUnknown
-from deadheat.metrics.metric import METRICS, Counts, Metric, accuracy, f1, register
+from deadheat.metrics.metric import METRICS, Counts, Metric, Sums, Values, accuracy, f1, register
 from deadheat.metrics.pair import Flags, Pair
 from deadheat.metrics.universal import aligned_counts, main_label
 
@@ -41,17 +41,19 @@ PUNCTUATION: dict[str, Callable[[Corpus], Flags]] = {
 }
 
 
-def on_gold_words(metric: str, counts: Callable[[Pair], Counts]) -> Callable[[Pair], Counts]:
-    """Return the counts of a metric that is defined for gold words only."""
+def gold_word_metric(
+    name: str, label: str, compares: str, counts: Callable[[Pair], Counts], value: Callable[[Sums], Values] = accuracy
+) -> Metric:
+    """Return a metric that is defined for gold words only."""
 
     def checked(pair: Pair) -> Counts:
         if not pair.same_words:
             raise InputError(
-                f"{pair.predicted.name}: other words than {pair.gold.name}; {metric} expected the gold words"
+                f"{pair.predicted.name}: other words than {pair.gold.name}; {name} expected the gold words"
             )
         return counts(pair)
 
-    return checked
+    return Metric(name, label, checked, value, compares=compares)
 
 
 def accuracy_counts(pair: Pair, right: Flags, kept: Flags) -> Counts:
@@ -77,11 +79,12 @@ def _attached(pair: Pair, labels: str) -> Flags:
     return pair.heads_equal if key is None else pair.heads_equal & pair.equal("deprel", key)
 
 
-def _attachment(name: str, label: str, labels: str, punctuation: str) -> Metric:
+def _attachment(name: str, label: str, labels: str, punctuation: str, *, whole_sentences: bool = False) -> Metric:
     def counts(pair: Pair) -> Counts:
-        return accuracy_counts(pair, _attached(pair, labels), PUNCTUATION[punctuation](pair.gold))
+        right, kept = _attached(pair, labels), PUNCTUATION[punctuation](pair.gold)
+        return sentence_counts(pair, ~right & kept) if whole_sentences else accuracy_counts(pair, right, kept)
 
-    return Metric(name, label, on_gold_words(name, counts), accuracy, compares="head" if labels == "none" else "tree")
+    return gold_word_metric(name, label, "head" if labels == "none" else "tree", counts)
 
 
 @METRICS.add("attachment.v1")
@@ -112,26 +115,21 @@ for _tool, _name, _punctuation, _words in (
     )
 
 
-def _complete(name: str, label: str, labels: str) -> Metric:
-    def counts(pair: Pair) -> Counts:
-        return sentence_counts(pair, ~_attached(pair, labels) & PUNCTUATION["form"](pair.gold))
-
-    return Metric(name, label, on_gold_words(name, counts), accuracy, compares="head" if labels == "none" else "tree")
-
-
 for _name, _label, _labels in (("ucm-supar.v1", "UCM (SuPar)", "none"), ("lcm-supar.v1", "LCM (SuPar)", "full")):
-    register("Sentences with every word right, as SuPar counts words.", _complete(_name, _label, _labels))
+    register(
+        "Sentences with every word right, as SuPar counts words.",
+        _attachment(_name, _label, _labels, "form", whole_sentences=True),
+    )
 
 
-@METRICS.add("label-conllx.v1")
-def label_conllx() -> Metric:
-    """Right full relations, whatever the heads, of words that are not all punctuation, as in eval.pl."""
+def _label_counts(pair: Pair) -> Counts:
+    return accuracy_counts(pair, pair.equal("deprel"), PUNCTUATION["form"](pair.gold))
 
-    def counts(pair: Pair) -> Counts:
-        return accuracy_counts(pair, pair.equal("deprel"), PUNCTUATION["form"](pair.gold))
 
-    checked = on_gold_words("label-conllx.v1", counts)
-    return Metric("label-conllx.v1", "Label accuracy (CoNLL-X)", checked, accuracy, compares="deprel")
+register(
+    "Right full relations, whatever the heads, of words that are not all punctuation, as in eval.pl.",
+    gold_word_metric("label-conllx.v1", "Label accuracy (CoNLL-X)", "deprel", _label_counts),
+)
 
 
 def _spacy_counts(pair: Pair, *, labelled: bool) -> Counts:
@@ -159,15 +157,17 @@ def token_accuracy(*, column: str = "upos") -> Metric:
     def counts(pair: Pair) -> Counts:
         return accuracy_counts(pair, pair.equal(column), np.ones(pair.gold.words, bool))
 
-    checked = on_gold_words("accuracy.v1", counts)
-    return Metric("accuracy.v1", f"Accuracy ({column})", checked, accuracy, compares=column)
+    return gold_word_metric("accuracy.v1", f"Accuracy ({column})", column, counts)
 
 
 @METRICS.add("sentence-accuracy.v1")
 def sentence_accuracy(*, column: str = "upos") -> Metric:
     """Sentences with every value of a column right."""
-    checked = on_gold_words("sentence-accuracy.v1", lambda pair: sentence_counts(pair, ~pair.equal(column)))
-    return Metric("sentence-accuracy.v1", f"Sentence accuracy ({column})", checked, accuracy, compares=column)
+
+    def counts(pair: Pair) -> Counts:
+        return sentence_counts(pair, ~pair.equal(column))
+
+    return gold_word_metric("sentence-accuracy.v1", f"Sentence accuracy ({column})", column, counts)
 
 
 def known_words(training: Corpus, gold: Corpus, _: str) -> Flags:
@@ -194,8 +194,7 @@ def _word_class(name: str, description: str, select: Callable[[Corpus, Corpus, s
                 raise InputError(f"{name}.v1: no training file; expected one, to tell known words from unknown ones")
             return accuracy_counts(pair, pair.equal(column), select(pair.training, pair.gold, column))
 
-        checked = on_gold_words(f"{name}.v1", counts)
-        return Metric(f"{name}.v1", f"{name.title()} words ({column})", checked, accuracy, compares=column)
+        return gold_word_metric(f"{name}.v1", f"{name.title()} words ({column})", column, counts)
 
     make.__doc__ = description
     METRICS.add(f"{name}.v1")(make)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import CorpusError, Fault, NameUnknown
-from deadheat.metrics.accuracy import on_gold_words
+from deadheat.metrics.accuracy import gold_word_metric
 from deadheat.metrics.metric import METRICS, Counts, Metric, f1
 from deadheat.metrics.pair import Flags, Pair
 
@@ -156,5 +156,4 @@ def chunks(*, column: str = "chunk", scheme: str = "conlleval", label: str = "")
         return np.stack(columns, axis=1)
 
     rules = "" if scheme == "conlleval" else f", {scheme}"
-    checked = on_gold_words("chunks.v1", counts)
-    return Metric("chunks.v1", label or f"Chunk F1 ({column}{rules})", checked, f1, compares=column)
+    return gold_word_metric("chunks.v1", label or f"Chunk F1 ({column}{rules})", column, counts, f1)

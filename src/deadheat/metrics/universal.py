@@ -146,41 +146,31 @@ def las(*, subtypes: bool = False) -> Metric:
     return Metric("las.v1", label, counts, f1, ALIGNED_FIELDS, "tree")
 
 
-@METRICS.add("words.v1")
-def words() -> Metric:
-    """Words that are aligned."""
-
-    def counts(pair: Pair) -> Counts:
-        return aligned_counts(pair, np.ones(len(pair.gold_words), bool))[:, :3]
-
-    return Metric("words.v1", "Words", counts, f1)
+def _word_counts(pair: Pair) -> Counts:
+    return aligned_counts(pair, np.ones(len(pair.gold_words), bool))[:, :3]
 
 
-@METRICS.add("tokens.v1")
-def tokens() -> Metric:
-    """Tokens with the same span: multiword tokens, and words outside of them."""
-
-    def counts(pair: Pair) -> Counts:
-        if pair.surfaces is None:
-            first, _ = multiword_tokens(pair.gold)
-            return np.stack([pair.units.of_gold(first)] * 3, axis=1)
-        return _span_counts(pair, pair.surfaces, [(side.token_starts, side.token_ends) for side in pair.surfaces])
-
-    return Metric("tokens.v1", "Tokens", counts, f1)
+def _token_counts(pair: Pair) -> Counts:
+    if pair.surfaces is None:
+        first, _ = multiword_tokens(pair.gold)
+        return np.stack([pair.units.of_gold(first)] * 3, axis=1)
+    return _span_counts(pair, pair.surfaces, [(side.token_starts, side.token_ends) for side in pair.surfaces])
 
 
-@METRICS.add("sentences.v1")
-def sentences() -> Metric:
-    """Sentences with the same span."""
+def _sentence_counts(pair: Pair) -> Counts:
+    if pair.units.name == "token":
+        raise InputError("sentences.v1: units are tokens; expected sentences or documents as units")
+    if pair.surfaces is None:
+        return np.stack([np.diff(pair.units.gold_sentences, append=pair.gold.sentences)] * 3, axis=1)
+    return _span_counts(pair, pair.surfaces, [(side.sentence_starts, side.sentence_ends) for side in pair.surfaces])
 
-    def counts(pair: Pair) -> Counts:
-        if pair.units.name == "token":
-            raise InputError("sentences.v1: units are tokens; expected sentences or documents as units")
-        if pair.surfaces is None:
-            return np.stack([np.diff(pair.units.gold_sentences, append=pair.gold.sentences)] * 3, axis=1)
-        return _span_counts(pair, pair.surfaces, [(side.sentence_starts, side.sentence_ends) for side in pair.surfaces])
 
-    return Metric("sentences.v1", "Sentences", counts, f1)
+for _description, _name, _counts in (
+    ("Words that are aligned.", "words", _word_counts),
+    ("Tokens with the same span: multiword tokens, and words outside of them.", "tokens", _token_counts),
+    ("Sentences with the same span.", "sentences", _sentence_counts),
+):
+    register(_description, Metric(f"{_name}.v1", _name.title(), _counts, f1))
 
 
 def _span_counts(pair: Pair, sides: tuple[Surface, Surface], bounds: Sequence[tuple[Indices, Indices]]) -> Counts:
