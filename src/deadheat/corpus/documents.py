@@ -18,14 +18,12 @@ MOST_GENRES = 20
 # Ids often start with the name of a part: `train-s1` has no genre.
 PART_NAMES = frozenset({"train", "dev", "test", "tune", "text"})
 
-_SENTENCE_ID = r"sent_id"
 DOCUMENT_ID = r"newdoc(?:[ \t]+id)?"
-_GENRE = r"(?:meta::)?genre"
 
 
 def sent_ids(corpus: Corpus) -> tuple[str | None, ...]:
     """Return the id of every sentence, from `# sent_id = ...`; None where there is none."""
-    return comment_values(corpus, _SENTENCE_ID)
+    return comment_values(corpus, "sent_id")
 
 
 def document_names(corpus: Corpus) -> tuple[str, ...]:
@@ -58,7 +56,7 @@ def genres(corpus: Corpus) -> tuple[Codes, tuple[str, ...]]:
     (`weblog-...`), or that of the ids of its sentences, if every document has one and these look like genres: two to
     twenty of them, fewer than half as many as documents, and not the names of the parts of a corpus.
     """
-    per_sentence = sentence_values(corpus, _GENRE, "genre") or _genres_from_ids(corpus)
+    per_sentence = sentence_values(corpus, r"(?:meta::)?genre", "genre") or _genres_from_ids(corpus)
     if per_sentence is None:
         raise InputError(
             f"{corpus.name}: no genres; looked for comments '# genre = ...' and '# meta::genre = ...', and "
@@ -110,22 +108,17 @@ def sentence_values(corpus: Corpus, key: str, name: str) -> list[str] | None:
 
 
 def _genres_from_ids(corpus: Corpus) -> list[str] | None:
-    prefixes = _prefixes(first_in_documents(corpus, comment_values(corpus, DOCUMENT_ID))) or _from_sentence_ids(corpus)
-    if prefixes is None:
-        return None
+    document_ids = first_in_documents(corpus, comment_values(corpus, DOCUMENT_ID))
+    prefixes = _prefixes(document_ids) or _from_sentence_ids(corpus) or []
     distinct = set(prefixes)
     few = 2 <= len(distinct) <= MOST_GENRES and 2 * len(distinct) < len(prefixes)
-    if not few or distinct <= PART_NAMES:
-        return None
-    return [prefixes[document] for document in corpus.documents.tolist()]
+    return [prefixes[document] for document in corpus.documents.tolist()] if few and distinct - PART_NAMES else None
 
 
 def _from_sentence_ids(corpus: Corpus) -> list[str] | None:
-    """Return for each document the common prefix of its sentence ids, or None if a document has none."""
+    """Return for each document the common prefix of its sentence ids; nothing if a document has none."""
     prefixes = _prefixes(sent_ids(corpus))
-    if prefixes is None:
-        return None
-    pairs = set(zip(corpus.documents.tolist(), prefixes, strict=True))
+    pairs = set(zip(corpus.documents.tolist(), prefixes, strict=True)) if prefixes else set()
     of_document = dict(pairs)
     return [of_document[document] for document in sorted(of_document)] if len(pairs) == len(of_document) else None
 
@@ -171,8 +164,8 @@ def part_from_name(path: str) -> str:
 def sort_by_part(files: Iterable[str]) -> list[str]:
     """Sort files by part (train, tune, dev, test); unchanged unless every file name has a part."""
     paths = list(files)
-    parts = [part_from_name(path) for path in paths]
-    return sorted(paths, key=lambda path: PARTS.index(part_from_name(path))) if all(parts) else paths
+    named = all(map(part_from_name, paths))
+    return sorted(paths, key=lambda path: PARTS.index(part_from_name(path))) if named else paths
 
 
 def sentence_parts(corpus: Corpus) -> Codes | None:
@@ -199,7 +192,7 @@ def find_documents(corpus: Corpus, rule: str = "auto") -> Documents | None:
     if rule == "newdoc" or (rule == "auto" and corpus.has_documents):
         return _documents_from_marks(corpus)
     if kind == "sent_id":
-        return _documents_from_ids(corpus, [_compile(expression)] if expression else [COLON, COUNTER], expression)
+        return _documents_from_ids(corpus, expression)
     if rule != "auto":
         raise InputError(f"documents {rule!r}; expected {RULES}")
     return _guess_documents(corpus)
@@ -210,20 +203,15 @@ def _documents_from_marks(corpus: Corpus) -> Documents:
         raise InputError(f"{corpus.name}: no '# newdoc' marks; expected some, or another rule for documents ({RULES})")
     names = _marked_names(corpus)
     codes, distinct = _number(names)
-    rule = "marked by # newdoc"
-    if len(distinct) < len(names):
-        rule += f" ({len(names)} marks; one id is one document)"
-    return Documents(codes[corpus.documents], distinct, rule)
+    joined = f" ({len(names)} marks; one id is one document)" if len(distinct) < len(names) else ""
+    return Documents(codes[corpus.documents], distinct, f"marked by # newdoc{joined}")
 
 
-def _compile(expression: str) -> re.Pattern[str]:
+def _documents_from_ids(corpus: Corpus, expression: str = "") -> Documents:
     try:
-        return re.compile(expression)
+        patterns = [re.compile(expression)] if expression else [COLON, COUNTER]
     except re.error as error:
         raise InputError(f"documents 'sent_id:{expression}': {error}; expected a regular expression") from None
-
-
-def _documents_from_ids(corpus: Corpus, patterns: Sequence[re.Pattern[str]], expression: str) -> Documents:
     names: list[str] = []
     for sentence, name in enumerate(sent_ids(corpus)):
         matches = filter(None, (pattern.search(name or "") for pattern in patterns))
@@ -238,7 +226,7 @@ def _documents_from_ids(corpus: Corpus, patterns: Sequence[re.Pattern[str]], exp
 
 def _guess_documents(corpus: Corpus) -> Documents | None:
     try:
-        documents = _documents_from_ids(corpus, [COLON, COUNTER], "")
+        documents = _documents_from_ids(corpus)
     except InputError:
         return None
     per_file = [len(np.unique(documents.codes[first:end])) for _, first, end in corpus.files]

@@ -83,9 +83,7 @@ def _describe(data: Bytes, messages: Messages, mark: str, kind: int, start: int,
 
 def _excerpt(data: Bytes, start: int, end: int | None = None) -> str:
     """Quote the beginning of a line."""
-    stop = start
-    while stop < len(data) and data[stop] not in (10, 13) and stop - start <= 4 * EXCERPT and stop != end:
-        stop += 1
+    stop = min(_next(data, start, b"\r\n"), start + 4 * EXCERPT + 1, len(data) if end is None else end)
     text = data[start:stop].tobytes().decode("utf-8", "replace")
     return repr(text if len(text) <= EXCERPT else text[:EXCERPT] + "...")
 

@@ -132,12 +132,10 @@ def read(
     modes = _checked(format, lenient)
     read_one = partial(_read_one, format=format, columns=columns, separator=separator, lenient=modes)
     if text is not None:
-        raw = text.encode(errors="surrogatepass")
-        return read_one("text", np.frombuffer(bytearray(raw) + bytearray(PADDING), np.uint8))
-    files = expand(paths)
+        return read_one("text", _padded(text.encode(errors="surrogatepass")))
     corpora: list[Corpus] = []
     errors: list[CorpusError] = []
-    for path in files:
+    for path in expand(paths):
         try:
             corpora.append(read_one(path, read_bytes(path)))
         except CorpusError as error:

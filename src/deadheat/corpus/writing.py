@@ -6,56 +6,43 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from deadheat.compression import compress
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import BLOCK, take
-from deadheat.corpus.vocabulary import Bytes, Indices
+from deadheat.corpus.vocabulary import Bytes, Indices, offsets_of
 from deadheat.errors import InputError, reason
 from deadheat.kernels.strings import write_rows, write_tagged
+
+# The vocabularies of all columns, one after the other: bytes and offsets, each with the starts of the columns.
+Strings: TypeAlias = tuple[Bytes, Indices, Indices, Indices]
 
 
 def to_bytes(corpus: Corpus, *, mend: bool = False) -> bytes:
     """Return a corpus in its own format; `mend` adds a newline or empty line that the file lacked at its end."""
-    whole = _render(corpus, _Strings.of(corpus)) + corpus.comments.tail
-    layout = corpus.layout
-    if layout.missing_end and not mend:
-        whole = whole[: len(whole) - len(layout.missing_end)]
-    return whole
+    whole = _render(corpus, _strings(corpus)) + corpus.comments.tail
+    return whole if mend else whole[: len(whole) - len(corpus.layout.missing_end)]
 
 
 def stream(corpus: Corpus, sentences: Indices) -> Iterator[bytes]:
     """Yield the bytes of some sentences in blocks, to save memory."""
-    strings = _Strings.of(corpus)
+    strings = _strings(corpus)
     for start in range(0, len(sentences), BLOCK):
         yield _render(take(corpus, sentences[start : start + BLOCK]), strings)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Strings:
-    """The vocabularies of all columns, one after the other."""
-
-    blobs: Bytes
-    blob_starts: Indices
-    offsets: Indices
-    offset_starts: Indices
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> _Strings:
-        vocabularies = [column.vocabulary for column in corpus.columns.values()]
-        return cls(
-            np.concatenate([vocabulary.blob for vocabulary in vocabularies]),
-            np.cumsum([0, *(len(vocabulary.blob) for vocabulary in vocabularies)])[:-1].astype(np.int64),
-            np.concatenate([vocabulary.offsets for vocabulary in vocabularies]),
-            np.cumsum([0, *(len(vocabulary.offsets) for vocabulary in vocabularies)])[:-1].astype(np.int64),
-        )
+def _strings(corpus: Corpus) -> Strings:
+    vocabularies = [column.vocabulary for column in corpus.columns.values()]
+    blobs, offsets = [strings.blob for strings in vocabularies], [strings.offsets for strings in vocabularies]
+    blob_starts, offset_starts = (offsets_of([len(part) for part in parts])[:-1] for parts in (blobs, offsets))
+    return np.concatenate(blobs), blob_starts, np.concatenate(offsets), offset_starts
 
 
-def _render(corpus: Corpus, strings: _Strings) -> bytes:
+def _render(corpus: Corpus, strings: Strings) -> bytes:
     """Return every sentence with the lines before it."""
     width, words, extras = len(corpus.columns), corpus.words, corpus.extras
     rows = words + len(extras)
@@ -67,16 +54,15 @@ def _render(corpus: Corpus, strings: _Strings) -> bytes:
         starts = column.vocabulary.offsets
         size += int((starts[codes[i] + 1] - starts[codes[i]]).sum())
     ends, layout = np.ascontiguousarray(corpus.offsets[1:]), corpus.layout
-    all_strings = (strings.blobs, strings.blob_starts, strings.offsets, strings.offset_starts)
     if layout.format == "tagged":
         into = np.empty(size, np.uint8)
-        written = write_tagged(codes.reshape(-1), rows, ord(layout.separator), layout.crlf, *all_strings, ends, into)
+        written = write_tagged(codes.reshape(-1), rows, ord(layout.separator), layout.crlf, *strings, ends, into)
     else:
         numbered = layout.format in ("conllu", "conllx")
         into = np.empty(size + numbered * rows * 24, np.uint8)
         heads = corpus.heads if corpus.heads is not None else np.full(words, -1, np.int32)
         written = write_rows(codes.reshape(-1), rows, width, numbered, ord(layout.separator), layout.crlf, heads,
-                             *all_strings, ends, extras.ends, extras.at, extras.span, corpus.comments.blob,
+                             *strings, ends, extras.ends, extras.at, extras.span, corpus.comments.blob,
                              corpus.comments.offsets, into)  # fmt: skip
     return into[:written].tobytes()
 

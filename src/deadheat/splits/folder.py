@@ -71,9 +71,6 @@ def load_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-_SUFFIXES = {"conllu": ".conllu", "conllx": ".conllx"}
-
-
 def write_splits(splits: Splits, folder: str | os.PathLike[str]) -> dict[str, Any]:
     """Write `0/train.conllu`, `0/dev.conllu`, ... and `manifest.json` to a new or empty folder; return the manifest.
 
@@ -150,8 +147,8 @@ def _write(splits: Splits, scratch: Path) -> dict[str, Any]:
 
 def _suffix(corpus: Corpus) -> str:
     """Return the file suffix of the format, or that of the first input file."""
-    if corpus.layout.format in _SUFFIXES:
-        return _SUFFIXES[corpus.layout.format]
+    if corpus.layout.format in ("conllu", "conllx"):
+        return f".{corpus.layout.format}"
     name = corpus.parts[0].path if corpus.parts else ""
     suffix = Path(without_suffix(name)).suffix
     return suffix if suffix in SUFFIXES else ".txt"

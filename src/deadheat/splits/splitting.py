@@ -16,7 +16,7 @@ from deadheat.arguments import Argument, whole_number
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.documents import PARTS, Documents, sort_by_part
 from deadheat.corpus.reading import STDIN, expand, read
-from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.corpus.vocabulary import Indices
 from deadheat.errors import InputError, NameUnknown, SplitError
 from deadheat.splits.strategy import STRATEGIES, Draw, Material, Size, Strategy
 
@@ -223,14 +223,13 @@ def split(
         raise InputError(f"{corpus.name}: no sentences; expected at least one")
     material = Material(corpus, documents)
     partitions: list[Partition] = []
-    notes: list[str] = []
+    notes: dict[str, None] = {}  # each once, in order
     for number in range(times):
         drawn = method.draw(material, seed, number)
         smaller = {part: _nested_sets(material, drawn, part, sizes) for part, sizes in nested_sizes.items()}
         partitions.append(Partition(str(number), drawn.parts, corpus.sentences, smaller))
-        notes += drawn.notes
-    unique = tuple(dict.fromkeys(notes))
-    return Splits(corpus, method, seed, tuple(partitions), material.documents, documents, tuple(nested), unique)
+        notes |= dict.fromkeys(drawn.notes)
+    return Splits(corpus, method, seed, tuple(partitions), material.documents, documents, tuple(nested), tuple(notes))
 
 
 def _check_distinct(files: list[str]) -> list[str]:
@@ -269,7 +268,9 @@ def _nested_sets(material: Material, drawn: Draw, part: str, sizes: Sequence[Siz
     order = drawn.parts[part]
     weights = np.ones(len(order), np.int64) if sizes[0].kind == "sentences" else material.lengths[order]
     reached, total = np.cumsum(weights), int(weights.sum())
-    ends = _unit_ends(order, drawn.units)
+    ends = np.arange(1, len(order) + 1)  # after which a unit is complete
+    if drawn.units is not None:
+        ends = np.append(np.flatnonzero(np.diff(drawn.units[order])) + 1, len(order))
     subsets = {}
     for size in sizes:
         amount = size.amount * total if size.kind == "share" else size.amount
@@ -279,10 +280,3 @@ def _nested_sets(material: Material, drawn: Draw, part: str, sizes: Sequence[Siz
         suffix = f"{100 * size.amount:.12g}-percent" if size.kind == "share" else f"{size.amount:.0f}-{size.kind}"
         subsets[f"{part}-{suffix}"] = order[:end]
     return subsets
-
-
-def _unit_ends(order: Indices, units: Codes | None) -> Indices:
-    """Return the numbers of sentences after which a unit is complete."""
-    if units is None:
-        return np.arange(1, len(order) + 1)
-    return np.append(np.flatnonzero(np.diff(units[order])) + 1, len(order))

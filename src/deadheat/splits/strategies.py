@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -223,7 +224,9 @@ def ud(*, unit: str = "document", stratify: str = "auto", sample: int = 0, block
             test = dev = UD_SHARE * total * (1 - SLACK)
         targets = {"train": total - test - dev, "dev": dev, "test": test}
         result = draw_units(material, units, weights, targets, _known_genre(material, stratify), rng=rng)
-        return Draw(result.parts, result.units, _ud_notes(material, result))
+        words = int(material.lengths[result.parts["test"]].sum())
+        note = f"test has {words:,} words; whole documents did not make up the {UD_TEST:,} of the guidelines"
+        return result if words >= UD_TEST else replace(result, notes=(note,))
 
     return Strategy("ud.v1", draw)
 
@@ -244,13 +247,6 @@ def _known_genre(material: Material, stratify: str) -> str:
     except InputError:
         return ""
     return "genre"
-
-
-def _ud_notes(material: Material, result: Draw) -> tuple[str, ...]:
-    words = int(material.lengths[result.parts["test"]].sum())
-    if words >= UD_TEST:
-        return ()
-    return (f"test has {words:,} words; whole documents did not make up the {UD_TEST:,} of the guidelines",)
 
 
 def unit_weights(material: Material, units: Codes | None, measure: str) -> Indices:
