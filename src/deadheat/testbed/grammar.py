@@ -13,24 +13,7 @@ from typing import NamedTuple
 from deadheat.testbed import phrases
 from deadheat.testbed.language import Language
 from deadheat.testbed.lexicon import IMPERATIVE, INFINITIVE, DocumentContext, Features
-from deadheat.testbed.phrases import (
-    AFTER,
-    BEFORE,
-    COMMA_AFTER,
-    COMMA_BEFORE,
-    Clause,
-    Dependent,
-    Noun,
-    Option,
-    Slot,
-    Tree,
-    argument,
-    extend,
-    function_word,
-    name,
-    punctuation,
-    stands_before,
-)
+from deadheat.testbed.phrases import AFTER, BEFORE, Dependent, Noun, Option, Slot, Tree, extend, function_word
 
 
 class Subject(NamedTuple):
@@ -47,7 +30,7 @@ def noun_phrase(doc: DocumentContext, budget: int, relation: str, case: str, num
     if budget <= 2 and rng.happens(0.3):
         return phrases.pronoun(doc, case, number, "3", relation)
     if number == "Sing" and budget <= 4 and rng.happens(0.25):
-        return name(doc, budget, case, relation)
+        return phrases.name(doc, budget, case, relation)
     if number == "Sing" and budget <= 2 and rng.happens(0.1):
         return Tree(doc.function("indefinite pronoun", doc.morphology.nominal[case, "", "Sing"]), relation)
     if number == "Sing" and budget <= 3 and rng.happens(0.02):
@@ -109,8 +92,8 @@ def second_noun(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
 
 def apposition(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     """`the mayor, Ada Vey`."""
-    tree = name(doc, budget - 1, noun.case, "appos")
-    return Dependent(Slot.APPOSITION, AFTER, extend(tree, COMMA_BEFORE))
+    tree = phrases.name(doc, budget - 1, noun.case, "appos")
+    return Dependent(Slot.APPOSITION, AFTER, extend(tree, phrases.COMMA_BEFORE))
 
 
 def relative_clause(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
@@ -126,7 +109,7 @@ def relative_clause(doc: DocumentContext, budget: int, noun: Noun) -> Dependent:
     features = doc.morphology.nominal[case, noun.gender, noun.number]
     opening = [Dependent(Slot.MARKER, BEFORE, Tree(doc.function("relative", features), role))]
     if doc.rng.happens(0.3):
-        opening.append(COMMA_BEFORE)
+        opening.append(phrases.COMMA_BEFORE)
     inner = predicate(doc, budget - len(opening), "acl:relcl", actor, frame=frame)
     return Dependent(Slot.RELATIVE, AFTER, extend(inner, *opening))
 
@@ -167,7 +150,7 @@ def subject(doc: DocumentContext, budget: int, relation: str) -> Subject:
 def predicate(doc: DocumentContext, budget: int, relation: str, actor: Subject, *, frame: str = "") -> Tree:
     """Make a predicate with its subject, auxiliaries, objects and adjuncts."""
     arrangement = doc.rng.draw(phrases.arrangements(doc.language))
-    subjects = [argument(arrangement, "S", actor.tree)] if actor.tree else []
+    subjects = [phrases.argument(arrangement, "S", actor.tree)] if actor.tree else []
     budget -= phrases.total_size(subjects)
     frame = frame or phrases.draw_frame(doc, budget)
     if frame == "copular":
@@ -177,7 +160,7 @@ def predicate(doc: DocumentContext, budget: int, relation: str, actor: Subject, 
         verb_class = "transitive" if frame in ("passive", "gapped") else frame
         core = Tree(doc.inflect(doc.content(verb_class), features), relation)
         needed += objects(doc, budget - 1 - len(needed), frame, arrangement)
-    context = Clause(actor.features, arrangement, frame == "transitive" and actor.tree is not None)
+    context = phrases.Clause(actor.features, arrangement, frame == "transitive" and actor.tree is not None)
     budget -= core.size + phrases.total_size(needed)
     adjuncts = phrases.draw_dependents(clause_adjuncts(doc.language), doc, budget, context)
     return extend(core, *subjects, *needed, *adjuncts)
@@ -200,24 +183,24 @@ def objects(doc: DocumentContext, budget: int, frame: str, arrangement: str) -> 
     """Make the objects of a verb: noun phrases, clauses or infinitives."""
     half = 1 + doc.rng.below(max(1, budget // 2))
     if frame in ("transitive", "ditransitive"):
-        direct = argument(arrangement, "O", noun_phrase(doc, half, "obj", doc.case("Acc")))
+        direct = phrases.argument(arrangement, "O", noun_phrase(doc, half, "obj", doc.case("Acc")))
         if frame == "transitive":
             return [direct]
         indirect = noun_phrase(doc, 1, "iobj", doc.case("Dat"))
         return [direct, Dependent(direct.slot - 0.5, direct.before, indirect)]
     if frame == "saying":
         content = clause(doc, budget - 1, "ccomp")
-        return [argument(arrangement, "O", extend(content, function_word(doc, "complementizer")))]
+        return [phrases.argument(arrangement, "O", extend(content, function_word(doc, "complementizer")))]
     if frame == "wanting":
-        return [argument(arrangement, "O", infinitive(doc, budget, "xcomp"))]
+        return [phrases.argument(arrangement, "O", infinitive(doc, budget, "xcomp"))]
     if frame == "passive" and budget > 2 and doc.rng.happens(0.3):
         agent = marked_noun_phrase(doc, half + 1, "obl:agent", "Ins", "Erg", "Abl")
-        return [Dependent(Slot.OBLIQUE, stands_before(doc, arrangement), agent)]
+        return [Dependent(Slot.OBLIQUE, phrases.stands_before(doc, arrangement), agent)]
     return []
 
 
 @cache
-def clause_adjuncts(language: Language) -> phrases.Menu[Clause]:
+def clause_adjuncts(language: Language) -> phrases.Menu[phrases.Clause]:
     """Return the optional dependents of a clause."""
     return phrases.menu(
         Option(1, 2.0, phrases.adverb),
@@ -230,28 +213,28 @@ def clause_adjuncts(language: Language) -> phrases.Menu[Clause]:
     )
 
 
-def oblique(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
+def oblique(doc: DocumentContext, budget: int, context: phrases.Clause) -> Dependent:
     """`in the old town`."""
     tree = marked_noun_phrase(doc, budget, "obl", "Loc", "Ins", "Abl", "Com", "Ess", "Dat")
-    return Dependent(Slot.OBLIQUE, stands_before(doc, context.arrangement), tree)
+    return Dependent(Slot.OBLIQUE, phrases.stands_before(doc, context.arrangement), tree)
 
 
-def time(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
+def time(doc: DocumentContext, budget: int, context: phrases.Clause) -> Dependent:
     """Make a bare noun of time: `yesterday`."""
     lexeme = doc.rng.draw(doc.lexicon.words["time"])
     tree = Tree(doc.singular(lexeme, doc.case("Acc")), "obl:tmod")
-    return Dependent(Slot.OBLIQUE, stands_before(doc, context.arrangement), tree)
+    return Dependent(Slot.OBLIQUE, phrases.stands_before(doc, context.arrangement), tree)
 
 
-def second_predicate(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
+def second_predicate(doc: DocumentContext, budget: int, context: phrases.Clause) -> Dependent:
     """Make a conjoined predicate with the same subject: `and left`."""
     tree = predicate(doc, budget - 1, "conj", Subject(None, context.features))
     return Dependent(Slot.CONJOINED, AFTER, extend(tree, function_word(doc, "coordinator")))
 
 
-def second_clause(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
+def second_clause(doc: DocumentContext, budget: int, context: phrases.Clause) -> Dependent:
     """`, and the door fell shut`; or without its verb, `, and we tea` after `they drink coffee`."""
-    opening = [COMMA_BEFORE, function_word(doc, "coordinator")]
+    opening = [phrases.COMMA_BEFORE, function_word(doc, "coordinator")]
     if context.transitive and doc.rng.happens(doc.language.gapping):
         # The subject stands for the verb, and the object is its orphan.
         tree = noun_phrase(doc, 2, "conj", doc.case("Nom"))
@@ -262,16 +245,16 @@ def second_clause(doc: DocumentContext, budget: int, context: Clause) -> Depende
     return Dependent(Slot.CONJOINED, AFTER, extend(tree, *opening))
 
 
-def adverbial_clause(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
+def adverbial_clause(doc: DocumentContext, budget: int, context: phrases.Clause) -> Dependent:
     """`because it was late`, before or after what it explains."""
-    before = stands_before(doc, context.arrangement)
+    before = phrases.stands_before(doc, context.arrangement)
     tree = extend(clause(doc, budget - 2, "advcl"), function_word(doc, "subordinator"))
-    return Dependent(Slot.ADVERBIAL, before, extend(tree, COMMA_AFTER) if before else tree)
+    return Dependent(Slot.ADVERBIAL, before, extend(tree, phrases.COMMA_AFTER) if before else tree)
 
 
-def parataxis(doc: DocumentContext, budget: int, context: Clause) -> Dependent:
+def parataxis(doc: DocumentContext, budget: int, context: phrases.Clause) -> Dependent:
     """Make a paratactic clause: `; we were tired`."""
-    sign = punctuation(doc.rng.choose((";", ":", "–")), Slot.COMMA, before=True)
+    sign = phrases.punctuation(doc.rng.choose((";", ":", "–")), Slot.COMMA, before=True)
     tree = extend(clause(doc, budget - 1, "parataxis"), sign)
     return Dependent(Slot.PARATAXIS, AFTER, tree)
 
@@ -292,14 +275,14 @@ def sentence(doc: DocumentContext, length: int) -> Tree:
 
 def closed(tree: Tree, sign: str) -> Tree:
     """Add the final punctuation."""
-    return extend(tree, punctuation(sign, Slot.FULL_STOP, before=False))
+    return extend(tree, phrases.punctuation(sign, Slot.FULL_STOP, before=False))
 
 
 def statement(doc: DocumentContext, length: int) -> Tree:
     """Make a statement: `The old man sang.`, perhaps with an interjection, `Oh, ...`."""
     tree = clause(doc, length - 1, "root")
     if doc.rng.happens(0.02):
-        interjection = extend(Tree(doc.function("interjection"), "discourse"), COMMA_AFTER)
+        interjection = extend(Tree(doc.function("interjection"), "discourse"), phrases.COMMA_AFTER)
         tree = extend(tree, Dependent(Slot.OPENING, BEFORE, interjection))
     return closed(tree, ".")
 
@@ -316,19 +299,19 @@ def command(doc: DocumentContext, length: int) -> Tree:
     """Make a command: `Ada, sing it!`."""
     tree = predicate(doc, length - 1, "root", Subject(None, IMPERATIVE))
     if length > 4 and doc.rng.happens(0.3):
-        called = name(doc, 1, doc.case("Nom"), "vocative")
-        tree = extend(tree, Dependent(Slot.OPENING, BEFORE, extend(called, COMMA_AFTER)))
+        called = phrases.name(doc, 1, doc.case("Nom"), "vocative")
+        tree = extend(tree, Dependent(Slot.OPENING, BEFORE, extend(called, phrases.COMMA_AFTER)))
     return closed(tree, doc.rng.choose("!."))
 
 
 def quotation(doc: DocumentContext, length: int) -> Tree:
     """Make a quotation: `“The old man sang”, said Ada.`."""
     content = clause(doc, length - 6, "ccomp")
-    quotes = punctuation("“", Slot.COMMA, before=True), punctuation("”", Slot.COMMA, before=False)
-    speaker = name(doc, 1, doc.case("Nom"), "nsubj")
+    quotes = phrases.punctuation("“", Slot.COMMA, before=True), phrases.punctuation("”", Slot.COMMA, before=False)
+    speaker = phrases.name(doc, 1, doc.case("Nom"), "nsubj")
     verb = doc.inflect(doc.content("saying"), doc.morphology.finite[doc.tense(), "3", "Sing"])
-    subject_slot = argument(doc.rng.draw(phrases.arrangements(doc.language)), "S", speaker)
-    opening = Dependent(Slot.OPENING, BEFORE, extend(extend(content, *quotes), COMMA_AFTER))
+    subject_slot = phrases.argument(doc.rng.draw(phrases.arrangements(doc.language)), "S", speaker)
+    opening = Dependent(Slot.OPENING, BEFORE, extend(extend(content, *quotes), phrases.COMMA_AFTER))
     return closed(extend(Tree(verb, "root"), subject_slot, opening), ".")
 
 
@@ -337,8 +320,8 @@ def fragment(doc: DocumentContext, length: int) -> Tree:
     if length <= 3 and doc.rng.happens(0.4):
         tree = Tree(doc.function("interjection"), "root")
         if length == 3:
-            called = name(doc, 1, doc.case("Nom"), "vocative")
-            tree = extend(tree, Dependent(0, AFTER, extend(called, COMMA_BEFORE)))
+            called = phrases.name(doc, 1, doc.case("Nom"), "vocative")
+            tree = extend(tree, Dependent(0, AFTER, extend(called, phrases.COMMA_BEFORE)))
     else:
         tree = noun_phrase(doc, max(1, length - 1), "root", doc.case("Nom"))
     return tree if length == 1 else closed(tree, doc.rng.choose("..!"))
