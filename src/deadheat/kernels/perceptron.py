@@ -38,87 +38,58 @@ def score_tags(rows, at, width, slots, weights, tags, choices, first, count, sco
 
 
 @helper
-def best_by_pairs(begin, end, words, model, workspace):
-    """Put the best sequence of tags for the words from `begin` to `end` into `out`, from 0 on."""
+def best_tags(begin, end, order, words, model, workspace):
+    """Put the best sequence of tags for the words from `begin` to `end` into `out`, from 0 on.
+
+    A state is the tags of `order` - 1 words: the j-th tag of this word, and for order 3 the k-th of the one before.
+    The m-th tag is that of the first word that a state forgets.
+    """
     rows, width, lists, starts, choices, tags = words
     slots, weights, moves = model
     scores, best, back, out = workspace
-    here, there = np.int64(0), tags  # halves of `best`: scores up to this word, and up to the last
-    before_first, before_count = np.int64(0), np.int64(1)
-    for i in range(end - begin):
-        word = begin + i
-        first = starts[lists[word]]
-        count = starts[lists[word] + 1] - first
-        score_tags(rows, word * width, width, slots, weights, tags, choices, first, count, scores)
-        for j in range(count):
-            tag = np.int64(choices[first + j])
-            if i == 0:
-                best[here + j] = scores[j] + moves[tags * tags + tag]
-                continue
-            top = best[there] + moves[choices[before_first] * tags + tag]
-            arg = np.int64(0)
-            for k in range(1, before_count):
-                value = best[there + k] + moves[choices[before_first + k] * tags + tag]
-                if value > top:
-                    top = value
-                    arg = k
-            best[here + j] = top + scores[j]
-            back[i * tags + j] = arg
-        before_first, before_count = first, count
-        here, there = there, here
-    arg = np.int64(0)
-    for j in range(1, before_count):
-        if best[there + j] > best[there + arg]:
-            arg = j
-    for i in range(end - begin - 1, -1, -1):
-        out[i] = choices[starts[lists[begin + i]] + arg]
-        arg = np.int64(back[i * tags + arg])
-
-
-@helper
-def best_by_triples(begin, end, words, model, workspace):
-    """The same with the weights of tag triples; a state is the tags of two words."""
-    rows, width, lists, starts, choices, tags = words
-    slots, weights, moves = model
-    scores, best, back, out = workspace
-    here, there = np.int64(0), tags * tags
     triples = (tags + 1) * tags
+    span = tags if order == 3 else np.int64(1)  # states for each tag of a word
+    here, there = np.int64(0), tags * span  # halves of `best`: scores up to this word, and up to the last
+    best[there] = np.float32(0.0)
     b_first, b_count = np.int64(0), np.int64(1)  # the word before, and the one before that
     a_first, a_count = np.int64(0), np.int64(1)
     for i in range(end - begin):
-        word = begin + i
-        first = starts[lists[word]]
-        count = starts[lists[word] + 1] - first
-        score_tags(rows, word * width, width, slots, weights, tags, choices, first, count, scores)
+        first = starts[lists[begin + i]]
+        count = starts[lists[begin + i] + 1] - first
+        score_tags(rows, (begin + i) * width, width, slots, weights, tags, choices, first, count, scores)
+        if order == 2:
+            a_first, a_count = b_first, b_count
+            b_count = np.int64(1)
         for k in range(b_count):
             b = tags if i == 0 else np.int64(choices[b_first + k])
             for j in range(count):
                 tag = np.int64(choices[first + j])
-                emission = scores[j] + moves[b * tags + tag]
-                if i == 0:
-                    best[here + j * tags] = emission + moves[triples + (tags * tags + tag) * (tags + 1) + tags]
-                    continue
-                top = np.float32(0.0)
-                arg = np.int64(-1)
-                for m in range(a_count):
-                    a = tags if i == 1 else np.int64(choices[a_first + m])
-                    value = best[there + k * tags + m] + moves[triples + (b * tags + tag) * (tags + 1) + a]
-                    if arg < 0 or value > top:
+                score, move, step = scores[j], tag, tags
+                if order == 3:
+                    score += moves[b * tags + tag]
+                    move, step = triples + (b * tags + tag) * (tags + 1), np.int64(1)
+                a = tags if i < order - 1 else np.int64(choices[a_first])
+                top = best[there + k * tags] + moves[move + a * step]
+                arg = np.int64(0)
+                for m in range(1, a_count):
+                    value = best[there + k * tags + m] + moves[move + choices[a_first + m] * step]
+                    if value > top:
                         top = value
                         arg = m
-                best[here + j * tags + k] = top + emission
-                back[(i * tags + k) * tags + j] = arg
+                best[here + j * span + k] = top + score
+                back[(i * span + k) * tags + j] = arg
         a_first, a_count = b_first, b_count
         b_first, b_count = first, count
         here, there = there, here
     left, right = np.int64(0), np.int64(0)
     for k in range(a_count):
         for j in range(b_count):
-            if best[there + j * tags + k] > best[there + right * tags + left]:
+            if best[there + j * span + k] > best[there + right * span + left]:
                 left, right = k, j
     for i in range(end - begin - 1, -1, -1):
         out[i] = choices[starts[lists[begin + i]] + right]
-        left, right = np.int64(back[(i * tags + left) * tags + right]), left
+        before = np.int64(back[(i * span + left) * tags + right])
+        left, right = (before, left) if order == 3 else (left, before)
 
 
 @helper
@@ -171,10 +142,7 @@ def tag_sentences(
     words, model, workspace = (rows, width, lists, starts, choices, tags), (slots, weights, moves), (scores, best, back)
     for sentence in range(len(offsets) - 1):
         begin, end = offsets[sentence], offsets[sentence + 1]
-        if order == 3:
-            best_by_triples(begin, end, words, model, (*workspace, predicted[begin:end]))
-        else:
-            best_by_pairs(begin, end, words, model, (*workspace, predicted[begin:end]))
+        best_tags(begin, end, order, words, model, (*workspace, predicted[begin:end]))
     return 0
 
 
@@ -191,10 +159,7 @@ def learn_sentences(
     words, workspace = (rows, width, lists, starts, choices, tags), (scores, best, back, out)
     for sentence in sentences:
         begin, end = offsets[sentence], offsets[sentence + 1]
-        if order == 3:
-            best_by_triples(begin, end, words, (slots, weights, moves), workspace)
-        else:
-            best_by_pairs(begin, end, words, (slots, weights, moves), workspace)
+        best_tags(begin, end, order, words, (slots, weights, moves), workspace)
         missed = np.int64(0)
         for i in range(end - begin):
             word = begin + i
