@@ -154,33 +154,18 @@ def swap(row, width, stack, buffer, counts):
     counts[row * COUNTS + SWAPS] += 1
 
 
-@helper
-def attach(row, width, stack, buffer, counts, transition, relation, heads, relations, lefts, rights):
-    """Give the top of the stack a head and take it away; the head's outermost word on that side is now the child's."""
-    base = row * width
-    child = top_of(counts, row, width, stack, 0)
-    if transition == LEFT:
-        head = front_of(counts, row, width, buffer)
-        lefts[base + head] = lefts[base + child]
-    else:
-        head = top_of(counts, row, width, stack, 1)
-        rights[base + head] = rights[base + child]
-    heads[base + child] = head
-    relations[base + child] = relation
-    counts[row * COUNTS + STACKED] -= 1
-
-
 @kernel("i4 int i4 i4 i4 i4 u1 i4 i4 i4 i4 i4 i4")
 def advance(
     counts, width, stack, buffer, gold, ranks, reachable, heads, relations, lefts, rights, actions, labels,
 ):  # fmt: skip
     """Let each sentence take its action, and give its label to the arc if it makes one; how many were not legal.
 
-    Sentences whose action is not legal stay as they are.
+    Sentences whose action is not legal stay as they are. An arc takes the child off the stack, and the child's
+    outermost word on its side becomes that of the head.
     """
     refused = 0
     for row in range(len(actions)):
-        action = actions[row]
+        action, base = actions[row], row * width
         if action == STAY:
             continue
         if action < 0 or action >= TRANSITIONS or not may(counts, row, width, stack, buffer, action):
@@ -188,19 +173,23 @@ def advance(
             continue
         if action == SHIFT:
             lost_by_shift(counts, row, width, stack, buffer, gold, ranks, reachable, 1)
-            stack[row * width + counts[row * COUNTS + STACKED]] = front_of(counts, row, width, buffer)
+            stack[base + counts[row * COUNTS + STACKED]] = front_of(counts, row, width, buffer)
             counts[row * COUNTS + STACKED] += 1
             counts[row * COUNTS + BUFFERED] -= 1
         elif action == SWAP:
             swap(row, width, stack, buffer, counts)
         else:
-            words = counts[row * COUNTS + WORDS]
             child = top_of(counts, row, width, stack, 0)
-            head = front_of(counts, row, width, buffer)
-            if action == RIGHT:
+            if action == LEFT:
+                head = front_of(counts, row, width, buffer)
+                lefts[base + head] = lefts[base + child]
+            else:
                 head = top_of(counts, row, width, stack, 1)
-            lost_by_arc(row, width, words, child, head, gold, reachable, 1)
-            attach(row, width, stack, buffer, counts, action, labels[row], heads, relations, lefts, rights)
+                rights[base + head] = rights[base + child]
+            lost_by_arc(row, width, counts[row * COUNTS + WORDS], child, head, gold, reachable, 1)
+            heads[base + child] = head
+            relations[base + child] = labels[row]
+            counts[row * COUNTS + STACKED] -= 1
     return refused
 
 
@@ -210,11 +199,8 @@ def describe(counts, width, stack, buffer, lefts, rights, features):
     for row in range(len(counts) // COUNTS):
         base = row * width
         for position in range(POSITIONS):
-            word = np.int64(NONE)
-            if position < POSITIONS - 1:
-                word = top_of(counts, row, width, stack, position)
-            else:
-                word = front_of(counts, row, width, buffer)
+            is_front = position == POSITIONS - 1
+            word = front_of(counts, row, width, buffer) if is_front else top_of(counts, row, width, stack, position)
             at = (row * POSITIONS + position) * 3
             features[at] = word
             features[at + 1] = lefts[base + word] if word >= 0 else np.int64(NONE)

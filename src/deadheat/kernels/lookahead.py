@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from deadheat.kernels.native import helper, kernel
-from deadheat.kernels.perceptron import CLOCK, update_features
+from deadheat.kernels.perceptron import CLOCK, shift, update_features
 
 LANES = 8
 LOWEST = np.float32(-3.0e38)
@@ -108,23 +108,6 @@ def place_of_level(level, depth, tags, stride):
 
 
 @helper
-def best_next(word, level, ahead, x, y, depth, tags, stride, moves, future):
-    """The best tag of the level-th word ahead after the tags x, y, with the best that may follow it."""
-    scores_at = place_of_scores(word + level, depth, stride)
-    after = place_of_level(level + 1, depth, tags, stride)
-    top = LOWEST
-    arg = np.int64(0)
-    for z in range(tags):
-        value = future[scores_at + z] + moves[(z * (tags + 1) + x) * stride + y]
-        if level < ahead:
-            value += future[after + y * stride + z]
-        if value > top:
-            top = value
-            arg = z
-    return arg
-
-
-@helper
 def score_first(word, ahead, x, y, depth, tags, stride, moves, future, spare, firsts):
     """Fill `firsts` with the score of the best leaf for every tag of this word, after the tags x, y."""
     for level in range(ahead, 1, -1):
@@ -164,21 +147,29 @@ def score_window(word, scored, last, rows, width, slots, weights, depth, stride,
 
 @helper
 def follow_leaf(word, ahead, x, first, depth, tags, stride, moves, future, leaf, to):
-    """Write down the best leaf that begins with a tag."""
+    """Write down the best leaf that begins with a tag: at each word the best tag, with the best that may follow it."""
     leaf[to] = first
     before, tag = x, first
     for level in range(1, ahead + 1):
-        following = best_next(word, level, ahead, before, tag, depth, tags, stride, moves, future)
-        leaf[to + level] = following
-        before, tag = tag, following
+        scores_at = place_of_scores(word + level, depth, stride)
+        after = place_of_level(level + 1, depth, tags, stride)
+        top = LOWEST
+        best = np.int64(0)
+        for z in range(tags):
+            value = future[scores_at + z] + moves[(z * (tags + 1) + before) * stride + tag]
+            if level < ahead:
+                value += future[after + tag * stride + z]
+            if value > top:
+                top = value
+                best = z
+        leaf[to + level] = best
+        before, tag = tag, best
 
 
 @helper
 def shift_move(x, y, z, amount, clock, tags, stride, moves, totals):
     """Change the weight of a triple by `amount`, and that of its last two tags after whatever tag."""
-    position = (z * (tags + 1) + x) * stride + y
-    moves[position] += np.float32(amount)
-    totals[position] += amount * clock
+    shift((z * (tags + 1) + x) * stride + y, amount, clock, moves, totals)
 
 
 @helper

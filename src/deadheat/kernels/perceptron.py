@@ -20,8 +20,7 @@ CLOCK, USED = 0, 1  # what `state` counts: visits, and places used
 @helper
 def score_tags(rows, at, width, slots, weights, tags, choices, first, count, scores):
     """Fill `scores` with what the features of one word give to each tag it may take."""
-    for j in range(count):
-        scores[j] = np.float32(0.0)
+    scores[:count] = np.float32(0.0)
     if count == 1:  # nothing to choose
         return
     if count == tags:

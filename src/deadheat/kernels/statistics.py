@@ -183,8 +183,11 @@ CHANCES = np.uint64(1023)  # a factor is considered where ten random bits are be
 
 
 @helper
-def level_sums(codes, scores, weights, rows, begin, end, column, first, levels, counts, sums):
-    """Fill the weight and the weighted sum of scores of each level of a factor in rows begin..end."""
+def line_up(codes, scores, weights, rows, begin, end, column, first, levels, by_number, counts, sums, line):
+    """Fill the weight and the weighted sum of scores of each level of a factor in rows begin..end.
+
+    Levels with any weight go into `line`, by number or by mean score; how many there are.
+    """
     counts[first : first + levels] = 0.0
     sums[first : first + levels] = 0.0
     for position in range(begin, end):
@@ -192,12 +195,6 @@ def level_sums(codes, scores, weights, rows, begin, end, column, first, levels, 
         level = first + codes[column + row]
         counts[level] += weights[row]
         sums[level] += weights[row] * scores[row]
-    return 0
-
-
-@helper
-def line_up(first, levels, by_number, counts, sums, line):
-    """Levels with any weight, by number or by mean score, in `line`; how many there are."""
     present = 0
     for level in range(first, first + levels):
         if counts[level] > 0.0:
@@ -257,8 +254,8 @@ def grow_tree(
                     continue
                 first = starts[factor]
                 levels = starts[factor + 1] - first
-                level_sums(codes, scores, weights, rows, begin, end, factor * size, first, levels, counts, sums)
-                present = line_up(first, levels, ordered[factor], counts, sums, line)
+                present = line_up(codes, scores, weights, rows, begin, end, factor * size, first, levels,
+                                  ordered[factor], counts, sums, line)  # fmt: skip
                 left_weight = 0.0
                 left_total = 0.0
                 for position in range(present - 1):
@@ -281,8 +278,8 @@ def grow_tree(
         first = starts[chosen]
         levels = starts[chosen + 1] - first
         column = chosen * size
-        level_sums(codes, scores, weights, rows, begin, end, column, first, levels, counts, sums)
-        present = line_up(first, levels, ordered[chosen], counts, sums, line)
+        present = line_up(codes, scores, weights, rows, begin, end, column, first, levels, ordered[chosen], counts,
+                          sums, line)  # fmt: skip
         left_weight = 0.0
         for position in range(cut + 1):
             left_weight += counts[line[position]]
@@ -296,10 +293,7 @@ def grow_tree(
         for level in range(width):
             inside[other * width + level] = inside[leaf * width + level]
         for level in range(levels):
-            if side[level]:
-                inside[other * width + first + level] = 0
-            else:
-                inside[leaf * width + first + level] = 0
+            inside[(other if side[level] else leaf) * width + first + level] = 0
         middle = begin
         for position in range(begin, end):
             row = rows[position]
@@ -308,7 +302,6 @@ def grow_tree(
                 rows[middle] = row
                 middle += 1
         stack[3 * depth], stack[3 * depth + 1], stack[3 * depth + 2] = begin, middle, leaf
-        depth += 1
-        stack[3 * depth], stack[3 * depth + 1], stack[3 * depth + 2] = middle, end, other
-        depth += 1
+        stack[3 * depth + 3], stack[3 * depth + 4], stack[3 * depth + 5] = middle, end, other
+        depth += 2
     return leaves

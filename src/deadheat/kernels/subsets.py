@@ -32,8 +32,7 @@ def take(state, pool, start, end, count, touched, chosen, filled):
         pool[at] = pool[start + step]
         pool[start + step] = picked
         chosen[filled + step] = picked
-    for back in range(count):
-        step = count - 1 - back
+    for step in range(count - 1, -1, -1):
         at = touched[step]
         picked = pool[at]
         pool[at] = pool[start + step]
@@ -81,13 +80,12 @@ def draw_subset(key, number, kind, size, starts, pool, groups, binomials, touche
     else:
         rest = np.int64(number)
         highest = total
-        for back in range(size):
-            row = (size - 1 - back) * total
+        for position in range(size - 1, -1, -1):
             highest -= 1
-            while binomials[row + highest] > rest:
+            while binomials[position * total + highest] > rest:
                 highest -= 1
-            chosen[size - 1 - back] = pool[highest]
-            rest -= binomials[row + highest]
+            chosen[position] = pool[highest]
+            rest -= binomials[position * total + highest]
     return 0
 
 
@@ -201,39 +199,30 @@ def find_samples(
     systems = len(row_sums)
     hits = 0
     filled = 0
-    number = first
-    while number < first + samples and filled < len(ordinals):
+    for number in range(first, first + samples):
+        if filled == len(ordinals):
+            break
         draw_subset(key, number, kind, size, starts, pool, groups, binomials, touched, chosen)
         add_scores(scores, systems, size, chosen, row_sums)
-        score = row_sums[system]
         ahead = 0
         for other in range(systems):
-            ahead += np.int64(row_sums[other] > score)
+            ahead += np.int64(row_sums[other] > row_sums[system])
         if ahead == rank:
             if hits == ordinals[filled]:
                 numbers[filled] = number
                 filled += 1
             hits += 1
-        number += 1
     return filled
 
 
 @helper
-def sweep(workspace, row, first, last):
-    """Sum of workspace[row + first .. row + last], which becomes 0."""
+def add_up(workspace, row, first, last, clear):
+    """Sum of workspace[row + first .. row + last], which become 0 if asked to."""
     total = 0.0
     for at in range(np.uint64(row + first), np.uint64(max(row + last + 1, row + first))):
         total += workspace[at]
-        workspace[at] = 0.0
-    return total
-
-
-@helper
-def added(workspace, row, first, last):
-    """Sum of workspace[row + first .. row + last]."""
-    total = 0.0
-    for at in range(np.uint64(row + first), np.uint64(max(row + last + 1, row + first))):
-        total += workspace[at]
+        if clear:
+            workspace[at] = 0.0
     return total
 
 
@@ -258,8 +247,7 @@ def count_signs(values, size, start, least, most, reached_least, reached_most, c
     workspace[middle + start] = 1.0
     for t in range(count):
         value = values[t]
-        for back in range(size):
-            chosen = size - 1 - back
+        for chosen in range(size - 1, -1, -1):
             left = size - chosen  # still to choose, before value t is taken or left
             if count - t < left or chosen > t:
                 continue
@@ -269,11 +257,11 @@ def count_signs(values, size, start, least, most, reached_least, reached_most, c
             # With value t: sums outside these two have a certain sign.
             after = (t + 1) * step + left - 1
             from_, until = -most[after] - value, -least[after] - value
-            totals[0] += completions[after] * added(workspace, row, max(low, until + 1), high)
-            totals[2] += completions[after] * added(workspace, row, low, min(high, from_ - 1))
+            totals[0] += completions[after] * add_up(workspace, row, max(low, until + 1), high, False)
+            totals[2] += completions[after] * add_up(workspace, row, low, min(high, from_ - 1), False)
             from_, until = max(low, from_), min(high, until)
             if left == 1:
-                totals[1] += added(workspace, row, from_, until)
+                totals[1] += add_up(workspace, row, from_, until, False)
             elif until >= from_:
                 source, target = np.uint64(row + from_), np.uint64(row + width + value + from_)
                 for at in range(np.uint64(until - from_ + 1)):
@@ -281,8 +269,8 @@ def count_signs(values, size, start, least, most, reached_least, reached_most, c
             # Without it.
             after = (t + 1) * step + left
             if count - t - 1 < left:
-                sweep(workspace, row, low, high)
+                add_up(workspace, row, low, high, True)
                 continue
-            totals[0] += completions[after] * sweep(workspace, row, max(low, -least[after] + 1), high)
-            totals[2] += completions[after] * sweep(workspace, row, low, min(high, -most[after] - 1))
+            totals[0] += completions[after] * add_up(workspace, row, max(low, -least[after] + 1), high, True)
+            totals[2] += completions[after] * add_up(workspace, row, low, min(high, -most[after] - 1), True)
     return 0

@@ -243,8 +243,7 @@ def settle_roots(roots, first, words, heads):
             heads[first + word - 1] = 0
             if root == 0:
                 root = np.int64(word)
-    if root == 0:
-        root = np.int64(1)
+    root = max(root, np.int64(1))
     for word in range(1, words + 1):
         if heads[first + word - 1] <= 0:
             heads[first + word - 1] = root
@@ -276,14 +275,13 @@ def break_cycles(first, words, root, seen, heads):
 def read_brackets(
     codes, blob, bounds, other_codes, other_blob, other_bounds, roots, offsets, stacks, seen, heads
 ):  # fmt: skip
-    """Fill the heads that the labels of two planes say, and mend what is no tree; how many words were mended.
+    """Fill the heads that the labels of two planes say, and mend what is no tree.
 
     `roots` marks words whose relation is that of a root. A plane's strings lie in a blob between bounds, by code.
     `stacks` is four stacks, each as long as the longest sentence times the longest label and not empty.
     """
     size = len(stacks) // 4
     sizes = seen[:4]
-    mended = np.int64(0)
     for sentence in range(len(offsets) - 1):
         first = offsets[sentence]
         words = offsets[sentence + 1] - first
@@ -294,12 +292,7 @@ def read_brackets(
             read_label(codes[at], blob, bounds, word, first, stacks[:size], stacks[size : 2 * size], sizes, 0, heads)
             read_label(other_codes[at], other_blob, other_bounds, word, first, stacks[2 * size : 3 * size],
                        stacks[3 * size :], sizes, 1, heads)  # fmt: skip
-        before = stacks[: words + 1]
-        for word in range(words):
-            before[word] = 0 if roots[first + word] else heads[first + word]
         if words > 0:
             root = settle_roots(roots, first, words, heads)
             break_cycles(first, words, root, seen, heads)
-        for word in range(words):
-            mended += before[word] != heads[first + word]
-    return mended
+    return 0
