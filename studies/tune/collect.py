@@ -23,8 +23,8 @@ import numpy as np
 from deadheat.corpus import Column, Corpus, Vocabulary, take
 from deadheat.corpus.transforms import with_labels, with_trees
 from deadheat.questions.run import run_plan
-from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.training import CellResult, score_predictions
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
 from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan

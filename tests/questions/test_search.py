@@ -31,8 +31,7 @@ from deadheat.study.search.search import Search, searches_of
 from deadheat.study.store.recording import predictions_folder, write_prediction
 from deadheat.study.store.store import Store
 from tests.study.search_cases import FOUR, METRIC, search_file
-from tests.study.serial_executor import SerialExecutor
-from tests.study.study_cases import odd_systems
+from tests.study.study_cases import SerialExecutor, odd_systems
 
 EVERYTHING = f"{FOUR}epoch = ['tune', 'dev']\ntested = 'all'\nseeds = 2\nfinal = 'train'\n"
 Published = dict[str, dict[str, float]]

@@ -22,7 +22,7 @@ from deadheat.study.search.search import searches_of
 from deadheat.study.store.store import open_store
 from deadheat.systems import SYSTEMS, Model, System
 from deadheat.testbed import generate
-from tests.study.serial_executor import SerialExecutor
+from tests.study.study_cases import SerialExecutor
 
 SETTINGS, SPLITS, SENTENCES = 16, 20, 2000
 STUDY = f"""

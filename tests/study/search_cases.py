@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
+from deadheat.errors import StudyError
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import Search, SearchOutcome, Values, run_search, searches_of
@@ -38,6 +41,14 @@ def search_of(folder: Path, search: str = FOUR, more: str = "", *, times: int = 
     """The search of such a study."""
     (found,) = searches_of(Plan.of(search_file(folder, search, more, times=times)))
     return found
+
+
+def refusal(path: Path) -> str:
+    """The one line that refuses a search."""
+    with pytest.raises(StudyError) as refused:
+        searches_of(Plan.of(path))
+    assert len(str(refused.value).splitlines()) == 1
+    return str(refused.value)
 
 
 class Killed(Exception):

@@ -6,10 +6,13 @@ import os
 import signal
 import sys
 import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import pytest
@@ -19,13 +22,15 @@ from deadheat.corpus.transforms import with_labels
 from deadheat.study.engine.executor import LocalExecutor
 from deadheat.study.engine.running import CellRunner
 from deadheat.study.engine.training import CellResult
-from deadheat.study.plan.cells import Cell
+from deadheat.study.engine.worker import TaskResult, describe_error
+from deadheat.study.plan.cells import DONE, FAILED, Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS, Model, System
-from tests.study.serial_executor import SerialExecutor
 
+T = TypeVar("T")
+R = TypeVar("R")
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = [
     ("the", "DET", "DT"), ("a", "DET", "DT"), ("dog", "NOUN", "NN"), ("dogs", "NOUN", "NNS"), ("run", "VERB", "VB"),
@@ -60,6 +65,42 @@ def study_file(folder: Path, systems: str = "majority unigram", more: str = "", 
     path = folder / "study.toml"
     path.write_text(f"{more}\n{splits}{entries}[engine]\nworkers = 2\n")
     return path
+
+
+class SerialExecutor(Generic[T, R]):
+    """Runs one task after the other in this process; nothing is isolated or captured."""
+
+    def __init__(self, work: Callable[[T], R], *, prepare: Callable[[], None] | None = None) -> None:
+        self._work = work
+        self._queue: deque[tuple[str, T]] = deque()
+        if prepare is not None:
+            prepare()
+
+    def submit(self, name: str, task: T) -> None:
+        self._queue.append((name, task))
+
+    def results(self) -> Iterator[TaskResult[R]]:
+        while self._queue:
+            name, task = self._queue.popleft()
+            started, clock = time.time(), time.perf_counter()
+            value, status, problem, log = None, DONE, "", ""
+            try:
+                value = self._work(task)
+            except Exception as error:
+                status, problem, log = FAILED, describe_error(error), traceback.format_exc()
+            yield TaskResult(name, status, value, problem, log, started, time.perf_counter() - clock)
+
+    def cancel(self) -> None:
+        self._queue.clear()
+
+    def close(self) -> None:
+        self.cancel()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
 
 
 def serial(plan: Plan, store: Store) -> SerialExecutor[Cell, CellResult]:

@@ -6,7 +6,6 @@ import pytest
 
 from deadheat.errors import InputError, StudyError
 from deadheat.study.plan.study_file import line_of, read_study
-from deadheat.study.search.space import grid
 
 GOOD = """\
 name = "taggers"
@@ -194,23 +193,10 @@ def test_overrides_reach_every_place(folder: Path) -> None:
         read_study(path, ["sytems.x=1"])
 
 
-def test_a_grid_has_every_combination() -> None:
-    assert grid({"a": [1, 2], "b": ["x", "y"], "c": True}) == [
-        {"a": a, "b": b, "c": True} for a in (1, 2) for b in ("x", "y")
-    ]
-    assert grid({}) == [{}]
-
-
 def test_places_are_found_behind_headers_comments_and_dots() -> None:
     text = "# a comment = 1\na = 1\n[b]\nc.d = 2\n\n[b.e] # why\nf = 3\n[[g]]\nh = 1\n[[g]]\nh = 2\n[[g.i]]\nj = 3\n"
     assert line_of("[corpora.'en.ewt']\n\"a b\" . c = 1\nd=2\n", ["corpora", "en.ewt", "a b", "c"]) == 2
     paths: list[list[str | int]] = [
-        ["a"],
-        ["b", "c", "d"],
-        ["b", "e", "f"],
-        ["g", 0, "h"],
-        ["g", 1, "h"],
-        ["g", 1],
-        ["x"],
-    ]
+        ["a"], ["b", "c", "d"], ["b", "e", "f"], ["g", 0, "h"], ["g", 1, "h"], ["g", 1], ["x"],
+    ]  # fmt: skip
     assert [line_of(text, path) for path in paths] == [2, 4, 7, 9, 11, 10, 0]

@@ -18,11 +18,6 @@ TEST = LedgerTestSet("test.txt", "ab" * 32)
 
 
 @pytest.fixture
-def ledger(ledger_path: Path) -> Ledger:
-    return Ledger.at()
-
-
-@pytest.fixture
 def gold(tmp_path: Path) -> Path:
     return written(tmp_path / "en-test.txt", GOLD)
 
@@ -50,16 +45,9 @@ def test_the_ledger_is_the_given_one_else_that_of_the_environment_else_the_users
     assert Ledger.at().path == Path("/home/someone/.local/share/deadheat/ledger.jsonl")
 
 
-@pytest.mark.parametrize(
-    "name", ["en_ewt-ud-test.conllu", "test.conllu", "0/test.conllu", "TEST", "a.test.gz", "test_1"]
-)
-def test_a_file_with_the_word_test_in_its_name_is_a_test_set(name: str) -> None:
-    assert is_test_name(name)
-
-
-@pytest.mark.parametrize("name", ["latest.conllu", "tests.conllu", "test/dev.conllu", "test2.txt", "-", ""])
-def test_other_names_are_not_those_of_test_sets(name: str) -> None:
-    assert not is_test_name(name)
+def test_a_file_with_the_word_test_in_its_name_is_a_test_set() -> None:
+    assert all(map(is_test_name, "en_ewt-ud-test.conllu test.conllu 0/test.conllu TEST a.test.gz test_1".split()))
+    assert not any(map(is_test_name, ["latest.conllu", "tests.conllu", "test/dev.conllu", "test2.txt", "-", ""]))
 
 
 def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
@@ -69,11 +57,7 @@ def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path:
     assert line["event"] == "look"
     assert line["test_set"] == text_hash(read(gold)) == hashlib.sha256(b"the\nheat\n\nis\ndead\n\n").hexdigest()
     assert line["prediction"] == content_hash(read(mine))
-    assert (line["name"], line["system"], line["purpose"]) == (
-        "en-test.txt",
-        str(mine),
-        "table 2",
-    )
+    assert (line["name"], line["system"], line["purpose"]) == ("en-test.txt", str(mine), "table 2")
     assert line["metrics"] == list(found.settings.metrics)
     assert line["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
     assert line["time"].endswith("Z")

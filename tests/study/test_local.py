@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,8 @@ from deadheat.study.engine.executor import LocalExecutor, cores
 from deadheat.study.engine.worker import LOG_BYTES, WorkerError
 from deadheat.study.plan.cells import DONE, FAILED, TIMED_OUT
 from tests.study import worker_tasks
-from tests.study.serial_executor import SerialExecutor
 from tests.study.worker_checks import PATIENCE_S, goes_on, on_linux, run, run_one
 from tests.study.worker_tasks import Loader, behave
-
-
-@pytest.fixture
-def executor() -> Iterator[LocalExecutor[Any, Any]]:
-    with LocalExecutor[Any, Any](behave, workers=2) as made:
-        yield made
 
 
 def test_two_thousand_tasks_are_each_reported_once_with_their_value(executor: LocalExecutor[Any, Any]) -> None:
@@ -63,14 +55,23 @@ def test_an_exception_is_told_in_a_line_and_its_traceback_is_in_the_log(executor
     assert goes_on(executor)
 
 
-def test_an_exception_that_cannot_be_told_is_told_by_its_type(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "raises_something_that_cannot_be_told")
-    assert (found.status, found.error) == (FAILED, "Mute")
-
-
-def test_leaving_by_an_exception_is_a_failure(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "asks_to_leave", 3)
-    assert (found.status, found.error) == (FAILED, "SystemExit: 3")
+@pytest.mark.parametrize(
+    ("task", "error"),
+    [
+        (("raises_something_that_cannot_be_told",), "Mute"),
+        (("asks_to_leave", 3), "SystemExit: 3"),
+        (("unpicklable",), "the result cannot be sent: "),
+        (("falls_apart",), "the result cannot be read: ValueError: invalid literal"),
+    ],
+)
+def test_exits_unprintable_exceptions_and_results_that_cannot_be_sent_or_read_are_failures(
+    executor: LocalExecutor[Any, Any], task: tuple[Any, ...], error: str
+) -> None:
+    result = run_one(executor, *task)
+    assert result.status == FAILED
+    assert result.error.startswith(error)
+    assert ("Traceback" in result.log) == (task != ("falls_apart",))
+    assert goes_on(executor)
 
 
 def test_all_that_is_printed_is_in_the_log_of_its_task_and_nowhere_else(
@@ -123,21 +124,6 @@ def test_large_tasks_and_results_cross(executor: LocalExecutor[Any, Any]) -> Non
     found = run(executor, *[("many_bytes", size)] * 4, *[("length", large)] * 2)
     assert all(each.value == large for each in found[:4])
     assert [each.value for each in found[4:]] == [size] * 2
-
-
-def test_a_result_that_cannot_be_pickled_is_a_failure(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "unpicklable")
-    assert found.status == FAILED
-    assert found.error.startswith("the result cannot be sent: ")
-    assert "Traceback" in found.log
-    assert goes_on(executor)
-
-
-def test_a_result_that_cannot_be_unpickled_is_a_failure(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "falls_apart")
-    assert found.status == FAILED
-    assert found.error.startswith("the result cannot be read: ValueError: invalid literal")
-    assert goes_on(executor)
 
 
 def test_a_task_that_cannot_be_pickled_is_refused_at_once(executor: LocalExecutor[Any, Any]) -> None:
@@ -201,30 +187,22 @@ def test_sets_of_words_have_the_same_order_in_every_run(monkeypatch: pytest.Monk
     assert orders[0] == orders[1]
 
 
-def test_what_is_prepared_is_loaded_once_and_shared() -> None:
-    loader = Loader()
+@pytest.mark.parametrize("threaded", [False, True])
+def test_what_is_prepared_is_loaded_once_and_shared_unless_it_starts_threads(*, threaded: bool) -> None:
+    loader = Loader(threaded=threaded)
     with LocalExecutor(loader.work, workers=2, prepare=loader.load) as executor:
         for number in range(8):
             executor.submit(str(number), 0.05)
-        found = [each.value for each in executor.results() if each.value is not None]
-        assert executor.shared
-    assert len(found) == 8
-    assert len({loaded_by for loaded_by, _ in found}) == 1
-    assert len({worked for _, worked in found}) <= 2
-    assert all(loaded_by not in (0, worked, os.getpid()) for loaded_by, worked in found)
+        values = [result.value for result in executor.results() if result.value is not None]
+        assert executor.shared != threaded
+    assert len(values) == 8
+    assert len({pid for _, pid in values}) <= 2  # a thread from before a task does not retire its worker
+    if threaded:
+        assert all(loaded_by == pid for loaded_by, pid in values)
+    else:
+        assert len({loaded_by for loaded_by, _ in values}) == 1
+        assert all(loaded_by not in (0, pid, os.getpid()) for loaded_by, pid in values)
     assert loader.loaded_by == 0
-
-
-def test_workers_load_by_themselves_what_starts_threads() -> None:
-    loader = Loader(threaded=True)
-    with LocalExecutor(loader.work, workers=2, prepare=loader.load) as executor:
-        for number in range(8):
-            executor.submit(str(number), 0.05)
-        found = [each.value for each in executor.results() if each.value is not None]
-        assert not executor.shared
-    assert len(found) == 8
-    assert all(loaded_by == worked for loaded_by, worked in found)
-    assert len({worked for _, worked in found}) <= 2  # a thread from before a task does not retire its worker
 
 
 def test_wrong_input_that_is_found_while_preparing_is_raised_as_such() -> None:
@@ -309,25 +287,3 @@ def test_nothing_is_warned_of_though_the_study_has_threads(recwarn: pytest.Warni
     stop.set()
     thread.join()
     assert not recwarn.list
-
-
-def test_a_serial_executor_gives_the_same_values_and_failures() -> None:
-    with SerialExecutor[Any, Any](behave) as executor:
-        done, failed, left = run(executor, ("square", 3), ("raises", "no"), ("asks_to_leave", 2))
-        assert (done.status, done.value) == (DONE, 9)
-        assert (failed.status, failed.error) == (FAILED, "ValueError: no")
-        assert "in raises" in failed.log
-        assert (left.status, left.error) == (FAILED, "SystemExit: 2")
-        executor.submit("forgotten", ("square", 3))
-        executor.cancel()
-        assert not list(executor.results())
-
-
-def test_a_serial_executor_lets_ctrl_c_through() -> None:
-    def interrupted(task: None) -> None:
-        raise KeyboardInterrupt
-
-    executor = SerialExecutor[None, None](interrupted)
-    executor.submit("x", None)
-    with pytest.raises(KeyboardInterrupt):
-        list(executor.results())

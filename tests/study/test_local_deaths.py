@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,48 +34,28 @@ from tests.study.worker_tasks import behave
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def executor() -> Iterator[LocalExecutor[Any, Any]]:
-    with LocalExecutor[Any, Any](behave, workers=2) as made:
-        yield made
-
-
-def test_a_task_that_ends_its_process_has_failed(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "leaves", 3)
-    assert (found.status, found.error) == (FAILED, "the process ended itself with exit code 3")
-    assert found.log == "about to leave"
-    assert goes_on(executor)
-
-
-def test_a_task_that_ends_its_process_well_has_failed_too(executor: LocalExecutor[Any, Any]) -> None:
-    assert run_one(executor, "leaves", 0).status == FAILED
-
-
 @pytest.mark.parametrize(
-    ("number", "status", "error"),
+    ("task", "status", "error", "log"),
     [
-        (signal.SIGKILL, KILLED, "killed by SIGKILL (as the system does when memory runs out)"),
-        (signal.SIGTERM, KILLED, "killed by SIGTERM"),
-        (signal.SIGINT, KILLED, "killed by SIGINT"),
-        (signal.SIGSEGV, FAILED, "the process crashed with SIGSEGV"),
-        (signal.SIGABRT, FAILED, "the process crashed with SIGABRT"),
+        (("leaves", 3), FAILED, "the process ended itself with exit code 3", "about to leave"),
+        (("leaves", 0), FAILED, "the process ended itself with exit code 0", "about to leave"),
+        (("dies_of", 9), KILLED, "killed by SIGKILL (as the system does when memory runs out)", "signal 9 comes\n"),
+        (("dies_of", 15), KILLED, "killed by SIGTERM", "signal 15 comes\n"),
+        (("dies_of", 2), KILLED, "killed by SIGINT", "signal 2 comes\n"),
+        (("dies_of", 11), FAILED, "the process crashed with SIGSEGV", "signal 11 comes\n"),
+        (("dies_of", 6), FAILED, "the process crashed with SIGABRT", "signal 6 comes\n"),
+        (("reads_address_zero",), FAILED, "the process crashed with SIGSEGV", "in reads_address_zero"),
     ],
 )
-def test_a_death_by_a_signal_is_reported(
-    executor: LocalExecutor[Any, Any], number: int, status: str, error: str
+def test_the_death_of_a_process_is_reported_with_its_cause_and_log(
+    executor: LocalExecutor[Any, Any], task: tuple[Any, ...], status: str, error: str, log: str
 ) -> None:
-    found = run_one(executor, "dies_of", int(number))
-    assert (found.status, found.error) == (status, error)
-    assert found.log.startswith(f"signal {int(number)} comes\n")
-    assert found.wall_s < PATIENCE_S
+    result = run_one(executor, *task)
+    assert (result.status, result.error) == (status, error)
+    assert log in result.log
+    assert ("Segmentation fault" in result.log) == ("SIGSEGV" in error)
+    assert result.wall_s < PATIENCE_S
     assert goes_on(executor)
-
-
-def test_a_crash_in_a_library_leaves_the_python_stack_in_the_log(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "reads_address_zero")
-    assert (found.status, found.error) == (FAILED, "the process crashed with SIGSEGV")
-    assert "Segmentation fault" in found.log
-    assert "in reads_address_zero" in found.log
 
 
 def test_the_others_go_on_when_some_crash(executor: LocalExecutor[Any, Any]) -> None:

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.errors import StudyError
 from deadheat.study.plan.cells import Cell
-from deadheat.study.plan.plan import Plan
-from deadheat.study.search.search import Search, import_optuna, pending_cells, searches_of
-from tests.study.search_cases import FOUR, NAMES, Killed, World, search_file, search_of
+from deadheat.study.search.search import Search, import_optuna, pending_cells
+from tests.study.search_cases import FOUR, NAMES, Killed, World, refusal, search_file, search_of
 
 pytest.importorskip("optuna")
 
@@ -166,18 +164,11 @@ def test_settings_that_fail_are_told_to_optuna_and_left_out(tmp_path: Path) -> N
     assert pick.among == len(names) < len(found.search.candidates)
 
 
-def told(path: Path) -> str:
-    with pytest.raises(StudyError) as refused:
-        searches_of(Plan.of(path))
-    assert len(str(refused.value).splitlines()) == 1
-    return str(refused.value)
-
-
 def test_without_optuna_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = search_file(tmp_path, SPACE)
     line = path.read_text().splitlines().index("[search]") + 1
     monkeypatch.setitem(sys.modules, "optuna", None)
-    assert told(path) == (
+    assert refusal(path) == (
         f'{path}:{line}: search: method = "optuna" needs Optuna; expected pip install "deadheat[search]"'
     )
 
@@ -188,7 +179,7 @@ def test_a_sampler_that_needs_more_says_so(
 ) -> None:
     path = search_file(tmp_path, f"{SPACE}sampler = '{sampler}'\n")
     monkeypatch.setitem(sys.modules, needed, None)
-    assert told(path).endswith(f'search: sampler = "{sampler}" needs {needed}; expected pip install {needed}')
+    assert refusal(path).endswith(f'search: sampler = "{sampler}" needs {needed}; expected pip install {needed}')
 
 
 def test_optuna_is_not_loaded_for_other_searches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

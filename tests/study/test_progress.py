@@ -6,12 +6,15 @@ import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from deadheat.screen import Screen
 from deadheat.study.engine.progress import BAR_SIZES, WINDOW, Progress, ProgressBar, duration, speed, trimmed_mean
 from tests import pseudo_terminal
+from tests.pseudo_terminal import on_terminal
+from tests.study.study_cases import study_file
 
 
 class Terminal(io.StringIO):
@@ -154,8 +157,9 @@ def test_a_file_gets_plain_lines_ten_seconds_apart_and_a_last_one() -> None:
     assert "\x1b" not in stream.getvalue()
 
 
-def test_the_last_line_is_not_said_twice() -> None:
-    stream = io.StringIO()
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
+def test_dumb_terminals_and_files_get_the_last_line_once(stream: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
     with Progress(1, workers=1, stream=stream) as progress:
         progress.finished(1.0, running=0)
         progress.close()
@@ -163,25 +167,12 @@ def test_the_last_line_is_not_said_twice() -> None:
 
 
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
-def test_quiet_is_quiet(stream: io.StringIO) -> None:
+def test_nothing_is_shown_if_quiet_or_without_cells(stream: io.StringIO) -> None:
     with Progress(2, workers=1, quiet=True, stream=stream) as progress:
         progress.finished(1.0, running=1)
-    assert stream.getvalue() == ""
-
-
-def test_nothing_is_said_of_a_study_with_nothing_to_do() -> None:
-    stream = Terminal()
     with Progress(0, workers=1, stream=stream):
         pass
     assert stream.getvalue() == ""
-
-
-def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    stream = Terminal()
-    with Progress(1, workers=1, stream=stream) as progress:
-        progress.finished(1.0, running=0)
-    assert stream.getvalue() == "1 of 1 done, 1/s\n"
 
 
 def test_the_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,20 +216,18 @@ def test_time_left_is_that_of_the_rest_shared_by_the_workers() -> None:
     assert left() == 0.0
 
 
-def test_time_left_follows_the_last_cells() -> None:
-    progress = Progress(1000, workers=1, quiet=True)
-    for _ in range(500):
-        progress.finished(100.0, running=1)
-    for _ in range(WINDOW):
-        progress.finished(1.0, running=1)
-    assert progress.seconds_left == 1000 - 500 - WINDOW
-
-
-def test_one_odd_cell_in_ten_does_not_change_the_time_left() -> None:
-    progress = Progress(110, workers=1, quiet=True)
-    for seconds in [2.0] * 9 + [90_000.0]:
-        progress.finished(seconds, running=1)
-    assert progress.seconds_left == 200.0
+@pytest.mark.parametrize(
+    ("total", "seconds", "left"),
+    [
+        (1000, [100.0] * 500 + [1.0] * WINDOW, 1000 - 500 - WINDOW),  # the last cells count
+        (110, [2.0] * 9 + [90_000.0], 200.0),  # one odd cell in ten does not
+    ],
+)
+def test_time_left_follows_the_usual_of_the_last_cells(total: int, seconds: list[float], left: float) -> None:
+    progress = Progress(total, workers=1, quiet=True)
+    for time in seconds:
+        progress.finished(time, running=1)
+    assert progress.seconds_left == left
 
 
 def test_the_trimmed_mean_by_hand() -> None:
@@ -259,3 +248,38 @@ def test_durations_have_two_units(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(("rate", "text"), [(1234.0, "1,234/s"), (1 / 60, "1/min"), (1 / 7200, "0.5/h")])
 def test_speeds_have_a_fitting_unit(rate: float, text: str) -> None:
     assert speed(rate) == text
+
+
+SLOW = "[[systems]]\nname = 'command'\npredict = 'sh noun.sh 0.1'\n"
+FAILING = "[[systems]]\nname = 'command'\npredict = 'sh missing.sh'\n"
+
+
+def test_a_study_ends_with_one_line_of_progress_above_its_results(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=3)
+    path.write_text(path.read_text() + FAILING)
+    shown = on_terminal("run", path.name, folder=tmp_path)
+    assert shown.code == 0
+    bar, first, *_ = shown.lines
+    assert re.fullmatch(r"━+  9 of 9 done, 3 failed, [\d.,]+/(s|min), took \d+ s", bar)
+    assert first == "On small, unigram is better than majority by 38.20 points of Accuracy (upos)"
+    assert sum("of 9 done" in line for line in shown.lines) == 1
+    assert "\x1b[1;31m3 failed\x1b[0m" in shown.written
+    assert shown.screen.cursor
+    drawn = re.findall(r"(\d) of 9 done", shown.written)
+    assert drawn[0] == "0"
+    assert drawn == sorted(drawn)
+
+
+def test_an_interrupted_study_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+    path = study_file(tmp_path, times=4)
+    path.write_text(path.read_text() + SLOW)
+    shown = on_terminal(
+        "run", path.name, folder=tmp_path, interrupt=lambda written: re.search("[1-9] of 12", written) is not None
+    )
+    assert shown.code == 130
+    bar, said, after = shown.lines
+    assert re.fullmatch(r"━*╸?─+  \d+ of 12 done, [\d.,]+/(s|min), stopped after \d+ s", bar)
+    assert (said, after) == ("interrupted", "")
+    assert shown.screen.cursor
+    assert "\x1b[?25l" not in shown.written  # not even if it had been killed
+    assert shown.written.rstrip().endswith("interrupted")

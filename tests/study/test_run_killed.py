@@ -24,8 +24,7 @@ from tests.study.study_cases import NOUN, study_file
 MARK = "DEADHEAT_KILLED"
 # The first program that finds `hold` waits until it is gone; the others go on.
 HOLD = "if [ -e hold ] && mkdir held 2>/dev/null; then while [ -e hold ]; do sleep 0.05; done; rmdir held; fi\n"
-QUICK = 4
-PLENTY = 50
+QUICK, PLENTY = 4, pytest.param(50, marks=pytest.mark.slow)
 
 
 def killable(folder: Path) -> Path:
@@ -52,14 +51,9 @@ def started(path: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     environment = {**os.environ, MARK: str(path.parent), "DEADHEAT_LEDGER": str(path.parent / "ledger.jsonl")}
     command = [sys.executable, "-m", "deadheat.cli.main", "run", path.name, "--json", "--quiet", *options]
     process = subprocess.Popen(
-        command,
-        cwd=path.parent,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        command, cwd=path.parent, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
-    )
+    )  # fmt: skip
     try:
         yield process
     finally:
@@ -180,7 +174,8 @@ def put_aside(folder: Path, number: int) -> None:
         each.rename(folder / f"{number}-{each.name}")
 
 
-def check_the_study(tmp_path: Path, whole: Whole, rounds: int) -> None:
+@pytest.mark.parametrize("rounds", [QUICK, PLENTY])
+def test_a_study_that_is_killed_goes_on_and_ends_as_if_it_had_not(tmp_path: Path, whole: Whole, rounds: int) -> None:
     folder = tmp_path / "study"
     assert kill_the_study(folder, rounds) >= max(1, rounds // 8)
     path = folder / "study.toml"
@@ -188,16 +183,8 @@ def check_the_study(tmp_path: Path, whole: Whole, rounds: int) -> None:
     assert contents(path) == whole.contents
 
 
-def test_a_study_that_is_killed_goes_on_and_ends_as_if_it_had_not(tmp_path: Path, whole: Whole) -> None:
-    check_the_study(tmp_path, whole, QUICK)
-
-
-@pytest.mark.slow
-def test_a_study_that_is_killed_fifty_times_ends_as_if_it_had_not(tmp_path: Path, whole: Whole) -> None:
-    check_the_study(tmp_path, whole, PLENTY)
-
-
-def check_the_workers(tmp_path: Path, whole: Whole, rounds: int) -> None:
+@pytest.mark.parametrize("rounds", [QUICK // 2, PLENTY])
+def test_workers_that_are_killed_cost_their_cells_alone(tmp_path: Path, whole: Whole, rounds: int) -> None:
     """Kill any process but the first one at random moments; the study itself goes on."""
     folder, rng = tmp_path / "study", np.random.default_rng(rounds)
     path = killable(folder)
@@ -229,15 +216,6 @@ def check_the_workers(tmp_path: Path, whole: Whole, rounds: int) -> None:
     assert killed >= max(1, rounds // 4)
     assert same(finished(path, "--retry-failed")) == whole.result
     assert contents(path) == whole.contents
-
-
-def test_workers_that_are_killed_cost_their_cells_alone(tmp_path: Path, whole: Whole) -> None:
-    check_the_workers(tmp_path, whole, QUICK // 2)
-
-
-@pytest.mark.slow
-def test_workers_that_are_killed_fifty_times_cost_their_cells_alone(tmp_path: Path, whole: Whole) -> None:
-    check_the_workers(tmp_path, whole, PLENTY)
 
 
 def test_interrupting_a_study_is_one_line_and_leaves_nobody_behind(tmp_path: Path, whole: Whole) -> None:

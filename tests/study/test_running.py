@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +22,10 @@ from deadheat.study.engine.running import (
 )
 from deadheat.study.engine.training import train_cell
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
-from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Cell, Outcome
+from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
-from tests.study.serial_executor import SerialExecutor
 from tests.study.study_cases import SEEN, corpus_text, odd_systems, parallel, serial, study_file
 
 
@@ -325,31 +322,6 @@ def test_nothing_of_a_store_or_study_is_unpickled(tmp_path: Path, monkeypatch: p
         assert store.verify() == []
 
 
-def test_a_pickle_that_is_put_in_the_place_of_a_prediction_does_nothing(tmp_path: Path) -> None:
-    import pickle
-
-    path = study_file(tmp_path, "majority", times=1)
-    ran(path)
-    [cell] = Plan.of(path).cells
-    evil = pickle.dumps(Trap(tmp_path / "sprung"))
-    (predictions_folder(path.with_suffix(".sqlite")) / cell.key[:2] / f"{cell.key}.test.zst").write_bytes(evil)
-    with Store.read(path.with_suffix(".sqlite")) as store:
-        with pytest.raises(InputError, match="changed"):
-            store.prediction(cell.key, "test")
-        assert len(store.verify()) == 1
-    assert not (tmp_path / "sprung").exists()
-
-
-class Trap:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
-        return Path.touch, (self.path,)  # type: ignore[return-value]
-
-
 def test_budgets_are_not_looked_up_where_there_are_none(
     tmp_path: Path, ledger_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,15 +332,3 @@ def test_budgets_are_not_looked_up_where_there_are_none(
 
     monkeypatch.setattr(running, "planned_evaluations", never)
     running.check_budgets(plan, plan.cells, LedgerEntry(Ledger(ledger_path)))
-
-
-def test_an_executor_of_any_kind_will_do(tmp_path: Path) -> None:
-    path = study_file(tmp_path, "majority", times=1)
-    plan = Plan.of(path)
-
-    def fails(cell: Cell) -> Any:
-        raise MemoryError(json.dumps(cell.system))
-
-    with Store.open(plan.store_path, create=True) as store:
-        assert run_study(plan, store, executor=SerialExecutor(fails)) == RunSummary(0, failed=1)
-        assert [error for *_, error in failed_cells(plan, store)] == ['MemoryError: "majority.v1"']

@@ -57,11 +57,6 @@ GUESS = TREE.replace("1\tobl", "2\tobl")  # one wrong head of six
 
 
 @pytest.fixture
-def ledger(ledger_path: Path) -> Ledger:
-    return Ledger.at()
-
-
-@pytest.fixture
 def gold(tmp_path: Path) -> Path:
     return written(tmp_path / "es-test.conllu", TREE)
 

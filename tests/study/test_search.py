@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.errors import StudyError
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import Search, searches_of
 from deadheat.study.search.search import tested_cells as cells_to_look_at
-from tests.study.search_cases import FOUR, METRIC, NAMES, Score, World, by_setting, search_file, search_of
+from tests.study.search_cases import FOUR, METRIC, NAMES, Score, World, refusal, search_file, search_of
 
 BOTH = "train+tune"
 
@@ -77,11 +76,7 @@ def test_there_is_a_network_for_every_setting_seed_split_and_setup(tmp_path: Pat
     assert len(cells) == len({cell.key for cell in cells}) == 3 * 2 * 4 * 2
     assert [cell.seed for cell in cells[:4]] == [3, 5, 3, 5]
     assert {cell.number for cell in cells} == {0, 1, 2}
-    assert [str(place) for place in search.plan.corpus_splits] == [
-        "small, random 0",
-        "small, random 1",
-        "small, random 2",
-    ]
+    assert [str(split) for split in search.plan.corpus_splits] == [f"small, random {number}" for number in range(3)]
 
 
 def test_a_system_without_chance_has_one_seed(tmp_path: Path) -> None:
@@ -108,31 +103,20 @@ def values_of(search: Search, setup: str, part: str, scores: list[list[float]]) 
     }
 
 
-def test_the_highest_mean_over_seeds_wins(tmp_path: Path) -> None:
-    search = search_of(tmp_path, f"{FOUR}seeds = 2\n")
-    values = values_of(search, "tune", "dev", [[0.9, 0.1], [0.6, 0.6], [0.5, 0.6], [0.2, 0.7]])
-    pick = search.pick(values, search.plan.corpus_splits[0], "tune")
-    assert pick is not None
-    assert (pick.system, pick.settings, pick.among) == (NAMES[1], {"epochs": 1, "order": 3}, 4)
-    assert pick.score == pytest.approx(0.6)
-    assert [cell.seed for cell in pick.networks] == [cell.seed for cell in pick.finals] == [0, 1]
-
-
-def test_ties_go_to_the_first(tmp_path: Path) -> None:
-    search = search_of(tmp_path)
-    pick = search.pick(
-        values_of(search, "tune", "dev", [[0.5], [0.7], [0.7], [0.7]]), search.plan.corpus_splits[0], "tune"
-    )
-    assert pick is not None
-    assert pick.system == NAMES[1]
-
-
-def test_settings_of_which_a_network_failed_are_left_out(tmp_path: Path) -> None:
-    search = search_of(tmp_path, f"{FOUR}seeds = 2\n")
-    values = values_of(search, "tune", "dev", [[0.9, math.nan], [0.5, 0.5], [math.nan, math.nan], [0.4, 0.4]])
-    pick = search.pick(values, search.plan.corpus_splits[0], "tune")
-    assert pick is not None
-    assert (pick.system, pick.among) == (NAMES[1], 2)
+@pytest.mark.parametrize(
+    ("text", "scores", "among"),
+    [
+        ("seeds = 2\n", [[0.9, 0.1], [0.6, 0.6], [0.5, 0.6], [0.2, 0.7]], 4),  # the highest mean over seeds
+        ("", [[0.5], [0.7], [0.7], [0.7]], 4),  # the first of equals
+        ("seeds = 2\n", [[0.9, math.nan], [0.6, 0.6], [math.nan, math.nan], [0.4, 0.4]], 2),  # a network failed
+    ],
+)
+def test_the_highest_mean_wins(tmp_path: Path, text: str, scores: list[list[float]], among: int) -> None:
+    search = search_of(tmp_path, f"{FOUR}{text}")
+    (pick,) = search.picks(values_of(search, "tune", "dev", scores))
+    assert (pick.system, pick.settings, pick.among) == (NAMES[1], {"epochs": 1, "order": 3}, among)
+    assert pick.score == pytest.approx(sum(scores[1]) / len(scores[1]))
+    assert [cell.seed for cell in pick.networks] == [cell.seed for cell in pick.finals] == list(range(len(scores[0])))
 
 
 def test_nobody_wins_where_nothing_has_a_score(tmp_path: Path) -> None:
@@ -145,8 +129,7 @@ def test_the_part_that_picks_can_be_tune(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}setting = 'tune'\n")
     values = values_of(search, "tune", "dev", [[0.9], [0.1], [0.1], [0.1]])
     values |= values_of(search, "tune", "tune", [[0.1], [0.1], [0.1], [0.9]])
-    pick = search.pick(values, search.plan.corpus_splits[0], "tune")
-    assert pick is not None
+    (pick,) = search.picks(values)
     assert pick.system == NAMES[3]
 
 
@@ -181,22 +164,10 @@ def test_the_plan_counts_as_many_final_networks_as_the_worst_winners_need(tmp_pa
     assert len(looks) == tested + most
 
 
-def test_equal_scores_of_the_world_pick_the_first(tmp_path: Path) -> None:
-    (pick,) = World(by_setting(0.5, 0.5, 0.5, 0.5)).run_plan(search_of(tmp_path)).picks
-    assert pick.system == NAMES[0]
-
-
-def told(path: Path) -> str:
-    with pytest.raises(StudyError) as refused:
-        searches_of(Plan.of(path))
-    assert len(str(refused.value).splitlines()) == 1
-    return str(refused.value)
-
-
 def test_a_split_without_a_tune_part_is_refused_with_its_place(tmp_path: Path) -> None:
     path = search_file(tmp_path, sizes="60/20/20")
     line = path.read_text().splitlines().index("[search]") + 1
-    assert told(path) == (
+    assert refusal(path) == (
         f"{path}:{line}: search: small, random 0 has no part tune; it has train, dev, test; expected sizes of train, "
         "tune, dev and test"
     )
@@ -206,13 +177,13 @@ def test_a_split_without_a_tune_part_is_refused_with_its_place(tmp_path: Path) -
 def test_tune_cannot_pick_settings_of_networks_that_learned_from_it(tmp_path: Path, epoch: str) -> None:
     path = search_file(tmp_path, f"{FOUR}setting = 'tune'\nepoch = {epoch}\n")
     assert re.fullmatch(
-        rf'{path}:\d+: search: setting = "tune" selects on training data; expected epoch = "tune"', told(path)
+        rf'{path}:\d+: search: setting = "tune" selects on training data; expected epoch = "tune"', refusal(path)
     )
 
 
 def test_a_metric_that_the_study_does_not_have_is_refused(tmp_path: Path) -> None:
     path = search_file(tmp_path, f"{FOUR}metric = 'las'\n")
-    assert told(path).endswith(
+    assert refusal(path).endswith(
         "search: metric 'las' is not in the study; the study has accuracy.v1, unknown.v1, sentence-accuracy.v1"
     )
 
@@ -246,7 +217,7 @@ def test_mistakes_are_told_in_one_line_with_their_place(tmp_path: Path, search: 
     path = search_file(tmp_path, search)
     lines = path.read_text().splitlines()
     line = next(number for number, text in enumerate(lines, start=1) if text.startswith(key))
-    message = told(path)
+    message = refusal(path)
     assert message.startswith(f"{path}:{line}: ")
     assert expected in message
 
@@ -254,8 +225,8 @@ def test_mistakes_are_told_in_one_line_with_their_place(tmp_path: Path, search: 
 def test_a_setting_whose_name_begins_as_another_is_told_apart(tmp_path: Path) -> None:
     search = "system = 'bilstm'\ndropout = [0.1, 0.2]\ndropout_kind = []\n"
     path = search_file(tmp_path, search)
-    assert "dropout_kind has no values" in told(path)
-    assert told(path).startswith(f"{path}:{path.read_text().splitlines().index('dropout_kind = []') + 1}: ")
+    assert "dropout_kind has no values" in refusal(path)
+    assert refusal(path).startswith(f"{path}:{path.read_text().splitlines().index('dropout_kind = []') + 1}: ")
 
 
 def test_several_searches_are_each_checked(tmp_path: Path) -> None:
@@ -265,4 +236,4 @@ def test_several_searches_are_each_checked(tmp_path: Path) -> None:
     assert [search.label for search in searches_of(plan)] == ["perceptron", "hmm"]
     path.write_text(f"{path.read_text()}metric = 'uas'\n")
     line = path.read_text().splitlines().index("system = 'hmm'")
-    assert told(path).startswith(f"{path}:{line}: search: metric 'uas'")
+    assert refusal(path).startswith(f"{path}:{line}: search: metric 'uas'")

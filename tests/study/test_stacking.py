@@ -20,15 +20,14 @@ from deadheat.errors import StudyError
 from deadheat.neural import training
 from deadheat.neural.config import TrainJob, TrainResult
 from deadheat.study.engine import running
-from deadheat.study.engine.executor import TaskResult
 from deadheat.study.engine.running import missing_cells, run_study
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
 from tests.neural.tiny import TAGS, TINY, force_stacks, rows_of
-from tests.study.serial_executor import SerialExecutor
-from tests.study.study_cases import ROOT
+from tests.study.study_cases import ROOT, SerialExecutor
 
 HEAD = """\
 seeds = 2
@@ -73,11 +72,15 @@ def stacked(plan: Plan, kept: Kept | None = None) -> StackedExecutor:
     return StackedExecutor(plan, keep if kept is not None else None, rest)
 
 
+def submit(executor: StackedExecutor, cells: Sequence[Cell]) -> Iterator[TaskResult[CellResult]]:
+    for cell in cells:
+        executor.submit(cell.key, cell)
+    return executor.results()
+
+
 def results(plan: Plan, kept: Kept | None = None) -> list[TaskResult[CellResult]]:
     with stacked(plan, kept) as executor:
-        for cell in plan.cells:
-            executor.submit(cell.key, cell)
-        return list(executor.results())
+        return list(submit(executor, plan.cells))
 
 
 Fake = Callable[[Corpus, Sequence[TrainJob]], Iterator[tuple[int, TrainResult]]]
@@ -157,9 +160,7 @@ def test_cells_come_one_by_one_in_the_order_they_finish_and_the_rest_after_them(
     plan = study_of(tmp_path, OTHER, network())
     kept: Kept = {}
     with stacked(plan, kept) as executor:
-        for cell in plan.cells:
-            executor.submit(cell.key, cell)
-        arriving = executor.results()
+        arriving = submit(executor, plan.cells)
         first = next(arriving)
         networks = [cell.key for cell in plan.cells if cell.system.startswith("bilstm")]
         assert first.name == networks[-1]
@@ -224,9 +225,7 @@ def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_don
     plan = study_of(tmp_path / "inner", network())
     before = os.getcwd()
     with stacked(plan) as executor:
-        for cell in plan.cells:
-            executor.submit(cell.key, cell)
-        assert {os.getcwd() for _ in executor.results()} == {before}
+        assert {os.getcwd() for _ in submit(executor, plan.cells)} == {before}
     assert set(places) == {str(tmp_path / "inner")}
 
 
@@ -235,8 +234,7 @@ def test_an_iteration_that_was_broken_off_can_be_taken_up_by_another(
 ) -> None:
     plan = study_of(tmp_path, network(), OTHER)
     with stacked(plan) as executor:
-        for cell in plan.cells:
-            executor.submit(cell.key, cell)
+        submit(executor, plan.cells)
         first = [next(executor.results()).name for _ in range(2)]
         names = first + [each.name for each in executor.results()]
     assert sorted(names) == sorted(cell.key for cell in plan.cells)
@@ -246,11 +244,9 @@ def test_an_iteration_that_was_broken_off_can_be_taken_up_by_another(
 def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequence[TrainJob]]) -> None:
     plan = study_of(tmp_path, network())
     with stacked(plan) as executor:
-        executor.submit(plan.cells[0].key, plan.cells[0])
-        arriving = executor.results()
+        arriving = submit(executor, plan.cells[:1])
         names = [next(arriving).name]
-        for cell in plan.cells[1:]:
-            executor.submit(cell.key, cell)
+        submit(executor, plan.cells[1:])
         names += [each.name for each in arriving]
     assert sorted(names) == sorted(cell.key for cell in plan.cells)
     assert [len(orders) for orders in taught] == [1, 3]
@@ -264,26 +260,18 @@ def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monke
     assert "a network has no result" in found[-1].error
 
 
-def test_what_is_cancelled_while_it_trains_ends(tmp_path: Path, taught: list[Sequence[TrainJob]]) -> None:
+@pytest.mark.parametrize("finished", [0, 1])
+def test_cancelled_cells_are_not_trained_and_a_training_that_runs_ends(
+    tmp_path: Path, taught: list[Sequence[TrainJob]], finished: int
+) -> None:
     plan = study_of(tmp_path, network(batch=[4, 16]), OTHER)
     with stacked(plan) as executor:
-        for cell in plan.cells:
-            executor.submit(cell.key, cell)
-        arriving = executor.results()
-        next(arriving)
+        arriving = submit(executor, plan.cells)
+        for _ in range(finished):
+            next(arriving)
         executor.cancel()
         assert list(arriving) == []
-    assert len(taught) == 1
-
-
-def test_what_is_cancelled_is_not_trained(tmp_path: Path, taught: list[Sequence[TrainJob]]) -> None:
-    plan = study_of(tmp_path, network(), OTHER)
-    executor = stacked(plan)
-    for cell in plan.cells:
-        executor.submit(cell.key, cell)
-    executor.cancel()
-    assert list(executor.results()) == []
-    assert not taught
+    assert len(taught) == finished
 
 
 def test_a_study_stores_what_comes_from_stacks_and_goes_on_where_it_was(

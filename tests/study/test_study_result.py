@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -104,38 +105,31 @@ def test_pairs_over_splits_are_mcnemars_test_split_by_split_and_bonferroni(tmp_p
     assert any(pair.significant < pair.splits for pair in block.pairs)
 
 
-def test_standings_are_means_over_splits_and_seeds(tmp_path: Path) -> None:
+def test_systems_have_means_over_splits_and_seeds_and_one_per_split(tmp_path: Path) -> None:
     path = study_file(tmp_path, "unigram perceptron", "seeds = 3", times=4)
     block = block_of(found(path), "test")
     right = right_words(path, "test")
-    for name, count in (("unigram", 4), ("perceptron", 12)):
-        scores = [np.mean(each) for (system, _, _), each in right.items() if system == f"{name}.v1"]
-        each = standing(block, name, "accuracy.v1")
-        assert (each.runs, len(scores)) == (count, count)
-        assert [each.mean, each.sd] == pytest.approx([np.mean(scores), np.std(scores, ddof=1)])
-        assert [each.min, each.max] == [float(min(scores)), float(max(scores))]
-        assert each.interval is None
+    for name, seeds in (("unigram", 1), ("perceptron", 3)):
+        by_split = [[np.mean(right[f"{name}.v1", number, seed]) for seed in range(seeds)] for number in range(4)]
+        scores = np.ravel(by_split)
+        row = standing(block, name, "accuracy.v1")
+        assert row.runs == len(scores) == 4 * seeds
+        assert [row.mean, row.sd] == pytest.approx([np.mean(scores), np.std(scores, ddof=1)])
+        assert [row.min, row.max] == [float(min(scores)), float(max(scores))]
+        assert row.by_split == pytest.approx(np.mean(by_split, axis=1))
+        assert row.interval is None
     [pair] = block.pairs  # the first seed alone is compared
     gaps = [np.mean(right["unigram.v1", i, 0]) - np.mean(right["perceptron.v1", i, 0]) for i in range(4)]
     assert abs(pair.difference) == pytest.approx(abs(np.mean(gaps)))
     assert pair.splits == 4
+    assert block.numbers == (0, 1, 2, 3)
+    assert list(block.train_words) == words_of_splits(path, "train", 4)
 
 
-def test_every_split_has_its_mean_over_seeds_and_its_words_of_train(tmp_path: Path) -> None:
-    path = study_file(tmp_path, "unigram perceptron", "seeds = 3", times=4)
-    result = found(path)
-    block = block_of(result, "test")
-    right = right_words(path, "test")
-    for name, seeds in (("unigram", 1), ("perceptron", 3)):
-        expected = [
-            np.mean([np.mean(right[f"{name}.v1", number, seed]) for seed in range(seeds)]) for number in range(4)
-        ]
-        assert standing(block, name, "accuracy.v1").by_split == pytest.approx(expected)
+def words_of_splits(path: Path, part: str, splits: int) -> list[int]:
     plan = Plan.of(path)
     lengths = np.diff(plan.materials["small"].corpus.offsets)
-    own = [next(cell for cell in plan.cells if cell.number == number) for number in range(4)]
-    assert block.numbers == (0, 1, 2, 3)
-    assert list(block.train_words) == [lengths[plan.partition(cell).parts["train"]].sum() for cell in own]
+    return [int(lengths[plan.partition(split).parts[part]].sum()) for split in plan.corpus_splits[:splits]]
 
 
 def test_splits_without_a_score_have_no_mean(tmp_path: Path) -> None:
@@ -159,26 +153,17 @@ def test_the_result_says_what_was_planned(tmp_path: Path) -> None:
     assert (result.cells, result.missing) == (6, 0)
 
 
-def test_several_seeds_on_a_single_split_have_the_interval_of_their_mean(tmp_path: Path) -> None:
-    path = study_file(tmp_path, "perceptron", "seeds = 3", times=1)
+def test_a_single_split_has_wilsons_interval_of_the_mean_over_seeds(tmp_path: Path) -> None:
+    path = study_file(tmp_path, f"{SYSTEMS} perceptron", "seeds = 3", times=1)
     (tmp_path / "small.conllu").write_text(corpus_text(200))
-    block = block_of(found(path), "test")
-    right = right_words(path, "test")
-    correct = [sum(right["perceptron.v1", 0, seed]) for seed in range(3)]
-    each = standing(block, "perceptron", "accuracy.v1")
-    assert (each.runs, len(set(correct)) > 1) == (3, True)
-    assert each.interval == pytest.approx(wilson(round(np.mean(correct)), len(right["perceptron.v1", 0, 0])).bounds)
-
-
-def test_a_single_split_has_wilsons_interval(tmp_path: Path) -> None:
-    path = study_file(tmp_path, SYSTEMS, times=1)
     result = found(path)
     right = right_words(path, "test")
-    for name in SYSTEMS.split():
-        own = right[f"{name}.v1", 0, 0]
-        each = standing(block_of(result, "test"), name, "accuracy.v1")
-        assert each.interval == pytest.approx(wilson(sum(own), len(own)).bounds)
-        assert (each.runs, np.isnan(each.sd)) == (1, True)
+    for name, seeds in (("majority", 1), ("unigram", 1), ("hmm", 1), ("perceptron", 3)):
+        correct = [sum(right[f"{name}.v1", 0, seed]) for seed in range(seeds)]
+        row = standing(block_of(result, "test"), name, "accuracy.v1")
+        assert row.interval == pytest.approx(wilson(round(np.mean(correct)), len(right[f"{name}.v1", 0, 0])).bounds)
+        assert (row.runs, np.isnan(row.sd)) == (seeds, seeds == 1)
+    assert len(set(correct)) > 1
     assert "95% CI" in str(result)
 
 
@@ -260,25 +245,26 @@ def test_what_is_missing_is_counted_and_pairs_are_of_the_splits_that_are_there(t
     assert (nothing.blocks, nothing.missing) == ((), 4)
 
 
-def test_two_systems_without_a_common_split_are_no_pair(tmp_path: Path) -> None:
-    path = study_file(tmp_path, times=2)
+def partial_result(path: Path, missing: set[tuple[str, int]]) -> StudyResult:
+    """The result of a study without the cells of some systems on some splits."""
     plan = Plan.of(path)
+    cells = tuple(cell for cell in plan.cells if (cell.system.partition(".")[0], cell.number) not in missing)
+    some = replace(plan, selection=cells)
     with Store.open(plan.store_path, create=True) as store:
         with serial(plan, store) as executor:
-            for cell in (plan.cells[0], plan.cells[3]):  # majority on split 0, unigram on split 1
-                executor.submit(cell.key, cell)
-            for finished in executor.results():
-                cell = next(cell for cell in plan.cells if cell.key == finished.name)
-                store.add(_outcome(cell, finished))
-        result = study_result(plan, store)
+            run_study(some, store, executor=executor)
+        return study_result(plan, store)
+
+
+def test_two_systems_without_a_common_split_are_no_pair(tmp_path: Path) -> None:
+    result = partial_result(study_file(tmp_path, times=2), {("majority", 1), ("unigram", 0)})
     assert [block.pairs for block in result.blocks] == [(), ()]
     assert str(result)
 
 
-def _outcome(cell: Any, finished: Any) -> Any:
-    from deadheat.study.engine.running import _outcome as made
-
-    return made(cell, finished, {})
+def test_two_splits_of_which_one_lacks_a_score_are_too_few(tmp_path: Path) -> None:
+    (claim,) = partial_result(study_file(tmp_path, times=2), {("unigram", 1)}).verdict.claims
+    assert [evidence.state for evidence in claim.evidence] == [State.TOO_FEW]
 
 
 def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
@@ -333,11 +319,8 @@ def test_splits_together_are_tested_by_the_corrected_resampled_t_test(tmp_path: 
     path = study_file(tmp_path, f"{SYSTEMS} perceptron", "seeds = 2", times=6)
     (tmp_path / "small.conllu").write_text(corpus_text(400))
     result = found(path)
-    block, plan = block_of(result, "test"), Plan.of(path)
-    lengths = np.diff(plan.materials["small"].corpus.offsets)
-    cells = [next(cell for cell in plan.cells if cell.number == number) for number in range(6)]
-    words = {part: [lengths[plan.partition(cell).parts[part]].sum() for cell in cells] for part in ("train", "test")}
-    share = sum(words["test"]) / sum(words["train"])
+    block = block_of(result, "test")
+    share = sum(words_of_splits(path, "test", 6)) / sum(words_of_splits(path, "train", 6))
     for pair in block.pairs:
         a, b = (np.array(standing(block, name, "accuracy.v1").by_split) for name in (pair.a, pair.b))
         expected = corrected_resampled_t(a - b, test_share=share)
@@ -367,21 +350,6 @@ def test_a_single_split_is_evidence_by_its_own_test(tmp_path: Path) -> None:
         (evidence,) = claim.evidence
         assert (evidence.source, evidence.ahead, claim.dataset) == ("tokens", None, "small")
         assert evidence.p == pytest.approx(min(1.0, 3 * pair.p[0]))  # three pairs
-
-
-def test_two_splits_of_which_one_lacks_a_score_are_too_few(tmp_path: Path) -> None:
-    path = study_file(tmp_path, times=2)
-    plan = Plan.of(path)
-    with Store.open(plan.store_path, create=True) as store:
-        with serial(plan, store) as executor:
-            some = [cell for cell in plan.cells if (cell.system, cell.number) != ("unigram.v1", 1)]
-            for cell in some:
-                executor.submit(cell.key, cell)
-            for finished in executor.results():
-                store.add(_outcome(next(cell for cell in some if cell.key == finished.name), finished))
-        result = study_result(plan, store)
-    (claim,) = result.verdict.claims
-    assert [evidence.state for evidence in claim.evidence] == [State.TOO_FEW]
 
 
 def test_splits_that_repeat_count_once(tmp_path: Path) -> None:

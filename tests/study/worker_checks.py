@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from deadheat.study.engine import executor as executor_module
-from deadheat.study.engine.executor import Executor, TaskResult
+from deadheat.study.engine.executor import Executor
+from deadheat.study.engine.worker import TaskResult
 
 PATIENCE_S = 120.0
 LIMIT_S = 3600.0

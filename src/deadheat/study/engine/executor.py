@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import IO, Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
@@ -22,6 +22,7 @@ from deadheat.study.engine.worker import (
     LOG_BYTES,
     Ready,
     Report,
+    TaskResult,
     WorkerError,
     cause_of_death,
     describe_error,
@@ -40,25 +41,6 @@ CHECK_S = 1.0  # between two checks of the logs
 LOG_LIMIT = 32 << 20  # bytes after which the beginning of a log is dropped while its task runs
 LOST = KILLED, "killed together with the fork server"
 MAX_FAILED_STARTS = 25  # workers that may die in a row before they are ready
-
-
-@dataclass(frozen=True, slots=True)
-class TaskResult(Generic[R]):
-    """How one task ended.
-
-    A task that `failed` would fail again: an exception, a crash, an exit. One that was `killed` was ended from outside
-    (out of memory, a person, `cancel`) and may succeed the next time.
-    """
-
-    name: str
-    status: str  # done, failed, timed out, killed
-    value: R | None = None
-    error: str = ""
-    log: str = ""  # the last 64 KB that the task and its children printed
-    started: float = 0.0  # seconds since 1970
-    wall_s: float = 0.0
-    cpu_s: float = 0.0  # of the task and its child processes
-    peak_mb: float = 0.0  # resident memory of its largest process
 
 
 class Executor(Protocol[T_contra, R]):
@@ -127,16 +109,15 @@ class Worker:
 
     def result(self, task: Task, report: Report) -> TaskResult[Any]:
         """The result of its task, from its report."""
-        self.task, self.cpu_s = None, report.cpu_total_s
-        self.retiring = report.retiring or self.end_reason is not None
-        value, error = None, report.error
-        if not error:
-            try:
-                value = pickle.loads(report.value)
-            except Exception as problem:
-                error = f"the result cannot be read: {describe_error(problem)}"
-        usage = (report.started, report.wall_s, report.cpu_s, report.peak_mb)
-        return TaskResult(task.name, FAILED if error else DONE, value, error, report.log, *usage)
+        result, self.cpu_s, retiring = report
+        self.task, self.retiring = None, retiring or self.end_reason is not None
+        if result.status != DONE:
+            return replace(result, name=task.name)
+        try:
+            return replace(result, name=task.name, value=pickle.loads(result.value or b""))
+        except Exception as problem:
+            error = f"the result cannot be read: {describe_error(problem)}"
+            return replace(result, name=task.name, status=FAILED, value=None, error=error)
 
     def result_of_death(self, task: Task, death: Died | None) -> TaskResult[Any]:
         """The result of its task if the worker died first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any
 from deadheat.corpus import take
 from deadheat.corpus.corpus import text_hash
 from deadheat.errors import InputError
-from deadheat.study.engine.executor import Executor, LocalExecutor, TaskResult
+from deadheat.study.engine.executor import Executor, LocalExecutor
 from deadheat.study.engine.training import CellResult, StackedExecutor, train_cell
+from deadheat.study.engine.worker import TaskResult
 from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet
-from deadheat.study.plan.cells import DONE, Cell, Outcome
+from deadheat.study.plan.cells import DONE, Cell, CorpusSplit, Outcome
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.recording import predictions_folder, provenance, write_prediction
 from deadheat.study.store.store import Store
@@ -90,19 +91,24 @@ def _complete_keys(plan: Plan, store: Store) -> set[str]:
     done = store.done()
     if not done:
         return done
-    stored: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for key, part, metric, *_ in store.count_shapes().iter_rows():
-        stored[key].add((part, metric))
+    stored = _stored_scores(store)
     needed: dict[tuple[Any, ...], set[tuple[str, str]]] = {}
-    complete = set()
     for cell in plan.cells:
         kind = (cell.corpus, cell.split, cell.split_seed, cell.system, cell.scored)
         if kind not in needed:
             metrics = [metric.name for metric in plan.metrics_of(cell.system)]
             needed[kind] = {(part, metric) for part in plan.scored_parts(cell) for metric in metrics}
-        if needed[kind] <= stored[cell.key]:
-            complete.add(cell.key)
-    return complete & done
+        if not needed[kind] <= set(stored.get(cell.key, ())):
+            done.discard(cell.key)
+    return done
+
+
+def _stored_scores(store: Store) -> dict[str, list[tuple[str, str]]]:
+    """The parts and metrics that have counts, by key."""
+    scores: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for key, part, metric, *_ in store.count_shapes().iter_rows():
+        scores[key].append((part, metric))
+    return scores
 
 
 def failed_cells(plan: Plan, store: Store) -> list[tuple[Cell, str, str]]:
@@ -114,22 +120,16 @@ def failed_cells(plan: Plan, store: Store) -> list[tuple[Cell, str, str]]:
 
 def planned_evaluations(plan: Plan, cells: Sequence[Cell]) -> dict[LedgerTestSet, int]:
     """How often each test set would be evaluated on."""
-    test_sets: dict[tuple[str, str, int, int], LedgerTestSet] = {}
-    evaluations: dict[LedgerTestSet, int] = {}
-    for cell in cells:
-        if TEST not in plan.scored_parts(cell):
-            continue
-        split = (cell.corpus, cell.split, cell.split_seed, cell.number)
-        if split not in test_sets:
-            corpus, partition = plan.materials[cell.corpus].corpus, plan.partition(cell)
-            test_sets[split] = _test_set(cell, text_hash(take(corpus, partition.parts[TEST])))
-        evaluations[test_sets[split]] = evaluations.get(test_sets[split], 0) + 1
+    evaluations: Counter[LedgerTestSet] = Counter()
+    for split, times in Counter(cell.corpus_split for cell in cells if TEST in plan.scored_parts(cell)).items():
+        text = take(plan.materials[split.corpus].corpus, plan.partition(split).parts[TEST])
+        evaluations[_test_set(split, text_hash(text))] += times
     return evaluations
 
 
-def _test_set(cell: Cell, text: str) -> LedgerTestSet:
-    """The test part of a cell's split, as the ledger identifies it."""
-    return LedgerTestSet(f"{cell.corpus}, {cell.split.partition('.v')[0]} {cell.number}, test", text)
+def _test_set(split: CorpusSplit, text: str) -> LedgerTestSet:
+    """The test part of a split, as the ledger identifies it."""
+    return LedgerTestSet(f"{split}, test", text)
 
 
 def run_study(
@@ -176,12 +176,10 @@ def _with_stored_parts(plan: Plan, store: Store, cells: Sequence[Cell], stored: 
     """Cells that are run again are also scored on the parts that have scores already, which would be lost."""
     if stored.isdisjoint(cell.key for cell in cells):
         return list(cells)
-    parts: dict[str, list[str]] = defaultdict(list)
-    for key, part, *_ in store.count_shapes().iter_rows():
-        parts[key].append(part)
+    scores = _stored_scores(store)
     return [
-        replace(cell, scored=tuple(dict.fromkeys([*parts[cell.key], *plan.scored_parts(cell)])))
-        if cell.key in stored and cell.key in parts
+        replace(cell, scored=tuple(dict.fromkeys([*(part for part, _ in scores[cell.key]), *plan.scored_parts(cell)])))
+        if cell.key in stored and cell.key in scores
         else cell
         for cell in cells
     ]
@@ -242,7 +240,7 @@ def _record_evaluation(cell: Cell, result: CellResult, ledger_entry: LedgerEntry
     settings = "|".join(filter(None, (cell.system, str(cell.seed), cell.setup, cell.vectors)))
     evaluation = Evaluation(plan.label_of(cell.system), prediction, tuple(scores.values), settings)
     purpose = ledger_entry.purpose or f"study {plan.study.name or plan.path.name}"
-    test_set = _test_set(cell, result.texts[TEST])
+    test_set = _test_set(cell.corpus_split, result.texts[TEST])
     recorded = ledger_entry.ledger.record(
         [test_set], [evaluation], purpose=purpose, over_budget=ledger_entry.over_budget
     )

@@ -18,8 +18,8 @@ from deadheat.corpus.transforms import with_labels
 from deadheat.errors import InputError
 from deadheat.metrics import align
 from deadheat.neural.config import BatchTrainer, TrainJob, TrainResult
-from deadheat.study.engine.executor import Executor, TaskResult
-from deadheat.study.engine.worker import describe_error, peak_memory_mb
+from deadheat.study.engine.executor import Executor
+from deadheat.study.engine.worker import TaskResult, describe_error, peak_memory_mb
 from deadheat.study.plan.cells import DONE, FAILED, Cell, PartScores, PredictionFile
 from deadheat.study.plan.plan import Plan
 from deadheat.systems import SYSTEMS, System

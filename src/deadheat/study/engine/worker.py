@@ -17,10 +17,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from deadheat.errors import DeadheatError
-from deadheat.study.plan.cells import FAILED, KILLED
+from deadheat.study.plan.cells import DONE, FAILED, KILLED
+
+R = TypeVar("R")
 
 LOG_BYTES = 64 * 1024  # kept from the end of a task's output
 OOM_SCORE = "500"  # of 1000: when memory runs out, the system kills a worker rather than the study
@@ -36,16 +38,28 @@ class WorkerError(DeadheatError):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TaskResult(Generic[R]):
+    """How one task ended.
+
+    A task that `failed` would fail again: an exception, a crash, an exit. One that was `killed` was ended from outside
+    (out of memory, a person, `cancel`) and may succeed the next time.
+    """
+
+    name: str
+    status: str  # done, failed, timed out, killed
+    value: R | None = None
+    error: str = ""
+    log: str = ""  # the last 64 KB that the task and its children printed
+    started: float = 0.0  # seconds since 1970
+    wall_s: float = 0.0
+    cpu_s: float = 0.0  # of the task and its child processes
+    peak_mb: float = 0.0  # resident memory of its largest process
+
+
+class Report(NamedTuple):
     """A worker's report on a task."""
 
-    value: bytes
-    error: str  # empty on success
-    log: str
-    started: float
-    wall_s: float
-    cpu_s: float
-    peak_mb: float
+    result: TaskResult[bytes]  # without the name of the task; its value is pickled
     cpu_total_s: float  # since the worker started
     retiring: bool  # the worker exits now and must be replaced
 
@@ -221,12 +235,14 @@ def serve(channel: Connection, log: int, work: Callable[[Any], Any]) -> None:
         wall = time.perf_counter() - clock
         cpu, total, peak, hides_later_peaks = meter.stop()
         retiring = hides_later_peaks or threading.active_count() > threads
-        channel.send(Report(value, error, log_tail(log), started, wall, cpu, peak, total, retiring))
+        status = FAILED if error else DONE
+        result = TaskResult("", status, value, error, log_tail(log), started, wall, cpu, peak)
+        channel.send(Report(result, total, retiring))
         if retiring:
             return
 
 
-def _run_task(work: Callable[[Any], Any], task: bytes) -> tuple[bytes, str]:
+def _run_task(work: Callable[[Any], Any], task: bytes) -> tuple[bytes | None, str]:
     """The pickled result of a task, or an error message; the traceback is printed."""
     problem = ""
     try:
@@ -239,4 +255,4 @@ def _run_task(work: Callable[[Any], Any], task: bytes) -> tuple[bytes, str]:
         text = "".join(traceback.format_exception(type(error), error, trace))
         with suppress(OSError):
             os.write(2, text.encode(errors="backslashreplace"))
-        return b"", f"{problem}{describe_error(error)}"
+        return None, f"{problem}{describe_error(error)}"

@@ -13,18 +13,16 @@ import os
 import pwd
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deadheat.corpus.corpus import Corpus, text_hash
 from deadheat.errors import InputError, reason
 from deadheat.results.ledger import LedgerLine, Tally
+from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
 from deadheat.text import pluralize
-
-if TYPE_CHECKING:
-    from deadheat.study.ledger.hash_chain import HashChain, Verification
 
 SEALED = "sealed"  # folder of sealed labels beside a ledger
 SHORT = 12  # characters of a hash in tables
@@ -90,8 +88,6 @@ class Ledger:
 
     @property
     def chain(self) -> HashChain:
-        from deadheat.study.ledger.hash_chain import HashChain  # loaded when the ledger is read or written
-
         return HashChain(self.path)
 
     @property
@@ -106,7 +102,7 @@ class Ledger:
 
     def events(self, test_set: str = "") -> list[dict[str, Any]]:
         """All lines as dictionaries, or those about the test set with this hash."""
-        return [event for event in self._parse(self.read(), test_set) if test_set in ("", event.get("test_set"))]
+        return [event for event in parse_events(self.read(), test_set) if test_set in ("", event.get("test_set"))]
 
     def lines(self, test_set: str) -> tuple[LedgerLine, ...]:
         """All lines about the test set with this hash."""
@@ -123,12 +119,6 @@ class Ledger:
             yield
         except OSError as error:
             raise InputError(f"{self.path}: the ledger cannot be {verb} ({reason(error)})") from error
-
-    @staticmethod
-    def _parse(data: bytes, mention: str = "") -> Iterator[dict[str, Any]]:
-        from deadheat.study.ledger.hash_chain import parse_events
-
-        return parse_events(data, mention)
 
     def tallies(self) -> tuple[Tally, ...]:
         """Every test set that was evaluated on or guarded, in the order of their first lines."""
@@ -155,7 +145,10 @@ class Ledger:
             raise InputError(f"a budget of {fields['budget']} evaluations; expected 0 or more")
         line = {"event": event, **_stamp(), "test_set": test_set.hash, "name": test_set.name, **fields}
         with self._input_errors("written"):
-            return self.chain.append(lambda _: [line], repair=_repair())
+            return self._append(lambda _: [line])
+
+    def _append(self, make: Callable[[bytes], Sequence[Mapping[str, Any]]]) -> tuple[str, ...]:
+        return self.chain.append(make, repair={"event": "repair", **_stamp()})
 
     def test_sets_in(self, corpus: Corpus) -> tuple[LedgerTestSet, ...]:
         """The files of a corpus that are test sets: by their names, or because the ledger has their text."""
@@ -192,7 +185,7 @@ class Ledger:
         def new_lines(data: bytes) -> list[dict[str, Any]]:
             lines: list[dict[str, Any]] = []
             for test_set in {test_set.hash: test_set for test_set in test_sets}.values():
-                before = list(self._parse(data, test_set.hash))
+                before = list(parse_events(data, test_set.hash))
                 beyond = self._is_beyond_budget(test_set, _tally(test_set.hash, before), len(evaluations), over_budget)
                 why = over_budget if beyond else ""
                 new = [_evaluation_line(test_set, evaluation, purpose, why) for evaluation in evaluations]
@@ -201,7 +194,7 @@ class Ledger:
             return lines
 
         try:
-            repairs = self.chain.append(new_lines, repair=_repair())
+            repairs = self._append(new_lines)
         except OSError as error:
             problem = f"{self.path}: the ledger cannot be written ({reason(error)})"
             if any(self.tally(test_set.hash).guarded for test_set in test_sets):
@@ -260,10 +253,6 @@ def _evaluation_line(test_set: LedgerTestSet, evaluation: Evaluation, purpose: s
 
 def _stamp() -> dict[str, str]:
     return {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "user": _user()}
-
-
-def _repair() -> dict[str, str]:
-    return {"event": "repair", **_stamp()}
 
 
 def _user() -> str:
