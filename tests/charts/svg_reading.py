@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from xml.etree import ElementTree
 
+import pytest
+
 from deadheat.charts.chart import COLUMN, FULL, NARROW, WIDE, Chart, Layout
 from deadheat.charts.drawing import PRINT, SMALL, style, text_width
 
@@ -26,6 +28,9 @@ AWKWARD = (
     "依存構文解析",
     LONG,
 )
+
+
+layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,16 @@ def boxes(chart: Chart, layout: Layout) -> list[Box]:
 def texts(chart: Chart, layout: Layout) -> list[Box]:
     """The words on a chart."""
     return [box for box in boxes(chart, layout) if box.tag == "text"]
+
+
+def said(chart: Chart, layout: Layout = WIDE) -> list[str]:
+    """The contents of the texts on a chart."""
+    return [box.content for box in texts(chart, layout)]
+
+
+def about(chart: Chart, layout: Layout, start: str) -> list[Box]:
+    """The marks whose tooltips start with some words."""
+    return [box for box in boxes(chart, layout) if box.tooltip.startswith(start)]
 
 
 def _places(element: ElementTree.Element, tag: str, layout: Layout) -> Iterator[tuple[float, float]]:
@@ -175,3 +190,38 @@ def only(found: Iterable[Box]) -> Box:
     """The one that is there."""
     (one,) = found
     return one
+
+
+def across(chart: Chart, layout: Layout) -> Callable[[float], float]:
+    """From a value to its place on the level axis."""
+    numbers = _numbers(chart, layout)
+    lowest = max(box.bottom for box in numbers)
+    return _scale([(_value(box), box.middle[0]) for box in numbers if abs(box.bottom - lowest) < 0.1])
+
+
+def upward(chart: Chart, layout: Layout) -> Callable[[float], float]:
+    """From a value to its level on the upright axis, whose numbers all end at one place."""
+    numbers = _numbers(chart, layout)
+    first = min(box.right for box in numbers)
+    # The base line of a number is 0.32 of the font below its level.
+    return _scale(
+        [
+            (_value(box), box.bottom - 0.2 * 0.87 * layout.font - 0.32 * layout.font)
+            for box in numbers
+            if abs(box.right - first) < 0.1
+        ]
+    )
+
+
+def _numbers(chart: Chart, layout: Layout) -> list[Box]:
+    return [box for box in texts(chart, layout) if re.fullmatch(r"−?[\d,.]+", box.content) and "small" in box.kinds]
+
+
+def _value(box: Box) -> float:
+    return float(box.content.replace("−", "-").replace(",", ""))
+
+
+def _scale(ticks: Sequence[tuple[float, float]]) -> Callable[[float], float]:
+    (low, start), (high, end) = min(ticks), max(ticks)
+    assert high > low, "an axis with one number says nothing about its scale"
+    return lambda value: start + (value - low) / (high - low) * (end - start)

@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from deadheat.charts.chart import COLUMN, FULL, NARROW, WIDE, Chart, Figure, unique
+from deadheat.charts.chart import COLUMN, FULL, WIDE, Chart, Figure, unique
 from deadheat.charts.drawing import circle
-from tests.charts.svg_reading import AWKWARD, LAYOUTS, NAN, SVG, FunctionPlot
+from tests.charts.svg_reading import AWKWARD, NAN, SVG, FunctionPlot
 
 
 def chart_of(title: str = "Dots", description: str = "One dot.", **changed: object) -> Chart:
@@ -55,10 +55,6 @@ def test_a_spreadsheet_takes_no_name_in_the_data_for_a_formula_and_numbers_stay_
     assert chart.csv() == "'@x,y\n\"'=\n1+1\",-0.5\n'-2+3,-7\n-,-0.5\n"
 
 
-def test_layouts_are_found_by_their_names() -> None:
-    assert {each.name: each for each in (WIDE, NARROW, COLUMN, FULL)} == LAYOUTS
-
-
 def test_print_layouts_are_as_wide_as_columns_of_a_paper() -> None:
     assert COLUMN.width / 96 == pytest.approx(3.3, abs=0.01)
     assert FULL.width / 96 == pytest.approx(6.3, abs=0.01)
@@ -68,15 +64,10 @@ def test_print_layouts_are_as_wide_as_columns_of_a_paper() -> None:
 
 def test_figures_of_the_same_name_get_numbers_and_keep_their_drawings() -> None:
     a, b = chart_of("a"), chart_of("b")
-    made = unique(
-        [
-            Figure("x", FunctionPlot(lambda _: a)),
-            Figure("x", FunctionPlot(lambda _: b)),
-            Figure("y", FunctionPlot(lambda _: a)),
-        ]
-    )
-    assert [each.name for each in made] == ["x", "x-2", "y"]
-    assert [each.draw(WIDE) for each in made] == [a, b, a]
+    plots = {chart.title: FunctionPlot(lambda _, chart=chart: chart) for chart in (a, b)}  # type: ignore[misc]
+    made = unique([Figure("x", plots["a"]), Figure("x", plots["b"]), Figure("y", plots["a"])])
+    assert [figure.name for figure in made] == ["x", "x-2", "y"]
+    assert [figure.draw(WIDE) for figure in made] == [a, b, a]
 
 
 def test_a_figure_named_like_a_number_that_was_given_gets_another() -> None:

@@ -1,4 +1,4 @@
-"""Lines over a quantity, named at their ends."""
+"""Lines over a quantity, named at their ends, and points against the diagonal, on one scale for both axes."""
 
 import math
 import re
@@ -11,11 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.charts.chart import WIDE, Chart, Layout
-from deadheat.charts.curves import MOST_MARKS, Curve, CurvePlot
+from deadheat.charts.curves import DIAGONAL, MOST_MARKS, MOST_POINTS, Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.drawing import SERIES
-from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, only, root_of, texts
+from tests.charts.svg_reading import (
+    LAYOUTS,
+    NAN,
+    Box,
+    across,
+    assert_sound,
+    boxes,
+    cells,
+    layouts,
+    only,
+    root_of,
+    said,
+    texts,
+    upward,
+)  # fmt: skip
 
-layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 SIZES = [50, 100, 200, 500, 1000, 2000, 5000]
 
 
@@ -59,19 +72,11 @@ def test_names_are_in_the_order_of_the_ends_of_their_lines() -> None:
 
 
 @layouts
-def test_equal_ratios_of_sizes_are_equal_lengths(layout: Layout) -> None:
-    chart = chart_of([curve("a", [10, 100, 1000], [1, 2, 4])], layout)
-    ((a, b, c),) = lines_of(chart, layout)
+@pytest.mark.parametrize(("log", "xs"), [(True, [10, 100, 1000]), (False, [1, 2, 3])])
+def test_equal_ratios_or_equal_steps_are_equal_lengths(log: bool, xs: list[float], layout: Layout) -> None:  # noqa: FBT001
+    ((a, b, c),) = lines_of(chart_of([curve("a", xs, [1, 2, 4])], layout, log_x=log), layout)
     assert b[0] - a[0] == pytest.approx(c[0] - b[0], abs=0.02)
     assert (b[1] - c[1]) == pytest.approx(2 * (a[1] - b[1]), abs=0.03)
-
-
-@layouts
-def test_equal_steps_are_equal_lengths_on_a_plain_axis(layout: Layout) -> None:
-    chart = chart_of([curve("a", [1, 2, 3], [1, 2, 3])], layout, log_x=False)
-    ((a, b, c),) = lines_of(chart, layout)
-    assert b[0] - a[0] == pytest.approx(c[0] - b[0], abs=0.02)
-    assert c[1] < b[1] < a[1]
 
 
 @layouts
@@ -80,7 +85,7 @@ def test_the_target_lies_at_its_value_and_is_named(layout: Layout) -> None:
     ((_, b, c),) = lines_of(chart, layout)
     line = only(box for box in boxes(chart, layout) if box.tooltip == "target 0.8")
     assert line.top == line.bottom == pytest.approx((b[1] + c[1]) / 2, abs=0.02)
-    assert [box.content for box in texts(chart, layout)].count("target 0.8") == 1
+    assert said(chart, layout).count("target 0.8") == 1
     assert "stroke-dasharray" in chart.marks
     assert "with a target of 0.8" in chart.description
 
@@ -115,9 +120,7 @@ def test_more_than_eight_are_all_drawn_alike_and_eight_are_named() -> None:
     chart = chart_of([tau(f"s{i:02}", 0.2 + 0.02 * i) for i in range(12)], WIDE)
     assert len(lines_of(chart, WIDE)) == 12
     assert set(re.findall(r'<polyline class="(\w+)"', chart.marks)) == {"faint"}
-    assert [box.content for box in texts(chart, WIDE) if re.fullmatch(r"s\d\d", box.content)] == [
-        f"s{i:02}" for i in range(8)
-    ]
+    assert [content for content in said(chart) if re.fullmatch(r"s\d\d", content)] == [f"s{i:02}" for i in range(8)]
     assert "4 more lines without a name" in chart.description
     assert "s07 goes from" in chart.description
     assert "s08" not in chart.description
@@ -217,3 +220,90 @@ def test_any_values_are_drawn_inside_and_given_in_the_data(
 def test_lengths_that_differ_are_refused() -> None:
     with pytest.raises(ValueError, match="zip"):
         chart_of([curve("a", [1, 2], [1])], WIDE)
+
+
+RUNS = [Gap("a", 91.0, 90.2, "seed 1"), Gap("a", 91.4, 90.1, "seed 2"), Gap("b", 90.0, 90.5), Gap("b", 90.0, 90.0)]
+
+
+def gaps(points: list[Gap], layout: Layout = WIDE) -> Chart:
+    return GapPlot(tuple(points), title="Dev and test", x_axis="dev", y_axis="test").draw(layout)
+
+
+def random_gaps(names: list[str], each: int) -> list[Gap]:
+    rng = np.random.default_rng(0)
+    pairs = rng.normal(90, 1, (len(names) * each, 2)).tolist()
+    return [Gap(names[i // each], x, y) for i, (x, y) in enumerate(pairs)]
+
+
+def points_of(chart: Chart, layout: Layout) -> list[Box]:
+    return [box for box in boxes(chart, layout) if re.search(r": dev .*, test ", box.tooltip)]
+
+
+@layouts
+def test_points_are_in_their_places(layout: Layout) -> None:
+    chart = gaps(RUNS, layout)
+    x, y = across(chart, layout), upward(chart, layout)
+    found = points_of(chart, layout)
+    assert [box.middle for box in found] == [pytest.approx((x(each.x), y(each.y)), abs=0.2) for each in RUNS]
+    assert found[0].tooltip == "a: dev 91.00, test 90.20 (seed 1)"
+
+
+@layouts
+def test_both_axes_have_one_scale_and_the_diagonal_is_where_both_are_equal(layout: Layout) -> None:
+    chart = gaps(random_gaps(["a", "b"], 20), layout)
+    x, y = across(chart, layout), upward(chart, layout)
+    assert x(91) - x(90) == pytest.approx(y(90) - y(91), rel=1e-3)
+    (line,) = (each for each in root_of(chart, layout).iter() if each.get("stroke-dasharray"))
+    x1, y1, x2, y2 = (float(line.attrib[name]) for name in ("x1", "y1", "x2", "y2"))
+    low = 90 + (x1 - x(90)) / (x(91) - x(90))
+    high = 90 + (x2 - x(90)) / (x(91) - x(90))
+    assert (y1, y2) == pytest.approx((y(low), y(high)), abs=0.2)
+    words = only(box for box in texts(chart, layout) if box.content == DIAGONAL)
+    assert math.hypot(words.right - x2, words.bottom - y2) < layout.font
+    assert all(box.top >= y2 - 1 for box in points_of(chart, layout)), "no point reaches the words above the square"
+
+
+def test_eight_systems_differ_by_shape_and_the_others_share_a_mark_that_the_legend_counts() -> None:
+    chart = gaps(random_gaps([f"system {i}" for i in range(11)], 1))
+    marks = {box.tooltip.partition(":")[0]: (box.tag, *box.kinds) for box in points_of(chart, WIDE)}
+    assert [marks[f"system {i}"][1] for i in range(8)] == [f"f{i}" for i in range(8)]
+    assert {marks[f"system {i}"] for i in range(8, 11)} == {("circle", "soft")}
+    written = said(chart)
+    assert "3 others" in written
+    assert "system 7" in written
+    assert "system 8" not in written
+
+
+def test_one_system_needs_no_legend() -> None:
+    assert "a" not in {box.content for box in texts(gaps(RUNS[:2]), WIDE)}
+    assert {"a", "b"} <= {box.content for box in texts(gaps(RUNS), WIDE)}
+
+
+def test_every_point_is_in_the_table() -> None:
+    chart = gaps([*RUNS, Gap("c", NAN, 90.0)])
+    rows = cells(chart)
+    points = [" ".join((row["name"], row["dev"], row["test"])) for row in rows]
+    assert points == ["a 91.0 90.2", "a 91.4 90.1", "b 90.0 90.5", "b 90.0 90.0", "c  90.0"]
+    assert rows[0]["note"] == "seed 1"
+
+
+def test_the_description_counts_the_sides_of_the_diagonal_and_what_is_left_out() -> None:
+    assert gaps([*RUNS, Gap("c", NAN, 90.0)]).description == (
+        "4 points of 2 systems; 2 below the diagonal (test less than dev), 1 above it. "
+        "1 without both values is left out."
+    )
+
+
+@layouts
+def test_one_point_and_points_that_are_all_the_same_have_a_place(layout: Layout) -> None:
+    for count in (1, 4):
+        chart = gaps([Gap("a", 90.0, 90.0)] * count, layout)
+        assert_sound(chart, layout)
+        assert len(points_of(chart, layout)) == count
+
+
+def test_of_very_many_points_some_are_drawn_and_all_are_listed() -> None:
+    chart = gaps(random_gaps(["a"], MOST_POINTS + 500))
+    assert len(points_of(chart, WIDE)) == MOST_POINTS
+    assert f"{MOST_POINTS:,} of the points are drawn." in chart.description
+    assert len(chart.rows) == MOST_POINTS + 500

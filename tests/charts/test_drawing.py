@@ -25,59 +25,41 @@ from deadheat.charts.drawing import (
     text_width,
     triangle,
     xml_text,
-)
+)  # fmt: skip
 from tests.charts.svg_reading import AWKWARD
 
-SAMPLES = (
+SAMPLES = [
     "accuracy",
     "LAS in %",
     "Kendall's tau (τ)",
     "+1.25 [−0.50, 3.00]",
     "bi-LSTM_CRF {v2}",
     "Ünïcödé Éàç",
-    "WWW | @@",
-)
-FONTS = [
-    Path("/usr/share/fonts/truetype/liberation"),
-    Path("/usr/share/fonts/liberation-sans"),
-    Path("/usr/share/fonts"),
+    "WW | @",
 ]
 
 
-def font_file(name: str) -> Path:
-    for folder in FONTS:
-        found = sorted(folder.rglob(name)) if folder.is_dir() else []
-        if found:
-            return found[0]
-    pytest.skip(f"{name} is not installed")
-
-
-def measured(file: Path, words: str, size: float) -> float:
-    """The sum of the advances that the font itself gives."""
+def font_width(words: str, style: str) -> float:
+    """The sum of the advances that the font itself gives, at a size of 12."""
     from fontTools.ttLib import TTFont
 
-    font = TTFont(file)
+    files = sorted(Path("/usr/share/fonts").rglob(f"LiberationSans-{style}.ttf"))
+    if not files:
+        pytest.skip("Liberation Sans is not installed")
+    font = TTFont(files[0])
     names, advances = font.getBestCmap(), font["hmtx"]
-    return float(sum(advances[names[ord(c)]][0] for c in words)) * size / float(font["head"].unitsPerEm)
+    return float(sum(advances[names[ord(c)]][0] for c in words)) * 12 / float(font["head"].unitsPerEm)
 
 
 @pytest.mark.parametrize("words", SAMPLES)
-def test_words_are_as_wide_as_the_font_says(words: str) -> None:
-    assert text_width(words, 12) == pytest.approx(
-        measured(font_file("LiberationSans-Regular.ttf"), words, 12), rel=0.011
-    )
-
-
-@pytest.mark.parametrize("words", SAMPLES)
-def test_bold_words_are_never_wider_than_we_take_them_to_be(words: str) -> None:
-    width = measured(font_file("LiberationSans-Bold.ttf"), words, 12)
-    assert width <= 1.01 * text_width(words, 12, bold=True)
+def test_text_is_as_wide_as_the_font_says_and_bold_text_is_never_wider_than_assumed(words: str) -> None:
+    assert text_width(words, 12) == pytest.approx(font_width(words, "Regular"), rel=0.011)
+    assert font_width(words, "Bold") <= 1.01 * text_width(words, 12, bold=True)
 
 
 @pytest.mark.parametrize("words", ["Привет мир", "ΑΒΓ αβγδ", "СИНТАКСИС"])
-def test_other_alphabets_are_about_as_wide_as_we_take_them_to_be(words: str) -> None:
-    width = measured(font_file("LiberationSans-Regular.ttf"), words, 12)
-    assert text_width(words, 12) == pytest.approx(width, rel=0.2)
+def test_other_alphabets_are_about_as_wide_as_assumed(words: str) -> None:
+    assert text_width(words, 12) == pytest.approx(font_width(words, "Regular"), rel=0.2)
 
 
 def test_marks_on_letters_and_signs_without_width_take_no_room() -> None:
@@ -149,26 +131,24 @@ def test_a_mark_without_a_place_is_our_mistake(value: float) -> None:
         number(value)
 
 
-def test_marks_are_the_elements_they_are_named_after() -> None:
-    assert (
-        line("grid", 1, 2, 3, 4, dash="2 1")
-        == '<line class="grid" x1="1" y1="2" x2="3" y2="4" stroke-dasharray="2 1"/>'
-    )
-    assert rect("box", 1, 2, -3, 4, "t") == '<rect class="box" x="1" y="2" width="0" height="4"><title>t</title></rect>'
-    assert (
-        rect("box", 1, 2, 3, 4, opacity=0.25)
-        == '<rect class="box" x="1" y="2" width="3" height="4" fill-opacity="0.25"/>'
-    )
-    assert (
-        circle("mark", 1, 2, 3, "<&>")
-        == '<circle class="mark" cx="1" cy="2" r="3"><title>&lt;&amp;&gt;</title></circle>'
-    )
-    assert path("rule", "M0 0H1") == '<path class="rule" d="M0 0H1"/>'
-    assert polyline("l0", [1, 2], [3, 4]) == '<polyline class="l0" points="1,3 2,4"/>'
-    assert polygon("b0", [1, 2, 3], [3, 4, 5]) == '<polygon class="b0" points="1,3 2,4 3,5"/>'
-    assert text(1, 2, "a", kind="soft", anchor="end", rotate=-90) == (
-        '<text class="soft" x="1" y="2" text-anchor="end" transform="rotate(-90 1 2)">a</text>'
-    )
+@pytest.mark.parametrize(
+    ("mark", "element"),
+    [
+        (line("a", 1, 2, 3, 4, dash="2 1"), '<line class="a" x1="1" y1="2" x2="3" y2="4" stroke-dasharray="2 1"/>'),
+        (rect("a", 1, 2, -3, 4, "t"), '<rect class="a" x="1" y="2" width="0" height="4"><title>t</title></rect>'),
+        (rect("a", 1, 2, 3, 4, opacity=0.25), '<rect class="a" x="1" y="2" width="3" height="4" fill-opacity="0.25"/>'),
+        (circle("a", 1, 2, 3, "<&>"), '<circle class="a" cx="1" cy="2" r="3"><title>&lt;&amp;&gt;</title></circle>'),
+        (path("a", "M0 0H1"), '<path class="a" d="M0 0H1"/>'),
+        (polyline("a", [1, 2], [3, 4]), '<polyline class="a" points="1,3 2,4"/>'),
+        (polygon("a", [1, 2, 3], [3, 4, 5]), '<polygon class="a" points="1,3 2,4 3,5"/>'),
+        (
+            text(1, 2, "a", kind="soft", anchor="end", rotate=-90),
+            '<text class="soft" x="1" y="2" text-anchor="end" transform="rotate(-90 1 2)">a</text>',
+        ),
+    ],
+)
+def test_marks_are_the_elements_they_are_named_after(mark: str, element: str) -> None:
+    assert mark == element
 
 
 def test_a_line_needs_as_many_places_across_as_down() -> None:

@@ -7,9 +7,8 @@ import pytest
 from deadheat.charts.chart import WIDE, Layout
 from deadheat.charts.drawing import xml_text
 from tests.charts.examples import PLOTS
-from tests.charts.svg_reading import AWKWARD, LAYOUTS, assert_sound, boxes, texts
+from tests.charts.svg_reading import AWKWARD, assert_sound, boxes, layouts, said
 
-layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 plots = pytest.mark.parametrize("make", PLOTS, ids=lambda make: make.__name__)
 
 
@@ -26,7 +25,7 @@ def test_names_of_any_kind_are_text_and_appear_in_full(make, layout: Layout) -> 
 
 @plots
 @layouts
-@pytest.mark.parametrize("count", [1, 2, 9, 26])
+@pytest.mark.parametrize("count", [1, 2, 9, 26, 40])
 def test_any_number_of_systems_is_inside_and_no_text_overlaps(make, layout: Layout, count: int) -> None:  # type: ignore[no-untyped-def]
     assert_sound(make([f"system {i}" for i in range(count)]).draw(layout), layout)
 
@@ -36,7 +35,7 @@ def test_any_number_of_systems_is_inside_and_no_text_overlaps(make, layout: Layo
 def test_a_plot_without_data_says_so(make, layout: Layout) -> None:  # type: ignore[no-untyped-def]
     chart = make(()).draw(layout)
     assert_sound(chart, layout)
-    assert [box.content for box in texts(chart, layout)] == ["no data"]
+    assert said(chart, layout) == ["no data"]
     assert chart.description == "No data."
     assert chart.rows == ()
 

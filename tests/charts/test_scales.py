@@ -1,7 +1,7 @@
 """Places of values, round numbers, and places pushed apart."""
 
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ from deadheat.charts.scales import (
     round_ticks,
     spread,
     tick_labels,
-)
+)  # fmt: skip
 from tests.charts.svg_reading import NAN
 
 numbers = st.floats(-1e9, 1e9).map(lambda value: float(f"{value:.9g}"))
@@ -51,8 +51,9 @@ def test_equal_ratios_are_equal_lengths_on_a_log_scale(ends: tuple[float, float]
     assert scale(ends[0] * (ends[1] / ends[0]) ** share) == pytest.approx(100 * share, abs=1e-6)
 
 
-def test_a_scale_of_one_value_puts_it_in_the_middle() -> None:
+def test_a_scale_of_one_value_puts_it_in_the_middle_with_one_tick() -> None:
     assert Scale(3, 3, 10, 20)(3) == 15
+    assert round_ticks(5, 5) == [5]
 
 
 @given(ranges, st.integers(1, 12))
@@ -95,10 +96,6 @@ def test_the_names_of_ticks_differ_and_say_the_tick(ends: tuple[float, float]) -
 def test_round_bounds_are_ticks_themselves() -> None:
     assert round_ticks(0.1, 0.3, 3) == [0.1, 0.2, 0.3]
     assert round_ticks(0, 1, 6) == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-
-
-def test_ticks_of_what_is_no_range_are_its_one_value() -> None:
-    assert round_ticks(5, 5) == [5]
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True, width=32), max_size=8))
@@ -146,10 +143,7 @@ def test_decimals_tell_ends_of_a_range_apart(ends: tuple[float, float]) -> None:
         assert fixed(ends[0], decimals) != fixed(ends[1], decimals)
 
 
-@given(
-    st.lists(st.floats(-50, 150), min_size=1, max_size=9),
-    st.floats(0.1, 20),
-)
+@given(st.lists(st.floats(-50, 150), min_size=1, max_size=9), st.floats(0.1, 20))
 def test_places_pushed_apart_keep_gaps_bounds_and_order(wanted: list[float], gap: float) -> None:
     found = spread(wanted, gap, 0, 100)
     assert len(found) == len(wanted)
@@ -168,15 +162,9 @@ def test_no_other_places_are_nearer_to_the_wanted_ones(wanted: list[int], gap: i
         return sum((a - b) ** 2 for a, b in zip(found, wanted, strict=True))
 
     best = distance(spread(wanted, gap, 0, 12))
-    halves = [i / 2 for i in range(25)]
-    others = ([a, b] for a in halves for b in halves) if len(wanted) == 2 else (
-        [a, b, c] for a in halves for b in halves for c in halves
-    )  # fmt: skip
-    allowed = (each for each in others if all(b - a >= gap for a, b in pairwise(sorted(each))))
+    others = map(list, product([i / 2 for i in range(25)], repeat=len(wanted)))
+    allowed = (positions for positions in others if all(b - a >= gap for a, b in pairwise(sorted(positions))))
     assert best <= min(map(distance, allowed)) + 1e-9
-
-
-def test_places_without_wishes_are_none() -> None:
     assert spread([], 4, 0, 100) == []
 
 

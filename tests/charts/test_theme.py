@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from deadheat.charts import ranks
 from deadheat.charts.comparisons import STRONGEST, STRONGEST_BARE
 from deadheat.charts.drawing import DARK, DASHES, LIGHT, PRINT, SERIES, SMALL, Theme, page_style, style, variables
 
@@ -16,21 +17,9 @@ Array = npt.NDArray[np.float64]
 # Dichromats' vision, as matrices for linear RGB: Machado, Oliveira & Fernandes (2009), severity 1.0.
 VISIONS: dict[str, list[list[float]]] = {
     "full": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-    "protanopia": [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ],
-    "deuteranopia": [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ],
-    "tritanopia": [
-        [1.255528, -0.076749, -0.178779],
-        [-0.078411, 0.930809, 0.147602],
-        [0.004733, 0.691367, 0.303900],
-    ],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
 }
 PAPERS = {"light": LIGHT, "dark": DARK, "print": PRINT}
 papers = pytest.mark.parametrize("theme", PAPERS.values(), ids=PAPERS)
@@ -77,13 +66,8 @@ def difference(one: Array, other: Array) -> float:
     l, c = (l1 + l2) / 2, (c1 + c2) / 2  # noqa: E741 (the letters of the formula)
     h = (h1 + h2) / 2 if abs(h1 - h2) <= 180 else (h1 + h2 + (360 if h1 + h2 < 360 else -360)) / 2
     h = h if c1 * c2 else h1 + h2
-    t = (
-        1
-        - 0.17 * math.cos(math.radians(h - 30))
-        + 0.24 * math.cos(math.radians(2 * h))
-        + 0.32 * math.cos(math.radians(3 * h + 6))
-        - 0.20 * math.cos(math.radians(4 * h - 63))
-    )
+    waves = ((-0.17, 1, -30), (0.24, 2, 0), (0.32, 3, 6), (-0.20, 4, -63))
+    t = 1 + sum(weight * math.cos(math.radians(times * h + shift)) for weight, times, shift in waves)
     lightness = (l2 - l1) / (1 + 0.015 * (l - 50) ** 2 / math.sqrt(20 + (l - 50) ** 2))
     strength, hue = (c2 - c1) / (1 + 0.045 * c), hue / (1 + 0.015 * c * t)
     tilt = -2 * math.sqrt(c**7 / (c**7 + 25**7)) * math.sin(math.radians(60 * math.exp(-(((h - 275) / 25) ** 2))))
@@ -154,7 +138,7 @@ def test_every_colour_of_words_and_marks_can_be_read_on_its_paper(theme: Theme, 
 def test_words_can_be_read_on_every_fill(theme: Theme) -> None:
     ink = linear(theme["ink"])
     fills = [(theme["tint"], 1.0), (theme["line"], 1.0), (theme["gain"], STRONGEST), (theme["loss"], STRONGEST)]
-    fills += [(theme["mark"], 0.16)]
+    fills += [(theme["mark"], 0.16), (theme["mark"], ranks.STRONGEST)]
     for fill, opacity in fills:
         assert contrast(ink, over(theme["paper"], fill, opacity)) >= 4.5, fill
 

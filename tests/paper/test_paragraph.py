@@ -1,12 +1,21 @@
 """Statements about results of every kind, each worked out from the result beside it."""
 
+import re
 from dataclasses import replace
 from typing import cast
 
 import pytest
 
 import deadheat
-from deadheat.paper.methods import split_words
+from deadheat.paper.methods import (
+    OF_CORRECTIONS,
+    OF_SYSTEMS,
+    OF_TESTS,
+    REFERENCES,
+    authors_and_year,
+    bibtex,
+    split_words,
+)  # fmt: skip
 from deadheat.paper.paragraph import paragraph
 from deadheat.report.views import headline
 from deadheat.results.compare import Comparison
@@ -15,9 +24,17 @@ from deadheat.results.rank import Ranking, SizeStudy
 from deadheat.results.runs import Contrast, Seeds
 from deadheat.results.score import Scores
 from deadheat.results.study import Provenance
+from deadheat.stats.corrections import CORRECTIONS
+from deadheat.stats.paired import TESTS
+from deadheat.systems import SYSTEMS
 from tests.paper.cases import sentences, twenty_splits
 from tests.results.samples import FAIR, GOLD, GOOD, all_samples
 
+REQUIRED = {
+    "article": {"author", "title", "journal", "year"},
+    "inproceedings": {"author", "title", "booktitle", "year"},
+    "book": {"author", "title", "publisher", "year"},
+}
 TALLY = Tally("velani-test", "e62ec0ccdf948bfec05b", 6, ("A", "B"), 2)
 
 
@@ -214,10 +231,38 @@ def test_latex_says_the_same_and_cites_by_keys() -> None:
 
 def test_every_publication_that_is_cited_has_an_entry_and_no_other() -> None:
     result = paragraph([twenty_splits()])
-    entries = result.bibtex()
     assert set(result.keys) == {
         "tsuruoka-etal-2011", "toutanova-etal-2003", "gorman-bedrick-2019", "mcnemar-1947", "fagerland-etal-2013",
         "nadeau-bengio-2003",
     }  # fmt: skip
-    assert entries.count("\n@") + entries.startswith("@") == len(result.keys)
-    assert all(f"{{{key}," in entries for key in result.keys)
+    assert re.findall(r"^@\w+\{(.*),$", result.bibtex(), re.MULTILINE) == sorted(result.keys)
+
+
+@pytest.mark.parametrize("key", REFERENCES)
+def test_an_entry_has_what_its_kind_needs_and_is_cited_by_its_own_year(key: str) -> None:
+    entry = REFERENCES[key]
+    kind, name = re.match(r"@(\w+)\{([\w-]+),\n", entry).groups()  # type: ignore[union-attr]
+    fields = dict(re.findall(r"(\w+) = \{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", entry))
+    assert name == key
+    assert fields.keys() >= REQUIRED[kind]
+    assert entry.count("{") == entry.count("}")
+    year = authors_and_year(key).rpartition(", ")[2]
+    assert fields["year"] == year == key.rpartition("-")[2]
+    authors = fields["author"].split(" and ")
+    names = authors_and_year(key).rpartition(", ")[0]
+    assert names.count(" and ") == (len(authors) == 2)
+    assert names.endswith(" et al.") == (len(authors) > 2)
+
+
+def test_methods_that_are_cited_are_methods_there_are() -> None:
+    assert OF_TESTS.keys() <= set(TESTS)
+    assert OF_CORRECTIONS.keys() <= CORRECTIONS.keys()
+    assert {SYSTEMS.make(name).name.partition(".v")[0] for name in OF_SYSTEMS} == OF_SYSTEMS.keys()
+    cited = {key for keys in (*OF_TESTS.values(), *OF_CORRECTIONS.values()) for key in keys} | {*OF_SYSTEMS.values()}
+    assert cited <= REFERENCES.keys()
+
+
+def test_entries_are_written_once_and_in_order() -> None:
+    text = bibtex(["wilson-1927", "holm-1979", "wilson-1927"])
+    assert re.findall(r"^@\w+\{(.*),$", text, re.MULTILINE) == ["holm-1979", "wilson-1927"]
+    assert bibtex([]) == ""

@@ -55,7 +55,7 @@ class ViolinPlot:
 
     def draw(self, layout: Layout) -> Chart:
         names = [sample.name for sample in self.samples]
-        samples = [np.sort(finite(sample.values)) for sample in self.samples]
+        samples = [_sorted(sample.values) for sample in self.samples]
         header, table = _violin_table(self.samples, samples)
         if not any(map(len, samples)):
             return empty_chart(self.title, layout, header)
@@ -79,6 +79,11 @@ def _axes(
     low, high = extent(values, margin=0.04)
     scale = Scale(low, high, rows.left, rows.right)
     return [key, rows.axis(scale, axis), rows.labels()], rows, scale
+
+
+def _sorted(values: Sequence[float]) -> Values:
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.sort(numbers[np.isfinite(numbers)])
 
 
 def _violin_legend(samples: Sequence[Values], font: float) -> list[LegendEntry]:

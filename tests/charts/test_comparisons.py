@@ -1,16 +1,120 @@
-"""Every pair of systems in a cell."""
+"""Values with intervals on a common scale, and every pair of systems in a cell."""
 
+import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from deadheat.charts.chart import COLUMN, NARROW, WIDE, Chart, Layout
-from deadheat.charts.comparisons import MOST_WITH_NUMBERS, PairCell, PairMatrix
+from deadheat.charts.comparisons import MOST_WITH_NUMBERS, IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.errors import NameUnknown
-from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, only, texts
+from tests.charts.svg_reading import LAYOUTS, NAN, Box, assert_sound, boxes, cells, layouts, only, said, texts
 
-layouts = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+SCORES = [
+    IntervalRow(*row)
+    for row in (("biaffine", 91.24, 90.6, 91.9), ("pointer", 90.98, 90.3, 91.7), ("arcs", 88.3, 87.6, 89))
+]
+DIFFERENCES = [
+    IntervalRow(*row) for row in (("a − b", 2.0, 1.0, 3.0), ("a − c", 0.5, -0.5, 1.5), ("b − c", -1.5, -2.5, -0.5))
+]
+values = st.one_of(st.just(NAN), st.floats(-1e6, 1e6))
+
+
+def intervals(rows: Sequence[IntervalRow], layout: Layout = WIDE, *, zero: bool = False) -> Chart:
+    return IntervalPlot(tuple(rows), "LAS", "LAS in %", zero).draw(layout)
+
+
+@given(st.lists(st.tuples(values, values, values), min_size=1, max_size=6), st.booleans(), st.sampled_from([*LAYOUTS]))
+@settings(max_examples=60)
+def test_any_values_are_drawn_inside_and_given_in_the_data(
+    numbers: list[tuple[float, float, float]],
+    zero: bool,  # noqa: FBT001
+    where: str,
+) -> None:
+    rows = [IntervalRow(f"system {i}", *each) for i, each in enumerate(numbers)]
+    layout = LAYOUTS[where]
+    chart = intervals(rows, layout, zero=zero)
+    assert_sound(chart, layout)
+    for row, cell in zip(rows, cells(chart), strict=True):
+        assert cell["name"] == row.name
+        for key in ("value", "low", "high"):
+            given = getattr(row, key)
+            assert cell[key] == ("" if math.isnan(given) else str(given))
+
+
+@layouts
+def test_dots_and_ends_lie_on_one_scale(layout: Layout) -> None:
+    chart = intervals(SCORES, layout)
+    dots = [box for box in boxes(chart, layout) if box.tag == "circle"]
+    lines = [box for box in boxes(chart, layout) if box.kinds == {"interval"} and box.tooltip]
+    unit = (dots[0].middle[0] - dots[2].middle[0]) / (91.24 - 88.3)
+    for row, dot, reach in zip(SCORES, dots, lines, strict=True):
+        assert dot.middle[0] - reach.left == pytest.approx(unit * (row.value - row.low), abs=0.03)
+        assert reach.right - dot.middle[0] == pytest.approx(unit * (row.high - row.value), abs=0.03)
+        assert dot.middle[1] == pytest.approx(reach.top, abs=0.01)
+
+
+@layouts
+def test_zero_is_where_zero_is(layout: Layout) -> None:
+    chart = intervals(DIFFERENCES, layout, zero=True)
+    rows = [box for box in boxes(chart, layout) if box.tooltip]
+    first, last = (
+        only(b for b in rows if b.tag == "circle" and b.tooltip.startswith(name)) for name in ("a − b", "b − c")
+    )
+    line = only(box for box in boxes(chart, layout) if box.kinds == {"axis"})
+    unit = (first.middle[0] - last.middle[0]) / 3.5
+    assert line.left == line.right == pytest.approx(first.middle[0] - 2 * unit, abs=0.03)
+    assert line.top < first.top
+    assert line.bottom > last.bottom
+
+
+def test_only_intervals_that_exclude_zero_have_filled_dots() -> None:
+    chart = intervals(DIFFERENCES, WIDE, zero=True)
+    dots = {
+        box.tooltip.partition(":")[0]: box.kinds for box in boxes(chart, WIDE) if box.tag == "circle" and box.tooltip
+    }
+    assert dots == {"a − b": {"mark"}, "a − c": {"hollow"}, "b − c": {"mark"}}
+    assert "2 of 3 intervals exclude zero." in chart.description
+    written = said(chart)
+    assert "interval excludes zero" in written
+    assert "interval includes zero" in written
+
+
+@pytest.mark.parametrize(("low", "high", "kind"), [(0.0, 2.0, "hollow"), (-1.0, 0.0, "hollow"), (NAN, NAN, "hollow")])
+def test_an_interval_that_touches_zero_or_is_not_known_leaves_nothing_out(low: float, high: float, kind: str) -> None:
+    chart = intervals([IntervalRow("x", 1.0, low, high)], WIDE, zero=True)
+    assert only(b for b in boxes(chart, WIDE) if b.tag == "circle" and b.tooltip).kinds == {kind}
+
+
+def test_what_is_missing_is_said_and_not_drawn() -> None:
+    rows = [
+        IntervalRow("here", 1.5, 1.0, 2.0),
+        IntervalRow("gone", NAN, NAN, NAN),
+        IntervalRow("endless", 1.2, 1.0, math.inf),
+    ]
+    chart = intervals(rows, WIDE)
+    assert len([box for box in boxes(chart, WIDE) if box.tag == "circle"]) == 2
+    written = said(chart)
+    assert written.count("no value") == 1
+    assert written.count("–") == 1
+    assert "1 without a value." in chart.description
+    assert cells(chart)[2]["high"] == ""
+
+
+def test_bounds_are_written_where_there_is_room_and_always_told() -> None:
+    for layout, written in ((WIDE, True), (NARROW, False)):
+        chart = intervals(SCORES, layout)
+        assert ("[90.60, 91.90]" in said(chart, layout)) is written
+        assert "biaffine: 91.24 [90.60, 91.90]" in [box.tooltip for box in boxes(chart, layout)]
+
+
+def test_more_words_are_told_with_the_mark() -> None:
+    chart = intervals([IntervalRow("a", 1, 0, 2, note="p = 0.03")], WIDE)
+    assert {box.tooltip for box in boxes(chart, WIDE) if box.tooltip} == {"a: 1.00 [0.00, 2.00]. p = 0.03"}
 
 
 def all_pairs(names: list[str]) -> list[PairCell]:
@@ -80,28 +184,23 @@ def test_a_triangle_is_in_every_cell_that_is_significant_and_points_the_right_wa
 
 
 def test_triangles_point_up_for_rows_that_are_above() -> None:
-    chart = matrix(["a", "b", "c"], WIDE)
-    marks = chart.marks.partition("a minus c")[2]
-    first = marks.partition('points="')[2].partition('"')[0]
-    ys = [float(pair.split(",")[1]) for pair in first.split()]
+    marks = matrix(["a", "b", "c"], WIDE).marks.partition("a minus c")[2]
+    ys = [float(pair.split(",")[1]) for pair in re.findall(r'points="([^"]*)"', marks)[0].split()]
     assert ys.count(min(ys)) == 1
 
 
 @pytest.mark.parametrize("count", [MOST_WITH_NUMBERS, MOST_WITH_NUMBERS + 1])
 def test_differences_are_written_up_to_a_dozen_systems(count: int) -> None:
     chart = matrix([f"s{i}" for i in range(count)], WIDE)
-    said = [box.content for box in texts(chart, WIDE)]
-    assert said.count("+0.60") == (count - 2 if count <= MOST_WITH_NUMBERS else 0)
+    written = said(chart)
+    assert written.count("+0.60") == (count - 2 if count <= MOST_WITH_NUMBERS else 0)
 
 
 def test_p_goes_first_where_there_is_little_room_then_the_difference() -> None:
     names = [f"s{i}" for i in range(8)]
-    said = {layout.name: {box.content for box in texts(matrix(names, layout), layout)} for layout in (WIDE, COLUMN)}
-    assert {"+0.60", "p = 0.0500"} <= said["wide"]
-    assert "+0.60" in said["column"]
-    assert "p = 0.0500" not in said["column"]
-    crowded = {box.content for box in texts(matrix([f"s{i}" for i in range(12)], NARROW), NARROW)}
-    assert "+0.60" not in crowded
+    assert {"+0.60", "p = 0.0500"} <= set(said(matrix(names, WIDE)))
+    assert {"+0.60", "p = 0.0500"} & set(said(matrix(names, COLUMN), COLUMN)) == {"+0.60"}
+    assert "+0.60" not in said(matrix([f"s{i}" for i in range(12)], NARROW), NARROW)
 
 
 def test_larger_differences_are_deeper_and_bold_where_significant() -> None:
@@ -122,7 +221,7 @@ def test_pairs_that_were_not_compared_or_have_no_number_are_shown_as_such() -> N
     drawn = filled(chart, WIDE)
     assert set(drawn) == {"a minus b", "b minus a", "a minus c", "c minus a"}
     assert drawn["a minus b"].kinds == {"none"}
-    assert [box.content for box in texts(chart, WIDE)].count("–") == 2
+    assert said(chart).count("–") == 2
     assert len([box for box in boxes(chart, WIDE) if box.kinds == {"frame"}]) == 2
     assert cells(chart)[0] == {"row": "a", "column": "b", "difference": "", "p": "", "significant": "no"}
 
@@ -144,8 +243,8 @@ def test_data_are_the_pairs_that_were_given() -> None:
 
 def test_long_names_give_columns_numbers_that_stand_with_the_rows_too() -> None:
     chart = matrix([f"a rather long name of a system {i}" for i in range(5)], WIDE)
-    said = [box.content for box in texts(chart, WIDE)]
-    assert all(said.count(str(i + 1)) == 2 for i in range(5))
+    written = said(chart)
+    assert all(written.count(str(i + 1)) == 2 for i in range(5))
 
 
 def test_names_of_middling_length_are_turned() -> None:
