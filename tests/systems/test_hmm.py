@@ -231,7 +231,7 @@ def test_a_capital_is_a_letter_that_is_upper_case() -> None:
 
 @pytest.mark.parametrize("setting", ["suffix_length", "rare", "beam"])
 def test_a_setting_below_zero_is_refused(setting: str) -> None:
-    with pytest.raises(InputError, match=f"hmm.v1: {setting}=-1; expected 0 or more"):
+    with pytest.raises(InputError, match=f"hmm.v1: {setting}=-1; expected at least 0"):
         SYSTEMS.make("hmm.v1", **{setting: -1})
 
 

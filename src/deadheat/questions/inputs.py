@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, TypeAlias
 
 from deadheat.arguments import Argument, whole_number
@@ -12,7 +12,7 @@ from deadheat.corpus.corpus import content_hash
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import CorpusError, InputError
 from deadheat.metrics.pair import ALIGNMENTS, UNITS
-from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, RecordedEvaluations
+from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, RecordedEvaluations
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
 CorpusSources: TypeAlias = CorpusSource | Sequence[CorpusSource]  # several files are one corpus
@@ -100,16 +100,23 @@ def record(
     entry: LedgerEntry | None, gold: Corpus, predictions: Iterable[Corpus], metrics: Iterable[str], settings: str
 ) -> RecordedEvaluations:
     """Record an evaluation of every prediction, if gold is a test set; a prediction's name is that of its system."""
-    if entry is None:
-        return RecordedEvaluations()
+    evaluations = (Evaluation(corpus.name, content_hash(corpus), tuple(metrics), settings) for corpus in predictions)
+    return record_evaluations(entry, lambda ledger: ledger.test_sets_in(gold), evaluations)
+
+
+def record_evaluations(
+    entry: LedgerEntry | None,
+    find_test_sets: Callable[[Ledger], Sequence[LedgerTestSet]],
+    evaluations: Iterable[Evaluation],
+) -> RecordedEvaluations:
+    """Record evaluations, if there are test sets; a ledger that cannot be read is a note."""
     try:
-        test_sets = entry.ledger.test_sets_in(gold)
+        test_sets = find_test_sets(entry.ledger) if entry is not None else ()
     except InputError as error:
         return RecordedEvaluations(notes=(f"{error}; this evaluation was not recorded",))
-    if not test_sets:
+    if entry is None or not test_sets:
         return RecordedEvaluations()
-    evaluations = [Evaluation(corpus.name, content_hash(corpus), tuple(metrics), settings) for corpus in predictions]
-    return entry.ledger.record(test_sets, evaluations, purpose=entry.purpose, over_budget=entry.over_budget)
+    return entry.ledger.record(test_sets, list(evaluations), purpose=entry.purpose, over_budget=entry.over_budget)
 
 
 def sources_of(sources: CorpusSources) -> list[CorpusSource]:

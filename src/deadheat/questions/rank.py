@@ -20,7 +20,6 @@ from deadheat.ranking.selected_subsets import NamedSubset, named_subsets, rank_w
 from deadheat.ranking.selected_subsets import representative as find_representative
 from deadheat.ranking.subsets import (
     Design,
-    MetricStability,
     SubsetRanks,
     every_subset,
     free,
@@ -124,7 +123,10 @@ def rank(  # noqa: PLR0913 (the options of the command)
     <Ranking: A is first on all 3 data sets together and on 66.7% of all 3 subsets of 2.>
     """
     options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
-    table = open_scores(scores, metric or _first_metric(scores, metrics, options), **options)
+    tables = {} if metrics is None else _tables(scores, metrics, options)
+    # Of several metrics, the ranking itself is by the first that is named; by LAS if all of them are compared.
+    first = next((name for name in tables if not metrics and name.lower() == "las"), next(iter(tables), ""))
+    table = tables[first] if first and not metric else open_scores(scores, metric, **options)
     if len(table.systems) < 2:
         raise InputError(f"{pluralize(len(table.systems), 'system')}; expected at least two to rank")
     attributes = _attributes(attributes, table)
@@ -159,7 +161,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         representative=None
         if representative is None
         else find_representative(integers, table.datasets, representative, rng=rng, time_limit=time_limit),
-        metrics=_stability(scores, metrics, ranks, options) if metrics is not None else (),
+        metrics=tuple(metric_stability(name, integer_scores(by.scores_SD), ranks) for name, by in tables.items()),
         notes=_notes(table, integers, ranks, named),
     )
 
@@ -257,25 +259,13 @@ def _named_subsets(
     return named_subsets(table.scores_SD, table.systems, table.datasets, subsets, perfect=perfect)
 
 
-def _first_metric(scores: ScoreSource, metrics: Sequence[str] | None, options: TableOptions) -> str:
-    """The metric of the ranking itself if several are compared: the first that is named; LAS if all of them are."""
-    if metrics or metrics is None or not isinstance(scores, str | os.PathLike):
-        return metrics[0] if metrics else ""
-    from deadheat.tables.scores import read_score_tables
-
-    names = list(read_score_tables(scores, **options))
-    return next((name for name in names if name.lower() == "las"), names[0])
-
-
-def _stability(
-    scores: ScoreSource, metrics: Sequence[str], ranks: SubsetRanks, options: TableOptions
-) -> tuple[MetricStability, ...]:
+def _tables(scores: ScoreSource, metrics: Sequence[str], options: TableOptions) -> dict[str, ScoreTable]:
+    """The scores by several metrics, for comparing how stable the rankings are."""
     if isinstance(scores, ScoreTable | Mapping):
         raise InputError("metrics to compare, but scores of one; expected a file with a column of metrics")
     from deadheat.tables.scores import read_score_tables
 
-    tables = read_score_tables(scores, metrics=metrics, **options)
-    return tuple(metric_stability(name, integer_scores(table.scores_SD), ranks) for name, table in tables.items())
+    return read_score_tables(scores, metrics=metrics, **options)
 
 
 def _notes(

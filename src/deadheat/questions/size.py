@@ -31,7 +31,14 @@ from deadheat.ranking.sizes import SetSizes, size_curves
 from deadheat.results.format import Scale
 from deadheat.results.rank import SizeStudy
 from deadheat.stats.agreement import weighted_kendall_rows
-from deadheat.study.ledger.ledger import Evaluation, LedgerEntry, LedgerTestSet, RecordedEvaluations, is_test_name
+from deadheat.study.ledger.ledger import (
+    Evaluation,
+    Ledger,
+    LedgerEntry,
+    LedgerTestSet,
+    RecordedEvaluations,
+    is_test_name,
+)
 
 FORMAT, SUFFIX = "deadheat-counts.v1", ".npz"
 EXPECTED = f"expected a file that deadheat size --save wrote ({SUFFIX})"
@@ -69,18 +76,13 @@ class TestSet:
         metric = self.counted.metric.name
         if self.golds:
             return [inputs.record(entry, gold, runs, [metric], settings) for gold, runs in self.golds]
-        if entry is None:
-            return []
-        try:
-            ledger = entry.ledger.read()
-        except InputError as error:
-            return [RecordedEvaluations(notes=(f"{error}; this evaluation was not recorded",))]
-        test_sets = [file for file in self.files if is_test_name(file.name) or file.hash.encode() in ledger]
-        if not test_sets:
-            return []
         runs = zip(self.counted.systems, self.predictions, strict=True)
-        evaluations = [Evaluation(system, prediction, (metric,), settings) for system, prediction in runs]
-        return [entry.ledger.record(test_sets, evaluations, purpose=entry.purpose, over_budget=entry.over_budget)]
+        evaluations = (Evaluation(system, prediction, (metric,), settings) for system, prediction in runs)
+        return [inputs.record_evaluations(entry, self._saved_test_sets, evaluations)]
+
+    def _saved_test_sets(self, ledger: Ledger) -> list[LedgerTestSet]:
+        lines = ledger.read()
+        return [file for file in self.files if is_test_name(file.name) or file.hash.encode() in lines]
 
 
 def size(

@@ -226,16 +226,8 @@ def _summary(selection: ScoreSelection) -> ScoreTable:
 
 def _long(table: Table, system: str, score: str) -> tuple[pl.DataFrame, str, list[str]]:
     """One row per score; the column of data sets; columns that are ignored."""
-    dataset, metric, part, split, number = (
-        table.find("", names, what=what)
-        for names, what in (
-            (DATASETS, "data sets"),
-            (METRICS, "metrics"),
-            (("part",), "parts"),
-            (("split",), "splits"),
-            (("number",), "numbers"),
-        )
-    )
+    dataset, metric = table.find("", DATASETS, what="data sets"), table.find("", METRICS, what="metrics")
+    part, split, number = (table.find("", [name], what=f"{name}s") for name in ("part", "split", "number"))
     split, number = (split, number) if split and number else ("", "")
     columns = {
         "system": table.names(system, "system"),

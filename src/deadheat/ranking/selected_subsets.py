@@ -80,10 +80,9 @@ def named_subsets(
         sums_S = integers.above_SD[:, chosen].sum(axis=1)
         means, ranks = scores_SD[:, chosen].mean(axis=1).tolist(), ranks_of(sums_S).tolist()
         tau = kendall(sums_S, integers.sums_S) if len(systems) > 1 else math.nan
+        shares_SS = _reductions(np.ascontiguousarray(scores_SD[:, chosen]), top)
         reductions = tuple(
-            ErrorReduction(
-                systems[reference], systems[system], _reduction(scores_SD[:, chosen], reference, system, top)
-            )
+            ErrorReduction(systems[reference], systems[system], float(shares_SS[reference, system]))
             for reference, system in pairs
         )
         rows = tuple(SubsetScore(systems[system], means[system], ranks[system]) for system in best_first)
@@ -113,12 +112,11 @@ def _perfect_score(scores_SD: Values, perfect: float | None) -> float:
     return perfect
 
 
-def _reduction(scores_SD: Values, reference: int, system: int, perfect: float) -> float:
-    errors_D = perfect - scores_SD[reference]
-    gains_D = scores_SD[system] - scores_SD[reference]
+def _reductions(scores_SD: Values, perfect: float) -> Values:
+    """The error reductions of all systems (columns) against all references (rows)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = float((gains_D / errors_D).mean())
-    return mean if math.isfinite(mean) else math.nan
+        shares_SS = ((scores_SD - scores_SD[:, None]) / (perfect - scores_SD)[:, None]).mean(axis=2)
+    return np.where(np.isfinite(shares_SS), shares_SS, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,18 +221,15 @@ def representative(
 def greedy_subset(scores: IntegerScores, size: int) -> Indices:
     """Add the data set that helps most, one at a time; then exchange single ones as long as that helps."""
     leads_PD = _leads(scores)
-    chosen: list[int] = []
-    for _ in range(size):
-        rest = [column for column in range(scores.datasets) if column not in chosen]
-        chosen = _best(leads_PD, [[*chosen, column] for column in rest])[0]
-    value = _merit(leads_PD, [chosen])[0]
+    chosen, value = list[int](), (-1, 0.0)
     while True:
         rest = [column for column in range(scores.datasets) if column not in chosen]
-        exchanged = [[*chosen[:at], *chosen[at + 1 :], column] for at in range(size) for column in rest]
-        candidate, merit = _best(leads_PD, exchanged) if exchanged else (chosen, value)
-        if merit <= value:
+        kept = [chosen] if len(chosen) < size else [[*chosen[:at], *chosen[at + 1 :]] for at in range(size)]
+        candidates = [[*others, column] for others in kept for column in rest]
+        best, merit = _best(leads_PD, candidates) if candidates else (chosen, value)
+        if len(chosen) == size and merit <= value:
             return np.sort(np.array(chosen))
-        chosen, value = candidate, merit
+        chosen, value = best, merit
 
 
 def exact_subset(scores: IntegerScores, start: Indices, *, time_limit: float = TIME_LIMIT) -> tuple[Indices, int]:

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from deadheat.corpus.corpus import Corpus
 from deadheat.corpus.transforms import with_labels
 from deadheat.corpus.vocabulary import Codes, Column, Indices, Vocabulary
-from deadheat.errors import InputError
 from deadheat.kernels.hmm import best_states, file_keys, grow_suffixes, guess_labels
 from deadheat.systems.baselines import sorted_labels
-from deadheat.systems.system import SYSTEMS, System, training_labels
+from deadheat.systems.system import SYSTEMS, System, check_at_least, training_labels
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -58,9 +57,7 @@ def hmm(
     >>> to_bytes(model.predict(read(text="the_? heat_? is_? red_?\n")))
     b'the_DT heat_NN is_VBZ red_JJ\n'
     """
-    for name, value in (("suffix_length", suffix_length), ("rare", rare), ("beam", beam)):
-        if value < 0:
-            raise InputError(f"hmm.v1: {name}={value}; expected 0 or more")
+    check_at_least("hmm.v1", 0, suffix_length=suffix_length, rare=rare, beam=beam)
 
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Trigrams:
         labels, codes = sorted_labels(training_labels(train, column, "hmm.v1"))

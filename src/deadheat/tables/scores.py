@@ -134,14 +134,14 @@ def _score_table(table: Table, cells: pl.DataFrame, metric: str, options: TableO
     return complete(f"{table.path}: ", label, systems.to_list(), datasets.to_list(), scores_SD, missing)
 
 
-def read_attributes(path: Path, datasets: Sequence[str], *, key: str = "") -> Attributes:
+def read_attributes(path: Path, datasets: Sequence[str]) -> Attributes:
     """Read attributes of data sets: a column of numbers as an array, any other as text.
 
-    The column of data sets is `key`, or the one with such a name, or else the first. Values are in the order of
-    `datasets`; an empty cell is NaN among numbers and "" among text. Rows of other data sets are ignored.
+    The column of data sets is the one with such a name, or else the first. Values are in the order of `datasets`; an
+    empty cell is NaN among numbers and "" among text. Rows of other data sets are ignored.
     """
     table = read_table(path)
-    column = table.find(key, DATASETS, what="data sets", option="--key") or table.frame.columns[0]
+    column = table.find("", DATASETS, what="data sets") or table.frame.columns[0]
     names = table.names(column, "data set")
     _refuse_duplicates(table, pl.DataFrame({"name": names}).with_row_index("row"), ["name"], "row of {0}")
     positions = {name: row for row, name in enumerate(names.to_list())}
@@ -160,21 +160,16 @@ def _attribute(series: pl.Series) -> tuple[str, ...] | Numbers:
     return tuple(series.cast(pl.String).fill_null("").to_list())
 
 
-def read_subsets(path: Path, *, subset: str = "", dataset: str = "") -> dict[str, tuple[str, ...]]:
+def read_subsets(path: Path) -> dict[str, tuple[str, ...]]:
     """Read named subsets of data sets from a table with one row per subset and data set."""
-    table = read_table(path)
-    columns = {
-        "subset": table.find(subset, SUBSETS, what="subsets", option="--subset"),
-        "dataset": table.find(dataset, DATASETS, what="data sets", option="--dataset"),
-    }
-    for kind, column in columns.items():
+    table, columns = read_table(path), {}
+    for kind, names, label in (("subset", SUBSETS, "subset"), ("dataset", DATASETS, "data set")):
+        column = table.find("", names, what=f"{label}s")
         if not column:
             listed = ", ".join(table.frame.columns)
             raise InputError(f"{table.path}: no column of {kind}s among {listed}; expected one called {kind}")
-    kinds = zip(columns, ("subset", "data set"), strict=True)
-    rows = pl.DataFrame({kind: table.names(columns[kind], label) for kind, label in kinds}).with_row_index("row")
+        columns[kind] = table.names(column, label)
+    rows = pl.DataFrame(columns).with_row_index("row")
     _refuse_duplicates(table, rows, ["subset", "dataset"], "row of {1} in {0}")
-    subsets: dict[str, list[str]] = {}
-    for name, member in rows.select("subset", "dataset").iter_rows():
-        subsets.setdefault(name, []).append(member)
-    return {name: tuple(members) for name, members in subsets.items()}
+    subsets = rows.group_by("subset", maintain_order=True).agg("dataset")
+    return {name: tuple(members) for name, members in subsets.iter_rows()}
