@@ -246,19 +246,10 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
 
 def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
     ranks = critical_difference(table.scores_SD, names=table.systems, datasets=table.datasets, alpha=alpha)
-    return AverageRanks(
-        ranks.pairs.method,
-        ranks.pairs.names,
-        tuple(ranks.pairs.average_ranks_S.tolist()),
-        ranks.cliques,
-        ranks.pairs.critical_difference,
-        ranks.friedman.p,
-        alpha,
-        ranks.pairs.data_sets,
-        tuple(map(tuple, ranks.pairs.p_values_SS.tolist())),
-        ranks.friedman.f,
-        ranks.friedman.chi_square,
-    )
+    pairs, friedman = ranks.pairs, ranks.friedman
+    averages, p_values = tuple(pairs.average_ranks_S.tolist()), tuple(map(tuple, pairs.p_values_SS.tolist()))
+    diagram = (pairs.method, pairs.names, averages, ranks.cliques, pairs.critical_difference)
+    return AverageRanks(*diagram, friedman.p, alpha, pairs.data_sets, p_values, friedman.f, friedman.chi_square)
 
 
 def _check_range(scores_SD: Values) -> None:

@@ -135,25 +135,9 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     scale = Scale.of((float(scores.min()), float(scores.max())))
     claims = tuple(claim for block in blocks for claim in _claims(block, second, alpha, score, scale))
     compared = len({option.option for block in blocks for option in block.comparison.options})
-    return Contrast(
-        factor,
-        score,
-        by,
-        second,
-        tuple(paired),
-        tuple(unpaired),
-        repeats,
-        ties,
-        alpha,
-        correction,
-        seed,
-        len(table),
-        blocks,
-        shares,
-        Verdict(claims, systems=compared),
-        scale,
-        notes=tuple(notes),
-    )
+    roles = (factor, score, by, second, tuple(paired), tuple(unpaired))
+    outcome = (blocks, shares, Verdict(claims, systems=compared))
+    return Contrast(*roles, repeats, ties, alpha, correction, seed, len(table), *outcome, scale, notes=tuple(notes))
 
 
 def _claims(block: ContrastBlock, second: str, alpha: float, metric: str, scale: Scale) -> Iterator[Claim]:

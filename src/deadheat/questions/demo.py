@@ -21,6 +21,7 @@ from deadheat.testbed import LANGUAGES, built_in, treebank
 
 METRIC = "las"
 LARGE, SMALL = 1500, 600  # sentences: of the corpus that is split again and again, and of the others
+TAGGERS = ("hmm", "perceptron", "loglinear", "lookahead")
 MARK = "# The demo's study:"
 STUDY = (
     MARK
@@ -40,18 +41,7 @@ stratify = "genre"
 times = {times}
 corpora = ["{first}"]
 
-[[systems]]
-name = "hmm"
-
-[[systems]]
-name = "perceptron"
-
-[[systems]]
-name = "loglinear"
-
-[[systems]]
-name = "lookahead"
-"""
+{systems}"""
 )
 
 
@@ -85,7 +75,8 @@ def demo(
     _check_folder(folder, study)
     first, *others = LANGUAGES
     entries = "\n".join(f'[corpora.{name}]\nfiles = "{name}"\n' for name in LANGUAGES)
-    text = STUDY.format(file=study.name, seeds=seeds, corpora=entries, times=times, first=first)
+    systems = "\n".join(f'[[systems]]\nname = "{name}"\n' for name in TAGGERS)
+    text = STUDY.format(file=study.name, seeds=seeds, corpora=entries, times=times, first=first, systems=systems)
     write_bytes(study, text.encode())  # before all else: it marks the folder as the demo's
     on_message(f"making six treebanks of invented languages in {folder}")
     _write_treebanks(folder, {first: sentences, **dict.fromkeys(others, min(SMALL, sentences))}, seed)

@@ -129,19 +129,10 @@ def score(  # noqa: PLR0913 (the options of the command)
         rows += scores
         notes += notes_on(pair, unit, scores)
         units.append(pair.units.name)
-    settings = ScoreSettings(
-        tuple(metric.name for metric in measures),
-        gold_corpus.sentences,
-        gold_corpus.words,
-        align,
-        "/".join(dict.fromkeys(units)),
-        interval,
-        level,
-        resamples,
-        seed,
-        by,
-        None if train_corpus is None else train_corpus.words,
-    )
+    metric_names, unit = tuple(metric.name for metric in measures), "/".join(dict.fromkeys(units))
+    sampling = (align, unit, interval, level, resamples, seed)
+    train_words = None if train_corpus is None else train_corpus.words
+    settings = ScoreSettings(metric_names, gold_corpus.sentences, gold_corpus.words, *sampling, by, train_words)
     result = Scores(tuple(rows), settings)
     recorded = inputs.record(ledger_entry, gold_corpus, predicted, settings.metrics, result.signature)
     return replace(result, notes=tuple(dict.fromkeys([*recorded.notes, *notes])), evaluations=recorded.tallies)
@@ -200,19 +191,9 @@ def group_scores(system: str, groups: Sequence[Group], settings: IntervalSetting
 
 def score_of(system: str, metric: Metric, total: Counts, interval: Interval, group: str = "") -> Score:
     """A score from the sum of counts."""
-    return Score(
-        system,
-        metric.label,
-        metric.name,
-        float(metric.value(total)),
-        interval,
-        int(total[CORRECT]),
-        int(total[GOLD]),
-        int(total[PREDICTED]),
-        float(precision(total)),
-        float(recall(total)),
-        group,
-    )
+    value, counts = float(metric.value(total)), (int(total[CORRECT]), int(total[GOLD]), int(total[PREDICTED]))
+    rates = (float(precision(total)), float(recall(total)))
+    return Score(system, metric.label, metric.name, value, interval, *counts, *rates, group)
 
 
 def notes_on(pair: Pair, unit: str, rows: Sequence[Score]) -> list[str]:

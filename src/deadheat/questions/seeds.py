@@ -110,24 +110,11 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         PERCENT if scores is None else Scale.of(scores.tolist()) for scores in (arrays.scores_N, arrays.dev_N)
     )
     claims = [claim for block in blocks for claim in _claims(block, alpha, metric or score, scale)]
-    return Seeds(
-        score,
-        dev,
-        system,
-        by,
-        tuple(configured),
-        alpha,
-        correction,
-        target,
-        resamples,
-        seed,
-        tuple(blocks),
-        Verdict(tuple(claims), sum(len(block.pairs) for block in blocks) - len(claims), len(systems)),
-        scale,
-        dev_scale,
-        metric or score,
-        notes=tuple(note for block in blocks for note in _notes(block, alpha)),
-    )
+    verdict = Verdict(tuple(claims), sum(len(block.pairs) for block in blocks) - len(claims), len(systems))
+    columns = (score, dev, system, by, tuple(configured))
+    options = (alpha, correction, target, resamples, seed)
+    notes = tuple(note for block in blocks for note in _notes(block, alpha))
+    return Seeds(*columns, *options, tuple(blocks), verdict, scale, dev_scale, metric or score, notes=notes)
 
 
 def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale) -> Iterator[Claim]:

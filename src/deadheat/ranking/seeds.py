@@ -123,45 +123,29 @@ def system_pairs(
     if len(names) < 2:
         return ()
     indices = list(combinations(range(len(names)), 2))
-    rank_tests = [mann_whitney(values[i], values[j]) for i, j in indices]
-    shape_tests = [kolmogorov_smirnov(values[i], values[j]) for i, j in indices]
-    spread_tests = [brown_forsythe(values[i], values[j]) for i, j in indices]
-    rank_p, shape_p, spread_p = (
-        correct_defined([test.p for test in tests], correction) for tests in (rank_tests, shape_tests, spread_tests)
+    rank_tests, shape_tests, spread_tests = (
+        [test(values[i], values[j]) for i, j in indices] for test in (mann_whitney, kolmogorov_smirnov, brown_forsythe)
     )
-    smallest = correct_defined([smallest_p(len(values[i]), len(values[j])) for i, j in indices], correction)
+    rank_p, shape_p, spread_p = (
+        correct_defined([test.p for test in tests], correction).tolist()
+        for tests in (rank_tests, shape_tests, spread_tests)
+    )
+    limits = correct_defined([smallest_p(len(values[i]), len(values[j])) for i, j in indices], correction).tolist()
     order = aso_matrix(values, rng=rng, alpha=alpha, resamples=resamples)
     comparisons = 1 if correction == "none" else len(indices)
     pairs = []
-    for k, (i, j) in enumerate(indices):
-        power = seeds_needed(
-            values[i], values[j], rng=rng, difference=difference, alpha=alpha, comparisons=comparisons, target=target
-        )
-        if smallest[k] > alpha and min(len(values[i]), len(values[j])) > 1:
+    tested = zip(rank_tests, shape_tests, spread_tests, strict=True)
+    corrected = zip(rank_p, shape_p, spread_p, limits, strict=True)
+    for (i, j), of_pair, p_values in zip(indices, tested, corrected, strict=True):
+        a, b = values[i], values[j]
+        power = seeds_needed(a, b, rng=rng, difference=difference, alpha=alpha, comparisons=comparisons, target=target)
+        if p_values[-1] > alpha and min(len(a), len(b)) > 1:
             power = replace(power, power_now=0.0, detectable_difference=math.inf)
-        a_better = win_share(values[i], values[j])
+        gap, a_better, orders = float(a.mean() - b.mean()), win_share(a, b), (order.pair(i, j), order.pair(j, i))
         winner = ""
-        if rank_p[k] <= alpha and a_better != 0.5:
+        if p_values[0] <= alpha and a_better != 0.5:
             winner = names[i] if a_better > 0.5 else names[j]
-        pairs.append(
-            SystemPair(
-                names[i],
-                names[j],
-                float(values[i].mean() - values[j].mean()),
-                a_better,
-                rank_tests[k],
-                shape_tests[k],
-                spread_tests[k],
-                float(rank_p[k]),
-                float(shape_p[k]),
-                float(spread_p[k]),
-                float(smallest[k]),
-                order.pair(i, j),
-                order.pair(j, i),
-                winner,
-                power,
-            )
-        )
+        pairs.append(SystemPair(names[i], names[j], gap, a_better, *of_pair, *p_values, *orders, winner, power))
     return tuple(pairs)
 
 
