@@ -44,16 +44,15 @@ def search_result(searched: SearchOutcome, store: Store, values: Values) -> Sear
     differences = tuple(_differences(datasets, entry.setups))
     scores = [value for dataset in datasets for row in dataset.winners for value in (row.search_dev, row.dev, row.test)]
     scores += [value for dataset in datasets for row in dataset.scores for value in (*row.dev, *row.test)]
-    candidates = tuple(Candidate(system, _texts(settings)) for system, settings in search.candidates.items())
-    names = (search.label, search.metric.name, search.metric.label)
-    setups: tuple[str, ...] = tuple(entry.setups)
-    space = (setups, tuple(entry.space.varied), candidates, tuple(search.seeds))
+    candidates = tuple(Candidate(system, _texts(chosen)) for system, chosen in search.candidates.items())
+    names: tuple[str, str, str, str] = (search.label, search.metric.name, search.metric.label, entry.method)
+    space = (tuple(entry.setups), tuple(entry.space.varied), candidates, tuple(search.seeds))
     networks = (len(first & {key for key, _, _ in values}), failed, len(finals & failures), len(tested & on_test))
     settings = (entry.tested == "all", compared.alpha, compared.correction)
     keys = tuple(dict.fromkeys(cell.key for cell in searched.cells))
     outcome, scale = (tuple(datasets), differences), Scale.of(scores)
     result = SearchResult(
-        *names, entry.method, *space, *networks, entry.setting, entry.final, *settings, *outcome, scale=scale, keys=keys
+        *names, *space, *networks, entry.setting, entry.final, *settings, *outcome, scale=scale, keys=keys
     )
     return replace(result, verdict=search_verdict(result), notes=tuple(_notes(result)))
 
