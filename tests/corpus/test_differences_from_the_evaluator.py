@@ -20,11 +20,58 @@ def test_numbers_that_only_python_reads_are_no_heads_though_the_evaluator_takes_
     assert official(text).words[0].parent.columns[1] == "b"
 
 
-@pytest.mark.parametrize("two", SLOPPY_TWOS.values(), ids=SLOPPY_TWOS)
-def test_numbers_that_only_python_reads_are_no_ids_though_the_evaluator_takes_them(two: str) -> None:
-    text = sentence(row(1), row(two, "b", 1))
-    assert fault_of(text) == (2, f"word id {two!r}; expected a plain number from 1 on")
-    assert len(official(text).words) == 2
+PLAIN = "expected a plain number from 1 on"
+MIXED = "line ends in LF and CR LF are mixed; expected one of them throughout"
+LATE_TOKENS = {"2-1": 2, "5-6": 3, "1-2": 3}  # backwards, elsewhere, too late; with the words of the sentence
+STRANGE_NODES = ("1.x", "1.0", "1.01", "1.", "2.1", "0.1", "1.1.1", "1.9999999999")
+# What is refused though the evaluator takes it or does not look: text, line, message, and the evaluator's words.
+TAKEN: list[tuple[str, int, str, int]] = [
+    *((sentence(row(1), row(two, "b", 1)), 2, f"word id {two!r}; {PLAIN}", 2) for two in SLOPPY_TWOS.values()),
+    *(
+        (
+            sentence(row(1), extra(token), *(row(i, "b", 1) for i in range(2, words + 1))),
+            2,
+            f"multiword token {token!r} out of order or overlapping; expected one from 2 on",
+            words,
+        )
+        for token, words in LATE_TOKENS.items()
+    ),
+    (sentence(extra("1-2"), row(1), row(7, "b", 1)), 3, "word id '7' out of order; expected 2", 2),
+    *(
+        (sentence(extra("1-2"), row(1), row(2, form, 1)), 3, "empty FORM of '2'; expected a word", 2)
+        for form in ("", " ", "\u3000")
+    ),
+    *(
+        (
+            sentence(extra(number, head=head), row(1), row(2, "b", 1)),
+            1,
+            f"HEAD {head!r} of {number!r}, which is no word; expected '_'",
+            2,
+        )
+        for number in ("1-2", "0.1")
+        for head in ("0", "1", "x", "")
+    ),
+    *(
+        (sentence(row(1), extra(number), row(2, "b", 1)), 2, f"empty node id {number!r}; expected 1.1", 2)
+        for number in STRANGE_NODES
+    ),
+    *(
+        (sentence(row(1), extra("1.2"), extra(second)), 3, f"empty node id {second!r}; expected 1.3", 1)
+        for second in ("1.1", "1.2")
+    ),
+    (sentence(row(1), extra(".1")), 2, f"word id '.1'; {PLAIN}", 1),
+    (sentence(row(1), extra("1.1", form="")), 2, "empty FORM of '1.1'; expected a word", 1),
+    (ONE + ONE.replace("\n", "\r\n") + ONE, 3, MIXED, 3),
+    ("# a\r\n" + ONE, 2, MIXED, 1),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message", "words"), TAKEN, ids=[case[2] for case in TAKEN])
+def test_what_the_evaluator_takes_or_does_not_look_at_is_refused(
+    text: str, line: int, message: str, words: int
+) -> None:
+    assert fault_of(text) == (line, message)
+    assert len(official(text).words) == words
 
 
 def test_digits_parted_by_underscores_are_no_number_though_the_evaluator_takes_them() -> None:
@@ -50,35 +97,6 @@ def test_a_head_of_nine_digits_is_outside_the_sentence() -> None:
     assert fault_of(sentence(row(1, head=999_999_999))) == (1, "word 1 has head 999999999; the sentence has 1 word")
 
 
-@pytest.mark.parametrize(
-    ("token", "lines"),
-    [
-        pytest.param("2-1", (row(1), extra("2-1"), row(2, "b", 1)), id="backwards"),
-        pytest.param("5-6", (row(1), extra("5-6"), row(2, "b", 1), row(3, "c", 1)), id="elsewhere"),
-        pytest.param("1-2", (row(1), extra("1-2"), row(2, "b", 1), row(3, "c", 1)), id="too late"),
-    ],
-)
-def test_a_multiword_token_out_of_place_is_refused_though_the_evaluator_takes_it(
-    token: str, lines: tuple[str, ...]
-) -> None:
-    text = sentence(*lines)
-    assert fault_of(text) == (2, f"multiword token {token!r} out of order or overlapping; expected one from 2 on")
-    assert official(text).words
-
-
-def test_wrong_ids_inside_a_multiword_token_are_refused_though_the_evaluator_takes_them() -> None:
-    text = sentence(extra("1-2"), row(1), row(7, "b", 1))
-    assert fault_of(text) == (3, "word id '7' out of order; expected 2")
-    assert len(official(text).words) == 2
-
-
-@pytest.mark.parametrize("form", ["", " ", "\u3000"])
-def test_an_empty_form_inside_a_multiword_token_is_refused_though_the_evaluator_takes_it(form: str) -> None:
-    text = sentence(extra("1-2"), row(1), row(2, form, 1))
-    assert fault_of(text) == (3, "empty FORM of '2'; expected a word")
-    assert len(official(text).words) == 2
-
-
 def test_no_head_inside_a_multiword_token_is_a_fault_with_a_line_where_the_evaluator_breaks_down() -> None:
     text = sentence(extra("1-2"), row(1), row(2, "b", "_"))
     assert fault_of(text) == (3, "HEAD '_' of word '2'; expected 0 or the number of a word")
@@ -86,57 +104,11 @@ def test_no_head_inside_a_multiword_token_is_a_fault_with_a_line_where_the_evalu
         official(text)
 
 
-@pytest.mark.parametrize("head", ["0", "1", "x", ""])
-@pytest.mark.parametrize("number", ["1-2", "0.1"])
-def test_a_head_of_what_is_no_word_is_refused_though_the_evaluator_does_not_look(number: str, head: str) -> None:
-    text = sentence(extra(number, head=head), row(1), row(2, "b", 1))
-    assert fault_of(text) == (1, f"HEAD {head!r} of {number!r}, which is no word; expected '_'")
-    assert len(official(text).words) == 2
-
-
-@pytest.mark.parametrize("number", ["1.x", "1.0", "1.01", "1.", "2.1", "0.1", "1.1.1", "1.9999999999"])
-def test_an_empty_node_with_a_strange_id_is_refused_though_the_evaluator_does_not_look(number: str) -> None:
-    text = sentence(row(1), extra(number), row(2, "b", 1))
-    assert fault_of(text) == (2, f"empty node id {number!r}; expected 1.1")
-    assert len(official(text).words) == 2
-
-
-@pytest.mark.parametrize("second", ["1.1", "1.2"])
-def test_empty_nodes_out_of_order_or_twice_are_refused_though_the_evaluator_does_not_look(second: str) -> None:
-    text = sentence(row(1), extra("1.2"), extra(second))
-    assert fault_of(text) == (3, f"empty node id {second!r}; expected 1.3")
-    assert len(official(text).words) == 1
-
-
-def test_an_id_that_starts_with_a_dot_is_refused_though_the_evaluator_takes_it_for_an_empty_node() -> None:
-    text = sentence(row(1), extra(".1"))
-    assert fault_of(text) == (2, "word id '.1'; expected a plain number from 1 on")
-    assert len(official(text).words) == 1
-
-
-def test_an_empty_form_of_an_empty_node_is_refused_though_the_evaluator_does_not_look() -> None:
-    text = sentence(row(1), extra("1.1", form=""))
-    assert fault_of(text) == (2, "empty FORM of '1.1'; expected a word")
-    assert len(official(text).words) == 1
-
-
 def test_nine_columns_of_an_empty_node_are_refused_as_by_the_evaluator() -> None:
     text = sentence(row(1), extra("1.1").removesuffix("\t_"))
     assert fault_of(text)[0] == 2
     with pytest.raises(UDError, match="10 tab-separated columns at line 2"):
         official(text)
-
-
-def test_line_ends_of_two_kinds_are_refused_though_the_evaluator_takes_them() -> None:
-    text = ONE + ONE.replace("\n", "\r\n") + ONE
-    assert fault_of(text) == (3, "line ends in LF and CR LF are mixed; expected one of them throughout")
-    assert len(official(text).words) == 3
-
-
-def test_a_comment_with_the_other_line_end_is_refused_though_the_evaluator_takes_it() -> None:
-    text = "# a\r\n" + ONE
-    assert fault_of(text) == (2, "line ends in LF and CR LF are mixed; expected one of them throughout")
-    assert len(official(text).words) == 1
 
 
 @pytest.mark.parametrize("column", range(10))

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TypeAlias
 
 import pytest
 import zstandard
@@ -16,6 +17,9 @@ import zstandard
 from deadheat.corpus import read, to_bytes
 from deadheat.errors import CorpusError, InputError
 from tests.corpus.examples import ONE, row, sentence
+
+MakeFile: TypeAlias = Callable[[bytes], Path]
+Compress: TypeAlias = Callable[[bytes], bytes]
 
 TEXT = "".join(sentence(f"# sent_id = {i}", row(1, f"word{i * 7919 % 1000}")) for i in range(2000)).encode()
 
@@ -37,7 +41,7 @@ def refusal(path: Path | str) -> str:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Callable[[bytes], Path]:
+def file(tmp_path: Path) -> MakeFile:
     def make(data: bytes) -> Path:
         path = tmp_path / "file.conllu"
         path.write_bytes(data)
@@ -47,66 +51,49 @@ def file(tmp_path: Path) -> Callable[[bytes], Path]:
 
 
 @pytest.fixture(params=list(COMPRESSORS.values()), ids=list(COMPRESSORS))
-def compress(request: pytest.FixtureRequest) -> Callable[[bytes], bytes]:
-    compressor: Callable[[bytes], bytes] = request.param
+def compress(request: pytest.FixtureRequest) -> Compress:
+    compressor: Compress = request.param
     return compressor
 
 
-def test_a_compressed_file_is_read_whatever_its_name(
-    compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
-) -> None:
+def test_a_compressed_file_is_read_whatever_its_name(compress: Compress, file: MakeFile) -> None:
     assert to_bytes(read(file(compress(TEXT)))) == TEXT
 
 
-def test_nothing_compressed_is_an_empty_corpus(
-    compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
-) -> None:
+def test_nothing_compressed_is_an_empty_corpus(compress: Compress, file: MakeFile) -> None:
     assert read(file(compress(b""))).sentences == 0
 
 
-def test_compressed_files_put_behind_each_other_are_read_to_the_end(
-    compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
-) -> None:
+def test_compressed_files_put_behind_each_other_are_read_to_the_end(compress: Compress, file: MakeFile) -> None:
     half = TEXT.index(b"\n\n", len(TEXT) // 2) + 2
     assert to_bytes(read(file(compress(TEXT[:half]) + compress(TEXT[half:])))) == TEXT
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.99, "all but four bytes", "all but one byte"])
-def test_a_compressed_file_that_was_cut_off_is_refused(
-    kept: float | str, compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
-) -> None:
+def test_a_compressed_file_that_was_cut_off_is_refused(kept: float | str, compress: Compress, file: MakeFile) -> None:
     data = compress(TEXT)
     size = len(data) - (4 if "four" in kept else 1) if isinstance(kept, str) else int(kept * len(data))
     assert "corrupt compressed data (compressed " in refusal(file(data[:size]))
 
 
-def test_a_second_part_that_was_cut_off_is_refused(
-    compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
-) -> None:
-    assert "corrupt compressed data" in refusal(file(compress(TEXT) + compress(TEXT)[:-5]))
-
-
-def test_rubbish_after_compressed_data_is_refused(
-    compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
-) -> None:
-    assert "corrupt compressed data" in refusal(file(compress(TEXT) + b"rubbish"))
+def test_a_second_part_that_was_cut_off_and_rubbish_at_the_end_are_refused(compress: Compress, file: MakeFile) -> None:
+    for more in (compress(TEXT)[:-5], b"rubbish"):
+        assert "corrupt compressed data" in refusal(file(compress(TEXT) + more))
 
 
 @pytest.mark.parametrize("position", [0.3, 0.6, 0.9])
-def test_a_changed_byte_of_a_compressed_file_is_noticed(
-    position: float, compress: Callable[[bytes], bytes], file: Callable[[bytes], Path]
-) -> None:
+def test_a_changed_byte_of_a_compressed_file_is_noticed(position: float, compress: Compress, file: MakeFile) -> None:
     data = bytearray(compress(TEXT))
     data[int(position * len(data))] ^= 0xFF
     assert "corrupt compressed data" in refusal(file(bytes(data)))
 
 
-def test_xz_may_be_padded_with_zeros_between_and_after_its_streams(file: Callable[[bytes], Path]) -> None:
+def test_xz_may_be_padded_with_zeros_between_and_after_its_streams(file: MakeFile) -> None:
     data = lzma.compress(TEXT) + bytes(8) + lzma.compress(ONE.encode()) + bytes(4)
     assert to_bytes(read(file(data))) == TEXT + ONE.encode()
 
 
-def test_zstd_without_a_size_in_its_header_is_read(file: Callable[[bytes], Path]) -> None:
+def test_zstd_without_a_size_in_its_header_is_read(file: MakeFile) -> None:
     stream = zstandard.ZstdCompressor(write_content_size=False).compressobj()
     assert to_bytes(read(file(stream.compress(TEXT) + stream.flush()))) == TEXT
 
@@ -176,13 +163,11 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "no.conllu") == "cannot be read (no such file or directory)"
 
 
-def test_a_file_under_a_file_is_refused(file: Callable[[bytes], Path]) -> None:
+def test_a_file_under_a_file_is_refused(file: MakeFile) -> None:
     assert refusal(file(b"") / "x.conllu") == "cannot be read (not a directory)"
 
 
-def test_a_file_that_may_not_be_opened_is_refused(
-    file: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_may_not_be_opened_is_refused(file: MakeFile, monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object, **__: object) -> object:
         raise PermissionError(13, "Permission denied")
 
@@ -191,9 +176,7 @@ def test_a_file_that_may_not_be_opened_is_refused(
     assert refusal(path) == "cannot be read (permission denied)"
 
 
-def test_a_file_that_shrinks_while_it_is_read_is_refused(
-    file: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_shrinks_while_it_is_read_is_refused(file: MakeFile, monkeypatch: pytest.MonkeyPatch) -> None:
     path = file(TEXT)
     result = os.stat(path)
     grown = os.stat_result((*result[:6], result.st_size + 1, *result[7:10]))
