@@ -74,14 +74,11 @@ def sentence_counts(pair: Pair, wrong: Flags) -> Counts:
     return np.stack([np.add.reduceat(right, starts, dtype=np.int64), total, total], axis=1)
 
 
-def _attached(pair: Pair, labels: str) -> Flags:
-    key = LABELS[labels]
-    return pair.heads_equal if key is None else pair.heads_equal & pair.equal("deprel", key)
-
-
 def _attachment(name: str, label: str, labels: str, punctuation: str, *, whole_sentences: bool = False) -> Metric:
     def counts(pair: Pair) -> Counts:
-        right, kept = _attached(pair, labels), PUNCTUATION[punctuation](pair.gold)
+        right, kept = pair.heads_equal, PUNCTUATION[punctuation](pair.gold)
+        if (key := LABELS[labels]) is not None:
+            right = right & pair.equal("deprel", key)
         return sentence_counts(pair, ~right & kept) if whole_sentences else accuracy_counts(pair, right, kept)
 
     return gold_word_metric(name, label, "head" if labels == "none" else "tree", counts)
@@ -122,13 +119,12 @@ for _name, _label, _labels in (("ucm-supar.v1", "UCM (SuPar)", "none"), ("lcm-su
     )
 
 
-def _label_counts(pair: Pair) -> Counts:
-    return accuracy_counts(pair, pair.equal("deprel"), PUNCTUATION["form"](pair.gold))
-
-
 register(
     "Right full relations, whatever the heads, of words that are not all punctuation, as in eval.pl.",
-    gold_word_metric("label-conllx.v1", "Label accuracy (CoNLL-X)", "deprel", _label_counts),
+    gold_word_metric(
+        *("label-conllx.v1", "Label accuracy (CoNLL-X)", "deprel"),
+        lambda pair: accuracy_counts(pair, pair.equal("deprel"), PUNCTUATION["form"](pair.gold)),
+    ),
 )
 
 

@@ -224,14 +224,9 @@ def align(
 ) -> Pair:
     """Align a prediction to gold.
 
-    Parameters
-    ----------
-    by
-        `text`: both have the same characters, apart from spaces; sentence boundaries and tokens may differ, and words
-        are aligned as in the official Universal Dependencies evaluation. `position`: word n is aligned to word n,
-        whatever the forms; sentences must have the same lengths.
-    unit
-        `sentence`, `document` (of the gold corpus) or `token` (for metrics that count words).
+    By `text`: both have the same characters, apart from spaces; sentence boundaries and tokens may differ, and words
+    are aligned as in the official Universal Dependencies evaluation. By `position`: word n is aligned to word n,
+    whatever the forms; sentences must have the same lengths. The unit is a gold `sentence` or `document`, or a `token`.
     """
     if by not in ALIGNMENTS:
         raise NameUnknown("alignment", by, ALIGNMENTS)

@@ -183,11 +183,11 @@ def check_folder(folder: str | os.PathLike[str], **reading: Any) -> FolderCheck:
         for part in (*split["parts"].values(), *split["nested"].values())
     }
     _verify(path, hashes)
-    notes = _unlisted_files(path, set(hashes))
+    files = (file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file())
+    notes = tuple(f"{path / file}: not in the manifest" for file in files if file not in {*hashes, MANIFEST})
     results = {}
     for split in manifest["splits"]:
-        files = [str(path / part["file"]) for part in split["parts"].values()]
-        corpus = read(files, **manifest["reading"])
+        corpus = read([path / part["file"] for part in split["parts"].values()], **manifest["reading"])
         ends = np.cumsum([0, *(part["sentences"] for part in split["parts"].values())])
         parts = {name: np.arange(ends[i], ends[i + 1]) for i, name in enumerate(split["parts"])}
         shared = split["shared_documents"] or None
@@ -208,11 +208,6 @@ def _verify(folder: Path, files: dict[str, str]) -> None:
             faults.append(f"{folder / name}: was changed after it was written; expected the hash {expected}")
     if faults:
         raise SplitError("\n".join(faults))
-
-
-def _unlisted_files(folder: Path, listed: set[str]) -> tuple[str, ...]:
-    names = (path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file())
-    return tuple(f"{folder / name}: not in the manifest" for name in names if name not in {*listed, MANIFEST})
 
 
 def _check_treebank(folder: str | os.PathLike[str], reading: dict[str, Any]) -> FolderCheck:

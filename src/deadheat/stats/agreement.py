@@ -171,8 +171,6 @@ def kendall(first_S: ArrayLike, second_S: ArrayLike) -> float:
 def kendall_rows(first_BS: ArrayLike, second: ArrayLike) -> Values:
     """Return Kendall's tau-b of each row with one ranking, or with the same row of another matrix.
 
-    Notes
-    -----
     (C - D) / √((C + D + T_x)(C + D + T_y)), with C pairs of systems in the same order, D in opposite order, T_x tied in
     the second ranking only and T_y in the first only (Kendall 1945). NaN where all are tied.
     """
@@ -195,8 +193,6 @@ def weighted_kendall(first_S: ArrayLike, second_S: ArrayLike, *, ranked_by: str 
 def weighted_kendall_rows(first_BS: ArrayLike, second: ArrayLike, *, ranked_by: str = "both") -> Values:
     """Return the top-weighted Kendall's tau of each row with one ranking, or with the same row of another matrix.
 
-    Notes
-    -----
     As tau-b, but a pair of systems of ranks r and s (from 0) counts 1/(r + 1) + 1/(s + 1) (Vigna 2015, the additive
     hyperbolic weigher). Ranks come from the first ranking, ties broken by the second ("first"), the other way round
     ("second"), or tau is the mean of both ("both"). Equals `scipy.stats.weightedtau`. NaN where all are tied.
@@ -223,8 +219,6 @@ def spearman(first_S: ArrayLike, second_S: ArrayLike) -> float:
 def spearman_rows(first_BS: ArrayLike, second: ArrayLike) -> Values:
     """Return Spearman's rho of each row with one ranking, or with the same row of another matrix.
 
-    Notes
-    -----
     The correlation of mean ranks (Spearman 1904). Sums of doubled ranks are integers and so exact. NaN where all are
     tied.
     """

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import NamedTuple
 
 from deadheat.errors import InputError
 from deadheat.testbed.conllu import Sentence, Token, Word, enhanced, render, text_of
 from deadheat.testbed.grammar import sentence
 from deadheat.testbed.language import Language, language_named
-from deadheat.testbed.lexicon import DocumentContext, WordForm, lexicon, morphology
+from deadheat.testbed.lexicon import DocumentContext, lexicon, morphology
 from deadheat.testbed.phrases import Tree
 from deadheat.testbed.rng import Rng, weighted
 
@@ -24,111 +23,99 @@ OPENERS = frozenset({"punct", "mark", "cc", "case"})
 """Relations that stay first in their phrase."""
 
 
-class Layout(NamedTuple):
-    """Words in order; heads are positions from 0, and -1 for the root."""
-
-    words: list[WordForm]
-    relations: list[str]
-    heads: list[int]
-
-
-def linearize(tree: Tree) -> Layout:
+def linearize(tree: Tree) -> list[Word]:
     """List the words of a tree from left to right."""
-    words: list[WordForm] = []
-    relations: list[str] = []
+    nodes: list[Tree] = []
     heads: list[int] = []
 
     def visit(node: Tree) -> int:
         left = [visit(child) for child in node.left]
-        position = len(words)
-        words.append(node.word)
-        relations.append(node.relation)
-        heads.append(-1)
+        nodes.append(node)
+        heads.append(0)
+        number = len(nodes)
         for child in left + [visit(child) for child in node.right]:
-            heads[child] = position
-        return position
+            heads[child - 1] = number
+        return number
 
     visit(tree)
-    return Layout(words, relations, heads)
+    return [Word(*node.word, head, node.relation) for node, head in zip(nodes, heads, strict=True)]
 
 
-def displace(layout: Layout, rng: Rng) -> Layout:
+def displace(words: list[Word], rng: Rng) -> list[Word]:
     """Move one phrase away from its head so that the tree is not projective, where possible."""
-    heads = layout.heads
     candidates = [
-        (node, to_the_right)
-        for node, relation in enumerate(layout.relations)
-        if relation in MOVABLE and heads[node] >= 0 and heads[heads[node]] >= 0
+        (number, to_the_right)
+        for number, word in enumerate(words, start=1)
+        if word.relation in MOVABLE and word.head and words[word.head - 1].head
         for to_the_right in (True, False)
     ]
     while candidates:
-        node, to_the_right = candidates.pop(rng.below(len(candidates)))
-        order = _order_after_move(layout, node, to_the_right=to_the_right)
+        number, to_the_right = candidates.pop(rng.below(len(candidates)))
+        order = _order_after_move(words, number, to_the_right=to_the_right)
         if order:
-            new_position = {old: new for new, old in enumerate(order)} | {-1: -1}
-            words, relations = [layout.words[old] for old in order], [layout.relations[old] for old in order]
-            return Layout(words, relations, [new_position[heads[old]] for old in order])
-    return layout
+            new_number = {old: new for new, old in enumerate([0, *order])}
+            return [words[old - 1]._replace(head=new_number[words[old - 1].head]) for old in order]
+    return words
 
 
-def _order_after_move(layout: Layout, node: int, *, to_the_right: bool) -> list[int] | None:
+def _order_after_move(words: list[Word], number: int, *, to_the_right: bool) -> list[int] | None:
     """Return the word order after moving a phrase to the edge of the phrase around its head's phrase."""
-    head = layout.heads[node]
-    inner = phrase_of(layout, head)
-    around = sorted(phrase_of(layout, layout.heads[head]) - inner)
+    head = words[number - 1].head
+    inner = phrase_of(words, head)
+    around = sorted(phrase_of(words, words[head - 1].head) - inner)
     if to_the_right:
-        crossed = [i for i in around if i > max(inner) and layout.relations[i] != "punct"]
+        crossed = [i for i in around if i > max(inner) and words[i - 1].relation != "punct"]
     else:
-        crossed = [i for i in around if i < min(inner) and layout.relations[i] not in OPENERS]
+        crossed = [i for i in around if i < min(inner) and words[i - 1].relation not in OPENERS]
     if not crossed:
         return None
     cut = crossed[-1] + 1 if to_the_right else crossed[0]
-    moving = phrase_of(layout, node)
-    staying = [i for i in range(len(layout.words)) if i not in moving]
+    moving = phrase_of(words, number)
+    staying = [i for i in range(1, len(words) + 1) if i not in moving]
     return [i for i in staying if i < cut] + sorted(moving) + [i for i in staying if i >= cut]
 
 
-def phrase_of(layout: Layout, node: int) -> set[int]:
-    """Return the positions of a node and all its descendants."""
-    nodes = {node}
-    waiting = [node]
+def phrase_of(words: list[Word], number: int) -> set[int]:
+    """Return the numbers of a word and all its descendants."""
+    numbers = {number}
+    waiting = [number]
     while waiting:
         head = waiting.pop()
-        below = [i for i, above in enumerate(layout.heads) if above == head]
-        nodes.update(below)
+        below = [i for i, word in enumerate(words, start=1) if word.head == head]
+        numbers.update(below)
         waiting += below
-    return nodes
+    return numbers
 
 
 CLOSING = frozenset(",.?!;:”)")
 OPENING = frozenset("“(")
 
 
-def spell(language: Language, rng: Rng, layout: Layout) -> tuple[Token, ...]:
+def spell(language: Language, rng: Rng, words: list[Word]) -> tuple[Token, ...]:
     """Turn words into tokens: contractions, clitics and spaces."""
     tokens: list[Token] = []
-    i, end = 0, len(layout.words)
+    i, end = 0, len(words)
     while i < end:
-        word = layout.words[i]
-        joined = i + 1 < end and _is_joined(language, rng, layout, i)
+        word = words[i]
+        joined = i + 1 < end and _is_joined(language, rng, words, i)
         surface = word.form
         if joined:  # contractions lose letters in the middle, clitics do not
-            following = layout.words[i + 1].form
+            following = words[i + 1].form
             surface = surface + following if word.upos == "VERB" else surface[:-1] + following[1:]
         i += 1 + joined
-        glued = i < end and (layout.words[i].form in CLOSING or surface in OPENING)
+        glued = i < end and (words[i].form in CLOSING or surface in OPENING)
         tokens.append(Token(surface, 1 + joined, not glued))
     return tuple(tokens)
 
 
-def _is_joined(language: Language, rng: Rng, layout: Layout, i: int) -> bool:
+def _is_joined(language: Language, rng: Rng, words: list[Word], i: int) -> bool:
     """Return whether a word is written as one token with the next one."""
     if not (language.contractions or language.clitics):
         return False
-    here, following = layout.words[i], layout.words[i + 1]
+    here, following = words[i], words[i + 1]
     if here.upos == "ADP" and following.upos == "DET" and "PronType=Art" in following.feats:
         return rng.happens(language.contractions)
-    if here.upos == "VERB" and following.upos == "PRON" and layout.heads[i + 1] == i:
+    if here.upos == "VERB" and following.upos == "PRON" and following.head == i + 1:
         return "PronType=Prs" in following.feats and rng.happens(language.clitics)
     return False
 
@@ -225,21 +212,17 @@ def _make_sentence(doc: DocumentContext, document: str, number: int) -> Sentence
     spread = language.length_spread
     middle = math.log(language.mean_length * doc.genre.length) - spread**2 / 2
     length = min(language.longest, max(1, round(math.exp(middle + spread * rng.normal()))))
-    layout = linearize(sentence(doc, length))
+    words = linearize(sentence(doc, length))
     moving = language.nonprojectivity
     while rng.happens(moving):
-        layout = displace(layout, rng)
+        words = displace(words, rng)
         moving *= MOVED_AGAIN
     if language.capitals:
-        first = next(i for i, word in enumerate(layout.words) if word.upos != "PUNCT")
-        form = layout.words[first].form
-        layout.words[first] = layout.words[first]._replace(form=form[:1].upper() + form[1:])
-    tokens = spell(language, rng, layout)
-    words = tuple(
-        Word(*word, head + 1, relation)
-        for word, relation, head in zip(layout.words, layout.relations, layout.heads, strict=True)
-    )
-    words, empty = enhanced(words) if language.enhanced else (words, ())
+        first = next(i for i, word in enumerate(words) if word.upos != "PUNCT")
+        form = words[first].form
+        words[first] = words[first]._replace(form=form[:1].upper() + form[1:])
+    tokens = spell(language, rng, words)
+    annotated, empty = enhanced(words) if language.enhanced else (tuple(words), ())
     opening = (f"# newdoc id = {document}", f"# genre = {doc.genre.name}") if number == 1 else ()
     comments = (*opening, f"# sent_id = {document}-{number:04d}", f"# text = {text_of(tokens)}")
-    return Sentence(comments, tokens, words, empty)
+    return Sentence(comments, tokens, annotated, empty)

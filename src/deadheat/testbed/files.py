@@ -52,14 +52,7 @@ class BuiltIn:
 
 
 def built_in(*, sentences: int = 3000, seed: int = 0) -> BuiltIn:
-    """Make the corpus of the demo: A is better than B, and B and C are equally good.
-
-    Examples
-    --------
-    >>> demo = built_in(sentences=10)
-    >>> round(demo.truths["A"].las - demo.truths["B"].las, 3), demo.truths["B"] == demo.truths["C"]
-    (0.01, True)
-    """
+    """Make the corpus of the demo: A is better than B, and B and C are equally good."""
     gold = generate(BUILT_IN_LANGUAGE, sentences=sentences, seed=seed)
     return BuiltIn(
         BUILT_IN_LANGUAGE,
@@ -79,21 +72,11 @@ def write_testbed(
     seeds: Sequence[int] = DEFAULT_SEEDS,
     overwrite: Annotated[bool, Argument("replace existing files")] = False,
 ) -> list[Path]:
-    """Write treebanks, predictions for their test parts, and the true accuracies.
+    """Write treebanks, predictions for their test parts (one file per system and seed), and the true accuracies.
 
-    Parameters
-    ----------
-    folder
-        For `LANGUAGE/LANGUAGE-ud-train.conllu` (dev, test), `LANGUAGE/predictions/SYSTEM.seed0.conllu` and
-        `truth.json`. It must be new or empty unless `overwrite` is true.
-    sentences
-        Number of sentences per treebank.
-    seed
-        Seed of the texts and of the difficulty of their words.
-    languages
-        Names or languages; by default all of `LANGUAGES`.
-    systems, seeds
-        Systems whose predictions are written, one file per seed.
+    The files are `LANGUAGE/LANGUAGE-ud-train.conllu` (dev, test), `LANGUAGE/predictions/SYSTEM.seed0.conllu` and
+    `truth.json`. The folder must be new or empty unless `overwrite` is true. `seed` is that of the texts and of the
+    difficulty of their words.
     """
     chosen = [language_named(language) for language in (LANGUAGES if languages is None else languages)]
     if folder.exists() and not folder.is_dir():
