@@ -42,9 +42,9 @@ def test_each_line_has_the_hash_of_the_line_before(chain: HashChain) -> None:
     hashes = [hashlib.sha256(line).hexdigest() for line in lines]
     assert [json.loads(line)["previous"] for line in lines] == [START, *hashes[:-1]]
     assert head_of(chain).read_text() == f"3 {hashes[-1]}\n"
-    assert not chain.verify().faults
-    assert [chain.find(each[:10]) for each in hashes] == [1, 2, 3]
-    assert chain.find("ffff") == 0
+    verification = chain.verify()
+    assert not verification.faults
+    assert [verification.find(start) for start in (*(digest[:10] for digest in hashes), "ffff")] == [1, 2, 3, 0]
 
 
 def test_every_change_of_a_byte_is_detected(chain: HashChain) -> None:

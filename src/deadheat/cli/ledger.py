@@ -76,17 +76,17 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
     verification = ledger.verify()
     if verification.faults:
         raise InputError(str(verification))
-    line = ledger.chain.find(arguments.head) if arguments.head else 0
+    line = verification.find(arguments.head) if arguments.head else 0
     if arguments.head and not line:
         raise InputError(f"{ledger.path}: no line has the hash {arguments.head}; expected one of its lines")
-    head = verification.head
+    lines = len(verification.hashes)
     if arguments.json:
-        summary = {"ledger": str(ledger.path), "lines": head.lines, "last": head.last}
+        summary = {"ledger": str(ledger.path), "lines": lines, "last": verification.last}
         print_json(summary | ({"head": line} if arguments.head else {}))
     else:
         print(verification)
         if arguments.head:
-            print(f"{arguments.head} is line {line:,} of {head.lines:,}")
+            print(f"{arguments.head} is line {line:,} of {lines:,}")
     say(verification.notes)
     return 0
 

@@ -35,17 +35,25 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The faults of a chain, if any."""
+    """The hashes of the lines of a chain, and its faults if any."""
 
     path: Path
-    head: Head  # of the file as it is
+    hashes: tuple[str, ...]
     faults: tuple[Fault, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> str:
+        return self.hashes[-1] if self.hashes else START
+
+    def find(self, start: str) -> int:
+        """The number of the line whose hash begins with `start`, or 0."""
+        return next((number for number, digest in enumerate(self.hashes, start=1) if digest.startswith(start)), 0)
 
     def __str__(self) -> str:
         if self.faults:
             return "\n".join(map(str, self.faults))
-        return f"{self.path}: {pluralize(self.head.lines, 'line')}, unbroken; last {self.head.last}"
+        return f"{self.path}: {pluralize(len(self.hashes), 'line')}, unbroken; last {self.last}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +119,7 @@ class HashChain:
         if problem := _head_problem(head, data):
             faults.append(Fault(str(self.path), 0, problem))
         note = f"{self.path}: an incomplete last line, from a killed writer; the next evaluation repairs it"
-        actual = Head(len(hashes), hashes[-1] if hashes else START)
-        return Verification(self.path, actual, tuple(faults), (note,) if len(raw) > len(data) else ())
-
-    def find(self, start: str) -> int:
-        """The number of the line whose hash begins with `start`, or 0."""
-        hashes = (hashlib.sha256(line).hexdigest() for line in self.read().split(b"\n")[:-1])
-        return next((number for number, digest in enumerate(hashes, start=1) if digest.startswith(start)), 0)
+        return Verification(self.path, tuple(hashes), tuple(faults), (note,) if len(raw) > len(data) else ())
 
     def _raw(self) -> bytes:
         if self.path.exists() and not self.path.is_file():  # reading a pipe would block

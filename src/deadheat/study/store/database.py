@@ -140,11 +140,11 @@ def open_writing(path: Path) -> sqlite3.Connection:
     """Open a store for writing; one of an older version is migrated."""
     _check_file(path)
     with readable_errors(path), _closed_on_error(_connect(path, "rw")) as connection:
-        _version(path, connection)
+        version = _version(path, connection)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")  # a commit survives a power failure
         with transaction(connection):  # fails at once without write permission
-            _migrate(connection, _version(path, connection))
+            _migrate(connection, version)
     return connection
 
 

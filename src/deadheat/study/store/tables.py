@@ -5,6 +5,7 @@ In files, counts have one row per unit and are written in blocks: two hundred mi
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,6 @@ TABLES = ("scores", "runs", "counts")
 FORMATS = ("csv", "jsonl", "parquet")
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 BLOCK = 1_000_000  # rows
-QUERY_VALUES = 500  # in one query; older builds of SQLite take 999
 # SQLite has no NaN: a value that is missing has a flag of its own.
 _SCORES = """
 SELECT s.run, s.part, s.metric, ifnull(s.value, 0.0), s.value IS NULL, s.sentences, s.words, s.units, s.fields
@@ -103,11 +103,9 @@ def _replace_ids(connection: sqlite3.Connection, frame: pl.DataFrame, columns: S
     by_id = pl.Series([names.get(number) for number in range(top + 1)], dtype=pl.String)
     for column in columns:
         ids = frame[column]
-        if frame.height and not (int(ids.min()) >= 0 and int(ids.max()) <= top):  # type: ignore[arg-type]
+        if not ids.is_between(0, top).all() or (text := by_id.gather(ids)).null_count():
             raise CorruptStore(f"an id of {column} has no name")
-        frame = frame.with_columns(by_id.gather(ids).alias(column))
-        if frame[column].null_count():
-            raise CorruptStore(f"an id of {column} has no name")
+        frame = frame.with_columns(text.alias(column))
     return frame
 
 
@@ -147,11 +145,9 @@ def _column_ids(connection: sqlite3.Connection, path: Path, query: CountsQuery) 
     """The ids of the columns of every run."""
     names = dict(connection.execute("SELECT name, id FROM names WHERE name IN (?, ?)", (query.part, query.metric)))
     part, metric = names.get(query.part, 0), names.get(query.metric, 0)
-    columns: dict[str, str] = {}
-    for keys in _blocks(query.keys):
-        sql = f"""SELECT r.key, s.columns FROM runs r JOIN scores s ON s.run = r.id
-                  WHERE s.part = ? AND s.metric = ? AND r.key IN ({_placeholders(keys)})"""
-        columns.update(connection.execute(sql, (part, metric, *keys)).fetchall())
+    sql = """SELECT r.key, s.columns FROM runs r JOIN scores s ON s.run = r.id
+             WHERE s.part = ? AND s.metric = ? AND r.key IN (SELECT value FROM json_each(?))"""
+    columns: dict[str, str] = dict(connection.execute(sql, (part, metric, json.dumps(query.keys))).fetchall())
     for key in query.keys:
         if not columns.get(key):
             _check_name(connection, path, "part", query.part)
@@ -165,13 +161,12 @@ def _column_ids(connection: sqlite3.Connection, path: Path, query: CountsQuery) 
 
 def _read_columns(connection: sqlite3.Connection, ids: set[int]) -> dict[int, NDArray[np.integer]]:
     columns: dict[int, NDArray[np.integer]] = {}
-    for block in _blocks(sorted(ids)):
-        sql = f"SELECT id, kind, units, data FROM columns WHERE id IN ({_placeholders(block)})"
-        for number, *stored in connection.execute(sql, tuple(block)):
-            try:
-                columns[number] = unpack(*stored)
-            except (TypeError, ValueError) as error:
-                raise CorruptStore(f"column {number} of counts: {error}") from None
+    sql = "SELECT id, kind, units, data FROM columns WHERE id IN (SELECT value FROM json_each(?))"
+    for number, *stored in connection.execute(sql, (json.dumps(sorted(ids)),)):
+        try:
+            columns[number] = unpack(*stored)
+        except (TypeError, ValueError) as error:
+            raise CorruptStore(f"column {number} of counts: {error}") from None
     if missing := ids - set(columns):
         raise CorruptStore(f"column {min(missing)} of counts is missing")
     return columns
@@ -205,14 +200,6 @@ def _why_no_counts(connection: sqlite3.Connection, key: str, query: CountsQuery)
     if status[0] != DONE:
         return f"has no counts ({status[0]}); expected runs that are done"
     return f"has no counts of {query.metric} on {query.part}; expected runs that were scored by it"
-
-
-def _blocks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (values[start : start + QUERY_VALUES] for start in range(0, len(values), QUERY_VALUES))
-
-
-def _placeholders(values: Sequence[Any]) -> str:
-    return ", ".join("?" * len(values))
 
 
 def format_of(path: str, chosen: str = "") -> str:
