@@ -121,13 +121,11 @@ def test_a_changed_corpus_is_another_corpus(study: Path, before: str, after: str
 
 def test_columns_that_are_read_under_other_names_are_another_corpus(study: Path) -> None:
     (study.parent / "c.tsv").write_text("a\tb\nb\ta\n\n" * 20)
-    way = [
-        "corpora.small.files='c.tsv'",
-        "corpora.small.format='columns'",
-        "systems.0.column=tag",
-        "systems.1.column=tag",
-    ]
-    one, two = (keys(study, *way, f"corpora.small.columns={names}") for names in (["form", "tag"], ["tag", "form"]))
+    overrides = ["corpora.small.files='c.tsv'", "corpora.small.format='columns'"]
+    overrides += ["systems.0.column=tag", "systems.1.column=tag"]
+    one, two = (
+        keys(study, *overrides, f"corpora.small.columns={names}") for names in (["form", "tag"], ["tag", "form"])
+    )
     assert not one & two
 
 

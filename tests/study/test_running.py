@@ -24,7 +24,6 @@ from deadheat.study.engine.training import train_cell
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry, LedgerTestSet
 from deadheat.study.plan.cells import DONE, FAILED, KILLED, TIMED_OUT, Outcome
 from deadheat.study.plan.plan import Plan
-from deadheat.study.store.recording import predictions_folder
 from deadheat.study.store.store import Store
 from tests.study.study_cases import SEEN, corpus_text, odd_systems, parallel, serial, study_file
 
@@ -222,22 +221,6 @@ def test_a_cell_that_is_done_stays_if_it_fails_when_run_again(tmp_path: Path) ->
     marker.unlink()
     assert ran(path) == RunSummary(0, failed=1)
     assert cells_of(path) == before == [(before[0][0], 0, 0, DONE)]
-
-
-def test_what_is_to_be_run_again_is_replaced(tmp_path: Path) -> None:
-    path = study_file(tmp_path, times=2)
-    ran(path)
-    plan = Plan.of(path)
-    again = plan.cells[1]
-    with Store.read(plan.store_path) as store:
-        before = store.prediction(again.key, "test")
-        (predictions_folder(plan.store_path) / again.key[:2] / f"{again.key}.test.zst").write_bytes(b"?")
-        with pytest.raises(InputError, match="changed since it was written"):
-            store.prediction(again.key, "test")
-    assert ran(path, again=[again]) == RunSummary(3, done=1)
-    with Store.read(plan.store_path) as store:
-        assert store.prediction(again.key, "test") == before
-        assert store.verify() == []
 
 
 def test_a_corpus_or_study_that_changes_meanwhile_is_told(tmp_path: Path) -> None:

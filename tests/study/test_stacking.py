@@ -83,9 +83,6 @@ def results(plan: Plan, kept: Kept | None = None) -> list[TaskResult[CellResult]
         return list(submit(executor, plan.cells))
 
 
-Fake = Callable[[Corpus, Sequence[TrainJob]], Iterator[tuple[int, TrainResult]]]
-
-
 @pytest.fixture
 def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
     """In place of networks, those that know the answer, the last first; with what was asked for, call by call."""
@@ -103,6 +100,15 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
 def knowing(corpus: Corpus, order: TrainJob, failed: str = "") -> TrainResult:
     predictions = {} if failed else {name: take(corpus, own) for name, own in order.parts.items()}
     return TrainResult(predictions, 1, 1, 1.0, (1.0,), (0.1,), failed)
+
+
+def train_by(patch: pytest.MonkeyPatch, train: Callable[[Corpus, int, TrainJob], TrainResult]) -> None:
+    """In place of networks, what a function gives for the number and the job of each."""
+    patch.setattr(
+        training,
+        "train_jobs",
+        lambda corpus, jobs: ((number, train(corpus, number, job)) for number, job in enumerate(jobs)),
+    )
 
 
 @pytest.mark.slow
@@ -176,31 +182,26 @@ def test_cells_come_one_by_one_in_the_order_they_finish_and_the_rest_after_them(
 def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
-        for number, order in enumerate(orders):
-            yield number, knowing(corpus, order, "its loss is nan in epoch 2" if order.seed == 1 else "")
-
-    monkeypatch.setattr(training, "train_jobs", train)
+    problem = "its loss is nan in epoch 2"
+    train_by(monkeypatch, lambda corpus, _, job: knowing(corpus, job, problem if job.seed == 1 else ""))
     plan = study_of(tmp_path, network(), OTHER)
     by_key = {cell.key: cell for cell in plan.cells}
     for each in results(plan):
         cell = by_key[each.name]
         if cell.system.startswith("bilstm") and cell.seed == 1:
-            told = f"{cell.system}, seed 1: training failed, its loss is nan in epoch 2"
+            told = f"{cell.system}, seed 1: training failed, {problem}"
             assert (each.status, each.value, each.error) == (FAILED, None, f"InputError: {told}")
         else:
             assert (each.status, each.error) == (DONE, "")
 
 
 def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
-        yield 0, knowing(corpus, orders[0])
-        if orders[0].config.shape.batch == 4:
+    def train(corpus: Corpus, number: int, job: TrainJob) -> TrainResult:
+        if number == 1 and job.config.shape.batch == 4:
             raise RuntimeError("the device is gone")
-        for number, order in enumerate(orders[1:], 1):
-            yield number, knowing(corpus, order)
+        return knowing(corpus, job)
 
-    monkeypatch.setattr(training, "train_jobs", train)
+    train_by(monkeypatch, train)
     plan = study_of(tmp_path, network(batch=4), network(batch=16), OTHER)
     found = results(plan)
     assert sorted(each.name for each in found) == sorted(cell.key for cell in plan.cells)
@@ -213,20 +214,19 @@ def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytes
 def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_done_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places: list[str] = []
+    folders: list[str] = []
 
-    def train(corpus: Corpus, orders: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:
-        for number, order in enumerate(orders):
-            places.append(os.getcwd())
-            yield number, knowing(corpus, order)
+    def train(corpus: Corpus, number: int, job: TrainJob) -> TrainResult:
+        folders.append(os.getcwd())
+        return knowing(corpus, job)
 
-    monkeypatch.setattr(training, "train_jobs", train)
+    train_by(monkeypatch, train)
     (tmp_path / "inner").mkdir()
     plan = study_of(tmp_path / "inner", network())
     before = os.getcwd()
     with stacked(plan) as executor:
         assert {os.getcwd() for _ in submit(executor, plan.cells)} == {before}
-    assert set(places) == {str(tmp_path / "inner")}
+    assert set(folders) == {str(tmp_path / "inner")}
 
 
 def test_an_iteration_that_was_broken_off_can_be_taken_up_by_another(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +164,11 @@ def use(path: Path) -> None:
         store.study()
 
 
+def verify(path: Path) -> list[str]:
+    with Store.read(path) as store:
+        return store.verify()
+
+
 @pytest.mark.parametrize("kept", [16, 99, 100, 1000, 4096, 20_000])
 def test_a_store_that_is_cut_off_is_refused_in_one_line(path: Path, kept: int) -> None:
     assert path.stat().st_size > kept
@@ -174,14 +179,6 @@ def test_a_store_that_is_cut_off_is_refused_in_one_line(path: Path, kept: int) -
     refused(lambda: add_ten(path))
 
 
-@contextmanager
-def told_as_lines(told: list[str]) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        told.append(str(error))
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_bytes_that_were_overwritten_give_clear_lines_or_nothing(path: Path, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -190,12 +187,13 @@ def test_bytes_that_were_overwritten_give_clear_lines_or_nothing(path: Path, see
     length = int(rng.choice([1, 30, 500]))
     data[start : start + length] = rng.bytes(length)
     path.write_bytes(data)
-    told: list[str] = []
-    with told_as_lines(told):
-        use(path)
-    with told_as_lines(told), Store.read(path) as store:
-        told += store.verify()
-    assert [line for line in told if "\n" in line or not line.startswith(f"{path}: ")] == []
+    messages: list[str] = []
+    for call in (use, verify):
+        try:
+            messages += call(path) or []
+        except InputError as error:
+            messages.append(str(error))
+    assert [line for line in messages if "\n" in line or not line.startswith(f"{path}: ")] == []
 
 
 @pytest.mark.parametrize(
@@ -225,8 +223,7 @@ def test_rows_that_say_what_cannot_be_are_refused(path: Path, statement: str, to
 
 def test_verify_lists_every_column_that_changed(path: Path) -> None:
     change(path, "UPDATE columns SET fingerprint = x'01' WHERE id = 2", "DELETE FROM columns WHERE id = 1")
-    with Store.read(path) as store:
-        found = store.verify()
+    found = verify(path)
     assert f"{path}: column 2 of counts has changed" in found
     assert sum("lacks counts" in line for line in found) >= 1
 

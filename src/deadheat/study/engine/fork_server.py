@@ -27,15 +27,16 @@ from typing import IO, Any, Literal, NamedTuple
 
 from deadheat.errors import InputError
 from deadheat.study.engine.worker import (
+    ADOPT_ORPHANS,
+    PARENT_DEATH_SIGNAL,
     Ready,
     WorkerError,
-    adopt_orphans,
     become_worker,
     child_pids,
     describe_error,
     log_tail,
+    prctl,
     serve,
-    set_parent_death_signal,
 )
 
 # One process per core: libraries that start as many threads in each would slow each other down.
@@ -155,7 +156,7 @@ def check_ready(answer: Any, *, log: str = "") -> None:
 def main() -> None:
     """Run the fork server: receive the job from the study, load it, fork workers."""
     study = int(sys.argv[3])
-    set_parent_death_signal()  # nobody watches the socket while the job is loaded
+    prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)  # nobody watches the socket while the job is loaded
     if os.getppid() != study:
         return
     for stream in (sys.stdout, sys.stderr):
@@ -169,7 +170,7 @@ def main() -> None:
             return
         gc.collect()
         gc.freeze()  # or the collector would write to every shared page
-        set_parent_death_signal(0)
+        prctl(PARENT_DEATH_SIGNAL, 0)
         ForkLoop(control, study, lambda: (Ready(os.getpid()), work) if work is not None else load_job(job)).run()
 
 
@@ -210,7 +211,7 @@ class ForkLoop:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
-        adopt_orphans()
+        prctl(ADOPT_ORPHANS, 1)
         self._watched = [control.fileno(), self._wakeup]
         # The socket shows that the study is gone, unless the study has forked: then a copy of it stays open.
         with suppress(AttributeError, OSError):

@@ -28,7 +28,8 @@ LOG_BYTES = 64 * 1024  # kept from the end of a task's output
 OOM_SCORE = "500"  # of 1000: when memory runs out, the system kills a worker rather than the study
 
 CRASHES = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGSYS, signal.SIGTRAP}
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+PARENT_DEATH_SIGNAL = 1  # the signal that this process gets when the thread that started it ends; 0: none
+ADOPT_ORPHANS = 36  # 1: become the parent of descendants whose own parent ends
 _LINE_BUFFERED = 1
 _C = ctypes.CDLL(None)
 
@@ -116,16 +117,10 @@ def peak_memory_mb(who: int = resource.RUSAGE_SELF) -> float:
     return resource.getrusage(who).ru_maxrss * unit / 1e6
 
 
-def set_parent_death_signal(number: int = signal.SIGKILL) -> None:
-    """Get a signal when the thread that started this process ends; 0 turns this off. Linux only."""
+def prctl(option: int, value: int) -> None:
+    """Set a property of this process; Linux only."""
     if sys.platform == "linux":
-        _C.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(number), 0, 0, 0)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent ends. Linux only."""
-    if sys.platform == "linux":
-        _C.prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+        _C.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
 
 
 def child_pids() -> list[int]:
@@ -149,10 +144,10 @@ def log_tail(log: int) -> str:
 def become_worker(log: int, parent: int) -> None:
     """Turn a freshly forked process into a worker: own session, output to the log, tied to its parent."""
     os.setsid()
-    set_parent_death_signal()
+    prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:  # the parent ended before the signal was set up
         os._exit(1)
-    adopt_orphans()
+    prctl(ADOPT_ORPHANS, 1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     with suppress(OSError):
