@@ -39,8 +39,7 @@ def search_file(
 
 def search_of(folder: Path, search: str = FOUR, more: str = "", *, times: int = 1) -> Search:
     """The search of such a study."""
-    (found,) = searches_of(Plan.of(search_file(folder, search, more, times=times)))
-    return found
+    return searches_of(Plan.of(search_file(folder, search, more, times=times)))[0]
 
 
 def refusal(path: Path) -> str:

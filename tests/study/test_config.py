@@ -59,7 +59,7 @@ def test_a_study_file_is_read(folder: Path) -> None:
     study, text = read_study(written(folder, GOOD))
     assert text == GOOD
     assert study.name == "taggers"
-    assert [(each.strategy, each.times, each.settings) for each in study.splits] == [
+    assert [(entry.strategy, entry.times, entry.settings) for entry in study.splits] == [
         ("random", 3, {"unit": "sentence"})
     ]
     assert [study.seeds_of(system) for system in study.systems] == [[0, 1], [7]]
@@ -82,22 +82,22 @@ def test_all_mistakes_are_told_with_their_lines(folder: Path) -> None:
 def test_names_and_settings_that_do_not_exist_are_told_together(folder: Path) -> None:
     text = GOOD.replace('"unigram"', '"unigramm"').replace('"random"', '"randm"').replace("accuracy(", "acuracy(")
     text = text.replace("column = [", "colum = [").replace('"holm"', '"hlm"').replace("small.conllu", "smal.conllu")
-    found = faults(folder, text)
-    assert [each.split(": ")[0] for each in found] == [f"study.toml:{line}" for line in (3, 6, 9, 14, 18, 22)]
-    assert "smal.conllu: no such file or folder" in found[1]
-    assert all("did you mean" in each for i, each in enumerate(found) if i != 1)
+    messages = faults(folder, text)
+    assert [message.split(": ")[0] for message in messages] == [f"study.toml:{line}" for line in (3, 6, 9, 14, 18, 22)]
+    assert "smal.conllu: no such file or folder" in messages[1]
+    assert all("did you mean" in message for i, message in enumerate(messages) if i != 1)
 
 
 def test_wrong_values_and_wrong_names_are_told_together(folder: Path) -> None:
     text = (
         GOOD.replace('"unigram"', '"unigramm"').replace("workers = 1", "wokers = 1").replace("times = 3", "times = 0")
     )
-    found = faults(folder, text)
-    assert [each.split(": ")[0] for each in found] == [f"study.toml:{line}" for line in (10, 14, 25)]
+    messages = faults(folder, text)
+    assert [message.split(": ")[0] for message in messages] == [f"study.toml:{line}" for line in (10, 14, 25)]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("name = 'x'\n", "corpora is missing; expected it"),
         (GOOD.replace("[[systems]]", "[[system]]"), "system is unknown; did you mean 'systems'?"),
@@ -105,8 +105,8 @@ def test_wrong_values_and_wrong_names_are_told_together(folder: Path) -> None:
         ("a = [", "not valid TOML"),
     ],
 )
-def test_what_is_no_study_is_told(folder: Path, text: str, told: str) -> None:
-    assert any(told in each for each in faults(folder, text))
+def test_what_is_no_study_is_told(folder: Path, text: str, message: str) -> None:
+    assert any(message in fault for fault in faults(folder, text))
 
 
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
@@ -120,12 +120,12 @@ def test_values_can_be_overridden(folder: Path) -> None:
     assert study.systems[1].settings == {"column": "feats"}
     assert study.splits[0].times == 5
     assert (study.compare.alpha, study.engine.limit) == (0.01, 2.5)
-    for wrong, told in [
+    for wrong, message in [
         ("systems.2.column=x", "no entry '2'; expected 0 to 1"),
         ("seeds", "expected as systems.0.epochs=5"),
         ("name.x=3", "'x' is not inside a table"),
     ]:
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             read_study(path, [wrong])
 
 
@@ -152,7 +152,7 @@ def test_what_is_missing_is_told_by_its_place_in_the_file(folder: Path) -> None:
 def test_several_ways_to_split_are_read(folder: Path) -> None:
     text = GOOD.replace("[splits]", "[[splits]]\nstrategy = 'kfold'\nfolds = 5\n[[splits]]")
     study, _ = read_study(written(folder, text))
-    assert [(each.strategy, each.settings) for each in study.splits] == [
+    assert [(entry.strategy, entry.settings) for entry in study.splits] == [
         ("kfold", {"folds": 5}),
         ("random", {"unit": "sentence"}),
     ]

@@ -52,18 +52,18 @@ def test_a_file_with_the_word_test_in_its_name_is_a_test_set() -> None:
 
 def test_a_look_says_who_when_what_and_how(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     mine = written(tmp_path / "mine.txt", GOOD)
-    found = score(gold, mine, ledger_entry=LedgerEntry(ledger, purpose="table 2"))
+    result = score(gold, mine, ledger_entry=LedgerEntry(ledger, purpose="table 2"))
     (line,) = ledger.events()
     assert line["event"] == "look"
     assert line["test_set"] == text_hash(read(gold)) == hashlib.sha256(b"the\nheat\n\nis\ndead\n\n").hexdigest()
     assert line["prediction"] == content_hash(read(mine))
     assert (line["name"], line["system"], line["purpose"]) == ("en-test.txt", str(mine), "table 2")
-    assert line["metrics"] == list(found.settings.metrics)
-    assert line["settings"] == hashlib.sha256(found.signature.encode()).hexdigest()[:16]
+    assert line["metrics"] == list(result.settings.metrics)
+    assert line["settings"] == hashlib.sha256(result.signature.encode()).hexdigest()[:16]
     assert line["time"].endswith("Z")
     assert line["user"]
-    assert found.notes[0] == "ledger: 1 evaluation of this test set so far, 1 system"
-    assert found.evaluations[0].evaluations == 1
+    assert result.notes[0] == "ledger: 1 evaluation of this test set so far, 1 system"
+    assert result.evaluations[0].evaluations == 1
 
 
 def test_the_functions_record_nothing_unless_they_are_asked_to(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_the_same_text_is_the_same_test_set_whatever_its_path_and_labels(ledger:
     score(written(tmp_path / "gold.txt", GOLD), mine, ledger_entry=ledger_entry)
     assert not ledger.path.exists()  # not called a test set, and not known as one
     score(written(tmp_path / "test.txt", GOLD), mine, ledger_entry=ledger_entry)
-    found = score(
+    result = score(
         written(tmp_path / "sub" / "gold.txt", GOLD), written(tmp_path / "b.txt", BAD), ledger_entry=ledger_entry
     )
     assert [event["name"] for event in ledger.events()] == ["test.txt", "gold.txt"]
-    assert found.notes[0] == "ledger: 2 evaluations of this test set so far, 2 systems"
+    assert result.notes[0] == "ledger: 2 evaluations of this test set so far, 2 systems"
 
 
 def test_of_several_gold_files_the_test_sets_alone_are_counted(ledger: Ledger, tmp_path: Path) -> None:
@@ -98,17 +98,17 @@ def test_of_several_gold_files_the_test_sets_alone_are_counted(ledger: Ledger, t
 def test_systems_are_told_apart_by_name_and_prediction(ledger: Ledger) -> None:
     for system, prediction in [("a", "1"), ("a", "2"), ("b", "2"), ("c", "3"), ("c", "3"), ("d", "4"), ("e", "5")]:
         ledger.record([TEST], [scored(system, prediction)])
-    found = ledger.record([TEST], [scored("e", "4")]).tallies[0]
+    result = ledger.record([TEST], [scored("e", "4")]).tallies[0]
     # a and b share prediction 2; e came with 5 and then with that of d
-    assert found.systems == ("a", "c", "d")
-    assert (found.evaluations, found.predictions) == (8, 5)
+    assert result.systems == ("a", "c", "d")
+    assert (result.evaluations, result.predictions) == (8, 5)
 
 
 def test_a_comparison_is_one_look_a_system(ledger: Ledger, gold: Path, tmp_path: Path) -> None:
     mine, other = written(tmp_path / "mine.txt", GOOD), written(tmp_path / "other.txt", BAD)
     score(gold, [mine, other], ledger_entry=LedgerEntry(ledger))
-    found = compare(gold, {"mine": mine, "other": other}, ledger_entry=LedgerEntry(ledger))
-    assert found.notes[0] == "ledger: 4 evaluations of this test set so far, 2 systems"
+    result = compare(gold, {"mine": mine, "other": other}, ledger_entry=LedgerEntry(ledger))
+    assert result.notes[0] == "ledger: 4 evaluations of this test set so far, 2 systems"
     assert [event["system"] for event in ledger.events()] == [str(mine), str(other), "mine", "other"]
 
 
@@ -177,7 +177,7 @@ def test_a_budget_holds_for_processes_at_the_same_time(ledger: Ledger) -> None:
     ledger.guard(TEST, budget=25)
     command = [sys.executable, "-c", SCORER, str(ledger.path)]
     running = [subprocess.Popen([*command, f"s{i}"], stdout=subprocess.PIPE, text=True) for i in range(5)]
-    assert sum(int(each.communicate(timeout=60)[0]) for each in running) == 25
+    assert sum(int(process.communicate(timeout=60)[0]) for process in running) == 25
     assert ledger.tally(TEST.hash).evaluations == 25
     assert not ledger.verify().faults
 
@@ -191,9 +191,9 @@ def test_a_ledger_that_cannot_be_written_matters_only_for_guarded_sets(
     mine = written(tmp_path / "mine.txt", GOOD)
     score(gold, mine, ledger_entry=LedgerEntry(ledger))
     monkeypatch.setattr(os, "write", readonly)
-    found = score(gold, mine, ledger_entry=LedgerEntry(ledger))
-    assert found.evaluations == ()
-    assert "cannot be written (permission denied); this evaluation was not recorded" in found.notes[0]
+    result = score(gold, mine, ledger_entry=LedgerEntry(ledger))
+    assert result.evaluations == ()
+    assert "cannot be written (permission denied); this evaluation was not recorded" in result.notes[0]
     monkeypatch.undo()
     ledger.guard(LedgerTestSet.of(read(gold)))
     monkeypatch.setattr(os, "write", readonly)
@@ -202,8 +202,8 @@ def test_a_ledger_that_cannot_be_written_matters_only_for_guarded_sets(
 
 
 def test_a_ledger_that_cannot_be_read_is_told(tmp_path: Path, gold: Path) -> None:
-    found = score(gold, written(tmp_path / "mine.txt", GOOD), ledger_entry=LedgerEntry(Ledger.at(tmp_path)))
-    assert "the ledger cannot be read (not a plain file); this evaluation was not recorded" in found.notes[0]
+    result = score(gold, written(tmp_path / "mine.txt", GOOD), ledger_entry=LedgerEntry(Ledger.at(tmp_path)))
+    assert "the ledger cannot be read (not a plain file); this evaluation was not recorded" in result.notes[0]
     with pytest.raises(InputError, match="cannot be read"):
         Ledger.at(tmp_path).tallies()
 

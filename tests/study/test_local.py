@@ -22,10 +22,10 @@ from tests.study.worker_tasks import Loader, behave
 
 
 def test_two_thousand_tasks_are_each_reported_once_with_their_value(executor: LocalExecutor[Any, Any]) -> None:
-    found = run(executor, *[("square", number) for number in range(2000)])
-    assert [each.value for each in found] == [number * number for number in range(2000)]
-    assert {each.status for each in found} == {DONE}
-    assert all(not each.error and not each.log for each in found)
+    results = run(executor, *[("square", number) for number in range(2000)])
+    assert [result.value for result in results] == [number * number for number in range(2000)]
+    assert {result.status for result in results} == {DONE}
+    assert all(not result.error and not result.log for result in results)
 
 
 def test_as_many_tasks_as_there_are_workers_run_at_the_same_time(tmp_path: Path) -> None:
@@ -47,11 +47,11 @@ def test_no_more_workers_are_started_than_there_are_tasks() -> None:
 
 
 def test_an_exception_is_told_in_a_line_and_its_traceback_is_in_the_log(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "raises", "seven is not eight")
-    assert (found.status, found.value, found.error) == (FAILED, None, "ValueError: seven is not eight")
-    assert found.log.startswith("before the error\nTraceback (most recent call last):\n")
-    assert "in raises\n" in found.log
-    assert found.log.endswith("ValueError: seven is not eight\n")
+    result = run_one(executor, "raises", "seven is not eight")
+    assert (result.status, result.value, result.error) == (FAILED, None, "ValueError: seven is not eight")
+    assert result.log.startswith("before the error\nTraceback (most recent call last):\n")
+    assert "in raises\n" in result.log
+    assert result.log.endswith("ValueError: seven is not eight\n")
     assert goes_on(executor)
 
 
@@ -78,9 +78,9 @@ def test_all_that_is_printed_is_in_the_log_of_its_task_and_nowhere_else(
     executor: LocalExecutor[Any, Any], capfd: pytest.CaptureFixture[str]
 ) -> None:
     ways = ["by print", "to stderr", "to descriptor 1", "by printf", "by a child"]
-    found = run(executor, *[("prints_everywhere", f"word{number}") for number in range(6)])
-    for number, each in enumerate(found):
-        assert sorted(each.log.splitlines()) == sorted(f"word{number} {way}" for way in ways)
+    results = run(executor, *[("prints_everywhere", f"word{number}") for number in range(6)])
+    for number, result in enumerate(results):
+        assert sorted(result.log.splitlines()) == sorted(f"word{number} {suffix}" for suffix in ways)
     assert capfd.readouterr() == ("", "")
 
 
@@ -92,8 +92,8 @@ def test_a_task_can_spoil_the_streams_only_for_itself() -> None:
 
 
 def test_of_a_long_log_the_end_is_kept(executor: LocalExecutor[Any, Any]) -> None:
-    found = run_one(executor, "prints_much", 100_000)
-    first, rest = found.log.split("\n")
+    result = run_one(executor, "prints_much", 100_000)
+    first, rest = result.log.split("\n")
     assert first == f"({100_011 - LOG_BYTES:,} bytes before this are left out)"
     assert len(rest) == LOG_BYTES
     assert rest.endswith("x last")
@@ -111,9 +111,9 @@ def test_a_task_that_never_stops_printing_does_not_fill_the_disk(monkeypatch: py
 
     monkeypatch.setattr(local.Worker, "shorten_log", watched)
     with LocalExecutor[Any, Any](behave, workers=1, limit_s=1) as executor:
-        found = run_one(executor, "prints_for_ever")
-    assert found.status == TIMED_OUT
-    assert found.log.count("y") >= LOG_BYTES - 2
+        result = run_one(executor, "prints_for_ever")
+    assert result.status == TIMED_OUT
+    assert result.log.count("y") >= LOG_BYTES - 2
     assert max(sizes) < 1 << 28  # without shortening it would be gigabytes
     assert any(later < earlier for earlier, later in pairwise(sizes))
 
@@ -121,9 +121,9 @@ def test_a_task_that_never_stops_printing_does_not_fill_the_disk(monkeypatch: py
 def test_large_tasks_and_results_cross(executor: LocalExecutor[Any, Any]) -> None:
     size = 12 * (1 << 20)
     large = bytes(range(256)) * (size // 256)
-    found = run(executor, *[("many_bytes", size)] * 4, *[("length", large)] * 2)
-    assert all(each.value == large for each in found[:4])
-    assert [each.value for each in found[4:]] == [size] * 2
+    results = run(executor, *[("many_bytes", size)] * 4, *[("length", large)] * 2)
+    assert all(result.value == large for result in results[:4])
+    assert [result.value for result in results[4:]] == [size] * 2
 
 
 def test_a_task_that_cannot_be_pickled_is_refused_at_once(executor: LocalExecutor[Any, Any]) -> None:
@@ -134,14 +134,14 @@ def test_a_task_that_cannot_be_pickled_is_refused_at_once(executor: LocalExecuto
 
 def test_cpu_time_is_that_of_the_task_and_its_children() -> None:
     with LocalExecutor[Any, Any](behave, workers=1) as executor:
-        asleep, own, childs, again = run(
+        asleep, burning, childs, again = run(
             executor, ("sleeps", 0.3), ("burns", 0.3), ("lets_a_child_burn", 0.3), ("sleeps", 0.0)
         )
         assert asleep.cpu_s < 0.3 <= asleep.wall_s
-        assert own.cpu_s >= 0.3
+        assert burning.cpu_s >= 0.3
         assert childs.cpu_s >= 0.3
         assert again.cpu_s < 0.3  # not that of earlier tasks
-        assert own.started >= asleep.started + 0.3
+        assert burning.started >= asleep.started + 0.3
         assert abs(again.started - time.time()) < PATIENCE_S
 
 
@@ -167,15 +167,15 @@ def test_memory_is_that_of_the_task_alone() -> None:
 
 def test_a_worker_serves_many_tasks_but_not_with_a_thread_that_one_left() -> None:
     with LocalExecutor[Any, Any](behave, workers=1) as executor:
-        found = run(executor, ("pid",), ("pid",), ("leaves_a_thread",), ("pid",), ("pid",))
-    pids = [each.value for each in found]
+        results = run(executor, ("pid",), ("pid",), ("leaves_a_thread",), ("pid",), ("pid",))
+    pids = [result.value for result in results]
     assert pids[0] == pids[1] == pids[2] != pids[3] == pids[4]
 
 
 def test_numeric_libraries_get_one_thread(executor: LocalExecutor[Any, Any]) -> None:
-    found: Any = run_one(executor, "threads_of_libraries").value
+    result: Any = run_one(executor, "threads_of_libraries").value
     for library in ("OPENBLAS_NUM", "OMP_NUM", "MKL_NUM", "NUMEXPR_NUM", "NUMBA_NUM", "POLARS_MAX"):
-        assert found[f"{library}_THREADS"] == "1"
+        assert result[f"{library}_THREADS"] == "1"
 
 
 def test_sets_of_words_have_the_same_order_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,20 +262,20 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_tasks_can_be_submitted_while_results_come(executor: LocalExecutor[Any, Any]) -> None:
     executor.submit("1", ("square", 1))
-    found = []
-    for each in executor.results():
-        found.append(each.value)
-        if len(found) < 20:
-            executor.submit(str(len(found) + 1), ("square", len(found) + 1))
-    assert found == [number * number for number in range(1, 21)]
+    results = []
+    for result in executor.results():
+        results.append(result.value)
+        if len(results) < 20:
+            executor.submit(str(len(results) + 1), ("square", len(results) + 1))
+    assert results == [number * number for number in range(1, 21)]
 
 
 def test_an_iteration_that_was_broken_off_can_be_taken_up(executor: LocalExecutor[Any, Any]) -> None:
     for number in range(10):
         executor.submit(str(number), ("square", number))
     first = next(iter(executor.results()))
-    found = {each.name: each.value for each in [first, *executor.results()]}
-    assert found == {str(number): number * number for number in range(10)}
+    results = {result.name: result.value for result in [first, *executor.results()]}
+    assert results == {str(number): number * number for number in range(10)}
 
 
 def test_nothing_is_warned_of_though_the_study_has_threads(recwarn: pytest.WarningsRecorder) -> None:

@@ -60,9 +60,9 @@ def test_the_death_of_a_process_is_reported_with_its_cause_and_log(
 
 def test_the_others_go_on_when_some_crash(executor: LocalExecutor[Any, Any]) -> None:
     bad: list[tuple[Any, ...]] = [("leaves", 3), ("raises", "x"), ("dies_of", 9), ("dies_of", 11)]
-    found = run(executor, *[("square", number) if number % 5 else bad[number // 5 % 4] for number in range(100)])
-    assert [each.value for each in found if each.status == DONE] == [n * n for n in range(100) if n % 5]
-    assert [each.status for each in found if each.status != DONE] == [FAILED, FAILED, KILLED, FAILED] * 5
+    results = run(executor, *[("square", number) if number % 5 else bad[number // 5 % 4] for number in range(100)])
+    assert [result.value for result in results if result.status == DONE] == [n * n for n in range(100) if n % 5]
+    assert [result.status for result in results if result.status != DONE] == [FAILED, FAILED, KILLED, FAILED] * 5
 
 
 def test_an_endless_task_is_ended_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,8 +129,8 @@ def test_cancelling_forgets_what_waits_and_stops_what_runs(executor: LocalExecut
     assert eventually(lambda: executor.running == 2)
     executor.cancel()
     stopped = list(results)
-    assert {each.name for each in stopped} == {"0", "1"}
-    assert {(each.status, each.error) for each in stopped} == {(KILLED, "cancelled")}
+    assert {result.name for result in stopped} == {"0", "1"}
+    assert {(result.status, result.error) for result in stopped} == {(KILLED, "cancelled")}
     assert goes_on(executor)
 
 
@@ -172,18 +172,18 @@ def test_every_task_is_reported_once_while_workers_are_killed_from_outside() -> 
         for _ in range(20):
             for number in range(200):
                 executor.submit(str(number), ("square", number))
-            found = []
-            for each in executor.results():
-                found.append(each)
+            results = []
+            for result in executor.results():
+                results.append(result)
                 if chance.random() < 0.05 and executor.pids:
                     try:
                         os.kill(chance.choice(executor.pids), signal.SIGKILL)
                     except ProcessLookupError:  # it was killed before, and we have not heard of it
                         continue
-            assert sorted(int(each.name) for each in found) == list(range(200))
-            assert all(each.value == int(each.name) ** 2 for each in found if each.status == DONE)
-            assert {each.status for each in found} <= {DONE, KILLED}
-            killed += sum(each.status == KILLED for each in found)
+            assert sorted(int(result.name) for result in results) == list(range(200))
+            assert all(result.value == int(result.name) ** 2 for result in results if result.status == DONE)
+            assert {result.status for result in results} <= {DONE, KILLED}
+            killed += sum(result.status == KILLED for result in results)
     assert killed
 
 
@@ -193,17 +193,17 @@ def test_the_death_of_the_fork_server_is_survived(tmp_path: Path) -> None:
         executor.submit("running", ("forks_a_sleeper", str(tmp_path / "pid"), "same session", "wait"))
         for number in range(50):
             executor.submit(str(number), ("square", number))
-        found = []
-        for each in executor.results():
-            found.append(each)
-            if len(found) == 10:
+        results = []
+        for result in executor.results():
+            results.append(result)
+            if len(results) == 10:
                 sleeper = written_pid(tmp_path / "pid")
                 worker = parent_of(sleeper)
                 os.kill(parent_of(worker), signal.SIGKILL)
-        assert sorted(each.name for each in found) == sorted(["running", *map(str, range(50))])
-        (lost,) = (each for each in found if each.name == "running")
+        assert sorted(result.name for result in results) == sorted(["running", *map(str, range(50))])
+        (lost,) = (result for result in results if result.name == "running")
         assert lost.status == KILLED
-        assert sum(each.status == DONE for each in found) >= 48
+        assert sum(result.status == DONE for result in results) >= 48
         assert eventually(lambda: not alive(worker) and not alive(sleeper))
 
 

@@ -45,17 +45,17 @@ def asked(search: Search) -> list[list[str]]:
 def test_as_many_settings_are_tried_as_the_search_may_and_the_best_of_them_wins(tmp_path: Path, sampler: str) -> None:
     search = search_of(tmp_path, f"{TWO}samples = 12\nsampler = '{sampler}'\n", times=2)
     world = World(hill)
-    found = world.run_plan(search)
-    tried = found.search.trials
+    outcome = world.run_plan(search)
+    tried = outcome.search.trials
     assert tried is not None
-    assert list(tried) == [(place, setup) for place in search.plan.corpus_splits for setup in ("tune", "dev")]
+    assert list(tried) == [(split, setup) for split in search.plan.corpus_splits for setup in ("tune", "dev")]
     assert all(4 < len(own) <= 12 for own in tried.values())  # the same settings may be asked for twice
-    for pick in found.picks:
+    for pick in outcome.picks:
         own = [cell for cell in world.trained if cell.number == pick.corpus_split.number and cell.tune == pick.setup]
         assert pick.score == max(
             hill(cell, "dev") for cell in own if cell.system in tried[pick.corpus_split, pick.setup]
         )
-    assert all(1 <= own["epochs"] <= 40 for own in found.search.candidates.values())
+    assert all(1 <= own["epochs"] <= 40 for own in outcome.search.candidates.values())
 
 
 @pytest.mark.parametrize(
@@ -118,11 +118,11 @@ def test_what_waits_is_known_when_all_of_it_was_asked(tmp_path: Path) -> None:
 def test_winners_of_one_setup_are_no_candidates_of_the_other(tmp_path: Path) -> None:
     """The final network of the winner by tune is what a network by dev would be; dev has not tried it, though."""
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n")
-    (place,) = search.plan.corpus_splits
+    (split,) = search.plan.corpus_splits
     settings = search.candidates
     tried = replace(search, trials={
-        (place, "tune"): {name: settings[name] for name in NAMES[:2]},
-        (place, "dev"): {name: settings[name] for name in NAMES[2:]},
+        (split, "tune"): {name: settings[name] for name in NAMES[:2]},
+        (split, "dev"): {name: settings[name] for name in NAMES[2:]},
     })  # fmt: skip
     assert [(cell.tune, cell.system) for cell in tried.first_cells()] == [
         *(("tune", name) for name in NAMES[:2]),
@@ -157,11 +157,11 @@ def test_a_pruner_spares_the_later_seeds_of_bad_settings(tmp_path: Path) -> None
 def test_settings_that_fail_are_told_to_optuna_and_left_out(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{SPACE}samples = 10\nsampler = 'random'\n")
     world = World(hill, fails=lambda cell: settings_of(cell)["order"] == 3)
-    found = world.run_plan(search)
-    (pick,) = found.picks
+    outcome = world.run_plan(search)
+    (pick,) = outcome.picks
     assert pick.settings["order"] == 2
-    names = [name for name, own in found.search.candidates.items() if own["order"] == 2]
-    assert pick.among == len(names) < len(found.search.candidates)
+    names = [name for name, own in outcome.search.candidates.items() if own["order"] == 2]
+    assert pick.among == len(names) < len(outcome.search.candidates)
 
 
 def test_without_optuna_there_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

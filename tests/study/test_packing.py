@@ -31,9 +31,9 @@ LIMITS = sorted({edge for kind in KINDS for edge in (int(np.iinfo(kind).min), in
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.sampled_from(LIMITS) | st.integers(0, 300)))
 def test_whole_numbers_come_back(numbers: list[int]) -> None:
     column = np.array(numbers, np.int64)
-    found = unpack(*pack(column))
-    assert found.tolist() == numbers
-    for kind in KINDS[: KINDS.index(found.dtype.str)]:
+    unpacked = unpack(*pack(column))
+    assert unpacked.tolist() == numbers
+    for kind in KINDS[: KINDS.index(unpacked.dtype.str)]:
         assert min(numbers) < np.iinfo(kind).min or max(numbers) > np.iinfo(kind).max
 
 
@@ -101,14 +101,14 @@ def test_what_is_not_what_it_says_is_refused(column: Column) -> None:
 def test_every_changed_bit_is_detected() -> None:
     raw = bytes(range(256)) * 4
     frame = compress(raw)
-    for place in range(len(frame) * 8):
+    for bit in range(len(frame) * 8):
         changed = bytearray(frame)
-        changed[place // 8] ^= 1 << place % 8
+        changed[bit // 8] ^= 1 << bit % 8
         try:
-            found = decompress(bytes(changed), len(raw))
+            unpacked = decompress(bytes(changed), len(raw))
         except ValueError:
             continue
-        assert found == raw, place  # a bit that means nothing
+        assert unpacked == raw, bit  # a bit that means nothing
 
 
 def test_memory_is_not_asked_for_before_the_length_is_known_to_be_right() -> None:

@@ -67,7 +67,7 @@ def test_cells_are_every_system_and_seed_on_every_split_and_whole_splits_come_fi
         ("majority.v1", 0), ("unigram.v1", 0), *[(name, seed) for name in perceptrons for seed in (0, 1)]
     ]  # fmt: skip
     assert [(cell.number, cell.system, cell.seed) for cell in cells] == [
-        (number, *each) for number in (0, 1) for each in a_split
+        (number, *system) for number in (0, 1) for system in a_split
     ]
 
 
@@ -99,7 +99,7 @@ def test_the_files_own_split_is_made_once_however_often_it_is_asked_for(tmp_path
     files = "corpora.small.files=['own-dev.conllu', 'own-test.conllu', 'own-train.conllu']"
     plan = Plan.of(path, [files, "splits.strategy=standard", "splits.times=20", "splits.seed=3"])
     assert len(plan.cells) == 2
-    assert {part: len(own) for part, own in plan.partition(plan.cells[0]).parts.items()} == dict.fromkeys(
+    assert {part: len(values) for part, values in plan.partition(plan.cells[0]).parts.items()} == dict.fromkeys(
         ("train", "dev", "test"), 5
     )
 
@@ -177,7 +177,7 @@ def test_systems_are_called_by_their_labels_and_what_differs_between_them(study:
 def test_a_system_is_scored_by_the_metrics_that_look_at_its_column(study: Path) -> None:
     study.write_text('metrics = ["upos", "accuracy", "accuracy(column=\'xpos\')"]\n' + study.read_text())
     plan = Plan.of(study, ["systems.1.column=xpos"])
-    assert {name: [metric.name for metric in own] for name, own in plan.metrics.items()} == {
+    assert {name: [metric.name for metric in values] for name, values in plan.metrics.items()} == {
         "majority.v1": ["upos.v1", "accuracy.v1"],
         "unigram.v1(column='xpos')": ["accuracy.v1(column='xpos')"],
     }
@@ -188,10 +188,10 @@ def test_a_system_is_scored_by_the_metrics_that_look_at_its_column(study: Path) 
 
 
 def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
-    found = faults(
+    messages = faults(
         study, "metrics=['las', 'xpos']", "systems.0.column=upso", "tune=tune", "systems.1.column=chunk"
     )  # fmt: skip
-    assert found == [
+    assert messages == [
         "las.v1 scores nothing that a system predicts; expected it to",
         "xpos.v1 scores nothing that a system predicts; expected it to",
         "none scores upso, which majority.v1(column='upso') predicts; expected one",
@@ -204,7 +204,7 @@ def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "message"),
     [
         ("splits.strategy=standard", "not all file names tell a part"),
         ("evaluate=['tune']", "tune is missing; the split has train, dev, test"),
@@ -213,17 +213,17 @@ def test_what_only_the_corpora_can_tell_is_told_together(study: Path) -> None:
         ("splits.strategy=ud", "train is missing; the split has test"),
     ],
 )
-def test_splits_that_cannot_be_made_are_refused_before_anything_runs(study: Path, override: str, told: str) -> None:
+def test_splits_that_cannot_be_made_are_refused_before_anything_runs(study: Path, override: str, message: str) -> None:
     [fault] = faults(study, override)
-    assert told in fault
+    assert message in fault
 
 
 def test_broken_and_empty_corpora_are_told_together(study: Path) -> None:
     (study.parent / "empty.conllu").write_text("")
     (study.parent / "broken.conllu").write_text("1\ta\n\n")
-    found = faults(study, "corpora.none.files=empty.conllu", "corpora.torn.files=broken.conllu")
-    assert len(found) == 2
-    assert all(name in fault for name, fault in zip(("corpus none", "corpus torn"), found, strict=True))
+    messages = faults(study, "corpora.none.files=empty.conllu", "corpora.torn.files=broken.conllu")
+    assert len(messages) == 2
+    assert all(name in fault for name, fault in zip(("corpus none", "corpus torn"), messages, strict=True))
 
 
 def test_results_go_beside_the_study_and_nowhere_else(study: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_way_to_split_can_be_for_some_corpora_only(tmp_path: Path) -> None:
         f"{line_number(path, 'corpora = [')}: corpus 'secnod' is unknown; did you mean 'second'?"
     ]
     lonely = faults(path, "splits.1.corpora=['second']", "splits.0.corpora=['second']")
-    assert [each.partition(": ")[2] for each in lonely] == [
+    assert [fault.partition(": ")[2] for fault in lonely] == [
         f"no split strategy for corpus {name}; expected one in [[splits]]"
     ]
 

@@ -51,8 +51,8 @@ def test_a_terminal_has_one_line_that_is_redrawn() -> None:
         for number in range(40):
             clock.now = number + 1.0
             progress.finished(2.0, running=2, failed=number == 5)
-        said = "━━────  40 of 100 done, 1 failed, 2 running, 1/s, 40 s so far, 1 min 0 s left"
-        assert screen(stream.getvalue()) == [said]
+        expected = "━━────  40 of 100 done, 1 failed, 2 running, 1/s, 40 s so far, 1 min 0 s left"
+        assert screen(stream.getvalue()) == [expected]
         assert stream.getvalue().count("\x1b[K") == 41
         assert "\x1b[1;31m1 failed\x1b[0m" in stream.getvalue()
     assert screen(stream.getvalue()) == ["━━────  40 of 100 done, 1 failed, 1/s, stopped after 40 s", ""]
@@ -136,9 +136,9 @@ def test_less_is_said_where_there_is_less_room_and_nothing_is_cut() -> None:
     for columns in range(20, 200):
         line = ProgressBar().line(0.4, parts, Screen(columns, color=False))
         assert len(line) < columns
-        bar, _, said = line.rpartition("  ")
+        bar, _, expected = line.rpartition("  ")
         assert len(bar) in (0, *BAR_SIZES)
-        kept = said.split(", ")
+        kept = expected.split(", ")
         assert kept == [text for text in parts.values() if text in kept]
         assert kept[0] == "40 of 100 done"
 
@@ -277,9 +277,9 @@ def test_an_interrupted_study_leaves_the_terminal_as_it_was(tmp_path: Path) -> N
         "run", path.name, folder=tmp_path, interrupt=lambda written: re.search("[1-9] of 12", written) is not None
     )
     assert shown.code == 130
-    bar, said, after = shown.lines
+    bar, expected, after = shown.lines
     assert re.fullmatch(r"━*╸?─+  \d+ of 12 done, [\d.,]+/(s|min), stopped after \d+ s", bar)
-    assert (said, after) == ("interrupted", "")
+    assert (expected, after) == ("interrupted", "")
     assert shown.screen.cursor
     assert "\x1b[?25l" not in shown.written  # not even if it had been killed
     assert shown.written.rstrip().endswith("interrupted")

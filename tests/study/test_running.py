@@ -226,14 +226,14 @@ def test_a_cell_that_is_done_stays_if_it_fails_when_run_again(tmp_path: Path) ->
 def test_a_corpus_or_study_that_changes_meanwhile_is_told(tmp_path: Path) -> None:
     path = study_file(tmp_path, times=1)
     plan = Plan.of(path)
-    place = CellRunner(path, plan.text, (), tmp_path / "p")
+    runner = CellRunner(path, plan.text, (), tmp_path / "p")
     (tmp_path / "small.conllu").write_text(corpus_text(30, seed=1))
-    place.prepare()
+    runner.prepare()
     with pytest.raises(InputError, match="corpus small: changed while the study was running"):
-        place.run(plan.cells[0])
+        runner.run(plan.cells[0])
     path.write_text(plan.text + "# changed\n")
     with pytest.raises(InputError, match=r"study\.toml: changed while the study was starting"):
-        place.prepare()
+        runner.prepare()
 
 
 def test_vectors_that_change_meanwhile_are_told(tmp_path: Path) -> None:
@@ -253,9 +253,9 @@ def test_vectors_that_change_meanwhile_are_told(tmp_path: Path) -> None:
 
 def test_outcomes_are_told_with_how_many_are_left(tmp_path: Path) -> None:
     path = study_file(tmp_path)
-    told: list[tuple[str, int]] = []
-    ran(path, on_outcome=lambda outcome, left: told.append((outcome.status, left)))
-    assert told == [(DONE, left) for left in (5, 4, 3, 2, 1, 0)]
+    outcomes: list[tuple[str, int]] = []
+    ran(path, on_outcome=lambda outcome, left: outcomes.append((outcome.status, left)))
+    assert outcomes == [(DONE, left) for left in (5, 4, 3, 2, 1, 0)]
 
 
 def test_how_a_run_went_is_one_line() -> None:

@@ -124,10 +124,10 @@ def test_predictions_are_scored_against_the_sealed_labels(ledger: Ledger, gold: 
     expected = score(gold, guess, metrics=["uas"])
     copy = seal(ledger, read(gold), tmp_path / "text.conllu").copy
     gold.unlink()
-    found = score(copy, guess, metrics=["uas"], ledger_entry=LedgerEntry(ledger))
-    assert (found.rows[0].correct, found.rows[0].gold) == (5, 6)
-    assert str(found) == str(expected)
-    assert found.notes[:2] == (
+    result = score(copy, guess, metrics=["uas"], ledger_entry=LedgerEntry(ledger))
+    assert (result.rows[0].correct, result.rows[0].gold) == (5, 6)
+    assert str(result) == str(expected)
+    assert result.notes[:2] == (
         "ledger: 1 evaluation of this test set so far, 1 system",
         f"{copy}: no labels; scored against the sealed labels of es-test.conllu",
     )
@@ -162,8 +162,8 @@ def test_a_text_without_labels_or_seal_is_refused_as_ever(ledger: Ledger, gold: 
 
 def test_a_file_with_labels_of_its_own_is_scored_by_them(ledger: Ledger, gold: Path) -> None:
     seal(ledger, read(gold))
-    found = score(gold, gold, metrics=["uas"], ledger_entry=LedgerEntry(ledger))
-    assert not any("sealed" in note for note in found.notes)
+    result = score(gold, gold, metrics=["uas"], ledger_entry=LedgerEntry(ledger))
+    assert not any("sealed" in note for note in result.notes)
 
 
 def test_changed_or_missing_labels_are_noticed(ledger: Ledger, gold: Path, tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ def test_winners_learn_from_what_the_study_says(
 
 def test_networks_learn_from_these_sentences_and_from_no_others(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{FOUR}epoch = ['tune', 'dev']\n")
-    (place,) = search.plan.corpus_splits
-    by_tune, by_dev = (search.cells(place, setup, NAMES[0])[0] for setup in ("tune", "dev"))
-    parts = {name: set(own.tolist()) for name, own in search.plan.partition(by_tune).parts.items()}
+    (split,) = search.plan.corpus_splits
+    by_tune, by_dev = (search.cells(split, setup, NAMES[0])[0] for setup in ("tune", "dev"))
+    parts = {name: set(sentences.tolist()) for name, sentences in search.plan.partition(by_tune).parts.items()}
     assert set(search.plan.training_sentences(by_tune).tolist()) == parts["train"]
     assert set(search.plan.training_sentences(by_dev).tolist()) == parts["train"] | parts["tune"]
     assert sorted(map(len, parts.values())) == [12, 12, 12, 24]
@@ -94,11 +94,11 @@ def test_the_first_metric_of_the_system_picks_unless_another_is_named(tmp_path: 
 
 def values_of(search: Search, setup: str, part: str, scores: list[list[float]]) -> dict[tuple[str, str, str], float]:
     """Scores of the first split: one list of seeds for every setting; what is not a number has no score."""
-    (place, *_) = search.plan.corpus_splits
+    (split, *_) = search.plan.corpus_splits
     return {
         (cell.key, part, METRIC): value
-        for system, own in zip(search.candidates, scores, strict=True)
-        for cell, value in zip(search.cells(place, setup, system), own, strict=True)
+        for system, values_by_seed in zip(search.candidates, scores, strict=True)
+        for cell, value in zip(search.cells(split, setup, system), values_by_seed, strict=True)
         if not math.isnan(value)
     }
 

@@ -41,16 +41,16 @@ def expected(text: str) -> tuple[int, int]:
 def test_only_winners_are_looked_at_unless_all_are(tmp_path: Path, text: str) -> None:
     search = search_of(tmp_path, text)
     world = World(uneven)
-    found = world.run_plan(search)
+    outcome = world.run_plan(search)
     more, looks = expected(text)
     assert len(world.trained) == len(search.first_cells()) + more
     assert len(world.looks) == looks
     winners = {"tune": NAMES[1] if "setting = 'tune'" in text else NAMES[2], "dev": NAMES[3]}
-    assert {pick.setup: pick.system for pick in found.picks} == {
-        pick.setup: winners[pick.setup] for pick in found.picks
+    assert {pick.setup: pick.system for pick in outcome.picks} == {
+        pick.setup: winners[pick.setup] for pick in outcome.picks
     }
-    assert [pick.setup for pick in found.picks] == list(search.entry.setups)
-    for pick in found.picks:
+    assert [pick.setup for pick in outcome.picks] == list(search.entry.setups)
+    for pick in outcome.picks:
         assert all(("test" in cell.scored) for cell in pick.finals)
         assert {(cell.key, "test", "accuracy.v1") for cell in pick.finals} <= set(world.values)
 
@@ -79,11 +79,11 @@ def test_a_run_that_is_killed_anywhere_goes_on_where_it_was(tmp_path: Path, text
         with pytest.raises(Killed):
             world.run_plan(search)
         world.most = None
-        found = world.run_plan(search)
+        outcome = world.run_plan(search)
         assert [(cell.key, cell.scored) for cell in world.trained] == [
             (cell.key, cell.scored) for cell in whole.trained
         ]
-        assert [pick.system for pick in found.picks] == [pick.system for pick in wanted.picks]
+        assert [pick.system for pick in outcome.picks] == [pick.system for pick in wanted.picks]
         assert world.values == whole.values
 
 
@@ -141,9 +141,9 @@ def test_test_is_not_scored_before_the_winner_is_known(tmp_path: Path) -> None:
 def test_a_winner_of_both_setups_is_trained_and_looked_at_once(tmp_path: Path) -> None:
     search = search_of(tmp_path, f"{TWO}seeds = 2\n")
     world = World(by_setting(0.1, 0.8, 0.3, 0.2))
-    found = world.run_plan(search)
-    assert [pick.system for pick in found.picks] == [NAMES[1], NAMES[1]]
-    assert found.picks[0].finals == found.picks[1].finals
+    outcome = world.run_plan(search)
+    assert [pick.system for pick in outcome.picks] == [NAMES[1], NAMES[1]]
+    assert outcome.picks[0].finals == outcome.picks[1].finals
     assert len(world.trained) == len(search.first_cells()) + 2  # one for each seed
     assert len(world.looks) == 2
 
@@ -163,9 +163,9 @@ def test_a_winner_that_does_worse_when_it_is_trained_again_stays_the_winner(tmp_
 
 def test_winners_that_learn_from_train_alone_are_two_networks(tmp_path: Path) -> None:
     world = World(by_setting(0.1, 0.8, 0.3, 0.2))
-    found = world.run_plan(search_of(tmp_path, f"{TWO}final = 'train'\n"))
-    assert [pick.system for pick in found.picks] == [NAMES[1], NAMES[1]]
-    assert found.picks[0].finals != found.picks[1].finals
+    outcome = world.run_plan(search_of(tmp_path, f"{TWO}final = 'train'\n"))
+    assert [pick.system for pick in outcome.picks] == [NAMES[1], NAMES[1]]
+    assert outcome.picks[0].finals != outcome.picks[1].finals
     assert len(world.looks) == 2
 
 
@@ -202,21 +202,21 @@ def test_all_of_it_is_the_same_in_a_store(tmp_path: Path, monkeypatch: pytest.Mo
     text = "system = 'odd'\ndoes = ['nothing', 'raises']\nepoch = ['tune', 'dev']\nseeds = 2\n"
     plan = Plan.of(search_file(tmp_path, text))
     (search,) = searches_of(plan)
-    told: list[set[str]] = []
+    parts: list[set[str]] = []
     with Store.open(tmp_path / "store.sqlite", create=True) as store:
 
         def run(cells: object) -> None:
-            own = replace(plan, selection=tuple(cells))  # type: ignore[arg-type]
-            run_study(own, store, executor=serial(own, store))
-            told.append(set(store.scores()["part"].to_list()))
+            selected = replace(plan, selection=tuple(cells))  # type: ignore[arg-type]
+            run_study(selected, store, executor=serial(selected, store))
+            parts.append(set(store.scores()["part"].to_list()))
 
         def read() -> dict[tuple[str, str, str], float]:
             rows = store.scores().select("key", "part", "metric", "value").iter_rows()
             return {(key, part, metric): value for key, part, metric, value in rows}
 
-        found = run_search(search, run, read)
-        assert told == [{"tune", "dev"}, {"tune", "dev", "test"}]
-        assert [(pick.setup, pick.system, pick.among) for pick in found.picks] == [
+        outcome = run_search(search, run, read)
+        assert parts == [{"tune", "dev"}, {"tune", "dev", "test"}]
+        assert [(pick.setup, pick.system, pick.among) for pick in outcome.picks] == [
             ("tune", "odd.v1", 1),
             ("dev", "odd.v1", 1),
         ]
@@ -225,5 +225,5 @@ def test_all_of_it_is_the_same_in_a_store(tmp_path: Path, monkeypatch: pytest.Mo
         assert {cell.system for cell, _, _ in failed} == {"odd.v1(does='raises')"}
         assert all("this cannot be learned" in why for _, _, why in failed)
         tested = store.scores().filter(part="test", metric="accuracy.v1")
-        assert sorted(tested["key"].to_list()) == sorted({cell.key for pick in found.picks for cell in pick.finals})
+        assert sorted(tested["key"].to_list()) == sorted({cell.key for pick in outcome.picks for cell in pick.finals})
         assert tested.height == 2  # the winner is the same in both setups: its two seeds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import product
 from typing import Any
 
 import pytest
@@ -47,9 +48,9 @@ def test_what_may_differ_is_what_has_several_values() -> None:
     ],
 )
 def test_a_range_is_known_by_its_shares(low: float, high: float, log: bool, share: float, expected: float) -> None:  # noqa: FBT001
-    found = Range(low, high, log=log).quantile(share)
-    assert found == pytest.approx(expected)
-    assert isinstance(found, type(expected))
+    value = Range(low, high, log=log).quantile(share)
+    assert value == pytest.approx(expected)
+    assert isinstance(value, type(expected))
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1e-9, 10.0), st.booleans(), st.floats(0, 1, exclude_max=True))
@@ -61,14 +62,14 @@ def test_no_draw_leaves_its_range(low: float, more: float, log: bool, share: flo
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6), st.booleans(), st.floats(0, 1, exclude_max=True))
 def test_no_whole_number_leaves_its_range(low: int, more: int, log: bool, share: float) -> None:  # noqa: FBT001
-    found = Range(low, low + more, log=log).quantile(share)
-    assert isinstance(found, int)
-    assert low <= found <= low + more
+    value = Range(low, low + more, log=log).quantile(share)
+    assert isinstance(value, int)
+    assert low <= value <= low + more
 
 
 def test_whole_numbers_are_drawn_alike_and_logarithms_evenly() -> None:
     even = Counter(
-        each["n"] for each in (Space({"n": {"low": 1, "high": 4}}).quantile([i / 4000]) for i in range(4000))
+        settings["n"] for settings in (Space({"n": {"low": 1, "high": 4}}).quantile([i / 4000]) for i in range(4000))
     )
     assert even == {1: 1000, 2: 1000, 3: 1000, 4: 1000}
     # From 1 to 8, shares of logarithms of 9: log(2)/log(9) of the draws are 1, and so on.
@@ -82,8 +83,10 @@ def test_draws_are_the_same_for_a_seed_and_others_for_another() -> None:
     first = space.sample(20, 7)
     assert first == space.sample(20, 7)
     assert first != space.sample(20, 8)
-    assert len({repr(each) for each in first}) == 20
-    assert all(0.001 <= each["rate"] <= 0.1 and each["order"] in (2, 3) and each["column"] == "upos" for each in first)
+    assert len({repr(settings) for settings in first}) == 20
+    for settings in first:
+        assert 0.001 <= settings["rate"] <= 0.1
+        assert (settings["order"] in (2, 3), settings["column"]) == (True, "upos")
 
 
 def test_more_draws_keep_the_first_ones() -> None:
@@ -92,8 +95,8 @@ def test_more_draws_keep_the_first_ones() -> None:
 
 
 def test_a_small_space_is_drawn_whole_and_no_more() -> None:
-    found = Space({"order": [2, 3], "n": {"low": 1, "high": 3}}).sample(100, 0)
-    assert sorted((each["order"], each["n"]) for each in found) == [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3)]
+    samples = Space({"order": [2, 3], "n": {"low": 1, "high": 3}}).sample(100, 0)
+    assert sorted((settings["order"], settings["n"]) for settings in samples) == list(product((2, 3), (1, 2, 3)))
 
 
 def test_a_grid_of_a_range_is_refused() -> None:
@@ -102,7 +105,7 @@ def test_a_grid_of_a_range_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"epochs": []}, "epochs has no values; expected at least one"),
         ({"epochs": 5}, "nothing to search; expected several values or a range for some setting"),
@@ -117,10 +120,10 @@ def test_a_grid_of_a_range_is_refused() -> None:
         ({"rate": {"low": 1, "high": 2, "log": "yes"}}, "rate: log = 'yes'; expected true or false"),
     ],
 )
-def test_what_cannot_be_searched_is_refused_in_one_line(settings: dict[str, Any], told: str) -> None:
+def test_what_cannot_be_searched_is_refused_in_one_line(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refused:
         Space(settings).check()
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
     assert "\n" not in str(refused.value)
 
 

@@ -98,7 +98,7 @@ def taught(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[TrainJob]]:
 
 
 def knowing(corpus: Corpus, order: TrainJob, failed: str = "") -> TrainResult:
-    predictions = {} if failed else {name: take(corpus, own) for name, own in order.parts.items()}
+    predictions = {} if failed else {name: take(corpus, sentences) for name, sentences in order.parts.items()}
     return TrainResult(predictions, 1, 1, 1.0, (1.0,), (0.1,), failed)
 
 
@@ -118,8 +118,8 @@ def test_cells_in_stacks_give_what_each_gives_alone(tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patch:
         force_stacks(patch, 3)
         kept: Kept = {}
-        found = {each.name: each for each in results(plan, kept)}
-    assert [each.status for each in found.values()] == [DONE] * 10
+        finished = {result.name: result for result in results(plan, kept)}
+    assert [result.status for result in finished.values()] == [DONE] * 10
     alone: Kept = {}
     for cell in plan.cells:
 
@@ -128,7 +128,7 @@ def test_cells_in_stacks_give_what_each_gives_alone(tmp_path: Path, monkeypatch:
             return PredictionFile("", "", len(data))
 
         expected = train_cell(plan, cell, keep)
-        value = found[cell.key].value
+        value = finished[cell.key].value
         assert value is not None
         assert value.texts == expected.texts
         for one, other in zip(value.scores, expected.scores, strict=True):
@@ -144,8 +144,8 @@ def test_networks_that_differ_in_numbers_alone_are_trained_in_one_go(
 ) -> None:
     plan = study_of(tmp_path, network(rate=[0.05, 0.02], drop=[0.1, 0.3], epochs=[3, 4]), network(batch=[4, 16]), OTHER)
     finished = results(plan)
-    assert sorted(each.name for each in finished) == sorted(cell.key for cell in plan.cells)
-    assert {each.status for each in finished} == {DONE}
+    assert sorted(result.name for result in finished) == sorted(cell.key for cell in plan.cells)
+    assert {result.status for result in finished} == {DONE}
     # Two splits and two seeds: of eight settings together, and of each of two sizes of batches.
     assert [len(orders) for orders in taught] == [32, 4, 4]
     first = taught[0]
@@ -172,9 +172,9 @@ def test_cells_come_one_by_one_in_the_order_they_finish_and_the_rest_after_them(
         assert first.name == networks[-1]
         assert {key for key, _ in kept} == {first.name}  # nothing was waited for
         assert first.value is not None
-        assert {each.part for each in first.value.scores} == {"dev", "test"}
-        assert {each.values["accuracy.v1(column='tag')"] for each in first.value.scores} == {1.0}
-        names = [each.name for each in arriving]
+        assert {scores.part for scores in first.value.scores} == {"dev", "test"}
+        assert {scores.values["accuracy.v1(column='tag')"] for scores in first.value.scores} == {1.0}
+        names = [result.name for result in arriving]
     others = [cell.key for cell in plan.cells if not cell.system.startswith("bilstm")]
     assert names == [*networks[-2::-1], *others]
 
@@ -186,13 +186,13 @@ def test_a_network_that_fails_is_a_failed_cell_and_the_others_are_not(
     train_by(monkeypatch, lambda corpus, _, job: knowing(corpus, job, problem if job.seed == 1 else ""))
     plan = study_of(tmp_path, network(), OTHER)
     by_key = {cell.key: cell for cell in plan.cells}
-    for each in results(plan):
-        cell = by_key[each.name]
+    for result in results(plan):
+        cell = by_key[result.name]
         if cell.system.startswith("bilstm") and cell.seed == 1:
-            told = f"{cell.system}, seed 1: training failed, {problem}"
-            assert (each.status, each.value, each.error) == (FAILED, None, f"InputError: {told}")
+            message = f"{cell.system}, seed 1: training failed, {problem}"
+            assert (result.status, result.value, result.error) == (FAILED, None, f"InputError: {message}")
         else:
-            assert (each.status, each.error) == (DONE, "")
+            assert (result.status, result.error) == (DONE, "")
 
 
 def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,12 +203,12 @@ def test_an_error_ends_its_group_and_no_other(tmp_path: Path, monkeypatch: pytes
 
     train_by(monkeypatch, train)
     plan = study_of(tmp_path, network(batch=4), network(batch=16), OTHER)
-    found = results(plan)
-    assert sorted(each.name for each in found) == sorted(cell.key for cell in plan.cells)
-    failed = [each for each in found if each.status == FAILED]
+    finished = results(plan)
+    assert sorted(result.name for result in finished) == sorted(cell.key for cell in plan.cells)
+    failed = [result for result in finished if result.status == FAILED]
     assert len(failed) == 3  # the first of that group was finished
-    assert {each.error for each in failed} == {"RuntimeError: the device is gone"}
-    assert all("Traceback" in each.log for each in failed)
+    assert {result.error for result in failed} == {"RuntimeError: the device is gone"}
+    assert all("Traceback" in result.log for result in failed)
 
 
 def test_networks_are_trained_in_the_folder_of_the_study_and_nothing_else_is_done_there(
@@ -236,7 +236,7 @@ def test_an_iteration_that_was_broken_off_can_be_taken_up_by_another(
     with stacked(plan) as executor:
         submit(executor, plan.cells)
         first = [next(executor.results()).name for _ in range(2)]
-        names = first + [each.name for each in executor.results()]
+        names = first + [result.name for result in executor.results()]
     assert sorted(names) == sorted(cell.key for cell in plan.cells)
     assert [len(orders) for orders in taught] == [4, 3, 2]  # what was not finished, once more
 
@@ -247,7 +247,7 @@ def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequ
         arriving = submit(executor, plan.cells[:1])
         names = [next(arriving).name]
         submit(executor, plan.cells[1:])
-        names += [each.name for each in arriving]
+        names += [result.name for result in arriving]
     assert sorted(names) == sorted(cell.key for cell in plan.cells)
     assert [len(orders) for orders in taught] == [1, 3]
 
@@ -255,9 +255,9 @@ def test_cells_may_be_added_while_others_train(tmp_path: Path, taught: list[Sequ
 def test_a_network_that_is_never_heard_of_is_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "train_jobs", lambda corpus, orders: iter([(1, knowing(corpus, orders[1]))]))
     plan = study_of(tmp_path, network())
-    found = results(plan)
-    assert sorted(each.status for each in found) == [DONE, FAILED, FAILED, FAILED]
-    assert "a network has no result" in found[-1].error
+    finished = results(plan)
+    assert sorted(result.status for result in finished) == [DONE, FAILED, FAILED, FAILED]
+    assert "a network has no result" in finished[-1].error
 
 
 @pytest.mark.parametrize("finished", [0, 1])
@@ -284,8 +284,8 @@ def test_a_study_stores_what_comes_from_stacks_and_goes_on_where_it_was(
         assert missing_cells(plan, store) == []
         more = Plan.of(plan.path, ["seeds=3"])
         with stacked(more) as executor:
-            ran = run_study(more, store, executor=executor)
-        assert (ran.stored, ran.done) == (6, 2)
+            summary = run_study(more, store, executor=executor)
+        assert (summary.stored, summary.done) == (6, 2)
         assert [[order.seed for order in orders] for orders in taught] == [[0, 1, 0, 1], [2, 2]]
 
 
@@ -329,13 +329,13 @@ def test_a_study_of_networks_runs_in_worker_processes_and_is_not_run_twice(
 ) -> None:
     (tmp_path / "inner").mkdir()
     rng = np.random.default_rng(0)
-    rows = [" ".join([word.lower(), *(f"{each:.3f}" for each in rng.normal(size=8))]) for word in TAGS]
+    rows = [" ".join([word.lower(), *(f"{weight:.3f}" for weight in rng.normal(size=8))]) for word in TAGS]
     (tmp_path / "inner" / "small.vec").write_text("\n".join(rows) + "\n")
     head = HEAD.replace("seeds = 2", "seeds = 1").replace("times = 2", "times = 1")
     plan = study_of(tmp_path / "inner", network(vectors="small.vec"), OTHER, head=head)
-    found, told = run_command(tmp_path)
-    assert (found["cells"], found["missing"], found["failed"]) == (2, 0, [])
-    assert "2 cells run;" in told
+    finished, message = run_command(tmp_path)
+    assert (finished["cells"], finished["missing"], finished["failed"]) == (2, 0, [])
+    assert "2 cells run;" in message
     with Store.read(plan.store_path) as store:
         cell = next(cell for cell in plan.cells if "vectors='small.vec'" in cell.system)
         predicted = read(
@@ -343,10 +343,10 @@ def test_a_study_of_networks_runs_in_worker_processes_and_is_not_run_twice(
             separator="\t",
         )  # fmt: skip
         monkeypatch.chdir(tmp_path / "inner")
-        [score] = [each for each in train_cell(plan, cell).scores if each.part == "test"]
+        [score] = [result for result in train_cell(plan, cell).scores if result.part == "test"]
         gold = take(plan.materials["small"].corpus, plan.partition(cell).parts["test"]).column("tag").strings()
     right = np.mean([a == b for a, b in zip(gold, predicted.column("tag").strings(), strict=True)])
     assert score.values["accuracy.v1(column='tag')"] == pytest.approx(float(right))
-    again, told = run_command(tmp_path)
-    assert "0 cells run, 2 already in the store;" in told
-    assert again["blocks"] == found["blocks"]
+    again, message = run_command(tmp_path)
+    assert "0 cells run, 2 already in the store;" in message
+    assert again["blocks"] == finished["blocks"]

@@ -51,11 +51,11 @@ def test_an_outcome_comes_back_as_it_was(store: Store) -> None:
         }  # fmt: skip
         frame = again.scores()
         assert frame.columns == SCORES
-        found = {(part, metric): rest for part, metric, *rest in frame[SCORES[7:]].rows()}
-        assert found["test", "upos.v1"] == [0.75, 300, 6000]
-        assert found["test", "las.v1"] == [0.5, 300, 6000]
-        assert np.isnan(found["dev", "upos.v1"][0])
-        assert found["dev", "upos.v1"][1:] == [20, 110]
+        stored = {(part, metric): rest for part, metric, *rest in frame[SCORES[7:]].rows()}
+        assert stored["test", "upos.v1"] == [0.75, 300, 6000]
+        assert stored["test", "las.v1"] == [0.5, 300, 6000]
+        assert np.isnan(stored["dev", "upos.v1"][0])
+        assert stored["dev", "upos.v1"][1:] == [20, 110]
         assert frame["system"].unique().to_list() == ["perceptron.v1"]
         for part, metric, expected in (("test", "upos.v1", test), ("test", "las.v1", more), ("dev", "upos.v1", dev)):
             array = again.counts([key], part=part, metric=metric)
@@ -106,9 +106,9 @@ def test_a_run_that_is_not_there_is_refused(store: Store) -> None:
 def test_counts_come_in_the_order_of_the_keys(store: Store) -> None:
     store.add_many(outcome(number) for number in range(1200))  # more than one query asks for at once
     order = [*range(1199, -1, -1), 3, 3]
-    found = store.counts([cell(number).key for number in order], part="test", metric="upos.v1")
-    assert found.flags.c_contiguous
-    assert np.array_equal(found, np.stack([counts(number) for number in order]))
+    stored = store.counts([cell(number).key for number in order], part="test", metric="upos.v1")
+    assert stored.flags.c_contiguous
+    assert np.array_equal(stored, np.stack([counts(number) for number in order]))
     small = store.counts([cell(3).key], part="test", metric="upos.v1", dtype=np.uint8)
     assert small.dtype == np.uint8
     assert np.array_equal(small[0], counts(3))
@@ -124,7 +124,7 @@ def test_equal_columns_are_stored_once(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "message"),
     [
         ({"metric": "upos"}, "metric 'upos' is unknown; did you mean 'upos.v1'\\?"),
         ({"part": "tset"}, "part 'tset' is unknown; did you mean 'test'\\?"),
@@ -134,22 +134,22 @@ def test_equal_columns_are_stored_once(store: Store, tmp_path: Path) -> None:
         ({"fields": ()}, r"fields \[\] of upos.v1"),
     ],
 )
-def test_counts_that_are_not_there_are_refused(store: Store, asked: dict[str, object], told: str) -> None:
+def test_counts_that_are_not_there_are_refused(store: Store, asked: dict[str, object], message: str) -> None:
     store.add(outcome(1))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         store.counts([cell(1).key], **({"part": "test", "metric": "upos.v1"} | asked))  # type: ignore[arg-type]
 
 
 def test_runs_without_counts_or_with_other_sentences_are_refused(store: Store) -> None:
     bare = PartScores("test", 3, 9, {"upos.v1": 0.5}, {})
     store.add_many([outcome(0), outcome(1, units=299), outcome(2, status=FAILED), outcome(3, scores=(bare,))])
-    for number, told in (
+    for number, message in (
         (1, f"run {cell(1).key} has 299 units by 3 fields, run {cell(0).key} 300 by 3; expected runs on the same"),
         (2, r"has no counts \(failed\); expected runs that are done"),
         (3, "has no counts of upos.v1 on test"),
         (4, "is unknown; expected the key of a run"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             store.counts([cell(0).key, cell(number).key], part="test", metric="upos.v1")
     assert store.count_shapes()["key"].to_list() == [cell(0).key, cell(1).key]
 
@@ -180,11 +180,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("wrong", "told"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("wrong", "message"), WRONG.values(), ids=WRONG)
 def test_an_outcome_that_could_not_come_back_is_refused_with_all_that_came_with_it(
-    store: Store, wrong: object, told: str
+    store: Store, wrong: object, message: str
 ) -> None:
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         store.add_many([outcome(0), wrong])  # type: ignore[list-item]
     assert store.runs().height == 0
     assert store.add(outcome(0))  # names that were rolled back are written anew

@@ -106,8 +106,8 @@ def test_a_store_of_an_older_version_is_read_and_stays_as_it_is(old: Path) -> No
 def test_an_old_store_and_a_new_one_have_the_same_tables(old: Path, path: Path) -> None:
     Store.open(old).close()
     listed = []
-    for each in (old, path):
-        with closing(sqlite3.connect(each)) as connection:
+    for store_path in (old, path):
+        with closing(sqlite3.connect(store_path)) as connection:
             tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             listed.append({name: connection.execute(f"PRAGMA table_info({name})").fetchall() for name in tables})
     assert listed[0] == listed[1]
@@ -125,14 +125,14 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("key,corpus\n" * 1000)
     (tmp_path / "folder").mkdir()
     change(tmp_path / "other.db", "CREATE TABLE runs (id)")
-    for name, told in {
+    for name, message in {
         "empty": "an empty file",
         "text": "not a store",
         "folder": "not a file",
         "other.db": "a database, but not a store",
         "absent": "no such store",
     }.items():
-        expected = f"{tmp_path / name}: {told}; expected a store that deadheat run wrote"
+        expected = f"{tmp_path / name}: {message}; expected a store that deadheat run wrote"
         assert refused(lambda: Store.read(tmp_path / name)) == expected  # noqa: B023
         assert refused(lambda: Store.open(tmp_path / name)) == expected  # noqa: B023
     assert not (tmp_path / "absent.lock").exists()
@@ -141,8 +141,8 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
 
 def test_the_log_of_a_store_that_is_gone_is_not_taken_for_another_ones(path: Path) -> None:
     (path.parent / "new.db-wal").write_bytes(b"something")
-    told = refused(lambda: Store.open(path.parent / "new.db", create=True))
-    assert told.endswith("new.db: missing, but its last changes are in new.db-wal; expected both files, or neither")
+    message = refused(lambda: Store.open(path.parent / "new.db", create=True))
+    assert message.endswith("new.db: missing, but its last changes are in new.db-wal; expected both files, or neither")
     assert (path.parent / "new.db-wal").read_bytes() == b"something"
 
 
@@ -173,9 +173,9 @@ def verify(path: Path) -> list[str]:
 def test_a_store_that_is_cut_off_is_refused_in_one_line(path: Path, kept: int) -> None:
     assert path.stat().st_size > kept
     path.write_bytes(path.read_bytes()[:kept])
-    told = refused(lambda: use(path))
-    assert told.startswith(f"{path}: ")
-    assert "store" in told
+    message = refused(lambda: use(path))
+    assert message.startswith(f"{path}: ")
+    assert "store" in message
     refused(lambda: add_ten(path))
 
 
@@ -197,7 +197,7 @@ def test_bytes_that_were_overwritten_give_clear_lines_or_nothing(path: Path, see
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "message"),
     [
         ("UPDATE columns SET data = x'00'", "column 1 of counts"),
         ("UPDATE columns SET kind = '|O'", "integers of kind '|O'"),
@@ -215,17 +215,17 @@ def test_bytes_that_were_overwritten_give_clear_lines_or_nothing(path: Path, see
         ("DROP TABLE logs", "no such table: logs"),
     ],
 )
-def test_rows_that_say_what_cannot_be_are_refused(path: Path, statement: str, told: str) -> None:
+def test_rows_that_say_what_cannot_be_are_refused(path: Path, statement: str, message: str) -> None:
     use(path)
     change(path, statement)
-    assert told in refused(lambda: use(path))
+    assert message in refused(lambda: use(path))
 
 
 def test_verify_lists_every_column_that_changed(path: Path) -> None:
     change(path, "UPDATE columns SET fingerprint = x'01' WHERE id = 2", "DELETE FROM columns WHERE id = 1")
-    found = verify(path)
-    assert f"{path}: column 2 of counts has changed" in found
-    assert sum("lacks counts" in line for line in found) >= 1
+    messages = verify(path)
+    assert f"{path}: column 2 of counts has changed" in messages
+    assert sum("lacks counts" in line for line in messages) >= 1
 
 
 def test_a_store_can_be_copied_with_its_log(path: Path) -> None:

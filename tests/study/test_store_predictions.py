@@ -60,9 +60,9 @@ CHANGES: dict[str, tuple[Callable[[bytes], bytes | None], str]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "told"), CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(("change", "message"), CHANGES.values(), ids=CHANGES)
 def test_a_prediction_that_changed_is_refused_and_listed(
-    path: Path, change: Callable[[bytes], bytes | None], told: str
+    path: Path, change: Callable[[bytes], bytes | None], message: str
 ) -> None:
     assert len(TEXT) == 1700
     file = file_of(path)
@@ -71,7 +71,7 @@ def test_a_prediction_that_changed_is_refused_and_listed(
     if data is not None:
         file.write_bytes(data)
     with Store.read(path) as store:
-        with pytest.raises(InputError, match=re.escape(f"{file}: {told}")) as caught:
+        with pytest.raises(InputError, match=re.escape(f"{file}: {message}")) as caught:
             store.prediction(KEY, "test")
         assert store.verify() == [str(caught.value)]
 
@@ -104,14 +104,14 @@ def test_a_prediction_written_again_replaces_the_first(tmp_path: Path) -> None:
     first = write_prediction(tmp_path, "ab12", "test", TEXT)
     again = write_prediction(tmp_path, "ab12", "test", b"")
     assert (first.file, again.bytes) == (again.file, 0)
-    assert sum(each.is_file() for each in tmp_path.rglob("*")) == 1
+    assert sum(file.is_file() for file in tmp_path.rglob("*")) == 1
 
 
 def test_a_store_moves_with_its_predictions(path: Path) -> None:
     there = path.parent / "elsewhere"
     there.mkdir()
-    for each in (path, path.with_name("study.db.predictions")):
-        each.rename(there / each.name.replace("study", "other"))
+    for file in (path, path.with_name("study.db.predictions")):
+        file.rename(there / file.name.replace("study", "other"))
     with Store.read(there / "other.db") as store:
         assert store.prediction(KEY, "test") == TEXT
 
@@ -172,8 +172,8 @@ def test_without_git_or_an_answer_in_time_there_is_no_revision(tmp_path: Path, m
 
 
 def test_provenance_says_what_a_run_was_made_with(tmp_path: Path) -> None:
-    found = provenance(tmp_path)
-    assert found["deadheat"] == __version__
-    assert found["numpy"] == np.__version__
-    assert found["host"] == os.uname().nodename
-    assert {"python", "platform", "processors", "user"} <= set(found)
+    record = provenance(tmp_path)
+    assert record["deadheat"] == __version__
+    assert record["numpy"] == np.__version__
+    assert record["host"] == os.uname().nodename
+    assert {"python", "platform", "processors", "user"} <= set(record)

@@ -27,7 +27,7 @@ SYSTEMS = "majority unigram hmm"
 SPLITS = ["'random'\ntimes = 2", "'random'\nseed = 1", "'kfold'\nfolds = 4\ntimes = 4"]
 
 
-def found(path: Path, *overrides: str) -> StudyResult:
+def run_result(path: Path, *overrides: str) -> StudyResult:
     """Run a study in this process and read what it found."""
     plan = Plan.of(path, overrides)
     with Store.open(plan.store_path, create=True) as store:
@@ -55,11 +55,11 @@ def right_words(path: Path, part: str, column: str = "upos", **wanted: Any) -> d
 
 def words_of(text: str, column: str) -> list[tuple[str, list[tuple[int, str]]]]:
     place = {"upos": 3, "xpos": 4}[column]
-    found = []
+    sentences = []
     for block in text.strip().split("\n\n"):
         first, *lines = block.split("\n")
-        found.append((first, [(i, line.split("\t")[place]) for i, line in enumerate(lines)]))
-    return found
+        sentences.append((first, [(i, line.split("\t")[place]) for i, line in enumerate(lines)]))
+    return sentences
 
 
 def gold_of(path: Path, column: str) -> dict[str, dict[int, str]]:
@@ -73,15 +73,15 @@ def block_of(result: StudyResult, part: str) -> StudyBlock:
 
 
 def standing(block: StudyBlock, system: str, metric: str) -> SystemScores:
-    [found] = [each for each in block.systems if (each.system, each.metric) == (system, metric)]
-    return found
+    [match] = [row for row in block.systems if (row.system, row.metric) == (system, metric)]
+    return match
 
 
 @pytest.mark.parametrize("part", ["dev", "test"])
 def test_pairs_over_splits_are_mcnemars_test_split_by_split_and_bonferroni(tmp_path: Path, part: str) -> None:
     path = study_file(tmp_path, SYSTEMS, times=6)
     (tmp_path / "small.conllu").write_text(corpus_text(400))
-    block = block_of(found(path), part)
+    block = block_of(run_result(path), part)
     right = right_words(path, part)
     means = {
         name: np.mean([np.mean(right[f"{name}.v1", number, 0]) for number in range(6)]) for name in SYSTEMS.split()
@@ -98,7 +98,7 @@ def test_pairs_over_splits_are_mcnemars_test_split_by_split_and_bonferroni(tmp_p
         assert pair.p == pytest.approx(p, rel=1e-12)
         assert pair.p_corrected == pytest.approx(np.minimum(1, 6 * np.array(p)), rel=1e-12)
         assert pair.difference == pytest.approx(np.mean(gaps), abs=1e-12)
-        clear = [gap for gap, each in zip(gaps, p, strict=True) if 6 * each <= 0.05]
+        clear = [gap for gap, p_value in zip(gaps, p, strict=True) if 6 * p_value <= 0.05]
         assert (pair.splits, pair.ahead) == (6, sum(gap > 0 for gap in gaps))
         assert (pair.significant, pair.reversed) == (sum(gap > 0 for gap in clear), sum(gap < 0 for gap in clear))
     assert any(pair.significant for pair in block.pairs)
@@ -107,7 +107,7 @@ def test_pairs_over_splits_are_mcnemars_test_split_by_split_and_bonferroni(tmp_p
 
 def test_systems_have_means_over_splits_and_seeds_and_one_per_split(tmp_path: Path) -> None:
     path = study_file(tmp_path, "unigram perceptron", "seeds = 3", times=4)
-    block = block_of(found(path), "test")
+    block = block_of(run_result(path), "test")
     right = right_words(path, "test")
     for name, seeds in (("unigram", 1), ("perceptron", 3)):
         by_split = [[np.mean(right[f"{name}.v1", number, seed]) for seed in range(seeds)] for number in range(4)]
@@ -134,16 +134,16 @@ def words_of_splits(path: Path, part: str, splits: int) -> list[int]:
 
 def test_splits_without_a_score_have_no_mean(tmp_path: Path) -> None:
     path = study_file(tmp_path, "unigram", "metrics = ['accuracy', 'unknown']", times=8)
-    block = block_of(found(path, "splits.sizes='train=rest,test=4%'"), "test")  # a sentence each
-    each = standing(block, "unigram", "unknown.v1")
-    assert len(each.by_split) == 8
-    assert 0 < np.count_nonzero(~np.isnan(each.by_split)) == each.runs < 8
-    assert np.nanmean(each.by_split) == pytest.approx(each.mean)
+    block = block_of(run_result(path, "splits.sizes='train=rest,test=4%'"), "test")  # a sentence each
+    row = standing(block, "unigram", "unknown.v1")
+    assert len(row.by_split) == 8
+    assert 0 < np.count_nonzero(~np.isnan(row.by_split)) == row.runs < 8
+    assert np.nanmean(row.by_split) == pytest.approx(row.mean)
 
 
 def test_the_result_says_what_was_planned(tmp_path: Path) -> None:
     path = study_file(tmp_path, "unigram perceptron", "seeds = [4, 7]", times=2)
-    result = found(path, "systems.1.label=mine")
+    result = run_result(path, "systems.1.label=mine")
     assert [(system.name, system.label, system.seeds) for system in result.systems] == [
         ("unigram.v1", "unigram", (0,)), ("perceptron.v1", "mine", (4, 7)),
     ]  # fmt: skip
@@ -156,7 +156,7 @@ def test_the_result_says_what_was_planned(tmp_path: Path) -> None:
 def test_a_single_split_has_wilsons_interval_of_the_mean_over_seeds(tmp_path: Path) -> None:
     path = study_file(tmp_path, f"{SYSTEMS} perceptron", "seeds = 3", times=1)
     (tmp_path / "small.conllu").write_text(corpus_text(200))
-    result = found(path)
+    result = run_result(path)
     right = right_words(path, "test")
     for name, seeds in (("majority", 1), ("unigram", 1), ("hmm", 1), ("perceptron", 3)):
         correct = [sum(right[f"{name}.v1", 0, seed]) for seed in range(seeds)]
@@ -169,7 +169,7 @@ def test_a_single_split_has_wilsons_interval_of_the_mean_over_seeds(tmp_path: Pa
 
 def test_systems_of_two_columns_are_compared_each_with_its_own_kind(tmp_path: Path) -> None:
     path = study_file(tmp_path, "majority unigram", times=3)
-    result = found(path, "systems.0.column=['upos', 'xpos']", "systems.1.column=['upos', 'xpos']")
+    result = run_result(path, "systems.0.column=['upos', 'xpos']", "systems.1.column=['upos', 'xpos']")
     block = block_of(result, "test")
     assert {(pair.a, pair.b) for pair in block.pairs} == {
         ("unigram column=upos", "majority column=upos"),
@@ -196,7 +196,7 @@ def test_systems_of_two_columns_are_compared_each_with_its_own_kind(tmp_path: Pa
     ],
 )
 def test_there_is_a_block_for_every_part_that_is_scored(tmp_path: Path, override: str, parts: list[str]) -> None:
-    result = found(study_file(tmp_path), override)
+    result = run_result(study_file(tmp_path), override)
     assert [block.part for block in result.blocks] == parts
     assert all(len(block.pairs) == 1 for block in result.blocks)
     assert result.missing == 0
@@ -205,13 +205,13 @@ def test_there_is_a_block_for_every_part_that_is_scored(tmp_path: Path, override
 def test_strategies_seeds_and_corpora_are_kept_apart(tmp_path: Path) -> None:
     path = study_file(tmp_path)
     (tmp_path / "other.conllu").write_text(corpus_text(25, seed=5))
-    several = "".join(f"[[splits]]\nstrategy = {each}\n" for each in SPLITS)
+    several = "".join(f"[[splits]]\nstrategy = {strategy}\n" for strategy in SPLITS)
     path.write_text(path.read_text().replace("[splits]\nstrategy = 'random'\ntimes = 3\n", several))
-    result = found(path, "corpora.other.files=other.conllu", "evaluate=['test']")
+    result = run_result(path, "corpora.other.files=other.conllu", "evaluate=['test']")
     assert [(block.corpus, block.split, block.seed, block.splits) for block in result.blocks] == [
-        (corpus, *each)
+        (corpus, *split)
         for corpus in ("small", "other")
-        for each in (("random.v1", 0, 2), ("random.v1", 1, 1), ("kfold.v1(folds=4)", 0, 4))
+        for split in (("random.v1", 0, 2), ("random.v1", 1, 1), ("kfold.v1(folds=4)", 0, 4))
     ]
     assert len({(block.corpus, block.split_label) for block in result.blocks}) == 6
     assert [standing.runs for standing in result.blocks[5].systems[:2]] == [4, 4]
@@ -219,21 +219,21 @@ def test_strategies_seeds_and_corpora_are_kept_apart(tmp_path: Path) -> None:
 
 def test_other_tests_and_corrections_are_used_as_asked_for(tmp_path: Path) -> None:
     path = study_file(tmp_path, times=2)
-    block = block_of(found(path, "compare.test=sign", "compare.correction=none"), "test")
+    block = block_of(run_result(path, "compare.test=sign", "compare.correction=none"), "test")
     [pair] = block.pairs
     assert pair.test == "sign"
     assert pair.p == pair.p_corrected
-    [pair] = block_of(found(path, "metrics=['sentence-accuracy']"), "test").pairs
+    [pair] = block_of(run_result(path, "metrics=['sentence-accuracy']"), "test").pairs
     assert pair.test == "mcnemar-midp"  # a sentence is right or wrong
-    [pair] = block_of(found(path, "metrics=['upos']"), "test").pairs
+    [pair] = block_of(run_result(path, "metrics=['upos']"), "test").pairs
     assert pair.test == "permutation-exact"
-    [pair] = block_of(found(path, "metrics=['unknown']", "splits.seed=7"), "dev").pairs
+    [pair] = block_of(run_result(path, "metrics=['unknown']", "splits.seed=7"), "dev").pairs
     assert 1 <= pair.splits <= 2
 
 
 def test_what_is_missing_is_counted_and_pairs_are_of_the_splits_that_are_there(tmp_path: Path) -> None:
     path = study_file(tmp_path, times=2)
-    found(path)
+    run_result(path)
     result_of_more = Plan.of(path, ["splits.times=3"])
     with Store.read(result_of_more.store_path) as store:
         result = study_result(result_of_more, store)
@@ -269,7 +269,7 @@ def test_two_splits_of_which_one_lacks_a_score_are_too_few(tmp_path: Path) -> No
 
 def test_damaged_predictions_are_told_and_left_out(tmp_path: Path) -> None:
     path = study_file(tmp_path, SYSTEMS, times=2)
-    whole = found(path)
+    whole = run_result(path)
     plan = Plan.of(path)
     victim = next(cell for cell in plan.cells if (cell.system, cell.number) == ("hmm.v1", 1))
     file = predictions_folder(plan.store_path) / victim.key[:2] / f"{victim.key}.test.zst"
@@ -297,7 +297,7 @@ def test_words_that_stand_together_are_one_row_of_gold_and_prediction(tmp_path: 
         "2.1\tx\tx\tVERB\tV\t_\t_\t_\t1:dep\t_\n3\t{0}\t{0}\tNOUN\tN\t_\t1\tdep\t_\t_\n\n"
     )
     (tmp_path / "small.conllu").write_text("".join(sentence.format(f"w{i % 7}") for i in range(30)))
-    result = found(path)
+    result = run_result(path)
     best = block_of(result, "test").systems[0]
     assert (best.system in ("unigram", "hmm"), best.mean, result.missing) == (True, 1.0, 0)
     plan = Plan.of(path)
@@ -318,7 +318,7 @@ def test_a_split_counts_for_the_system_that_the_test_favours() -> None:
 def test_splits_together_are_tested_by_the_corrected_resampled_t_test(tmp_path: Path) -> None:
     path = study_file(tmp_path, f"{SYSTEMS} perceptron", "seeds = 2", times=6)
     (tmp_path / "small.conllu").write_text(corpus_text(400))
-    result = found(path)
+    result = run_result(path)
     block = block_of(result, "test")
     share = sum(words_of_splits(path, "test", 6)) / sum(words_of_splits(path, "train", 6))
     for pair in block.pairs:
@@ -344,7 +344,7 @@ def test_splits_together_are_tested_by_the_corrected_resampled_t_test(tmp_path: 
 def test_a_single_split_is_evidence_by_its_own_test(tmp_path: Path) -> None:
     path = study_file(tmp_path, SYSTEMS, times=1)
     (tmp_path / "small.conllu").write_text(corpus_text(400))
-    result = found(path)
+    result = run_result(path)
     for claim in result.verdict.claims:
         (pair,) = [pair for pair in block_of(result, "test").pairs if (pair.a, pair.b) == (claim.better, claim.worse)]
         (evidence,) = claim.evidence
@@ -356,7 +356,7 @@ def test_splits_that_repeat_count_once(tmp_path: Path) -> None:
     """Four sentences of which one is tested make four different splits at most."""
     path = study_file(tmp_path, times=12)
     (tmp_path / "small.conllu").write_text(corpus_text(4))
-    result = found(path, "splits.sizes='train=3 sentences,test=1 sentences'", "evaluate=['test']")
+    result = run_result(path, "splits.sizes='train=3 sentences,test=1 sentences'", "evaluate=['test']")
     (pair,) = result.blocks[0].pairs
     assert pair.splits == 12
     assert pair.overall.splits <= 4

@@ -64,14 +64,14 @@ def run(executor: Executor[Any, Any], *tasks: tuple[Any, ...]) -> list[TaskResul
     """Run tasks and give what became of them, in their order."""
     for number, task in enumerate(tasks):
         executor.submit(str(number), task)
-    found = list(executor.results())
-    assert sorted(int(each.name) for each in found) == list(range(len(tasks)))
-    return sorted(found, key=lambda each: int(each.name))
+    results = list(executor.results())
+    assert sorted(int(result.name) for result in results) == list(range(len(tasks)))
+    return sorted(results, key=lambda result: int(result.name))
 
 
 def run_one(executor: Executor[Any, Any], *task: Any) -> TaskResult[Any]:
-    (found,) = run(executor, task)
-    return found
+    (result,) = run(executor, task)
+    return result
 
 
 def goes_on(executor: Executor[Any, Any]) -> bool:
