@@ -18,22 +18,13 @@ from deadheat.metrics.universal import main_label
 from deadheat.results.compare import Agreement, DisputedSentence, PairwiseSettings, PairwiseTest
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import Claim, Evidence, Verdict
+from deadheat.stats import paired
 from deadheat.stats.agreement import alpha as krippendorff_alpha
 from deadheat.stats.agreement import lowest_agreement, majority, oracle
 from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct, tied_with_best
 from deadheat.stats.differences import paired_differences, sign_test, signed_rank
 from deadheat.stats.intervals import Value, difference
-from deadheat.stats.paired import (
-    FEW,
-    check_pair,
-    is_additive,
-    mcnemar,
-    paired_bootstrap,
-    permutation_exact,
-    randomization,
-    scores_of,
-)
 
 FINEST = 1 << 22  # differences that add up to more are not enumerated unless asked for: it would take seconds
 DISPUTED = 5  # sentences that are kept to look at
@@ -55,12 +46,12 @@ def over_common_units(counts: Sequence[Counts], pairs: Sequence[Pair]) -> tuple[
 
 def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
     """The test that fits the data, and why."""
-    if all(is_additive(counts[0], other) for other in counts):
+    if all(paired.is_additive(counts[0], other) for other in counts):
         if all(_are_items(counts_NF) for counts_NF in counts):
             return "mcnemar-midp", "every unit is either right or wrong"
         correct_counts = [counts_NF[:, CORRECT] for counts_NF in counts]
         gaps = [first - second for first, second in combinations(correct_counts, 2)]
-        if all(np.count_nonzero(gap) <= FEW or int(np.abs(gap).sum()) < FINEST for gap in gaps):
+        if all(np.count_nonzero(gap) <= paired.FEW or int(np.abs(gap).sum()) < FINEST for gap in gaps):
             return "permutation-exact", "every unit has the same total for all systems, so the exact test applies"
         return "randomization", "the differences are too fine to enumerate all permutations, so they are sampled"
     return "randomization", "totals differ between the systems, so permutations are sampled"
@@ -118,13 +109,13 @@ def _turned(pair: PairwiseTest) -> PairwiseTest:
 def _test_pair(
     a: str, b: str, first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings
 ) -> PairwiseTest:
-    check_pair(first_NF, second_NF)
-    scores = scores_of(first_NF, second_NF, value).tolist()
+    paired.check_pair(first_NF, second_NF)
+    scores = paired.scores_of(first_NF, second_NF, value).tolist()
     gap = scores[0] - scores[1]
     rng, level = np.random.default_rng(settings.seed), 1 - settings.alpha
     interval = difference(first_NF, second_NF, value, rng=rng, level=level, resamples=settings.resamples)
     items = _discordant(first_NF, second_NF)
-    odds = mcnemar(*items).odds_ratio if items else float("nan")
+    odds = paired.mcnemar(*items).odds_ratio if items else float("nan")
     p, direction = pair_p(first_NF, second_NF, value, settings)
     return PairwiseTest(a, b, settings.test, gap, interval, p, p, direction, error_reduction(*sorted(scores)), odds)
 
@@ -136,16 +127,16 @@ def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: Pairwise
         gaps = paired_differences(*(_unit_scores(counts_NF, value) for counts_NF in (first_NF, second_NF)))
         ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
         return ranked.p, float(ranked.positive - ranked.negative)
-    first, second = scores_of(first_NF, second_NF, value).tolist()
+    first, second = paired.scores_of(first_NF, second_NF, value).tolist()
     gap = first - second
     if test.startswith("mcnemar"):
         items = _discordant(first_NF, second_NF)
         if items is None:
             raise InputError(f"{test}: units are not just right or wrong; expected tokens as units, or another test")
-        return mcnemar(*items, method=test.removeprefix("mcnemar-")).p, gap
+        return paired.mcnemar(*items, method=test.removeprefix("mcnemar-")).p, gap
     if test == "permutation-exact":
-        return permutation_exact(first_NF, second_NF).p, gap
-    resampling = paired_bootstrap if test == "bootstrap" else randomization
+        return paired.permutation_exact(first_NF, second_NF).p, gap
+    resampling = paired.paired_bootstrap if test == "bootstrap" else paired.randomization
     return resampling(first_NF, second_NF, value, rng=rng, resamples=resamples).p, gap
 
 
@@ -162,7 +153,7 @@ def _are_items(counts_NF: Counts) -> bool:
 
 def _discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
     """Items that one system alone has right; None where units are more than one item."""
-    if not is_additive(first_NF, second_NF) or not (_are_items(first_NF) and _are_items(second_NF)):
+    if not paired.is_additive(first_NF, second_NF) or not (_are_items(first_NF) and _are_items(second_NF)):
         return None
     a, b = first_NF[:, CORRECT] > 0, second_NF[:, CORRECT] > 0
     return int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a))
@@ -243,17 +234,10 @@ def _sentence(
     start, end = int(gold.offsets[sentence]), int(gold.offsets[sentence + 1])
     forms = gold.column("form")
     path, line = gold.line_of_word(start)
-    return DisputedSentence(
-        sentence + 1,
-        f"{path}:{line}",
-        float(value),
-        tuple(forms.vocabulary[code] for code in forms.codes[start:end].tolist()),
-        tuple(labels.text(number) for number in labels.gold_N[start:end]),
-        {
-            name: tuple(labels.text(number) for number in labels.systems_SN[i, start:end])
-            for i, name in enumerate(systems)
-        },
-    )
+    words = tuple(forms.vocabulary[code] for code in forms.codes[start:end].tolist())
+    gold_labels, *others = (tuple(map(labels.text, row_N[start:end])) for row_N in (labels.gold_N, *labels.systems_SN))
+    by_system = dict(zip(systems, others, strict=True))
+    return DisputedSentence(sentence + 1, f"{path}:{line}", float(value), words, gold_labels, by_system)
 
 
 def _labels(gold: Corpus, systems: Sequence[Corpus], metric: Metric) -> _Labels | None:

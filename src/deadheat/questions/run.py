@@ -13,18 +13,10 @@ from deadheat.arguments import Argument
 from deadheat.questions.search import search_result
 from deadheat.questions.study import scores_of, study_result
 from deadheat.results.study import FailedCell, StudyResult, TestSet
+from deadheat.study.engine import running
 from deadheat.study.engine.executor import Executor, cores
 from deadheat.study.engine.progress import Progress
-from deadheat.study.engine.running import (
-    RunSummary,
-    check_budgets,
-    failed_cells,
-    local_executor,
-    missing_cells,
-    planned_evaluations,
-    run_study,
-    summary_before,
-)
+from deadheat.study.engine.running import RunSummary
 from deadheat.study.engine.training import CellResult
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.study.plan.cells import DONE, Cell, Outcome
@@ -102,16 +94,16 @@ def run_plan(
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
     notify: Callable[[str], None] | None = None,
-    executor: MakeExecutor = local_executor,
+    executor: MakeExecutor = running.local_executor,
 ) -> StudyRun:
     """Run a plan; see `run`. By default cells run in processes of this machine."""
     path = path or plan.store_path
     searches, exists = searches_of(plan), path.exists()
     if ledger_entry is not None and not exists:  # a study that is refused leaves no store behind
-        check_budgets(plan, _left(plan, None), ledger_entry)
+        running.check_budgets(plan, _left(plan, None), ledger_entry)
     with Store.open(path, create=True) as store:
         if ledger_entry is not None and exists and searches:
-            check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
+            running.check_budgets(plan, _left(plan, store, retry_failed=retry_failed), ledger_entry)
         store.set_study(plan.text)
         run_missing = partial(_run, store=store, make_executor=executor, ledger_entry=ledger_entry, quiet=quiet)
         summary = run_missing(plan, retry_failed=retry_failed)
@@ -123,20 +115,20 @@ def run_plan(
                     notify(f"{describe(plan, cell)}: its predictions have changed; it runs again")
             summary = run_missing(plan, again=damaged)
             result = study_result(plan, store)
-        failures = failed_cells(plan, store)
+        failures = running.failed_cells(plan, store)
 
         def run_cells(cells: Sequence[Cell]) -> None:
             nonlocal summary
             if cells:
                 selected = replace(plan, selection=tuple(cells))
                 summary += run_missing(selected, retry_failed=retry_failed)
-                failures.extend(failed_cells(selected, store))
+                failures.extend(running.failed_cells(selected, store))
 
         results = []
         for search in searches:
             outcome = run_search(search, run_cells, lambda: scores_of(store))
             results.append(search_result(outcome, store, scores_of(store)))
-        evaluations = planned_evaluations(plan, [*plan.cells, *tested_cells(searches)])
+        evaluations = running.planned_evaluations(plan, [*plan.cells, *tested_cells(searches)])
         result = replace(
             result,
             failed=tuple(_failed(plan, cell, status, error) for cell, status, error in failures),
@@ -152,9 +144,9 @@ def left_to_run(plan: Plan, store: Store | None, *, retry_failed: bool = False) 
     """What a run would train now, and final networks of searches: as many as there may be while winners are unknown."""
 
     def missing(cells: Sequence[Cell]) -> list[Cell]:
-        return missing_cells(replace(plan, selection=tuple(cells)), store, retry_failed=retry_failed)
+        return running.missing_cells(replace(plan, selection=tuple(cells)), store, retry_failed=retry_failed)
 
-    cells, finals = missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
+    cells, finals = running.missing_cells(plan, store, retry_failed=retry_failed), list[Cell]()
     searches = searches_of(plan)
     values = scores_of(store) if store is not None and searches else {}
     for search in searches:
@@ -190,9 +182,9 @@ def _run(
     again: Sequence[Cell] = (),
 ) -> RunSummary:
     """Run the cells that are missing, and some again."""
-    missing = missing_cells(plan, store, retry_failed=retry_failed)
+    missing = running.missing_cells(plan, store, retry_failed=retry_failed)
     if not missing and not again:
-        return summary_before(plan, store)
+        return running.summary_before(plan, store)
     workers = plan.study.engine.workers or cores()
     with (
         make_executor(plan, store.path) as executor,
@@ -202,7 +194,7 @@ def _run(
         def finished(outcome: Outcome, left: int) -> None:
             progress.finished(outcome.wall_s, running=min(left, workers), failed=outcome.status != DONE)
 
-        return run_study(
+        return running.run_study(
             plan,
             store,
             executor=executor,

@@ -126,16 +126,9 @@ def setting_scores(
         wins_test = float(np.mean(test_BS[np.arange(RESAMPLES), picked_B] == test_BS.max(axis=1)))
         best = bool(test[winner] == test.max())
         rho = spearman(dev, test) if len(dev) > 1 and np.ptp(dev) and np.ptp(test) else NAN
-    return SettingScores(
-        setup,
-        tuple(numbers[name] for name in systems),
-        tuple(scores[DEV].tolist()),
-        tuple(scores[TEST].tolist()) if tested else (),
-        float(np.mean(picked_B == winner)),
-        wins_test,
-        best,
-        rho,
-    )
+    candidates, wins = tuple(numbers[name] for name in systems), float(np.mean(picked_B == winner))
+    dev_scores, test_scores = (tuple(scores[part].tolist()) if part in scores else () for part in (DEV, TEST))
+    return SettingScores(setup, candidates, dev_scores, test_scores, wins, wins_test, best, rho)
 
 
 def _resampled(

@@ -185,18 +185,13 @@ def _block(where: str, level: str, arrays: _Arrays, rows: Codes, compare: Compar
 
 def _system(name: str, arrays: _Arrays, rows: Codes, compared: Values) -> SystemRuns:
     scores, dev = arrays.scores_N[rows], None if arrays.dev_N is None else arrays.dev_N[rows]
-    few = len(scores) <= MAX_SCORES
-    return SystemRuns(
-        name,
-        summary(scores),
-        len(compared),
-        float(compared.mean()),
-        density(scores),
-        tuple(scores.tolist()) if few else (),
-        () if few else tuple(np.quantile(scores, QUANTILES).tolist()),
-        tuple(dev.tolist()) if few and dev is not None else (),
-        None if dev is None else dev_test(dev, scores),
-    )
+    means = (len(compared), float(compared.mean()))
+    if len(scores) > MAX_SCORES:
+        kept = ((), tuple(np.quantile(scores, QUANTILES).tolist()), ())
+    else:
+        kept = (tuple(scores.tolist()), (), () if dev is None else tuple(dev.tolist()))
+    predicted = None if dev is None else dev_test(dev, scores)
+    return SystemRuns(name, summary(scores), *means, density(scores), *kept, predicted)
 
 
 def _means(arrays: _Arrays, rows: Codes) -> Values:

@@ -196,17 +196,10 @@ def study_sizes(
             "no overall ranking, because the test sets do not have the same systems and runs in the same order"
         )
     metric = counted[0].metric
-    result = SizeStudy(
-        metric.label,
-        metric.name,
-        settings,
-        tuple(sets),
-        Scale.of(row.score for sizes in sets for row in sizes.systems),
-        overall,
-        _between(sets) if len({ranked_names(item.systems, settings.runs) for item in counted}) == 1 else (),
-        sum(len(test_set.systems) for test_set in counted),
-        align,
-    )
+    scale = Scale.of(row.score for sizes in sets for row in sizes.systems)
+    between = _between(sets) if len({ranked_names(item.systems, settings.runs) for item in counted}) == 1 else ()
+    runs = sum(len(test_set.systems) for test_set in counted)
+    result = SizeStudy(metric.label, metric.name, settings, tuple(sets), scale, overall, between, runs, align)
     recorded = [item for test_set in test_sets for item in test_set.record(ledger_entry, result.signature)]
     ledger_notes = [note for item in recorded for note in item.notes]
     return replace(

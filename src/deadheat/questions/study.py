@@ -77,22 +77,17 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         for part in dict.fromkeys(block.part for block in blocks)
         if part in tune_parts and tuned
     ]
-    return StudyResult(
-        plan.study.name or plan.path.stem,
-        blocks,
-        metrics,
-        entry.correction,
-        entry.alpha,
-        verdict,
-        scale,
+    notes += [*(note for block in blocks for note in _block_notes(block)), *unranked]
+    name, keys = plan.study.name or plan.path.stem, tuple(cell.key for cell in plan.cells)
+    planned = (
         tuple(StudyCorpus(name, item.corpus.sentences, item.corpus.words) for name, item in plan.materials.items()),
         tuple(StudySplits(strategy.name, times, seed) for strategy, times, seed in plan.strategies),
         tuple(StudySystem(plan.labels[name], name, tuple(seeds)) for name, seeds in plan.systems.items()),
         len(plan.cells),
-        len(missing),
-        tuple(damaged),
-        notes=(*notes, *(note for block in blocks for note in _block_notes(block)), *unranked),
-        keys=tuple(cell.key for cell in plan.cells),
+    )
+    tests = (entry.correction, entry.alpha, verdict, scale)
+    return StudyResult(
+        name, blocks, metrics, *tests, *planned, len(missing), tuple(damaged), notes=tuple(notes), keys=keys
     )
 
 
@@ -151,23 +146,14 @@ def _block(
         damaged |= dict.fromkeys(tests.add(of_split))
         parts = plan.partition(of_split[0]).parts
         partitions.setdefault(tuple(np.sort(parts[name]).tobytes() for name in words), at)
-        for name, sizes in words.items():
-            sizes.append(int(lengths[parts[name]].sum()))
+        for name, of_part in words.items():
+            of_part.append(int(lengths[parts[name]].sum()))
     first = cells[0]
-    block = StudyBlock(
-        first.corpus,
-        first.split,
-        first.split_seed,
-        part,
-        numbers,
-        tuple(dict.fromkeys(row.metric for row in rows)),
-        tuple(rows),
-        tests.pairs(),
-        # Sentences of the first split are enough to look at; those of all would be most of the result.
-        tuple(item if not at else replace(item, sentences=()) for at, item in enumerate(tests.agreement)),
-        tuple(words["train"]),
-        tuple(words[part]),
-    )
+    # Sentences of the first split are enough to look at; those of all would be most of the result.
+    agreed = tuple(item if not at else replace(item, sentences=()) for at, item in enumerate(tests.agreement))
+    metrics, sizes = tuple(dict.fromkeys(row.metric for row in rows)), (tuple(words["train"]), tuple(words[part]))
+    splits = (first.corpus, first.split, first.split_seed, part, numbers)
+    block = StudyBlock(*splits, metrics, tuple(rows), tests.pairs(), agreed, *sizes)
     entry, distinct = plan.study.compare, list(partitions.values())
     return replace(block, pairs=_overall(block, distinct, entry.correction, entry.alpha))
 
@@ -276,22 +262,12 @@ def pair_over_splits(a: str, b: str, tests: Sequence[SplitTest], correction: str
     corrected = [float(value) for value in correct(p, correction)]
     # A split counts for the system that the test favours: rank tests may side with the lower score.
     clear = [direction for direction, value in zip(favours, corrected, strict=True) if value <= alpha]
-    difference, ahead = float(np.mean(gaps)), sum(gap > 0 for gap in gaps)
+    better, worse = (sum(sign * direction > 0 for direction in clear) for sign in (1, -1))
+    test, difference, ahead = "/".join(dict.fromkeys(names)), float(np.mean(gaps)), sum(gap > 0 for gap in gaps)
     single = p[0] if len(tests) == 1 else NAN
-    return PairOverSplits(
-        a,
-        b,
-        "/".join(dict.fromkeys(names)),
-        units[0],
-        difference,
-        len(tests),
-        ahead,
-        sum(direction > 0 for direction in clear),
-        sum(direction < 0 for direction in clear),
-        tuple(p),
-        tuple(corrected),
-        OverallTest(difference, NAN, NAN, single, single, len(tests), ahead),
-    )
+    overall = OverallTest(difference, NAN, NAN, single, single, len(tests), ahead)
+    counts = (len(tests), ahead, better, worse)
+    return PairOverSplits(a, b, test, units[0], difference, *counts, tuple(p), tuple(corrected), overall)
 
 
 def _overall(block: StudyBlock, distinct: Sequence[int], correction: str, alpha: float) -> tuple[PairOverSplits, ...]:

@@ -191,18 +191,12 @@ def dev_test(dev: ArrayLike, test: ArrayLike, *, level: float = 0.95) -> DevTest
     ranked = spearman(dev, test)
     first, second = check_scores("dev scores", dev), check_scores("test scores", test)
     linear = _pearson(first, second)
-    rho = ranked.statistic
-    return DevTest(
-        len(first),
-        linear,
-        _fisher(linear.statistic, len(first), 1.0, level),
-        ranked,
-        _fisher(rho, len(first), 1 + rho * rho / 2, level),
-        float(first.max()),
-        float(second[first == first.max()].mean()),
-        float(second.mean()),
-        float(second.max()),
-    )
+    r, rho = linear.statistic, ranked.statistic
+    pearson = (linear, _fisher(r, len(first), 1.0, level))
+    by_rank = (ranked, _fisher(rho, len(first), 1 + rho * rho / 2, level))
+    selected = second[first == first.max()].mean()
+    scores = (float(first.max()), float(selected), float(second.mean()), float(second.max()))
+    return DevTest(len(first), *pearson, *by_rank, *scores)
 
 
 def _pearson(first: Values, second: Values) -> DistributionTest:

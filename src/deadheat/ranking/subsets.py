@@ -14,16 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError
-from deadheat.kernels.subsets import (
-    BLOCK,
-    EVERY_SUBSET,
-    ONE_PER_GROUP,
-    STRATIFIED,
-    draw_samples,
-    find_samples,
-    rank_samples,
-    rank_samples_wide,
-)
+from deadheat.kernels import subsets as kernels
 from deadheat.ranking.integers import Indices, IntegerScores, ranks_of
 from deadheat.stats.checks import Values, check_number
 from deadheat.text import pluralize
@@ -51,12 +42,12 @@ class Design:
 
     @property
     def lists_all(self) -> bool:
-        return self.kind == EVERY_SUBSET
+        return self.kind == kernels.EVERY_SUBSET
 
     @property
     def uniform(self) -> bool:
         """Whether all subsets of the size are equally likely."""
-        return self.lists_all or (self.kind == STRATIFIED and len(self.starts) == 2)
+        return self.lists_all or (self.kind == kernels.STRATIFIED and len(self.starts) == 2)
 
     def arguments(self) -> tuple[Indices, Indices, Indices, Indices, Indices, Indices]:
         """What the kernels need: starts, pool, groups, binomials, and work space."""
@@ -68,14 +59,14 @@ class Design:
         """The data sets of the samples with these numbers, in ascending order, one row per sample."""
         samples = np.asarray(numbers, np.int64)
         subsets = np.empty(len(samples) * self.size, np.int64)
-        draw_samples(key, samples, self.kind, self.size, *self.arguments(), subsets)
+        kernels.draw_samples(key, samples, self.kind, self.size, *self.arguments(), subsets)
         return subsets.reshape(-1, self.size)
 
 
 def free(datasets: int, size: int) -> Design:
     """All subsets of the size are equally likely."""
     check_size(datasets, size)
-    return Design("free", STRATIFIED, size, np.array([0, datasets]), np.arange(datasets), np.zeros(1, np.int64))
+    return Design("free", kernels.STRATIFIED, size, np.array([0, datasets]), np.arange(datasets), np.zeros(1, np.int64))
 
 
 def every_subset(datasets: int, size: int) -> Design:
@@ -83,7 +74,7 @@ def every_subset(datasets: int, size: int) -> Design:
     check_size(datasets, size)
     table = [[min(math.comb(n, j + 1), LARGEST) for n in range(datasets)] for j in range(size)]
     binomials = np.array(table, np.int64).ravel()
-    return Design("all", EVERY_SUBSET, size, np.array([0, datasets]), np.arange(datasets), binomials)
+    return Design("all", kernels.EVERY_SUBSET, size, np.array([0, datasets]), np.arange(datasets), binomials)
 
 
 def stratified(labels: Sequence[object], size: int) -> Design:
@@ -93,7 +84,7 @@ def stratified(labels: Sequence[object], size: int) -> Design:
     """
     check_size(len(labels), size)
     starts, pool = _groups(labels)
-    return Design("stratified", STRATIFIED, size, starts, pool, np.zeros(1, np.int64))
+    return Design("stratified", kernels.STRATIFIED, size, starts, pool, np.zeros(1, np.int64))
 
 
 def one_per_group(labels: Sequence[object], size: int | None = None) -> Design:
@@ -104,7 +95,7 @@ def one_per_group(labels: Sequence[object], size: int | None = None) -> Design:
     if not 1 <= size <= groups:
         expected = f"expected between 1 and {groups}, the number of groups"
         raise InputError(f"subsets of {size} with one data set per group; {expected}")
-    return Design("one per group", ONE_PER_GROUP, size, starts, pool, np.zeros(1, np.int64))
+    return Design("one per group", kernels.ONE_PER_GROUP, size, starts, pool, np.zeros(1, np.int64))
 
 
 def _groups(labels: Sequence[object]) -> tuple[Indices, Indices]:
@@ -218,12 +209,12 @@ def rank_over_subsets(
     signs = np.sign(sums_S[:, None] - sums_S).astype(np.int32).ravel()
     counts, earliest, wins = (np.zeros(systems * systems, np.int64) for _ in range(3))
     earliest -= 1
-    sums = np.empty(systems * BLOCK, above_DS.dtype)
-    ranks = np.empty(systems * BLOCK, np.int32)
+    sums = np.empty(systems * kernels.BLOCK, above_DS.dtype)
+    ranks = np.empty(systems * kernels.BLOCK, np.int32)
     agreed, ordered = (np.empty(min(samples, SAMPLES_PER_CALL), np.int32) for _ in range(2))
     tally: dict[int, int] = {}
     fixed = (above_DS.ravel(), np.empty(systems, above_DS.dtype), sums, ranks, signs, counts, earliest, wins)
-    arguments, run = design.arguments(), rank_samples_wide if wide else rank_samples
+    arguments, run = design.arguments(), kernels.rank_samples_wide if wide else kernels.rank_samples
     for first in range(0, samples, SAMPLES_PER_CALL):
         now = min(SAMPLES_PER_CALL, samples - first)
         run(key, first, design.kind, design.size, systems, *arguments, *fixed, agreed[:now], ordered[:now])
@@ -249,7 +240,7 @@ def samples_with_rank(
     numbers = np.empty(len(wanted), np.int64)
     first = max(int(ranks.earliest_SS[system, rank - 1]), 0)
     row = np.empty(scores.systems, np.int64)
-    filled = find_samples(
+    filled = kernels.find_samples(
         ranks.key, first, ranks.samples - first, design.kind, design.size, *design.arguments(),
         above_DS.ravel(), row, system, rank - 1, wanted, numbers,
     )  # fmt: skip

@@ -62,16 +62,10 @@ def hmm(
     def train(train: Corpus, tune: Corpus | None, seed: int) -> Trigrams:
         labels, codes = sorted_labels(training_labels(train, column, "hmm.v1"))
         states = States.of(train.column("form"), codes, capitals=capitals)
+        sequences = Sequences.count(states.of_word, train.offsets, len(states.labels))
         words = Words.count(train.column("form"), states)
-        return Trigrams(
-            column=column,
-            labels=labels,
-            states=states,
-            sequences=Sequences.count(states.of_word, train.offsets, len(states.labels)),
-            words=words,
-            suffixes=Suffixes.count(words, states, rare=rare, longest=suffix_length),
-            beam=beam,
-        )
+        suffixes = Suffixes.count(words, states, rare=rare, longest=suffix_length)
+        return Trigrams(column, labels, states, sequences, words, suffixes, beam)
 
     return System("hmm.v1", train, seeded=False)
 
