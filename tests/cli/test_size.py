@@ -79,7 +79,7 @@ def test_json_has_every_size_of_every_strategy(commands: Commands, made: Path) -
     points = [point for curve in block["curves"] for point in curve["points"]]
     assert all(set(point) == POINT for point in points)
     assert [point["draws"] for point in points] == [1] * 3 + [8] * 6
-    assert set(points[0]["aso"]) == {"draws", "systems", "disagreement", "distance", "largest_disagreement"}
+    assert set(points[0]["aso"]) == {"draws", "systems", "disagreement", "distance"}
     assert (points[0]["low"], points[0]["high"]) == ("NaN", "NaN")
     assert points[-1] | {"units": 0, "aso": 0} == {
         "words": 1927, "whole": True, "units": 0, "draws": 8, "tau": 1.0, "low": 1.0, "high": 1.0, "undefined": 0,

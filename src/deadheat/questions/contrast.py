@@ -272,25 +272,22 @@ class _Design:
 def _importance(design: _Design, level: int, columns: Sequence[str], rng: np.random.Generator) -> Importance:
     """How much each setting matters on one level; settings that always change together count as one."""
     rows = np.flatnonzero(design.levels_N == level)
-    names: list[str] = []
-    factors: list[Codes] = []
-    numeric: list[bool] = []
+    factors: list[tuple[str, Codes, bool]] = []  # with whether its levels are numbers
     for name in columns:
         codes = np.unique(design.runs.codes(name, by_size=True)[0][rows], return_inverse=True)[1].astype(np.int64)
         if codes.max(initial=0) == 0:
             continue
-        twin = next((i for i, other in enumerate(factors) if _one_to_one(codes, other)), None)
+        twin = next((i for i, (_, other, _) in enumerate(factors) if _one_to_one(codes, other)), None)
         if twin is None:
-            names.append(name)
-            factors.append(codes)
-            numeric.append(design.runs.is_number(name))
+            factors.append((name, codes, design.runs.is_number(name)))
         else:
-            names[twin] += f"={name}"
-    if not names:
+            factors[twin] = (f"{factors[twin][0]}={name}", *factors[twin][1:])
+    if not factors:
         where = design.levels[level] or design.runs.path
         raise InputError(f"{where}: no setting varies; expected one that does, to say how much it matters")
-    ordered = [name for name, is_number in zip(names, numeric, strict=True) if is_number]
-    return factor_importance(list(zip(names, factors, strict=True)), design.scores_N[rows], rng=rng, ordered=ordered)
+    ordered = [name for name, _, is_number in factors if is_number]
+    levels = [(name, codes) for name, codes, _ in factors]
+    return factor_importance(levels, design.scores_N[rows], rng=rng, ordered=ordered)
 
 
 def _one_to_one(first: Codes, second: Codes) -> bool:

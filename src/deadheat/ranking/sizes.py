@@ -41,7 +41,6 @@ class AsoAgreement:
     systems: int  # with at least two runs
     disagreement: float
     distance: float
-    largest_disagreement: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ def size_curve(sampled: SampledScores, systems: Sequence[str], settings: SizeSet
             draws = 1 if sampled.wholes[at] else settings.aso_draws
             opposite = min(at, len(sampled.against_MBR) - 1)
             sides = sampled.scores_MBR[at, :draws], sampled.against_MBR[opposite, :draws]
-            aso = _aso_agreement(compare_aso(*sides, systems, seed=settings.seed), systems)
+            aso = _aso_agreement(compare_aso(*sides, systems, seed=settings.seed))
         units = float(sampled.units_M[at])
         points.append(size_point(sampled.sizes[at], units, tau_B, settings, whole=sampled.wholes[at], aso=aso))
     return SizeCurve(sampled.strategy, tuple(points), sufficient_size(points, settings.confidence))
@@ -208,17 +207,17 @@ def _taus(scores_BS: Values, against_BS: Values) -> Values:
 
 def compare_aso(
     scores_BR: Values, against_BR: Values, systems: Sequence[str], *, seed: int
-) -> tuple[Values, Values] | None:
-    """Disagreement and distance (see `AsoAgreement`) of every draw; None unless two systems have at least two runs.
+) -> tuple[int, Values, Values] | None:
+    """How many systems have at least two runs, and disagreement and distance (see `AsoAgreement`) of every draw.
 
-    They are NaN for a draw in which some run has no score. The resamples of runs are the same for every sample, so that
-    two samples with the same scores agree entirely.
+    They are NaN for a draw in which some run has no score; all is None with fewer than two such systems. The resamples
+    of runs are the same for every sample, so that two samples with the same scores agree entirely.
     """
-    repeated = _repeated(systems)
-    if len(repeated) < 2:
+    rows = [np.flatnonzero(np.array(systems) == name) for name in dict.fromkeys(systems)]
+    rows = [row for row in rows if len(row) > 1]
+    if len(rows) < 2:
         return None
-    rows = [np.flatnonzero(np.array(systems) == name) for name in repeated]
-    pairs = ~np.eye(len(repeated), dtype=bool)
+    pairs = ~np.eye(len(rows), dtype=bool)
     disagreement_B, distance_B = np.full(len(scores_BR), math.nan), np.full(len(scores_BR), math.nan)
     others = [_aso_bounds(scores_R, rows, seed) for scores_R in against_BR]
     for draw, scores_R in enumerate(scores_BR):
@@ -227,20 +226,16 @@ def compare_aso(
             continue
         disagreement_B[draw] = np.mean((bounds < ASO_THRESHOLD)[pairs] != (other < ASO_THRESHOLD)[pairs])
         distance_B[draw] = np.mean(np.abs(bounds - other)[pairs])
-    return disagreement_B, distance_B
+    return len(rows), disagreement_B, distance_B
 
 
-def _repeated(systems: Sequence[str]) -> list[str]:
-    """The systems with at least two runs."""
-    return [name for name in dict.fromkeys(systems) if list(systems).count(name) > 1]
-
-
-def _aso_agreement(differences: tuple[Values, Values] | None, systems: Sequence[str]) -> AsoAgreement | None:
+def _aso_agreement(differences: tuple[int, Values, Values] | None) -> AsoAgreement | None:
     if differences is None:
         return None
-    draws, (disagreement, distance) = len(differences[0]), (values[~np.isnan(values)] for values in differences)
-    summary = (disagreement.mean(), distance.mean(), disagreement.max()) if len(disagreement) else (math.nan,) * 3
-    return AsoAgreement(draws, len(_repeated(systems)), *map(float, summary))
+    systems, *by_draw = differences
+    defined = (values_B[~np.isnan(values_B)] for values_B in by_draw)
+    means = (float(values.mean()) if len(values) else math.nan for values in defined)
+    return AsoAgreement(len(by_draw[0]), systems, *means)
 
 
 def _aso_bounds(scores_R: Values, rows: Sequence[NDArray[np.intp]], seed: int) -> Values | None:

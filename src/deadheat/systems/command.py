@@ -255,7 +255,7 @@ class TrainedProgram:
             try:
                 response = read_back(output, request)
                 check_same_words(request, response)
-                labels = response.column(label_column(request, self.column))
+                labels = response.column("tag" if request.layout.format == "tagged" else self.column)
                 if set(sorted_labels(labels)[0]) == {blank} - self.labels:
                     raise InputError(f"{output}: no word has a label; expected one on every word")
             except InputError as error:
@@ -304,11 +304,6 @@ def _check_parts(corpus: Corpus, columns: dict[str, Column]) -> None:
                 path, line = corpus.line_of_word(int(np.argmax(column.codes == code)))
                 expected = "no space in words and labels, and no `_` in labels"
                 raise InputError(f"{path}:{line}: {name} {text!r}; expected {expected}, to write tagged text")
-
-
-def label_column(corpus: Corpus, column: str) -> str:
-    """The name of the labels in a corpus that `in_format` made."""
-    return "tag" if corpus.layout.format == "tagged" else column
 
 
 def blank_in(corpus: Corpus, format: str) -> str:
