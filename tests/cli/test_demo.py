@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import webbrowser
 from functools import wraps
 from pathlib import Path
@@ -106,8 +107,9 @@ def test_the_whole_demo_takes_about_a_minute_of_two_cores(commands: Commands, tm
     done = commands("demo", "--out", tmp_path / "demo", "--quiet")
     after = os.times()
     assert done.code == 0
-    assert "A is better than B: it holds over sentences" in done.out
-    assert "B and C are a dead heat" in done.out
+    # As it is in truth: A is better than the others, which are equally good.
+    assert "A has the best LAS and is shown to be better than both others." in done.out
+    assert re.search(r"^B > C +not shown: ", done.out, re.MULTILINE)
     cpu = sum(after[:4]) - sum(before[:4])
     assert cpu < 200  # it takes 64 seconds
     assert (tmp_path / "demo" / "index.html").stat().st_size < 2_000_000

@@ -338,7 +338,6 @@ def test_one_sample_and_no_sufficient_size(text: str, runs: dict[str, list[str]]
     assert (seq.draws, seq.sufficient) == (1, None)
     assert (rand.draws, rand.sufficient) == (40, 300)
     assert rand.points[0].share_low == pytest.approx(0.912, abs=1e-3)  # Wilson: 40 / (40 + 1.96^2)
-    assert result.sufficient_everywhere() == {"seq": None, "rand": 300}
     same = {name: deadheat.read(text=runs["good"][0]) for name in ("a", "b")}
     level = size(deadheat.read(text=text), same, settings=SizeSettings((50,), strategies=("rand",), draws=40))
     assert (level.sets[0].curves[0].sufficient, level.sets[0].curves[0].points[0].reached) == (None, 0)
@@ -357,7 +356,7 @@ def test_level_systems_have_no_ranking_and_a_note_says_so(text: str, runs: dict[
     result = size(deadheat.read(text=text), {"a": same, "b": same}, settings=FAST)
     assert any("all systems have the same score" in note for note in result.notes)
     assert all(math.isnan(point.tau) for curve in result.sets[0].curves for point in curve.points)
-    assert result.sufficient_everywhere()["rand"] is None
+    assert all(curve.sufficient is None for curve in result.sets[0].curves)
 
 
 def test_the_signature_has_all_that_numbers_depend_on(text: str, runs: dict[str, list[str]]) -> None:

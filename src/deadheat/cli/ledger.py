@@ -29,7 +29,7 @@ examples:
 
 
 def ledger_parser() -> argparse.ArgumentParser:
-    parser = Parser("ledger", "How often was this test set evaluated, and by whom?", epilog=EXAMPLES)
+    parser = Parser("ledger", epilog=EXAMPLES)
     parser.add_argument("action", nargs="?", choices=ACTIONS, help="what to do with FILE (default: list all test sets)")
     parser.add_argument("file", nargs="?", metavar="FILE", help="a test set; for show, also the beginning of its hash")
     parser.add_argument("--budget", type=whole_number, metavar="N", help="evaluations that are allowed (guard, seal)")

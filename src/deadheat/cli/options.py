@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Self
 
 from deadheat.arguments import add_arguments
+from deadheat.cli.main import COMMANDS
 from deadheat.corpus.reading import FORMATS, LENIENT_MODES
 from deadheat.errors import InputError
 from deadheat.kernels import native
 from deadheat.results.base import Result
 from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger, LedgerEntry
+from deadheat.text import capitalize
 
 JSON = "print the result as JSON"
 _LENIENT_HELP = {
@@ -26,10 +28,10 @@ _LENIENT_HELP = {
 class Parser(argparse.ArgumentParser):
     """An argument parser whose mistakes are wrong input: one line, exit code 2."""
 
-    def __init__(self, command: str, question: str, *, epilog: str = "") -> None:
+    def __init__(self, command: str, description: str = "", *, epilog: str = "") -> None:
         super().__init__(
             prog=f"deadheat {command}",
-            description=question,
+            description=description or f"{capitalize(COMMANDS[command])}?",
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
@@ -96,26 +98,6 @@ def ledger_entry(arguments: argparse.Namespace) -> LedgerEntry:
     if over_budget is not None and not over_budget.strip():
         raise InputError("--over-budget without a reason; expected why the test set is evaluated once more")
     return LedgerEntry(Ledger.at(arguments.ledger), arguments.purpose, over_budget or "")
-
-
-def named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]:
-    """Files by the names given to them as NAME=FILE; a name that is repeated has several runs."""
-    files: dict[str, list[str]] = {}
-    for argument in arguments:
-        name, equals, path = argument.partition("=")
-        if not (name and equals and path):
-            raise InputError(f"deadheat {command}: {argument!r}; expected NAME=FILE, such as A={argument}")
-        files.setdefault(name, []).append(path)
-    return files
-
-
-def one_file_each(command: str, arguments: Sequence[str]) -> dict[str, str]:
-    """Files by the names given to them as NAME=FILE, one per name."""
-    files = named_files(command, arguments)
-    for name, paths in files.items():
-        if len(paths) > 1:
-            raise InputError(f"deadheat {command}: two systems are named {name}; expected a name for each")
-    return {name: paths[0] for name, paths in files.items()}
 
 
 def announce_compiling() -> None:

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 
 from deadheat.arguments import values_of
-from deadheat.cli.options import (
-    JSON,
-    Parser,
-    announce_compiling,
-    ledger_entry,
-    named_files,
-    one_file_each,
-    reading,
-    show,
-)
+from deadheat.cli.options import JSON, Parser, announce_compiling, ledger_entry, reading, show
 from deadheat.errors import InputError
 from deadheat.results.base import Result
 
 GOLD = "the gold file; all files of a folder; - for standard input"
-TABLE = "(CSV, TSV, JSONL or Parquet; - for standard input)"
 SCORE_EXAMPLES = """\
 examples:
   deadheat score gold.conllu mine.conllu theirs.conllu
@@ -70,7 +63,7 @@ examples:
 def score_parser() -> argparse.ArgumentParser:
     from deadheat.questions.score import score
 
-    parser = Parser("score", "How good is each prediction, with confidence intervals?", epilog=SCORE_EXAMPLES)
+    parser = Parser("score", epilog=SCORE_EXAMPLES)
     parser.add_argument("gold", metavar="GOLD", help=GOLD)
     parser.add_argument("predictions", metavar="PRED", nargs="+", help="predictions for the same text")
     return parser.add_options(score, json=JSON, ledger=True, reading=True)
@@ -87,7 +80,7 @@ def run_score(arguments: argparse.Namespace) -> int:
 def compare_parser() -> argparse.ArgumentParser:
     from deadheat.questions.compare import compare, compare_scores
 
-    parser = Parser("compare", "Which differences between systems are real?", epilog=COMPARE_EXAMPLES)
+    parser = Parser("compare", epilog=COMPARE_EXAMPLES)
     parser.add_argument("gold", metavar="GOLD", nargs="?", help=GOLD)
     parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help="a system's name and its prediction")
     parser.add_argument("--scores", metavar="TABLE", help="a table of scores instead of files; pairs are data sets")
@@ -110,14 +103,14 @@ def _comparison(arguments: argparse.Namespace) -> Result:
     if not arguments.gold:
         raise InputError("deadheat compare: no files; expected GOLD NAME=PRED NAME=PRED ..., or --scores TABLE")
     options = values_of(compare, arguments) | reading(arguments)
-    systems = one_file_each("compare", arguments.systems)
+    systems = _one_file_each("compare", arguments.systems)
     return compare(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
 
 
 def power_parser() -> argparse.ArgumentParser:
     from deadheat.questions.power import power
 
-    parser = Parser("power", "Could this test set have shown the difference?", epilog=POWER_EXAMPLES)
+    parser = Parser("power", epilog=POWER_EXAMPLES)
     parser.add_argument("gold", metavar="GOLD", nargs="?", help=GOLD)
     parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help="two systems' names and predictions")
     parser.add_argument("--accuracies", type=float, nargs=2, metavar="P", help="assumed accuracies, instead of files")
@@ -138,7 +131,7 @@ def run_power(arguments: argparse.Namespace) -> int:
     if not arguments.gold:
         raise InputError("deadheat power: no files; expected GOLD NAME=PRED NAME=PRED, or --accuracies")
     options = values_of(power, arguments) | reading(arguments)
-    systems = one_file_each("power", arguments.systems)
+    systems = _one_file_each("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
 
@@ -147,7 +140,7 @@ def size_parser() -> argparse.ArgumentParser:
     from deadheat.questions.size import size
     from deadheat.ranking.size_samples import SIZES, STRATEGIES, SizeSettings
 
-    parser = Parser("size", "How much test data is enough to rank systems?", epilog=SIZE_EXAMPLES)
+    parser = Parser("size", epilog=SIZE_EXAMPLES)
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="GOLD NAME=PRED NAME=PRED ..., or counts that were saved (.npz)"
     )
@@ -190,56 +183,63 @@ def _size(arguments: argparse.Namespace) -> Result:
         problem = f"{files[0]} alone" if files else "no files"
         expected = f"expected GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), or --sets FILE"
         raise InputError(f"deadheat size: {problem}; {expected}")
-    return size(files[0], named_files("size", files[1:]), save=arguments.save, **options, **reading(arguments))
+    return size(files[0], _named_files("size", files[1:]), save=arguments.save, **options, **reading(arguments))
 
 
-def rank_parser() -> argparse.ArgumentParser:
-    from deadheat.questions.rank import rank
+def _named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]:
+    """Files by the names given to them as NAME=FILE; a name that is repeated has several runs."""
+    files: dict[str, list[str]] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not (name and equals and path):
+            raise InputError(f"deadheat {command}: {argument!r}; expected NAME=FILE, such as A={argument}")
+        files.setdefault(name, []).append(path)
+    return files
 
-    parser = Parser("rank", "Would another choice of data sets change the ranking?", epilog=RANK_EXAMPLES)
-    parser.add_argument("scores", metavar="SCORES", help=f"a table of scores {TABLE}")
-    return parser.add_options(rank, json=JSON)
+
+def _one_file_each(command: str, arguments: Sequence[str]) -> dict[str, str]:
+    """Files by the names given to them as NAME=FILE, one per name."""
+    files = _named_files(command, arguments)
+    for name, paths in files.items():
+        if len(paths) > 1:
+            raise InputError(f"deadheat {command}: two systems are named {name}; expected a name for each")
+    return {name: paths[0] for name, paths in files.items()}
+
+
+def _table_parser(name: str, table: str, examples: str) -> argparse.ArgumentParser:
+    """The parser of a question about a table."""
+    parser = Parser(name, epilog=examples)
+    help_text = f"a table of {table} (CSV, TSV, JSONL or Parquet; - for standard input)"
+    parser.add_argument(table, metavar=table.upper(), help=help_text)
+    return parser.add_options(_question(name), json=JSON)
+
+
+def _answer(name: str, table: str, arguments: argparse.Namespace) -> int:
+    announce_compiling()
+    question = _question(name)
+    return show(question(getattr(arguments, table), **values_of(question, arguments)), as_json=arguments.json)
+
+
+def _question(name: str) -> Callable[..., Result]:
+    question: Callable[..., Result] = getattr(import_module(f"deadheat.questions.{name}"), name)
+    return question
+
+
+rank_parser = partial(_table_parser, "rank", "scores", RANK_EXAMPLES)
+seeds_parser = partial(_table_parser, "seeds", "runs", SEEDS_EXAMPLES)
+contrast_parser = partial(_table_parser, "contrast", "runs", CONTRAST_EXAMPLES)
+run_seeds = partial(_answer, "seeds", "runs")
 
 
 def run_rank(arguments: argparse.Namespace) -> int:
-    from deadheat.questions.rank import rank
-
     if arguments.anomalies and not arguments.attributes:
         raise InputError("deadheat rank: --anomalies without attributes of data sets; expected --attributes FILE")
     if arguments.scores == "-" and arguments.metrics is not None:
         raise InputError("deadheat rank: --metrics reads the table twice; expected a file and not standard input")
-    announce_compiling()
-    return show(rank(arguments.scores, **values_of(rank, arguments)), as_json=arguments.json)
-
-
-def seeds_parser() -> argparse.ArgumentParser:
-    from deadheat.questions.seeds import seeds
-
-    parser = Parser("seeds", "Is it the method or the seed?", epilog=SEEDS_EXAMPLES)
-    parser.add_argument("runs", metavar="RUNS", help=f"a table of runs {TABLE}")
-    return parser.add_options(seeds, json=JSON)
-
-
-def run_seeds(arguments: argparse.Namespace) -> int:
-    from deadheat.questions.seeds import seeds
-
-    announce_compiling()
-    return show(seeds(arguments.runs, **values_of(seeds, arguments)), as_json=arguments.json)
-
-
-def contrast_parser() -> argparse.ArgumentParser:
-    from deadheat.questions.contrast import contrast
-
-    question = "Which option wins when all other settings are equal?"
-    parser = Parser("contrast", question, epilog=CONTRAST_EXAMPLES)
-    parser.add_argument("runs", metavar="RUNS", help=f"a table of runs {TABLE}")
-    return parser.add_options(contrast, json=JSON)
+    return _answer("rank", "scores", arguments)
 
 
 def run_contrast(arguments: argparse.Namespace) -> int:
-    from deadheat.questions.contrast import contrast
-
     if not arguments.factor and not arguments.importance:
         raise InputError("deadheat contrast: no factor; expected --factor COLUMN, or --importance")
-    announce_compiling()
-    return show(contrast(arguments.runs, **values_of(contrast, arguments)), as_json=arguments.json)
+    return _answer("contrast", "runs", arguments)

@@ -102,7 +102,7 @@ def notebook_html(result: Result) -> str:
 
 def fragment(blocks: Sequence[Block]) -> str:
     """Some blocks for another page: no scripts, no style sheet."""
-    return printable("".join(_block(block, "") for block in blocks))
+    return printable("".join(map(_block, blocks)))
 
 
 @functools.cache
@@ -170,15 +170,12 @@ def _outline(blocks: Iterable[Block]) -> list[_Part]:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    if not verdicts:
-        return ""
-    return f'<div class="verdict" role="region" aria-label="Verdict">{"".join(map(_verdict, verdicts))}</div>\n'
-
-
-def _verdict(verdict: Verdict) -> str:
-    claims = _table(verdict.claims, "Claims by evidence") if verdict.claims is not None else ""
-    remarks = "".join(f'<p class="remark">{words(remark)}</p>' for remark in verdict.remarks)
-    return f"<div><p>{words(verdict.headline)}</p>{claims}{remarks}</div>"
+    shown = ""
+    for verdict in verdicts:
+        claims = _table(verdict.claims, "Claims by evidence") if verdict.claims is not None else ""
+        remarks = "".join(f'<p class="remark">{words(remark)}</p>' for remark in verdict.remarks)
+        shown += f"<div><p>{words(verdict.headline)}</p>{claims}{remarks}</div>"
+    return f'<div class="verdict" role="region" aria-label="Verdict">{shown}</div>\n' if shown else ""
 
 
 def _contents(parts: Sequence[_Part]) -> str:
@@ -215,7 +212,7 @@ def _part(part: _Part, drawings: Iterator[Drawing], level: int) -> str:
 
 def _content(section: _Part, drawings: Iterator[Drawing]) -> str:
     """Paragraphs, figures, tables and notes; of many paragraphs all but the first stand after the figures."""
-    paragraphs = [_block(block, "") for block in section.blocks if isinstance(block, Paragraph)]
+    paragraphs = [_block(block) for block in section.blocks if isinstance(block, Paragraph)]
     figures = "".join(_drawing(next(drawings)) for block in section.blocks if isinstance(block, Figure))
     label = str(section.heading.text)
     tables = "".join(_table(block, label) for block in section.blocks if isinstance(block, Table))
@@ -226,14 +223,14 @@ def _content(section: _Part, drawings: Iterator[Drawing]) -> str:
     return f"{''.join(paragraphs[:OPENING])}{figures}{reading}{tables}{small_print}"
 
 
-def _block(block: Block, label: str) -> str:
+def _block(block: Block) -> str:
     match block:
         case Heading():
             return f"<h4>{words(block.text)}</h4>\n"
         case Paragraph() | Note():
             return f"<p>{words(block.text)}</p>\n"
         case Table():
-            return _table(block, label)
+            return _table(block, "")
         case Figure():
             return _drawing(block.drawing)
         case Verdict():
@@ -291,9 +288,8 @@ def column_text(column: Sequence[Datum]) -> list[str]:
 
 
 def _table(table: Table, label: str) -> str:
-    explained = table.explained()
     if not table.folded:
-        return f'<div class="table">{_grid(table, label, caption=words(explained))}</div>\n'
+        return f'<div class="table">{_grid(table, label, caption=words(table.explained()))}</div>\n'
     caption = str(table.caption)
     title = words(caption.rstrip(".") or "Table")
     marks = "".join(f"<p>{escape(mark.symbol)}: {words(mark.meaning)}.</p>" for mark in table.used_marks())
@@ -304,13 +300,11 @@ def _table(table: Table, label: str) -> str:
 
 def _grid(table: Table, label: str, *, caption: str = "") -> str:
     """Rows and columns in a box that scrolls sideways; words stand to the left, numbers to the right."""
-    textual = [i < table.labels or column.format.is_text for i, column in enumerate(table.columns)]
-    head = "".join(
-        f'<th{_class("t" if i and textual[i] else "")} scope="col">{words(column.heading)}</th>'
-        if column.heading
-        else "<td></td>"
-        for i, column in enumerate(table.columns)
-    )
+    textual = table.textual
+    head = ""
+    for i, column in enumerate(table.columns):
+        kind = _class("t" if i and textual[i] else "")
+        head += f'<th{kind} scope="col">{words(column.heading)}</th>' if column.heading else "<td></td>"
     body = "\n".join(
         "<tr>" + "".join(_cell(cell, i, left=textual[i]) for i, cell in enumerate(row)) + "</tr>"
         for row in table.cells()

@@ -57,7 +57,7 @@ def paper_tables(blocks: Iterable[Block]) -> list[Table]:
 
 def tabular(table: Table) -> str:
     """The table itself, for the booktabs package."""
-    sides = "".join("l" if i < table.labels or column.format.is_text else "r" for i, column in enumerate(table.columns))
+    sides = "".join("l" if textual else "r" for textual in table.textual)
     lines = [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
     lines += [" & ".join(escape(column.heading) for column in table.columns) + r" \\", r"\midrule"]
     lines += [" & ".join(map(_cell, row)) + r" \\" for row in table.cells()]

@@ -59,16 +59,15 @@ def _block(block: Block) -> str:
             return _table(block.alternative) if block.alternative is not None else ""
         case model.Verdict():
             claims = [_table(block.claims)] if block.claims is not None else []
-            return "\n\n".join(
-                [f"**{escape(str(block.headline))}**", *claims, *(escape(str(each)) for each in block.remarks)]
-            )
+            remarks = [escape(str(remark)) for remark in block.remarks]
+            return "\n\n".join([f"**{escape(str(block.headline))}**", *claims, *remarks])
         case model.Signature():
             fence = "`" * (1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
             return f"{fence} {visible(block.text)} {fence}" if "`" in block.text else f"`{visible(block.text)}`"
 
 
 def _table(table: Table) -> str:
-    sides = [":---" if i < table.labels or column.format.is_text else "---:" for i, column in enumerate(table.columns)]
+    sides = [":---" if textual else "---:" for textual in table.textual]
     lines = [_row(escape(column.heading) for column in table.columns), _row(sides)]
     lines += [_row(map(_cell, row)) for row in table.cells()]
     explained = table.explained()

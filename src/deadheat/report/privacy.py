@@ -13,7 +13,7 @@ from typing import TypeVar, cast
 
 from deadheat.errors import InputError
 from deadheat.results.base import Result
-from deadheat.results.compare import Agreement, Comparison
+from deadheat.results.compare import Comparison
 from deadheat.results.ledger import LedgerReport
 from deadheat.results.study import StudyBlock, StudyResult
 from deadheat.study.ledger.ledger import Ledger
@@ -42,7 +42,7 @@ def sealed_test_sets(ledger: Ledger) -> frozenset[str] | None:
 def without_sentences(result: Result) -> Result:
     """A result without the sentences it shows; how far systems agree stays."""
     if isinstance(result, Comparison) and result.agreement is not None:
-        return replace(result, agreement=_strip(result.agreement))
+        return replace(result, agreement=replace(result.agreement, sentences=()))
     if isinstance(result, StudyResult):
         return replace(result, blocks=tuple(map(_strip_block, result.blocks)))
     return result
@@ -68,12 +68,8 @@ def without_sealed(result: Result, sealed: Collection[str]) -> Result:
     return replace(result, blocks=tuple(blocks))
 
 
-def _strip(agreement: Agreement) -> Agreement:
-    return replace(agreement, sentences=())
-
-
 def _strip_block(block: StudyBlock) -> StudyBlock:
-    return replace(block, agreement=tuple(map(_strip, block.agreement)))
+    return replace(block, agreement=tuple(replace(agreement, sentences=()) for agreement in block.agreement))
 
 
 class Anonymizer:

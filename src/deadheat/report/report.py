@@ -6,8 +6,9 @@ import json
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -141,18 +142,12 @@ def report(
     if anonymous:
         anonymizer = Anonymizer()
         pieces = [_anonymous(piece, anonymizer) for piece in pieces]
-    pieces = [
-        replace(piece, results=tuple(_without_secrets(result, sealed, sentences=sentences) for result in piece.results))
-        for piece in pieces
-    ]
+    hide = partial(without_sealed, sealed=sealed) if sentences and sealed is not None else without_sentences
+    pieces = [replace(piece, results=tuple(map(hide, piece.results))) for piece in pieces]
     name = title or join_names(dict.fromkeys(piece.name for piece in pieces), limit=TITLE_NAMES)
     blocks = [*_verdicts(pieces), *_chapters(pieces), *_left_out(pieces, [UNREADABLE] if sealed is None else [])]
     page = Page(name, (*blocks, m.Signature(f"deadheat {__version__}")))
     return Report(page, tuple(result for piece in pieces for result in piece.results))
-
-
-def _without_secrets(result: Result, sealed: Collection[str] | None, *, sentences: bool) -> Result:
-    return without_sealed(result, sealed) if sentences and sealed is not None else without_sentences(result)
 
 
 def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str) -> _Piece:

@@ -65,10 +65,7 @@ def rich_table(
     a       89.19
     longer   7.00
     """
-    columns = [
-        Column(heading, tuple(row[i] for row in rows), textual=i < labels or textual[i])
-        for i, heading in enumerate(header)
-    ]
+    columns = [Column(heading, tuple(row[i] for row in rows), textual[i]) for i, heading in enumerate(header)]
     if widths := fitted(columns, screen.columns):
         return _panel(columns, widths, screen)
     keys = labels if labels <= MOST_KEYS else 1

@@ -79,13 +79,12 @@ def _table(table: Table, screen: Screen | None) -> str:
     cells = list(table.cells())
     marked = [any(row[i].mark for row in cells) for i in range(len(table.columns))]
     rows = [[_cell(cell, screen, pad=marked[i]) for i, cell in enumerate(row)] for row in cells]
-    textual = [i < table.labels or column.format.is_text for i, column in enumerate(table.columns)]
     if screen is None:
-        grid = _plain_table(header, rows, textual)
+        grid = _plain_table(header, rows, table.textual)
     else:
         from deadheat.report.rich_tables import rich_table  # rich is loaded for terminals only
 
-        grid = rich_table(header, rows, labels=table.labels, textual=textual, screen=screen)
+        grid = rich_table(header, rows, labels=table.labels, textual=table.textual, screen=screen)
     above = [_prose(str(table.caption), screen)] if table.caption else []
     below = [_prose(f"{mark.symbol} {mark.meaning}", screen) for mark in table.used_marks()]
     return "\n".join([*above, grid, *below])

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from deadheat.report import model as m
-from deadheat.results.format import MISSING, interval_name
+from deadheat.results.format import MISSING, NAME, interval_name
 from deadheat.results.verdict import Claim, Evidence, State
 from deadheat.results.verdict import Verdict as Claims
 from deadheat.text import pluralize
@@ -25,18 +25,15 @@ def claims_table(verdict: Claims) -> m.Table:
     """One row for each claim, one column for each kind of evidence."""
     datasets = any(claim.dataset for claim in verdict.claims)
     metrics = len({claim.metric for claim in verdict.claims}) > 1
-    headings = ["better > worse", *(["data set"] if datasets else []), *(["metric"] if metrics else [])]
     rows: list[m.Row] = []
     for claim in verdict.claims:
         evidence = {item.source: item for item in claim.evidence}
-        row: list[m.Content] = [m.text("{} > {}", claim.better, claim.worse)]
-        row += [claim.dataset] if datasets else []
-        row += [claim.metric] if metrics else []
-        row += [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
-        rows.append(row)
+        cells = [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
+        rows.append((m.text("{} > {}", claim.better, claim.worse), claim.dataset, claim.metric, *cells))
     more = f"{pluralize(verdict.omitted, 'more pair')} can be found in the tables." if verdict.omitted else ""
-    columns = [m.Column(heading) for heading in (*headings, *(f"over {source}" for source in verdict.sources))]
-    return m.Table(columns, rows, caption=more, labels=len(headings))
+    labels = "better > worse", "data set" if datasets else "", "metric" if metrics else ""
+    columns = m.columns(NAME, *labels, *(f"over {source}" for source in verdict.sources))
+    return m.Table(columns, rows, caption=more, labels=3).without_unnamed()
 
 
 def _cell(claim: Claim, evidence: Evidence) -> m.Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -136,14 +136,6 @@ class SizeStudy(Result):
     runs: int = 0
     align: str = ""
     evaluations: tuple[Tally, ...] = ()
-
-    def sufficient_everywhere(self) -> Mapping[str, int | None]:
-        """For each strategy, the smallest size that is sufficient on every test set; None if some set has none."""
-        sizes: dict[str, int | None] = {}
-        for at, strategy in enumerate(self.settings.strategies):
-            smallest = [test_set.curves[at].sufficient for test_set in self.sets]
-            sizes[strategy] = None if None in smallest else max(size for size in smallest if size is not None)
-        return sizes
 
     def signature_parts(self) -> Iterable[str]:
         settings = self.settings

@@ -26,9 +26,10 @@ LEARNING = {
 LAST = "on train and tune, with dev to pick the epoch"
 
 
-def view(result: SearchResult) -> m.View:
+def view(result: SearchResult) -> Iterator[m.Block]:
     """Who won, what test says of it, dev against test, how far settings lie apart, and every setting."""
-    return (search_verdict(result), *search_blocks(result))
+    yield search_verdict(result)
+    yield from search_blocks(result)
 
 
 def search_verdict(result: SearchResult) -> m.Verdict:
@@ -64,14 +65,14 @@ def _headline(result: SearchResult) -> m.Text:
         return m.text("Setups of {} cannot be compared: no data set has test scores of both.", result.system)
     before, after = result.significant()
     question = m.text("Whether {} or {} picks the epochs of {}", *result.setups[:2], result.system)
+    words = f"{{}} is {'' if after else 'not '}shown to make a difference on test"
     if len(compared) == 1:
-        shown = "is shown" if after else "is not shown"
-        return m.text(f"{{}} {shown} to make a difference on test.", question)
+        return m.text(f"{words}.", question)
     datasets = m.count(len(compared), "data set")
     if after:
-        return m.text("{} is shown to make a difference on test on {} of {}.", question, after, datasets)
+        return m.text(f"{words} on {{}} of {{}}.", question, after, datasets)
     more = m.text("; before correction on {}", before) if before else None
-    return m.text("{} is not shown to make a difference on test on any of {}{}.", question, datasets, more)
+    return m.text(f"{words} on any of {{}}{{}}.", question, datasets, more)
 
 
 def _single_headline(result: SearchResult) -> m.Text:
@@ -191,22 +192,17 @@ def _two_setups(result: SearchResult) -> m.Table:
     setups, scale = result.setups[:2], result.scale
     rows: list[m.Row] = []
     for dataset in result.datasets:
-        tests = [dataset.value(setup, TEST) for setup in setups]
-        settings = [_winner_settings(dataset, setup) for setup in setups]
-        differing = None
-        if dataset.differing is not None:
-            differing = m.text("{} of {}", dataset.differing, len(result.varied))
-        p_values = dataset.p, dataset.p_corrected
-        rows.append((dataset.name, *settings, differing, *tests, tests[0] - tests[1], *p_values))
+        settings = (_winner_settings(dataset, setup) for setup in setups)
+        varied = None if dataset.differing is None else m.text("{} of {}", dataset.differing, len(result.varied))
+        first, second = (dataset.value(setup, TEST) for setup in setups)
+        numbers = first, second, first - second, dataset.p, dataset.p_corrected
+        rows.append((dataset.name, *settings, varied, *numbers))
     over = result.difference(TEST)
     if over is not None and len(rows) > 1:
         rows.append(("over data sets", "", "", "", over.first, over.second, over.difference, over.p, None))
-    columns = (
-        *m.columns(NAME, "data set", *(f"winner, {setup}" for setup in setups), "differing"),
-        *m.columns(scale.score, *(f"test, {setup}" for setup in setups)),
-        m.Column("difference", scale.difference),
-        *m.columns(P_VALUE, "p", f"p ({result.correction})"),
-    )
+    columns = m.columns(NAME, "data set", *(f"winner, {setup}" for setup in setups), "differing")
+    columns += m.columns(scale.score, *(f"test, {setup}" for setup in setups))
+    columns += [m.Column("difference", scale.difference), *m.columns(P_VALUE, "p", f"p ({result.correction})")]
     caption = m.text(
         f"{{}}{scale.unit} of the winners of {{}} on test, with epochs picked by {{}} and by {{}}. Differing: searched "
         "settings in which the winners differ. p: paired bootstrap over the sentences of test{}; over data sets, the "
@@ -283,11 +279,10 @@ def _spread(result: SearchResult) -> Iterator[m.Block]:
     tested, form = result.all_tested, result.scale.score
     rows: list[m.Row] = []
     for dataset, scores in _scored(result):
-        row: list[m.Content] = [dataset.name, scores.setup, len(scores.dev), *_extremes(scores.dev), scores.wins_again]
-        if tested:
-            best = None if scores.best_on_test is None else "yes" if scores.best_on_test else "no"
-            row += [*_extremes(scores.test), scores.wins_test, best, scores.rho]
-        rows.append(row)
+        best = None if scores.best_on_test is None else "yes" if scores.best_on_test else "no"
+        on_test = (*_extremes(scores.test), scores.wins_test, best, scores.rho) if tested else ()
+        on_dev = len(scores.dev), *_extremes(scores.dev), scores.wins_again
+        rows.append((dataset.name, scores.setup, *on_dev, *on_test))
     columns = [*m.columns(NAME, "data set", "epochs by"), m.Column("settings", COUNT)]
     columns += [*m.columns(form, "dev min", "dev median", "dev max"), m.Column("wins again", SHARE)]
     if tested:

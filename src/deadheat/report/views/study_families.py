@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from deadheat.charts.chart import Plot
@@ -162,31 +162,29 @@ def _matrix(family: Family, block: StudyBlock) -> Plot:
 def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> m.Table:
     """Means, intervals or ranges, and the means of the other metrics."""
     result, ranked = family.result, block.ranked
-    scale, form = result.scale, result.scale.score
+    scale, form, others = result.scale, result.scale.score, block.metrics[1:]
     single = block.splits == 1 and any(row.interval for row in ranked)
     several = any(row.runs > 1 for row in block.systems)
-    others = block.metrics[1:]
     best = m.best_cells([row.mean for row in ranked], form, marks=_marks(block, result.alpha))
     rows: list[m.Row] = []
     for row, cell in zip(ranked, best, strict=True):
-        cells: list[m.Content] = [row.system, cell, row.interval if single else value_range(row, scale)]
-        cells += [row.sd, row.runs] if several else []
-        other_scores = [block.scores(row.system, metric) for metric in others]
-        rows.append([*cells, *(None if scores is None else scores.mean for scores in other_scores)])
+        spread = row.interval if single else _value_range(row, scale)
+        other_scores = (block.scores(row.system, metric) for metric in others)
+        other_means = (None if scores is None else scores.mean for scores in other_scores)
+        rows.append((row.system, cell, spread, row.sd, row.runs, *other_means))
     columns = [m.Column("system"), m.Column(family.metric_name, form)]
-    columns.append(m.Column("95% CI" if single else "min-max", scale.interval))
-    columns += [m.Column("SD", form), m.Column("runs", COUNT)] if several else []
-    columns += m.columns(form, *map(result.metric_name, others))
+    columns += [m.Column("95% CI" if single else "min-max", scale.interval), m.Column("SD" if several else "", form)]
+    columns += [m.Column("runs" if several else "", COUNT), *m.columns(form, *map(result.metric_name, others))]
     means = [*(["splits"] if block.splits > 1 else []), *(["seeds"] if block.has_more_seeds else [])]
     what = f"means over {' and '.join(means)}" if means else "scores"
     caption = f"{family.corpus}, {family.part}, {over(block)}: {what}{scale.unit}."
     test = f" ({_test_words(result, block)})" if block.pairs else ""
     units = "splits" if block.splits > 1 else f"{block.pairs[0].unit}s" if block.pairs else "sentences"
     name = slug("study", block.corpus, block.strategy, block.part, _only_metric(family))
-    return m.Table(columns, rows, name, caption, mark_meanings(test, units), detail=detail)
+    return m.Table(columns, rows, name, caption, mark_meanings(test, units), detail=detail).without_unnamed()
 
 
-def value_range(row: SystemScores, scale: Scale) -> m.Text | None:
+def _value_range(row: SystemScores, scale: Scale) -> m.Text | None:
     """The lowest and the highest score of a system."""
     return m.text("{} to {}", m.score(row.min, scale), m.score(row.max, scale)) if row.runs else None
 
@@ -226,20 +224,17 @@ def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> m.Table:
     result, several = family.result, block.splits > 1
     scale = result.scale
     columns = [m.Column("pair"), m.Column("difference", scale.difference)]
-    columns += [m.Column(interval_name(result.alpha), scale.difference_interval)] if several else []
+    columns.append(m.Column(interval_name(result.alpha) if several else "", scale.difference_interval))
     columns += [*m.columns(P_VALUE, "p", f"p ({result.correction})"), m.Column("outcome")]
     columns += [*m.columns(NAME, "ahead", "better", "worse"), *m.columns(P_VALUE, "min p", "max p")] if several else []
     rows: list[m.Row] = []
     for pair in block.pairs:
-        test = pair.overall
-        row: list[m.Content] = [m.text("{} - {}", pair.a, pair.b), test.difference]
-        row += [(test.low, test.high)] if several else []
-        row += [test.p, test.p_corrected, _outcome(pair, result.alpha)]
+        test, over_splits = pair.overall, list[m.Content]()
         if several:
-            row.append(m.text("{} of {}", test.ahead, test.splits))
-            row += [m.text("{} of {}", number, pair.splits) for number in (pair.significant, pair.reversed)]
-            row += [min(pair.p), max(pair.p)]
-        rows.append(row)
+            counts = (test.ahead, test.splits), (pair.significant, pair.splits), (pair.reversed, pair.splits)
+            over_splits = [*(m.text("{} of {}", *numbers) for numbers in counts), min(pair.p), max(pair.p)]
+        tested = (test.low, test.high), test.p, test.p_corrected, _outcome(pair, result.alpha)
+        rows.append((m.text("{} - {}", pair.a, pair.b), test.difference, *tested, *over_splits))
     points = " in points" if scale.is_percent else ""
     caption = f"{family.corpus}, {family.part}: differences in {family.metric_name}{points}, first minus second; "
     caption += f"{_test_words(result, block)}."
@@ -250,7 +245,7 @@ def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> m.Table:
             f"({_split_test(block)}, p-values {corrected}). Min p, max p: of these tests, before correction."
         )
     name = slug("study-pairs", block.corpus, block.strategy, block.part, _only_metric(family))
-    return m.Table(columns, rows, name, caption, folded=len(rows) > ROWS, detail=detail)
+    return m.Table(columns, rows, name, caption, folded=len(rows) > ROWS, detail=detail).without_unnamed()
 
 
 def _outcome(pair: PairOverSplits, alpha: float) -> m.Cell:
@@ -259,16 +254,15 @@ def _outcome(pair: PairOverSplits, alpha: float) -> m.Cell:
 
 def _other_metrics(family: Family, block: StudyBlock) -> Iterator[m.Table]:
     """The other metrics of the same systems, with their ranges."""
-    others: Sequence[str] = block.metrics[1:]
+    others, scale = block.metrics[1:], family.result.scale
     if not others or all(row.runs <= 1 for row in block.systems):
         return
     rows: list[m.Row] = []
     for row in block.ranked:
         cells: list[m.Content] = [row.system]
         for scores in (block.scores(row.system, metric) for metric in others):
-            cells += [None, None] if scores is None else [scores.mean, value_range(scores, family.result.scale)]
-        rows.append(tuple(cells))
-    scale = family.result.scale
+            cells += [None, None] if scores is None else [scores.mean, _value_range(scores, scale)]
+        rows.append(cells)
     columns = [m.Column("system")]
     for metric in others:
         columns += [m.Column(family.result.metric_name(metric), scale.score), m.Column("min-max", scale.interval)]
