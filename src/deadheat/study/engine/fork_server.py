@@ -233,7 +233,7 @@ class ForkLoop:
                 try:
                     self._handle(self._control.recv())
                     continue  # the study is alive, or its last messages come first
-                except (EOFError, OSError):
+                except (EOFError, OSError, RuntimeError):  # the end, or a command whose files never came
                     break
             if ready - {self._wakeup}:
                 break

@@ -108,7 +108,7 @@ class Progress:
     def __exit__(self, *error: Any) -> None:
         self.close()
 
-    def _parts(self) -> dict[str, str]:
+    def _parts(self, seconds: float | None = None) -> dict[str, str]:
         parts = {"done": f"{self.done:,} of {self.total:,} done"}
         if self.failed:
             parts["failed"] = f"{self.failed:,} failed"
@@ -116,22 +116,21 @@ class Progress:
             parts["running"] = f"{self.running:,} running"
         if self._seconds and (mean := trimmed_mean(self._seconds)) > 0:
             parts["speed"] = speed(self._workers / mean)
+        if seconds is not None:
+            parts["so far"] = f"{duration(seconds)} so far"
         if left := self.seconds_left:
             parts["left"] = f"{duration(left)} left"
         return parts
 
     def _draw(self, now: float, *, last: bool) -> str:
         """The bar, and the text beside it."""
-        parts, seconds = self._parts(), now - self._began
+        seconds = now - self._began
+        parts = self._parts(seconds)
         if last:
             parts = {name: parts[name] for name in ("done", "failed") if name in parts}
             if self.done and seconds > 0:
                 parts["speed"] = speed(self.done / seconds)
             parts["so far"] = f"{'took' if self.done >= self.total else 'stopped after'} {duration(seconds)}"
-        else:
-            left = parts.pop("left", "")
-            parts["so far"] = f"{duration(seconds)} so far"
-            parts |= {"left": left} if left else {}
         return self._bar.line(self.done / max(1, self.total), parts, Screen.of(self._stream))
 
     def _update(self, *, last: bool = False) -> None:
