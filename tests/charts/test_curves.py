@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.charts.chart import WIDE, Chart, Layout
-from deadheat.charts.curves import DIAGONAL, MOST_MARKS, MOST_POINTS, Curve, CurvePlot, Gap, GapPlot
+from deadheat.charts.curves import DIAGONAL, MOST_MARKS, Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.drawing import SERIES
 from tests.charts.svg_reading import (
     LAYOUTS,
@@ -292,18 +292,3 @@ def test_the_description_counts_the_sides_of_the_diagonal_and_what_is_left_out()
         "4 points of 2 systems; 2 below the diagonal (test less than dev), 1 above it. "
         "1 without both values is left out."
     )
-
-
-@layouts
-def test_one_point_and_points_that_are_all_the_same_have_a_place(layout: Layout) -> None:
-    for count in (1, 4):
-        chart = gaps([Gap("a", 90.0, 90.0)] * count, layout)
-        assert_sound(chart, layout)
-        assert len(points_of(chart, layout)) == count
-
-
-def test_of_very_many_points_some_are_drawn_and_all_are_listed() -> None:
-    chart = gaps(random_gaps(["a"], MOST_POINTS + 500))
-    assert len(points_of(chart, WIDE)) == MOST_POINTS
-    assert f"{MOST_POINTS:,} of the points are drawn." in chart.description
-    assert len(chart.rows) == MOST_POINTS + 500

@@ -7,10 +7,8 @@ from deadheat.charts.chart import COLUMN, WIDE, Chart, Layout
 from deadheat.charts.distributions import (
     FEWEST,
     MOST_DOTS,
-    MOST_IN_STRIP,
     MOST_IN_TABLE,
     MOST_SMOOTHED,
-    MOST_SPLITS,
     Sample,
     SplitRange,
     SplitRangePlot,
@@ -135,16 +133,6 @@ def test_what_is_no_number_is_left_out_and_told(layout: Layout) -> None:
     assert "no values" in {box.content for box in texts(chart, layout)}
 
 
-@layouts
-@pytest.mark.parametrize("count", [1, 3, 10, 100])
-def test_values_that_are_all_the_same_have_no_shape_but_a_place(layout: Layout, count: int) -> None:
-    chart = violins([Sample("a", (90.0,) * count)], layout)
-    assert_sound(chart, layout)
-    marks = [box for box in boxes(chart, layout) if box.tooltip and box.tag in ("circle", "line")]
-    assert marks
-    assert {round(box.middle[0], 1) for box in marks} == {round(across(chart, layout)(90), 1)}
-
-
 def test_the_description_tells_counts_and_medians() -> None:
     chart = violins([Sample("a", (1.0, 2.0, 4.0)), Sample("b", (7.0,))], COLUMN)
     assert chart.description == "3 values of a (median 2.00), 1 value of b (median 7.00)."
@@ -175,23 +163,17 @@ def test_dots_the_median_and_the_chosen_one_are_in_their_places(layout: Layout) 
     assert only(box for box in own if box.tag == "line").middle[0] == pytest.approx(place(91.5), abs=0.1)
 
 
-def test_the_legend_and_the_description_say_what_was_chosen() -> None:
+def test_the_description_says_what_was_selected() -> None:
     chart = strips(ROWS)
-    written = said(chart)
-    assert {"all values, range and median", "selected"} <= set(written)
     # 92 is the highest of the first row; 88, chosen in the second, is not.
     assert chart.description == "2 rows, 5 values; the selected value is the highest of its row in 1 of 2."
 
 
 def test_every_value_of_a_strip_is_in_the_table() -> None:
     rows = cells(strips(ROWS))
-    assert [(row["name"], row["label"], float(row["value"]), row["selected"]) for row in rows] == [
-        ("first", "a", 90.0, ""),
-        ("first", "b", 92.0, "yes"),
-        ("first", "c", 91.5, ""),
-        ("second", "a", 88.0, "yes"),
-        ("second", "b", 89.0, ""),
-    ]
+    assert [" ".join(row.values()) for row in rows] == [
+        "first a 90.0 ", "first b 92.0 yes", "first c 91.5 ", "second a 88.0 yes", "second b 89.0 ",
+    ]  # fmt: skip
 
 
 @layouts
@@ -203,16 +185,6 @@ def test_what_is_missing_in_a_strip_is_left_out(layout: Layout) -> None:
     assert not [each for each in told if "selected" in each]
     assert "no value" in said(chart, layout)
     assert strips([]).description == "No data."
-
-
-def test_of_very_many_values_of_a_strip_some_are_drawn_and_all_are_listed() -> None:
-    values = tuple(90 + i / 1000 for i in range(3 * MOST_IN_STRIP))
-    chart = strips([Strip("many", values, tuple(map(str, range(len(values)))), 7)])
-    dots = [box for box in boxes(chart, WIDE) if box.tag == "circle" and box.tooltip]
-    assert len(dots) == MOST_IN_STRIP
-    assert (dots[0].tooltip, dots[-1].tooltip) == ("many, 0: 90.00", f"many, {len(values) - 1}: 90.90")
-    assert f"At most {MOST_IN_STRIP} values of a row are drawn" in chart.description
-    assert len(chart.rows) == len(values)
 
 
 # Gorman & Bedrick (2019), table 2, with random splits made up for the test.
@@ -244,13 +216,6 @@ def test_scores_intervals_and_ranges_are_in_their_places(layout: Layout) -> None
         dots = about(chart, layout, f"{row.name}, random split: ")
         assert [box.middle[0] for box in dots] == pytest.approx([place(each) for each in sorted(row.random)], abs=0.1)
         assert diamond.bottom < band.top, "the standard split stands above"
-
-
-@layouts
-def test_the_legend_says_in_words_which_sign_is_which(layout: Layout) -> None:
-    written = said(splits(TAGGERS, layout), layout)
-    assert "standard split with its interval" in written
-    assert "random splits and their range" in written
 
 
 def test_every_score_on_a_split_is_in_the_table() -> None:
@@ -286,22 +251,3 @@ def test_splits_that_are_missing_are_left_out(layout: Layout) -> None:
     assert not about(chart, layout, "no random split, random split")
     assert not about(chart, layout, "nothing")
     assert " of 2, " in chart.description
-
-
-@layouts
-def test_random_splits_that_are_all_the_same_are_one_place(layout: Layout) -> None:
-    chart = splits([SplitRange("a", 90, 90, 90, (90.0,) * 5)], layout)
-    assert_sound(chart, layout)
-    dots = about(chart, layout, "a, random split: ")
-    assert [box.middle[0] for box in dots] == pytest.approx([across(chart, layout)(90)] * 5, abs=0.1)
-
-
-def test_of_very_many_random_splits_some_are_drawn_and_all_are_listed() -> None:
-    values = np.random.default_rng(0).normal(90, 1, 3 * MOST_SPLITS)
-    chart = splits([SplitRange("a", 90, 89, 91, tuple(values.tolist()))])
-    dots = about(chart, WIDE, "a, random split: ")
-    place = across(chart, WIDE)
-    assert len(dots) == MOST_SPLITS
-    assert (dots[0].middle[0], dots[-1].middle[0]) == pytest.approx((place(values.min()), place(values.max())), abs=0.1)
-    assert f"At most {MOST_SPLITS} random splits" in chart.description
-    assert len(chart.rows) == 1 + len(values)

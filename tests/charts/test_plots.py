@@ -1,13 +1,28 @@
 """What holds of every kind of plot, in every layout."""
 
+import re
 from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 
-from deadheat.charts.chart import WIDE, Layout
+from deadheat.charts.chart import WIDE, Layout, Plot
+from deadheat.charts.curves import MOST_POINTS, Gap, GapPlot
+from deadheat.charts.distributions import (
+    MOST_IN_STRIP,
+    MOST_SPLITS,
+    Sample,
+    SplitRange,
+    SplitRangePlot,
+    Strip,
+    StripPlot,
+    ViolinPlot,
+)
 from deadheat.charts.drawing import xml_text
+from deadheat.charts.ranks import RankBoxes, RankRow
+from tests.charts import examples
 from tests.charts.examples import PLOTS
-from tests.charts.svg_reading import AWKWARD, assert_sound, boxes, layouts, said
+from tests.charts.svg_reading import AWKWARD, about, across, assert_sound, boxes, layouts, said
 
 plots = pytest.mark.parametrize("make", PLOTS, ids=lambda make: make.__name__)
 
@@ -50,3 +65,70 @@ def test_plots_are_values_that_are_drawn_the_same_every_time(make) -> None:  # t
     assert first.draw(WIDE).title == first.title
     with pytest.raises((FrozenInstanceError, AttributeError)):
         first.title = "another"
+
+
+@layouts
+@pytest.mark.parametrize(
+    ("plot", "meanings"),
+    [
+        (examples.differences("ab"), ["interval excludes zero", "interval includes zero"]),
+        (examples.matrix("ab"), ["row above column", "row below column", "significant"]),
+        (examples.violins("ab"), ["density, quartiles and median", "single values"]),
+        (examples.strips("ab"), ["all values, range and median", "selected"]),
+        (examples.splits("ab"), ["standard split with its interval", "random splits and their range"]),
+        (examples.boxes("ab"), ["quartiles and median", "mean", "best to worst", "possible over all subsets"]),
+        (RankBoxes((RankRow("a", 1, 2, 3, 4, 5, 3),), "Ranks"), ["quartiles and median", "mean", "best to worst"]),
+    ],
+)
+def test_the_legend_says_what_marks_mean(plot: Plot, meanings: list[str], layout: Layout) -> None:
+    assert said(plot.draw(layout), layout)[: len(meanings)] == meanings
+    assert ("possible over all subsets" in said(plot.draw(layout), layout)) == ("possible over all subsets" in meanings)
+
+
+MANY = tuple(np.random.default_rng(0).normal(90, 1, 4000).tolist())
+
+
+@pytest.mark.parametrize(
+    ("plot", "start", "most", "note"),
+    [
+        (
+            StripPlot((Strip("a", MANY, tuple(map(str, range(4000))), 7),), "x", "y"),
+            "a, ",
+            MOST_IN_STRIP,
+            "values of a row",
+        ),
+        (
+            SplitRangePlot((SplitRange("a", 90, 89, 91, MANY),), "x", "y"),
+            "a, random split: ",
+            MOST_SPLITS,
+            "random splits",
+        ),
+        (GapPlot(tuple(Gap("a", x, 90) for x in MANY), "x", "dev", "test"), "a: dev ", MOST_POINTS, "of the points"),
+    ],
+)
+def test_of_very_many_values_some_are_drawn_and_all_are_listed(plot: Plot, start: str, most: int, note: str) -> None:
+    chart = plot.draw(WIDE)
+    dots = [box for box in about(chart, WIDE, start) if box.tag == "circle"]
+    assert len(dots) == most
+    assert f"{most:,} {note}" in chart.description
+    assert len(chart.rows) >= len(MANY)
+
+
+@layouts
+@pytest.mark.parametrize(
+    "plot",
+    [
+        ViolinPlot(tuple(Sample("a", (90.0,) * count) for count in (1, 3, 10, 100)), "x", "y"),
+        StripPlot((Strip("a", (90.0,) * 3, ("i", "j", "k"), 1),), "x", "y"),
+        SplitRangePlot((SplitRange("a", 90, 90, 90, (90.0,) * 5),), "x", "y"),
+        GapPlot((Gap("a", 90, 90),), "x", "dev", "test"),
+    ],
+    ids=lambda plot: type(plot).__name__,
+)
+def test_equal_values_are_at_the_same_position(plot: Plot, layout: Layout) -> None:
+    chart = plot.draw(layout)
+    assert_sound(chart, layout)
+    marks = [box for box in boxes(chart, layout) if re.match(r"[ab][:,]", box.tooltip)]
+    middles = [box.middle[0] for box in marks]
+    assert middles == pytest.approx([across(chart, layout)(90)] * len(marks), abs=0.1)
+    assert marks

@@ -11,7 +11,7 @@ from deadheat.charts.chart import WIDE, Chart, Layout
 from deadheat.charts.ranks import RankBoxes, RankHeatmap, RankRow
 from deadheat.errors import InputError
 from deadheat.results.format import SHARE, show
-from tests.charts.svg_reading import NAN, about, across, assert_sound, boxes, cells, layouts, only, root_of, said, texts
+from tests.charts.svg_reading import NAN, about, across, assert_sound, boxes, cells, layouts, only, root_of, texts
 
 FOUR = [
     RankRow("a", 1, 1, 1, 2, 3, 1.4, 1, 4),
@@ -71,13 +71,6 @@ def test_hollow_marks_stand_where_a_rank_is_possible_and_dots_lead_there(layout:
     dotted = [line for line in root_of(chart, layout).iter() if line.get("stroke-dasharray")]
     ends = [[float(line.attrib[name]) for name in ("x1", "x2")] for line in dotted]
     assert np.ravel(ends) == pytest.approx([place(3), place(4), place(4), place(3)], abs=0.1)
-
-
-def test_the_legend_speaks_of_what_is_possible_only_where_it_is_known() -> None:
-    with_it = said(rank_boxes(FOUR, WIDE))
-    without = said(rank_boxes(FOUR[2:3], WIDE))
-    assert set(with_it) - set(without) >= {"possible over all subsets"}
-    assert {"quartiles and median", "mean", "best to worst"} <= set(without)
 
 
 def test_the_axis_reaches_to_the_last_rank_although_fewer_rows_are_shown() -> None:
