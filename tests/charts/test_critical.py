@@ -13,7 +13,6 @@ from tests.charts.svg_reading import (
     LAYOUTS,
     NAN,
     Box,
-    assert_apart,
     assert_sound,
     boxes,
     cells,
@@ -83,14 +82,6 @@ def test_two_to_forty_systems_fit_and_no_bar_touches_another(count: int, layout:
         if abs(a.top - b.top) < 5:
             assert max(a.left, b.left) - min(a.right, b.right) > 2
     assert len(elbows(chart, layout)) == count
-
-
-@layouts
-def test_the_numbers_of_the_axis_never_touch_whatever_their_number(layout: Layout) -> None:
-    for count in range(2, 60):
-        chart = critical_difference(["a long name"] * count, [1.5] * count, [], layout)
-        assert_apart(texts(chart, layout)[: 1 + len(axis_places(chart, layout))])
-        assert {1, count} <= set(axis_places(chart, layout))
 
 
 @layouts

@@ -91,18 +91,8 @@ MANY = tuple(np.random.default_rng(0).normal(90, 1, 4000).tolist())
 @pytest.mark.parametrize(
     ("plot", "start", "most", "note"),
     [
-        (
-            StripPlot((Strip("a", MANY, tuple(map(str, range(4000))), 7),), "x", "y"),
-            "a, ",
-            MOST_IN_STRIP,
-            "values of a row",
-        ),
-        (
-            SplitRangePlot((SplitRange("a", 90, 89, 91, MANY),), "x", "y"),
-            "a, random split: ",
-            MOST_SPLITS,
-            "random splits",
-        ),
+        (StripPlot((Strip("a", MANY, ("b",) * 4000, 7),), "x", "y"), "a, ", MOST_IN_STRIP, "values of a row"),
+        (SplitRangePlot((SplitRange("a", 90, 89, 91, MANY),), "x", "y"), "a, random split: ", MOST_SPLITS, "random"),
         (GapPlot(tuple(Gap("a", x, 90) for x in MANY), "x", "dev", "test"), "a: dev ", MOST_POINTS, "of the points"),
     ],
 )

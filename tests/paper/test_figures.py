@@ -249,11 +249,3 @@ def test_wrong_options_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"file: cannot be created \("):
         write_figures([figure()], tmp_path / "file", formats=["svg"])
-
-
-def test_data_beside_a_figure_have_no_cell_that_a_spreadsheet_takes_for_a_formula() -> None:
-    def draw(layout: Layout) -> Chart:
-        return Chart("Dots", "None.", layout.width, 30, "", ("name", "score"), (('=HYPERLINK("x")', -0.5),))
-
-    files = figure_files([Figure("dots", FunctionPlot(draw))], formats=["svg"])
-    assert files["dots.csv"].decode() == 'name,score\n"\'=HYPERLINK(""x"")",-0.5\n'

@@ -157,12 +157,12 @@ def _runs(points: Sequence[_Point], attribute: str) -> Iterator[list[_Point]]:
 
 
 def _band(i: int, points: Sequence[_Point], plane: _Plane) -> str:
-    drawn = []
+    drawn = ""
     for run in _runs(points, "has_band"):
         xs = [plane.across(p.x) for p in run]
         edges = [plane.up(p.high) for p in run] + [plane.up(p.low) for p in reversed(run)]
-        drawn.append(polygon(f"b{i}", xs + xs[::-1], edges))
-    return "".join(drawn)
+        drawn += polygon(f"b{i}", xs + xs[::-1], edges)
+    return drawn
 
 
 def _line(i: int, name: str, points: Sequence[_Point], plane: _Plane) -> str:

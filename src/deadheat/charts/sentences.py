@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deadheat.charts.chart import Chart, Datum, Layout, empty_chart
+from deadheat.charts.chart import Chart, Layout, empty_chart
 from deadheat.charts.drawing import (
     BOLD,
     ELLIPSIS,
@@ -69,21 +69,18 @@ class LabelledSentence:
         return ("position", "word", *(row.name for row in self.rows))
 
     @property
-    def table(self) -> tuple[tuple[Datum, ...], ...]:
-        columns = (self.words, *(row.labels for row in self.rows))
-        return tuple((i, *row) for i, row in enumerate(zip(*columns, strict=True), start=1))
-
-    @property
     def right_to_left(self) -> bool:
         """Whether most words that have a direction run from right to left."""
         directions = [map(unicodedata.bidirectional, word) for word in self.words]
         first = [next((kind for kind in word if kind in ("L", "R", "AL")), "") for word in directions]
         return first.count("R") + first.count("AL") > first.count("L")
 
-    def description(self) -> str:
-        """The mistakes of every system."""
-        sentences = [f"{pluralize(len(self.words), 'word')}.", *map(self._mistakes, self.systems)]
-        return " ".join([*sentences, *(["Words run from right to left."] if self.right_to_left else [])])
+    def chart(self, title: str, marks: str, width: float, height: float, note: str = "") -> Chart:
+        """A drawing of the sentence with its labels as a table, and a description of the mistakes of every system."""
+        description = " ".join([f"{pluralize(len(self.words), 'word')}.", *map(self._mistakes, self.systems)])
+        description += " Words run from right to left." if self.right_to_left else ""
+        columns = (range(1, len(self.words) + 1), self.words, *(row.labels for row in self.rows))
+        return Chart(title, description + note, width, height, marks, self.header, tuple(zip(*columns, strict=True)))
 
     def _mistakes(self, system: SystemLabels) -> str:
         columns = zip(self.words, system.labels, self.gold, strict=True)
@@ -110,16 +107,14 @@ class TagRows:
         widest = max(text_width(name, SMALL * font) for name in names)
         left = min(1.03 * widest, NAMES_SHARE * layout.width) + 1.3 * font
         positions, window = _window(sentence)
-        drawn, y = [], 0.2 * font
+        drawn, y, end = [], 0.2 * font, left - font
         for columns in _wrap(sentence, positions, left, layout):
             for i, name in enumerate(names):
-                end, level = left - font, _base_line(i, y, font)
+                level = _base_line(i, y, font)
                 drawn.append(label(end, level, name, end - 0.1 * font, SMALL * font, kind="soft small", anchor="end"))
             drawn += [_tag_column(sentence, column, y, font) for column in columns]
             y += (WORD_HEIGHT + TAG_HEIGHT * len(names) + 1.3) * font
-        description = sentence.description() + window
-        size = layout.width, y - 0.6 * font
-        return Chart(self.title, description, *size, "".join(drawn), sentence.header, sentence.table)
+        return sentence.chart(self.title, "".join(drawn), layout.width, y - 0.6 * font, window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +158,9 @@ def _wrap(sentence: LabelledSentence, positions: Sequence[int], left: float, lay
             lines.append([])
             x = left
         if sentence.right_to_left:
-            column = _Column(position, left + right - x - width, width, left + right - x, "end")
+            lines[-1].append(_Column(position, left + right - x - width, width, left + right - x, "end"))
         else:
-            column = _Column(position, x, width, x, "start")
-        lines[-1].append(column)
+            lines[-1].append(_Column(position, x, width, x, "start"))
         x += width + gap
     return lines
 
@@ -223,8 +217,7 @@ class DependencyTree:
         for i, row in enumerate(sentence.rows):
             marks, y = _tree(row.name, trees[i], trees[0], words, y, is_gold=i == 0)
             drawn.append(marks)
-        size = words.width, y
-        return Chart(self.title, sentence.description(), *size, "".join(drawn), sentence.header, sentence.table)
+        return sentence.chart(self.title, "".join(drawn), words.width, y)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,13 +263,9 @@ def _levels(arcs: Sequence[_Arc]) -> list[int]:
     order = sorted(range(len(arcs)), key=lambda i: (arcs[i].head == ROOT, spans[i][1] - spans[i][0], spans[i][0]))
     for index, i in enumerate(order):
         left, right = spans[i]
-        is_root = arcs[i].head == ROOT
-        below = (
-            levels[j]
-            for j in order[:index]
-            if (spans[j][0] <= left <= spans[j][1] if is_root else max(left, spans[j][0]) < min(right, spans[j][1]))
-        )
-        levels[i] = 1 + max(below, default=0)
+        slack = 0.5 if arcs[i].head == ROOT else 0  # a root has no width
+        shared = (j for j in order[:index] if max(left - slack, spans[j][0]) < min(right + slack, spans[j][1]))
+        levels[i] = 1 + max((levels[j] for j in shared), default=0)
     return levels
 
 
@@ -291,8 +280,7 @@ def _ports(arcs: Sequence[_Arc]) -> list[tuple[float, float]]:
         for word, other in ((arc.dependent, arc.head), (arc.head, arc.dependent)):
             if word != ROOT:
                 distance = 0 if other == ROOT else other - word
-                side = 0 if distance < 0 else 1 if distance == 0 else 2
-                ends.setdefault(word, []).append((side, -distance, i))
+                ends.setdefault(word, []).append(((distance > 0) - (distance < 0), -distance, i))
     steps: dict[tuple[int, int], float] = {}
     for word, ending in ends.items():
         for index, (_, _, i) in enumerate(sorted(ending)):
