@@ -161,6 +161,10 @@ def _split(corpus: str, strategy: str, seed: int, times: int) -> Facts:
         yield "Splits", f"{corpus}: {split_words(strategy, [times], seed)} ({strategy})"
 
 
+def _test(test: str, alpha: float, correction: str, number: int, noun: str = "test") -> tuple[str, str]:
+    return "Tests", f"{test}, alpha {alpha:g}, p-values {correction_words(correction, number, noun=noun)}"
+
+
 def _scored(align: str, seed: int, metrics: Iterable[tuple[str, str]]) -> Facts:
     """What results about gold and predictions have in common; metrics are labels with names."""
     if align:
@@ -181,9 +185,8 @@ def _comparison(result: Comparison) -> Facts:
     settings = result.settings
     yield from _scored(result.align, settings.seed, [(result.metric, result.metric_name)])
     yield "Variation", "bootstrap intervals of scores and of differences"
-    corrected = correction_words(settings.correction, len(result.pairs))
     test = f"{name_of_test(result.test)} on {result.unit}s"
-    yield "Tests", f"{test}, alpha {settings.alpha:g}, p-values {corrected}"
+    yield _test(test, settings.alpha, settings.correction, len(result.pairs))
     yield from ((GIVEN, row.system) for row in result.systems)
 
 
@@ -196,8 +199,8 @@ def _seeds(result: Seeds) -> Facts:
         yield "Runs", f"{f'{block.level}: ' if block.level else ''}runs of {runs}"
         yield from ((GIVEN, row.system) for row in block.systems)
         if block.pairs:
-            corrected = correction_words(result.correction, len(block.pairs))
-            yield "Tests", f"the Mann-Whitney test over {block.unit}s, alpha {result.alpha:g}, p-values {corrected}"
+            test = f"the Mann-Whitney test over {block.unit}s"
+            yield _test(test, result.alpha, result.correction, len(block.pairs))
 
 
 def _study(result: StudyResult) -> Facts:
@@ -247,14 +250,11 @@ def _block(result: StudyResult, block: StudyBlock) -> Facts:
     if not block.pairs:
         return
     tests = "/".join(dict.fromkeys(test for pair in block.pairs for test in pair.test.split("/")))
-    single = f"{name_of_test(tests)} on {block.pairs[0].unit}s, alpha {result.alpha:g}, p-values"
-    corrected = correction_words(result.correction, len(block.pairs), noun="pair")
-    if block.splits == 1:
-        yield "Tests", f"{single} {corrected}"
-        return
-    over = "the corrected resampled t-test of Nadeau and Bengio (2003) over splits"
-    yield "Tests", f"{over}, alpha {result.alpha:g}, p-values {corrected}"
-    yield "Tests", f"on each split, {single} {correction_words(result.correction, block.splits, noun='split')}"
+    test = f"{name_of_test(tests)} on {block.pairs[0].unit}s"
+    over = "the corrected resampled t-test of Nadeau and Bengio (2003) over splits" if block.splits > 1 else test
+    yield _test(over, result.alpha, result.correction, len(block.pairs), "pair")
+    if block.splits > 1:
+        yield _test(f"on each split, {test}", result.alpha, result.correction, block.splits, "split")
 
 
 def _compute(result: StudyResult) -> Facts:
@@ -288,8 +288,8 @@ def _search(result: SearchResult) -> Facts:
     yield "Metrics", f"{result.metric_name} ({result.metric})"
     yield "Variation", "minimum, median and maximum over the settings of a search"
     if result.compared:
-        corrected = correction_words(result.correction, len(result.compared), noun="data set")
-        yield "Tests", f"search: the paired bootstrap on sentences, alpha {result.alpha:g}, p-values {corrected}"
+        test = "search: the paired bootstrap on sentences"
+        yield _test(test, result.alpha, result.correction, len(result.compared), "data set")
     yield "Test sets", f"search of {result.system}: {pluralize(result.tested_networks, 'network')} scored on test"
 
 

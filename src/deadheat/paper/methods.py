@@ -87,10 +87,12 @@ def cited_test(test: str, units: str) -> Text:
     return Text((name_of_test(test),)) + cite(*keys) + f" on {units}"
 
 
-def cited_correction(correction: str, tests: int | None, *, noun: str = "test") -> Text:
-    """How p-values were corrected."""
-    keys = OF_CORRECTIONS.get(correction, ()) if tests != 1 else ()
-    return Text((correction_words(correction, tests, noun=noun),)) + cite(*keys)
+def cited_correction(correction: str, tests: Iterable[int], *, noun: str = "test") -> Text:
+    """How p-values were corrected; the number of tests is given where it was the same every time."""
+    numbers = set(tests)
+    number = numbers.pop() if len(numbers) == 1 else None
+    keys = OF_CORRECTIONS.get(correction, ()) if number != 1 else ()
+    return Text((correction_words(correction, number, noun=noun),)) + cite(*keys)
 
 
 def cited_splits(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:

@@ -151,7 +151,7 @@ def _scores(result: Scores) -> Iterator[m.Text]:
 def _comparison(result: Comparison) -> Iterator[m.Text]:
     ranked, settings, units = result.ranked, result.settings, f"{result.unit}s"
     size = m.text("{}", m.count(result.units, result.unit)) + _test_sets(result.evaluations, " of {}")
-    corrected = cited_correction(settings.correction, len(result.pairs))
+    corrected = cited_correction(settings.correction, [len(result.pairs)])
     template = f"We compared {{}} by {{}} on {{}} with {{}} at alpha {settings.alpha:g}, with p-values {{}}."
     systems = system_list([row.system for row in ranked])
     yield m.text(template, systems, result.metric, size, cited_test(result.test, units), corrected)
@@ -196,7 +196,7 @@ def _seeds(result: Seeds) -> Iterator[m.Text]:
     if sizes:
         means = any(block.unit == "configuration" for block in blocks)
         what = m.text("the means of configurations" if means else "runs")
-        corrected = cited_correction(result.correction, sizes.pop() if len(sizes) == 1 else None)
+        corrected = cited_correction(result.correction, sizes)
         template = f"The Mann-Whitney test{{}} of {{}} was used at alpha {result.alpha:g}, with p-values {{}}."
         yield m.text(template, cite("mann-whitney-1947"), what, corrected)
     for block in blocks[:DATASETS]:
@@ -235,8 +235,7 @@ def _contrast(result: Contrast) -> Iterator[m.Text]:
     factor = m.text("{} ({})", result.factor, m.names(list(options)))
     runs = m.text(" that agree in {}", m.names(result.settings)) if result.settings else NOTHING
     runs += cite("reimers-gurevych-2017")
-    pairs = {len(block.comparison.pairs) for block in blocks}
-    corrected = cited_correction(result.correction, pairs.pop() if len(pairs) == 1 else None)
+    corrected = cited_correction(result.correction, (len(block.comparison.pairs) for block in blocks))
     template = f"Pairs were tested with the sign test on configurations at alpha {result.alpha:g}, with p-values {{}}."
     yield m.text("We compared the options of {} by {} over runs{}.", factor, result.score, runs)
     yield m.text(template, corrected)

@@ -118,27 +118,23 @@ def _protocol(result: StudyResult, blocks: Sequence[StudyBlock], *, several: boo
     systems = dict.fromkeys(row.system for block in blocks for row in block.ranked)
     of = text(" of {}", names(list(systems))) if several else NOTHING
     yield text("We report {} on {}{}.", result.metric_name(blocks[0].metrics[0]), blocks[0].part, of)
-    for tested, single in (([block for block in blocks if (block.splits == 1) is one], one) for one in (True, False)):
+    for single in (True, False):
+        tested = [block for block in blocks if (block.splits == 1) is single]
         pairs = [pair for block in tested for pair in block.pairs]
         if not pairs:
             continue
         tests = "/".join(dict.fromkeys(test for pair in pairs for test in pair.test.split("/")))
         test = cited_test(tests, " or ".join(dict.fromkeys(f"{pair.unit}s" for pair in pairs)))
         seeds = ", by the first seed of each," if any(block.has_more_seeds for block in tested) else ""
-        numbers = {len(block.pairs) for block in tested}
-        corrected = cited_correction(result.correction, numbers.pop() if len(numbers) == 1 else None, noun="pair")
+        corrected = cited_correction(result.correction, (len(block.pairs) for block in tested), noun="pair")
         alpha = f"at alpha {result.alpha:g}"
         if single:
             where = " on the single split" if len(tested) < len(blocks) else ""
             yield text(f"Systems were compared{where}{seeds} with {{}} {alpha}, with p-values {{}}.", test, corrected)
             continue
-        yield text(
-            f"Over splits, systems were compared with the corrected resampled t-test{{}} {alpha}, with p-values {{}}.",
-            cite("nadeau-bengio-2003"),
-            corrected,
-        )
-        splits = {block.splits for block in tested}
-        by_split = cited_correction(result.correction, splits.pop() if len(splits) == 1 else None, noun="split")
+        over = "Over splits, systems were compared with the corrected resampled t-test{}"
+        yield text(f"{over} {alpha}, with p-values {{}}.", cite("nadeau-bengio-2003"), corrected)
+        by_split = cited_correction(result.correction, (block.splits for block in tested), noun="split")
         yield text(f"On each split they were compared{seeds} with {{}}, with p-values {{}}.", test, by_split)
 
 
@@ -270,7 +266,7 @@ def search_sentences(result: SearchResult) -> Iterator[Text]:
     yield setups
     difference = result.difference("test")
     if result.compared and difference is not None:
-        corrected = cited_correction(result.correction, len(result.compared), noun="data set")
+        corrected = cited_correction(result.correction, [len(result.compared)], noun="data set")
         template = f"Setups were compared on test with {{}} at alpha {result.alpha:g}, with p-values {{}}."
         yield text(template, cited_test("bootstrap", "sentences"), corrected)
         means = [score(mean, result.scale) for mean in (difference.first, difference.second)]
