@@ -96,7 +96,7 @@ def ours(
     encoding: Encoding, shape: Shape, train: np.ndarray, tune: np.ndarray, size: int, epochs: int
 ) -> dict[str, Any]:
     """Train a stack, and time its epochs once everything is compiled."""
-    data = DeviceData.of(shape, encoding, [train])
+    data = DeviceData.of(shape, encoding, encoding.knowledge([train]))
     gold = np.asarray(encoding.arrays["labels"])[
         tokens_of(encoding.arrays["starts"], encoding.arrays["lengths"], np.sort(tune))
     ]

@@ -64,7 +64,7 @@ def main() -> None:
         return f1_of(gold, labels, names, np.concatenate([[0], np.cumsum(lengths[sentences])]))
 
     shape = Shape(units=tuple(map(int, given.units.split(","))), batch=given.batch)
-    data = DeviceData.of(shape, encoding, [train])
+    data = DeviceData.of(shape, encoding, encoding.knowledge([train]))
     numbers = [
         HyperParams(rate, drop)
         for rate, drop in product(map(float, given.rates.split(",")), map(float, given.drops.split(",")))

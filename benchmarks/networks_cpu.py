@@ -103,7 +103,7 @@ def ours(data: Path, sentences: int) -> Ready:
     configure_jax()
     encoding, lengths = text(data)
     shape, train = Shape(), np.arange(sentences)
-    stack = Stack(DeviceData.of(shape, encoding, [train]), Splits([train], [None]), None, size=1)
+    stack = Stack(DeviceData.of(shape, encoding, encoding.knowledge([train])), Splits([train], [None]), None, size=1)
     job = StackJob(HyperParams(RATES[shape.optimizer]), 0, 0, TrainSchedule(10**6, 10**6))
     return int(lengths[train].sum()), epochs_of(stack, job)
 

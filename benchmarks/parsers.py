@@ -100,7 +100,8 @@ class Task:
     def stack(self, size: int) -> Stack:
         """Room for so many networks, which look at nothing after an epoch."""
         configure_jax()
-        data = DeviceData.of(self.learning.shape, self.learning.encoding, [self.train])
+        encoding = self.learning.encoding
+        data = DeviceData.of(self.learning.shape, encoding, encoding.knowledge([self.train]))
         return Stack(data, Splits([self.train], [None], {"dev": [self.dev]}), None, size=size)
 
     @property

@@ -47,7 +47,7 @@ SPLITS = [np.arange(5), np.array([1, 3])]
 
 
 def grounded(shape: AttentionShape) -> DeviceData:
-    return DeviceData.of(shape, encoding(), SPLITS)
+    return DeviceData.of(shape, encoding(), encoding().knowledge(SPLITS))
 
 
 def views_by_hand(weights: Any, data: DeviceData, sentence: int, split: int = 0) -> list[np.ndarray]:

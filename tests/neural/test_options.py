@@ -84,7 +84,7 @@ _gathered = jax.jit(make_batch, static_argnums=3)
 
 def scene(**changes: Any) -> Scene:
     shape = replace(SHAPE, **changes)
-    data = DeviceData.of(shape, ENCODING, [TRAIN])
+    data = DeviceData.of(shape, ENCODING, ENCODING.knowledge([TRAIN]))
     batch = _gathered(data.text, 0, np.array([0, 1, 2]), WORDS)
     return Scene(shape, data, _begun(rng.make_key(0, 1), shape, data.hashes), batch)
 

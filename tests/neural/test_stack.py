@@ -54,7 +54,7 @@ def trained(
         assert tune is not None
         return float((gold[tokens_of(starts, lengths, np.sort(tune))] == labels).mean())
 
-    training = Stack(DeviceData.of(shape, encoding, splits.trains), splits, judge, size=size)
+    training = Stack(DeviceData.of(shape, encoding, encoding.knowledge(splits.trains)), splits, judge, size=size)
     found = dict(training.run({at: replace(job, schedule=schedule) for at, job in enumerate(jobs)}))
     return [found[at] for at in range(len(jobs))]
 
@@ -191,7 +191,7 @@ def test_casing_has_seven_kinds(form: str, kind: int) -> None:
 
 
 def test_what_is_left_of_a_rate_follows_from_the_updates_so_far(text: Corpus, splits: Splits) -> None:
-    stacked = Stack(DeviceData.of(SMALL, encode(text), splits.trains), splits, None, size=2)
+    stacked = Stack(DeviceData.of(SMALL, encode(text), encode(text).knowledge(splits.trains)), splits, None, size=2)
     decaying, steady = (StackJob(HyperParams(0.02), 0, 0, TrainSchedule(decay=decay)) for decay in (0.5, 1.0))
     stacked.slots = [stack._ActiveNetwork(job, at, updates=2000) for at, job in enumerate((decaying, steady))]
     assert np.asarray(stacked._hyper().rate) == pytest.approx([0.005, 0.02])

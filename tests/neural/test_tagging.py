@@ -15,6 +15,7 @@ pytest.importorskip("jax", reason="deadheat[neural] is not installed")
 import jax
 
 from deadheat.corpus import Corpus, take, to_bytes
+from deadheat.corpus.vocabulary import offsets_of
 from deadheat.errors import InputError
 from deadheat.neural import batches, stack
 from deadheat.neural.config import HyperParams, TrainJob
@@ -32,12 +33,11 @@ def labels_of(*sentences: list[str]) -> Labels:
     """Labels of sentences, as a corpus would have them."""
     strings = sorted({label for sentence in sentences for label in sentence})
     codes = np.array([strings.index(label) for sentence in sentences for label in sentence], np.int32)
-    lengths = np.array([len(sentence) for sentence in sentences], np.int64)
-    return Labels(codes, strings, np.cumsum(lengths) - lengths, lengths)
+    return Labels(codes, strings, offsets_of([len(sentence) for sentence in sentences]))
 
 
 def everything(labels: Labels) -> np.ndarray:
-    return np.arange(len(labels.lengths))
+    return np.arange(len(labels.offsets) - 1)
 
 
 sentences = st.lists(st.lists(st.sampled_from(CHUNKS), min_size=1, max_size=6), min_size=1, max_size=4)

@@ -252,7 +252,7 @@ def treebank() -> tuple[DeviceData, Rectangle, Rectangle]:
     heads = np.concatenate(trees).astype(np.int32)
     relations = rng.integers(0, RELATIONS, len(heads)).astype(np.int32)
     encoding = replace(encode_corpora([corpus], relations, ["a", "b", "c"]), extra={"heads": heads})
-    return DeviceData.of(SHAPE, encoding, [np.arange(10)]), heads, relations
+    return DeviceData.of(SHAPE, encoding, encoding.knowledge([np.arange(10)])), heads, relations
 
 
 JOBS = [

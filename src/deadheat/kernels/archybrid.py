@@ -87,14 +87,12 @@ def lost_by_shift(counts, row, width, stack, buffer, gold, ranks, reachable, for
         word = stack[base + position]
         if gold[base + word] == b0 and reachable[base + word]:
             lost += 1
-            if forget:
-                reachable[base + word] = 0
+            reachable[base + word] = not forget
         if gold[base + b0] == word and position < stacked - 1:
             head_is_buried = True
     if head_is_buried and reachable[base + b0]:
         lost += 1
-        if forget:
-            reachable[base + b0] = 0
+        reachable[base + b0] = not forget
     return lost
 
 
@@ -106,8 +104,7 @@ def lost_by_arc(row, width, words, child, head, gold, reachable, forget):
     for word in range(1, words + 1):
         if gold[base + word] == child and reachable[base + word]:
             lost += 1
-            if forget:
-                reachable[base + word] = 0
+            reachable[base + word] = not forget
     if forget:
         reachable[base + child] = 0
     return lost

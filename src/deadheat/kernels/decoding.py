@@ -324,10 +324,8 @@ def closes_cycle(workspace, at, word, head):
 
 @helper
 def offer(total, parent, head, most, kept, sums, parents, picked):
-    """Put a continuation where it belongs among the best; how many there are then. Of equal ones, earlier ones win."""
-    if kept == most and not total > sums[kept - 1]:
-        return kept
-    position = kept if kept < most else kept - 1
+    """Put one of the best continuations where it belongs; how many there are then. Of equal ones, earlier ones win."""
+    position = min(kept, most - 1)
     while position > 0 and total > sums[position - 1]:
         sums[position] = sums[position - 1]
         parents[position] = parents[position - 1]
@@ -336,7 +334,7 @@ def offer(total, parent, head, most, kept, sums, parents, picked):
     sums[position] = total
     parents[position] = parent
     picked[position] = head
-    return kept + 1 if kept < most else kept
+    return min(kept + 1, most)
 
 
 @helper

@@ -16,6 +16,7 @@ import numpy as np
 from jax import Array, lax
 from numpy.typing import NDArray
 
+from deadheat.corpus.vocabulary import offsets_of
 from deadheat.neural import encoder, rng
 from deadheat.neural.config import AttentionShape, HyperParams
 from deadheat.neural.encoder import Batch, StringHashes, Weights
@@ -146,7 +147,7 @@ def decode(shape: AttentionShape, outputs: Any, lengths: NDArray[np.integer]) ->
     arcs, relations = outputs
     real = np.flatnonzero(lengths)
     decoded = np.zeros((len(lengths), arcs.shape[1] - 1, 2), np.int32)
-    offsets = np.concatenate([[0], np.cumsum(lengths[real])])
+    offsets = offsets_of(lengths[real])
     arcs = np.asarray(arcs)[real]
     if shape.trees == "beam":
         heads = beam_trees(arcs, offsets, beam=shape.beam)

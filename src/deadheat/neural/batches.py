@@ -9,7 +9,7 @@ fewer such batches skips the step. Nothing a network sees depends on what trains
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ PREDICTION_STEP = 3  # to label, only every third length is used, for fewer prog
 FEW, MANY = 32, 128  # batches per epoch: with few only every fourth length is used, below many every second
 
 
-@dataclass(frozen=True, slots=True)
-class BatchKey:
+class BatchKey(NamedTuple):
     """One step of an epoch: a length, and the number of the batch among those of that length."""
 
     words: int
@@ -76,19 +75,17 @@ def batch_counts(groups: dict[int, Indices], batch: int) -> dict[int, int]:
 
 def schedule(groups: Sequence[dict[int, Indices]], batch: int) -> list[BatchKey]:
     """The steps of an epoch for networks with these sentences: all batches that any of them has."""
-    most: dict[int, int] = {}
-    for network in groups:
-        for words, count in batch_counts(network, batch).items():
-            most[words] = max(most.get(words, 0), count)
-    return sorted((BatchKey(words, number) for words, count in most.items() for number in range(count)), key=_rank)
+    counts = (batch_counts(network, batch) for network in groups)
+    keys = {BatchKey(words, at) for network in counts for words, count in network.items() for at in range(count)}
+    return sorted(keys, key=_rank)
 
 
-def _rank(key: BatchKey) -> tuple[int, int, int]:
+def _rank(key: BatchKey) -> tuple[int, BatchKey]:
     """The position of a step in the epoch: pseudo-random, and the same for all networks."""
     bits = (key.words * 0x9E3779B97F4A7C15 + key.number * 0xBF58476D1CE4E5B9 + 1) & 0xFFFFFFFFFFFFFFFF
     bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
     bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
-    return bits ^ (bits >> 31), key.words, key.number
+    return bits ^ (bits >> 31), key
 
 
 def epoch_batches(groups: dict[int, Indices], batch: int, seed: int, epoch: int) -> dict[BatchKey, Indices]:

@@ -73,8 +73,6 @@ class Shape:
         check_choices({name: getattr(self, name) for name in self.__dataclass_fields__})
         if not 1 <= len(self.units) <= 3 or min(self.units) < 1:
             raise InputError(f"units {self.units}; expected one to three layers of at least one unit")
-        if self.batch < 1:
-            raise InputError(f"batch {self.batch}; expected at least one sentence")
 
     @property
     def inputs(self) -> int:
@@ -110,11 +108,6 @@ class BracketShape(Shape):
     planes: tuple[int, int] = (1, 1)
 
     tuned: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        Shape.__post_init__(self)
-        if min(self.relations, *self.planes) < 1:
-            raise InputError(f"relations={self.relations}, planes={self.planes}; expected at least one label of each")
 
     @property
     def kinds(self) -> tuple[slice, slice, slice]:

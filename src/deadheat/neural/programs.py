@@ -19,7 +19,6 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from numpy.typing import NDArray
 
-from deadheat.corpus.vocabulary import Indices
 from deadheat.neural import rng
 from deadheat.neural import text as texts
 from deadheat.neural.config import HyperParams, Shape
@@ -72,16 +71,9 @@ class DeviceData:
 
     @classmethod
     def of(
-        cls, shape: Shape, encoding: Encoding, trains: Sequence[Indices], vectors: NDArray[np.floating] | None = None
-    ) -> DeviceData:
-        """Put a text on the device; `vectors` has a row per word, which is NaN where there is no vector."""
-        return cls.from_knowledge(shape, encoding, encoding.knowledge(trains, vectors), vectors)
-
-    @classmethod
-    def from_knowledge(
         cls, shape: Shape, encoding: Encoding, knowledge: Arrays, vectors: NDArray[np.floating] | None = None
     ) -> DeviceData:
-        """Put a text on the device for networks that know these words, characters and labels."""
+        """Put a text on the device, with what networks know of it; a row of `vectors` is NaN where there is none."""
         text = Text(**jax.tree.map(jnp.asarray, texts.device_arrays(encoding, knowledge, padding_sizes())))
 
         def hashes_of(strings: Sequence[str], size: int) -> Array:

@@ -258,7 +258,7 @@ def predict_parts(
 
     empty = np.full(PREDICTION_BATCH, NONE, np.int64)
     running: deque[tuple[BatchKey, Any]] = deque()
-    for key in sorted({key for batch in rows for key in batch}, key=lambda key: (key.words, key.number)):
+    for key in sorted(set().union(*rows)):
         ids = np.stack([batch.get(key, empty) for batch in rows]).astype(np.int32)
         running.append((key, compiled.predict_batch(weights, splits, ids, data.text, words=key.words)))
         if len(running) > BATCHES_AHEAD:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.transforms import with_labels, with_trees
-from deadheat.corpus.vocabulary import Column, Indices, Vocabulary
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, offsets_of
 from deadheat.errors import InputError
 from deadheat.metrics.universal import main_label
 from deadheat.neural import programs, text
@@ -35,25 +35,27 @@ NO_TAG = ""  # stands for tags that training has not seen
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """Label strings of a text: a code for every word, and where sentences begin and how long they are."""
+    """Label strings of a text: a code for every word, and the first word of every sentence and the number of words."""
 
     codes: Codes
     strings: Sequence[str]
-    starts: Indices
-    lengths: Indices
+    offsets: Indices
 
     @classmethod
     def of(cls, corpora: Sequence[Corpus], name: str) -> Labels:
         """The labels of a column of concatenated corpora."""
         columns = [corpus.column(name) for corpus in corpora]
-        lengths = np.concatenate([np.diff(corpus.offsets).astype(np.int64) for corpus in corpora])
         strings = distinct_strings(columns)
-        return cls(encode_columns(columns, strings), strings, np.cumsum(lengths) - lengths, lengths)
+        offsets = offsets_of(np.concatenate([np.diff(corpus.offsets) for corpus in corpora]))
+        return cls(encode_columns(columns, strings), strings, offsets)
+
+    def tokens(self, sentences: Indices) -> Indices:
+        """Positions of all words of some sentences."""
+        return tokens_of(self.offsets, np.diff(self.offsets), sentences)
 
     def part(self, sentences: Indices) -> tuple[Codes, Indices]:
         """Codes of some sentences' words, and the offsets of these sentences."""
-        codes = self.codes[tokens_of(self.starts, self.lengths, sentences)]
-        return codes, np.concatenate([[0], np.cumsum(self.lengths[sentences])])
+        return self.codes[self.tokens(sentences)], offsets_of(np.diff(self.offsets)[sentences])
 
     def scheme(self, sentences: Indices) -> str | None:
         """The scheme of these sentences' labels; None for plain tags."""
@@ -81,7 +83,7 @@ class TargetLabels:
         else:
             raise InputError(f"scheme={scheme!r}: the labels are no chunks; expected some such as B-NP, or 'as-is'")
         codes = np.zeros(len(labels.codes), np.int32)
-        codes[tokens_of(labels.starts, labels.lengths, sentences)] = new
+        codes[labels.tokens(sentences)] = new
         return cls(names, source, codes)
 
     def score(self, gold: Codes, predicted: Codes, offsets: Indices) -> float:
@@ -140,8 +142,8 @@ class ParsingTask:
 
     shape: Shape
     encoding: Encoding
+    labels: Labels  # relations
     heads: NDArray[np.int32]
-    relations: tuple[str, ...]
     tag_column: str
     planes: tuple[Vocabulary, Vocabulary] | None = None
 
@@ -149,23 +151,28 @@ class ParsingTask:
     def of(cls, config: ParserConfig, corpora: Sequence[Corpus], splits: Splits, lexicon: Lexicon) -> ParsingTask:
         labels = Labels.of(corpora, "deprel")
         relations = TargetLabels.of(labels, splits.learned, source=None, scheme=AS_IS)
-        inside = tokens_of(labels.starts, labels.lengths, splits.learned)
+        inside = labels.tokens(splits.learned)
         heads = np.zeros(len(labels.codes), np.int32)
         heads[inside] = np.concatenate([corpus.trees for corpus in corpora])[inside]
         tags = (NO_TAG, *distinct_strings([corpus.column(config.tags) for corpus in corpora])) if config.tags else ()
         encoding = encode_corpora(corpora, relations.codes, relations.names, lexicon)
         encoding = replace(encoding, extra={"heads": heads}, tags=tags)
-        task = cls(config.shape, encoding, heads, relations.names, config.tags)
+        labels = Labels(relations.codes, relations.names, labels.offsets)
+        task = cls(config.shape, encoding, labels, heads, config.tags)
         if isinstance(config.shape, BracketShape):
-            task = task._with_brackets(config.shape, np.append(labels.starts, labels.lengths.sum()))
+            task = task._with_brackets(config.shape)
         if tags:
             extra = {**task.encoding.extra, "tags": tag_codes(corpora, config.tags, tags)}
             task = replace(task, encoding=replace(task.encoding, extra=extra))
         return task
 
-    def _with_brackets(self, shape: BracketShape, offsets: Indices) -> ParsingTask:
+    @property
+    def relations(self) -> Sequence[str]:
+        return self.labels.strings
+
+    def _with_brackets(self, shape: BracketShape) -> ParsingTask:
         """The same trees as brackets."""
-        planes = bracketing.encode(self.heads, offsets)
+        planes = bracketing.encode(self.heads, self.labels.offsets)
         vocabularies = planes[0].vocabulary, planes[1].vocabulary
         least = programs.padding_sizes().labels
         counts = [len(self.relations), *map(len, vocabularies)]
@@ -181,12 +188,10 @@ class ParsingTask:
 
     def score(self, predicted: Predicted, sentences: Indices) -> float:
         """The labelled attachment score of predictions for some sentences; subtypes of relations do not count."""
-        arrays = self.encoding.arrays
-        inside = tokens_of(arrays["starts"], arrays["lengths"], sentences)
-        gold: NDArray[np.integer] = np.asarray(arrays["labels"], np.int32)[inside]
-        trees = self.trees(predicted, np.concatenate([[0], np.cumsum(np.asarray(arrays["lengths"])[sentences])]))
+        gold, offsets = self.labels.part(sentences)
+        trees = self.trees(predicted, offsets)
         _, main = np.unique([main_label(name) for name in self.relations], return_inverse=True)
-        right = (trees[:, 0] == self.heads[inside]) & (main[trees[:, 1]] == main[gold])
+        right = (trees[:, 0] == self.heads[self.labels.tokens(sentences)]) & (main[trees[:, 1]] == main[gold])
         return float(right.mean()) if len(right) else 0.0
 
     def write(self, corpus: Corpus, predicted: Predicted) -> Corpus:
@@ -235,14 +240,7 @@ def tag_codes(corpora: Sequence[Corpus], column: str, tags: Sequence[str]) -> ND
 def label_names(
     relations: Sequence[str], planes: tuple[Vocabulary, Vocabulary], sizes: Sequence[int] | None = None
 ) -> tuple[str, ...]:
-    """Names of all labels in order: relations, plane 1, plane 2; each padded to its size.
-
-    Examples
-    --------
-    >>> planes = Vocabulary.of([".", "<"]), Vocabulary.of(["."])
-    >>> label_names(("det", "root"), planes, (3, 2, 2))
-    ('det', 'root', '', '1.', '1<', '2.', '')
-    """
+    """Names of all labels in order: relations, plane 1 (`1<`), plane 2 (`2<`); each kind padded by "" to its size."""
     kinds = list(relations), *([f"{number}{label}" for label in plane] for number, plane in enumerate(planes, 1))
     sizes = sizes or [len(names) for names in kinds]
     return tuple(name for names, size in zip(kinds, sizes, strict=True) for name in names + [""] * (size - len(names)))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.corpus.corpus import Corpus
-from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, recode
+from deadheat.corpus.vocabulary import Column, Indices, Vocabulary, ranges, recode
 
 if TYPE_CHECKING:
     from jax import Array
@@ -201,11 +201,7 @@ def _pad(array: NDArray[np.generic], least: tuple[int, ...]) -> NDArray[np.gener
 
 def tokens_of(starts: NDArray[np.generic], lengths: NDArray[np.generic], sentences: Indices) -> Indices:
     """Positions of all words of some sentences."""
-    sizes = np.asarray(lengths)[sentences].astype(np.int64)
-    ends = np.cumsum(sizes)
-    shifts = np.asarray(starts)[sentences].astype(np.int64) - (ends - sizes)
-    tokens: Indices = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(shifts, sizes)
-    return tokens
+    return ranges(starts[sentences].astype(np.int64), lengths[sentences].astype(np.int64))
 
 
 def normalize_form(form: str) -> str:

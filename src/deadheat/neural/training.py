@@ -39,7 +39,7 @@ class Model:
             return self.task.write(corpus, np.zeros((0, 3), np.int32))
         model = self._with_words_of(corpus) if self.config.vectors else self
         encoding = self.task.encode(corpus, model.lexicon)
-        data = DeviceData.from_knowledge(self.task.shape, encoding, model.knowledge)
+        data = DeviceData.of(self.task.shape, encoding, model.knowledge)
         weights = jax.tree.map(lambda leaf: leaf[None], model.weights)
         everything = [np.arange(corpus.sentences)]
         labels = predict_parts(programs(self.task.shape, 1), data, weights, np.zeros(1, np.int32), everything)
@@ -78,11 +78,16 @@ class _TrainingGroup:
         task = replace(task, shape=replace(task.shape, word_size=pretrained.size))
         return cls(task, splits, pretrained.rows(lexicon))
 
+    @property
+    def knowledge(self) -> Arrays:
+        """What the networks of each split know."""
+        return self.task.encoding.knowledge(self.splits.trains, self.vectors)
+
     def run(self, jobs: Mapping[int, StackJob]) -> Iterator[tuple[int, TrainedNetwork]]:
         """Train in stacks as large as the device allows."""
         configure_jax()
         free_programs()
-        data = DeviceData.of(self.task.shape, self.task.encoding, self.splits.trains, self.vectors)
+        data = DeviceData.of(self.task.shape, self.task.encoding, self.knowledge, self.vectors)
         size = stack_size(self.task.shape, data.text, data.lengths)
         yield from train_all(data, self.splits, self._score_tune, jobs, size=size)
 
@@ -113,8 +118,7 @@ def train_one(config: NetworkConfig, train: Corpus, tune: Corpus | None, seed: i
     if network.failed:
         raise InputError(f"{train.name}: training failed, {network.failed}; expected a smaller rate or a norm")
     weights = jax.tree.map(np.asarray, network.weights)
-    knowledge = group.task.encoding.knowledge(group.splits.trains, group.vectors)
-    return Model(config, group.task, weights, group.task.encoding.lexicon, knowledge, network)
+    return Model(config, group.task, weights, group.task.encoding.lexicon, group.knowledge, network)
 
 
 def train_jobs(corpus: Corpus, jobs: Sequence[TrainJob]) -> Iterator[tuple[int, TrainResult]]:

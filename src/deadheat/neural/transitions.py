@@ -27,6 +27,7 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
+from deadheat.corpus.vocabulary import offsets_of
 from deadheat.neural import rng
 from deadheat.neural.config import HyperParams, TransitionShape
 from deadheat.neural.devices import compile_program, on_accelerator
@@ -249,9 +250,8 @@ def _initial_states(text: Text, rows: Rows, words: int, *, with_gold: bool) -> t
 
 def start_states(lengths: NDArray[np.integer], *, words: int, heads: NDArray[np.integer] | None = None) -> States:
     """Sentences of at most so many words before their first transition; `heads` (R, T) are those of gold trees."""
-    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     gold = None if heads is None else heads[np.arange(heads.shape[1]) < lengths[:, None]].astype(np.int32)
-    return archybrid.start(offsets, gold=gold, longest=words, swaps_per_word=SWAPS)
+    return archybrid.start(offsets_of(lengths), gold=gold, longest=words, swaps_per_word=SWAPS)
 
 
 def follow_oracle(

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import BinaryIO, NamedTuple, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,43 +109,32 @@ def _read(name: str, blocks: Iterator[bytes], wanted: _WantedWords) -> int:
 
 def _read_block(block: bytes, before: int, layout: _Layout, wanted: _WantedWords) -> int:
     """Read some whole lines, with so many before them, up to the first that is wrong; returns their number."""
-    lines = _split(block, layout.size)
-    wrong = len(lines.starts)
-    for at in np.flatnonzero(lines.columns[:wrong] > layout.size + 1).tolist():
-        word = block[lines.starts[at] : lines.words[at]]
+    starts, word_ends, ends, columns = _split(block, layout.size)
+    values, wrong = word_ends + 1, len(starts)
+    for at in np.flatnonzero(columns[:wrong] > layout.size + 1).tolist():
+        word = block[starts[at] : word_ends[at]]
         if any(not part.isdigit() and _is_finite(part) for part in _fields(word)[1:]):
             wrong = at
             break
-        lines.starts[at] += len(word) - len(word.lstrip(BLANKS))
-        lines.words[at] -= len(word) - len(word.rstrip(BLANKS))
+        starts[at] += len(word) - len(word.lstrip(BLANKS))
+        word_ends[at] -= len(word) - len(word.rstrip(BLANKS))
     waiting = wanted.waiting
-    spans = zip(lines.starts[:wrong].tolist(), lines.words[:wrong].tolist(), strict=True)
-    hits: dict[bytes, int] = {}
+    spans = zip(starts[:wrong].tolist(), word_ends[:wrong].tolist(), strict=True)
     for at in [at for at, (start, end) in enumerate(spans) if block[start:end] in waiting]:
-        hits.setdefault(block[lines.starts[at] : lines.words[at]], at)
-    values = [block[lines.values[at] : lines.ends[at]] for at in hits.values()]
-    rows = _parse_rows(values, layout.size)
-    if rows is None:
-        raise next(filter(None, map(layout.wrong_value, (before + at + 1 for at in hits.values()), hits, values)))
-    for word, row in zip(hits, rows, strict=True):
-        wanted.add(word, row)
-    if wrong < len(lines.columns):
+        word = block[starts[at] : word_ends[at]]
+        if word in waiting:  # not read from a line before
+            wanted.add(word, layout.parse(before + at + 1, word, block[values[at] : ends[at]]))
+    if wrong < len(columns):
         line = block.split(b"\n", wrong + 1)[wrong]
-        raise layout.wrong_columns(before + wrong + 1, line, int(lines.columns[wrong]))
-    return len(lines.columns)
+        raise layout.wrong_columns(before + wrong + 1, line, int(columns[wrong]))
+    return len(columns)
 
 
-class _Lines(NamedTuple):
-    """Positions in a block, line by line; the first three only up to the first line with too few columns."""
+def _split(block: bytes, size: int) -> tuple[Indices, Indices, Indices, Indices]:
+    """Where each line and its word begin and end, where its last number ends, and how many columns it has.
 
-    starts: Indices
-    words: Indices  # where the word ends
-    values: Indices  # where the first number begins
-    ends: Indices  # where the last number ends
-    columns: Indices
-
-
-def _split(block: bytes, size: int) -> _Lines:
+    The first two only up to the first line with too few columns.
+    """
     text = np.frombuffer(block, np.uint8)
     ends = np.flatnonzero(text == NEWLINE)
     starts = np.append(0, ends[:-1] + 1)
@@ -159,8 +147,7 @@ def _split(block: bytes, size: int) -> _Lines:
     columns = last - np.searchsorted(separators, starts) + 1
     enough = columns > size
     good = len(columns) if enough.all() else int(np.argmin(enough))
-    words = separators[last[:good] - size]
-    return _Lines(starts[:good], words, words + 1, ends - trailing, columns)
+    return starts[:good], separators[last[:good] - size], ends - trailing, columns
 
 
 class _WantedWords:
@@ -212,12 +199,18 @@ class _Layout:
         numbers = pluralize(self.size, "number")
         return self.fault(number, f"{has}; expected {self.size + 1:,}, a word and {numbers}, as {source}")
 
-    def wrong_value(self, number: int, word: bytes, values: bytes) -> InputError | None:
-        for at, value in enumerate(_fields(values), 1):
-            if not _is_finite(value):
-                message = f"number {at} of {_quote(word)} is {_quote(value)}; expected a finite number"
-                return self.fault(number, message)
-        return None
+    def parse(self, number: int, word: bytes, values: bytes) -> Rows:
+        """The vector of a word, from a line of this number."""
+        fields = _fields(values)
+        try:
+            with np.errstate(over="ignore"):
+                row = np.array([float(field) for field in fields], np.float32)
+            if np.isfinite(row).all() and b"_" not in values:  # Python would take 1_000 for a number
+                return row
+        except ValueError:
+            pass
+        at, value = next((at, value) for at, value in enumerate(fields, 1) if not _is_finite(value))
+        raise self.fault(number, f"number {at} of {_quote(word)} is {_quote(value)}; expected a finite number")
 
 
 def _layout(name: str, first: bytes) -> _Layout:
@@ -238,18 +231,6 @@ def _layout(name: str, first: bytes) -> _Layout:
     if spaces == len(fields) - 1 or len(strange) < spaces:
         raise InputError(f"{name}:1: {_quote(fields[strange[0]])} in column {strange[0] + 1}; expected a finite number")
     return _Layout(name, len(fields) - 1 - spaces)
-
-
-def _parse_rows(values: Sequence[bytes], size: int) -> Rows | None:
-    """The numbers of some words, a row each; None if one of them is not a finite number."""
-    text = b" ".join(values)
-    if b"_" in text:  # Python would take 1_000 for a number
-        return None
-    with suppress(ValueError), np.errstate(over="ignore"):
-        rows = np.array(list(map(float, _fields(text) if values else [])), np.float32)
-        if np.isfinite(rows).all():
-            return rows.reshape(len(values), size)
-    return None
 
 
 def _is_number(field: bytes) -> bool:

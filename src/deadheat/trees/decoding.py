@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deadheat.corpus.vocabulary import Codes, Indices
+from deadheat.corpus.vocabulary import Codes, Indices, offsets_of
 from deadheat.errors import InputError
 from deadheat.kernels import decoding as kernels
 from deadheat.text import pluralize
@@ -50,25 +50,20 @@ class ArcScores:
 def arc_scores(scores: Scores, offsets: Indices) -> ArcScores:
     """Lay out scores for the decoders.
 
-    Parameters
-    ----------
-    scores
-        Either all squares one after the other, flat: (n + 1) x (n + 1) numbers for a sentence of n words; or a batch
-        padded to the longest sentence or beyond, of shape (sentences, N + 1, N + 1). In a square, row d has the scores
-        of the heads of word d; row 0, the diagonal and padding are not looked at.
-    offsets
-        The first word of every sentence, and the number of words, as `Corpus.offsets`.
+    They are either all squares one after the other, flat: (n + 1) x (n + 1) numbers for a sentence of n words; or a
+    batch padded to the longest sentence or beyond, (sentences, N + 1, N + 1). In a square, row d has the scores of the
+    heads of word d; row 0, the diagonal and padding are not looked at.
     """
     lengths = np.diff(offsets)
     longest = int(lengths.max(initial=0))
     flat = np.ascontiguousarray(scores, np.float64)
     if flat.ndim == 1:
         widths = lengths + 1
-        bounds = np.concatenate([[0], np.cumsum(widths * widths)])
+        bounds = offsets_of(widths * widths)
         if len(flat) != bounds[-1]:
             expected = f"expected {pluralize(int(bounds[-1]), 'number')} for {pluralize(len(lengths), 'sentence')}"
             raise InputError(f"scores: {pluralize(len(flat), 'number')}; {expected}")
-        return ArcScores(flat, bounds[:-1].astype(np.int64), widths.astype(np.int64), offsets)
+        return ArcScores(flat, bounds[:-1], widths.astype(np.int64), offsets)
     size = flat.shape[-1]
     if flat.ndim != 3 or flat.shape[:2] != (len(lengths), size) or size <= longest:
         expected = f"expected ({len(lengths)}, N, N) with N at least {longest + 1}"
