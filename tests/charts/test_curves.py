@@ -27,7 +27,7 @@ from tests.charts.svg_reading import (
     said,
     texts,
     upward,
-)  # fmt: skip
+)
 
 SIZES = [50, 100, 200, 500, 1000, 2000, 5000]
 

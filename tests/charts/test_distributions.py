@@ -15,7 +15,7 @@ from deadheat.charts.distributions import (
     Strip,
     StripPlot,
     ViolinPlot,
-)  # fmt: skip
+)
 from tests.charts.svg_reading import NAN, about, across, assert_sound, boxes, cells, layouts, only, root_of, said, texts
 
 LEGEND = 3  # sizes of the font: signs that are no data lie above

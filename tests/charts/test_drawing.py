@@ -26,7 +26,7 @@ from deadheat.charts.drawing import (
     text_width,
     triangle,
     xml_text,
-)  # fmt: skip
+)
 from tests.charts.svg_reading import AWKWARD
 
 SAMPLES = ["LAS in %", "Kendall's tau (τ)", "+1.25 [−0.50, 3.00]", "bi-LSTM_CRF {v2}", "Ünïcödé Éàç", "WWW | @@"]

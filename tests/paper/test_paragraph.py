@@ -15,7 +15,7 @@ from deadheat.paper.methods import (
     authors_and_year,
     bibtex,
     split_words,
-)  # fmt: skip
+)
 from deadheat.paper.paragraph import paragraph
 from deadheat.report.views import headline
 from deadheat.results.compare import Comparison
