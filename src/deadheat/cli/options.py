@@ -122,10 +122,11 @@ def show(result: Result, *, as_json: bool) -> int:
     if as_json:
         print(result.to_json(indent=1))
     else:
-        from deadheat.report.terminal import print_result
+        from deadheat.report.terminal import print_blocks
+        from deadheat.report.views import brief_view
 
-        print_result(result)
-    say(getattr(result, "notes", ()))
+        print_blocks(brief_view(result))
+    say(result.notes)
     return 0
 
 

@@ -248,14 +248,12 @@ def _plan(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         cells, finals = left_to_run(plan, store, retry_failed=arguments.retry_failed)
         seconds = _estimate(plan, store, len(cells) + len(finals)) if store is not None else None
     by_test_set = planned_evaluations(plan, [*cells, *finals])
-    evaluations, test_sets = sum(by_test_set.values()), len(by_test_set)
+    counts = {"finals": len(finals), "evaluations": sum(by_test_set.values()), "test_sets": len(by_test_set)}
     if arguments.json:
         planned = len(plan.cells) + sum(len(search.first_cells()) for search in searches_of(plan))
-        counts = {"cells": planned, "to_run": len(cells), "finals": len(finals), "evaluations": evaluations}
-        print_json({**counts, "test_sets": test_sets, "seconds": seconds, "store": str(path)})
+        print_json({"cells": planned, "to_run": len(cells), **counts, "seconds": seconds, "store": str(path)})
     else:
-        counts = {"missing": len(cells), "finals": len(finals), "evaluations": evaluations, "test_sets": test_sets}
-        print_blocks(plan_view(plan, **counts, seconds=seconds))
+        print_blocks(plan_view(plan, missing=len(cells), **counts, seconds=seconds))
     return 0
 
 

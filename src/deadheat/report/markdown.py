@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from deadheat.report import model
 from deadheat.report.model import Block, Cell, Table, brief, cell_text
 from deadheat.screen import visible
 
-if TYPE_CHECKING:
-    from deadheat.results.base import Result
-
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$@])")
 _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
-
-
-def result_markdown(result: Result) -> str:
-    """The verdict and the tables of a result."""
-    from deadheat.report.views import view
-
-    return markdown(view(result))
 
 
 def markdown(blocks: Iterable[Block]) -> str:

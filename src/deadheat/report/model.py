@@ -77,10 +77,10 @@ def text(template: str, *values: TextValue) -> Text:
     for value, following in zip(values, words[1:], strict=True):
         if isinstance(value, Text):
             pieces += value.pieces
+        elif isinstance(value, Shown):
+            pieces.append(value)
         elif value is not None:
-            pieces.append(
-                value if isinstance(value, Shown) else Shown(value, NAME if isinstance(value, str) else COUNT)
-            )
+            pieces.append(Shown(value, NAME if isinstance(value, str) else COUNT))
         pieces.append(following)
     return Text(tuple(piece for piece in pieces if piece != ""))
 
@@ -246,9 +246,8 @@ class Table:
 
     def explained(self) -> Text:
         """The caption, and what the marks mean."""
-        parts = [self.caption] if self.caption else []
-        parts += [text("{}: {}.", Shown(mark.symbol, NAME), _as_text(mark.meaning)) for mark in self.used_marks()]
-        return join_text(parts)
+        marks = [text("{}: ", mark.symbol) + mark.meaning + "." for mark in self.used_marks()]
+        return join_text([*([self.caption] if self.caption else []), *marks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +359,3 @@ def best_cells(values: Sequence[float], form: Format, *, lowest: bool = False, m
 def brief(blocks: Iterable[Block]) -> list[Block]:
     """The blocks that are shown everywhere."""
     return [block for block in blocks if not block.detail]
-
-
-def _as_text(words: Words) -> Text:
-    return words if isinstance(words, Text) else Text((words,))

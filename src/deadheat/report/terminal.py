@@ -5,30 +5,12 @@ from __future__ import annotations
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from deadheat.report import model
 from deadheat.report.model import Block, Cell, Table, brief, cell_text
 from deadheat.screen import Screen, encodable, encoding, is_drawn_on, visible
 
-if TYPE_CHECKING:
-    from deadheat.results.base import Result
-
 PLAIN = Screen(10_000, color=False)
-
-
-def result_text(result: Result, *, screen: Screen | None = None) -> str:
-    """A result as a terminal shows it: the verdict, then the tables."""
-    from deadheat.report.views import brief_view
-
-    return render(brief_view(result), screen=screen)
-
-
-def print_result(result: Result) -> None:
-    """Print a result on standard output, as that can show it."""
-    from deadheat.report.views import brief_view
-
-    print_blocks(brief_view(result))
 
 
 def print_blocks(blocks: Iterable[Block]) -> None:

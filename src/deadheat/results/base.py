@@ -69,9 +69,10 @@ class Result:
 
     def to_markdown(self) -> str:
         """Verdict and tables for a pull request or a README file."""
-        from deadheat.report.markdown import result_markdown
+        from deadheat.report.markdown import markdown
+        from deadheat.report.views import view
 
-        return result_markdown(self)
+        return markdown(view(self))
 
     def _repr_html_(self) -> str:
         from deadheat.report.html import notebook_html
@@ -79,9 +80,10 @@ class Result:
         return notebook_html(self)
 
     def __str__(self) -> str:
-        from deadheat.report.terminal import result_text
+        from deadheat.report.terminal import render
+        from deadheat.report.views import brief_view
 
-        return result_text(self)
+        return render(brief_view(self))
 
     def __repr__(self) -> str:
         from deadheat.report.views import headline

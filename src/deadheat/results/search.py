@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from deadheat.results.base import Result
 from deadheat.results.format import PERCENT, Scale
@@ -155,13 +155,9 @@ class SearchResult(Result):
         """The data sets on which the setups were tested against each other."""
         return tuple(dataset for dataset in self.datasets if not math.isnan(dataset.p))
 
-    def with_datasets(self, datasets: tuple[SearchDataset, ...]) -> Self:
-        """The same search, of some of its data sets."""
-        return replace(self, datasets=datasets)
-
-    def mean(self, setup: str, quantity: str) -> float:
-        """The mean of a quantity over the data sets on which the winners of all setups have it."""
-        values = [row.value(setup, quantity) for row in self.datasets if row.has(self.setups, quantity)]
+    def mean(self, setup: str, quantity: str, datasets: Sequence[SearchDataset] = ()) -> float:
+        """The mean of a quantity over the data sets (all by default) on which the winners of all setups have it."""
+        values = [row.value(setup, quantity) for row in datasets or self.datasets if row.has(self.setups, quantity)]
         return fmean(values) if values else NAN
 
     def difference(self, quantity: str) -> SetupDifference | None:

@@ -77,19 +77,18 @@ def _headline(result: SearchResult) -> m.Text:
 
 def _single_headline(result: SearchResult) -> m.Text:
     """Mean scores of the winners of the only setup, on the data sets that have a score on test."""
-    tested = result.with_datasets(result.tested)
-    candidates = m.count(len(result.candidates), "setting")
-    if not tested.datasets:
+    tested, candidates = result.tested, m.count(len(result.candidates), "setting")
+    if not tested:
         return m.text("{} of {} were searched, but no winner has a score on test.", candidates, result.system)
-    lacking = len(result.datasets) - len(tested.datasets)
+    lacking = len(result.datasets) - len(tested)
     return m.text(
         "The best of {} of {} on {} have a mean {} of {} on dev in the search and of {} on test ({}{}).",
         candidates,
         result.system,
         result.selected_on,
         result.metric_name,
-        *(m.score(tested.mean(result.setups[0], quantity), result.scale) for quantity in ("search_dev", TEST)),
-        m.count(len(tested.datasets), "data set"),
+        *(m.score(result.mean(result.setups[0], quantity, tested), result.scale) for quantity in ("search_dev", TEST)),
+        m.count(len(tested), "data set"),
         m.text("; {} more without a score on test", m.count(lacking, "data set")) if lacking else None,
     )
 
@@ -171,11 +170,10 @@ def _one_setup(result: SearchResult) -> m.Table:
         for dataset in result.datasets
     ]
     if len(rows) > 1:
-        tested = result.with_datasets(result.tested)
-        some = 0 < len(tested.datasets) < len(rows)
-        label = m.text("mean of {} with test", m.count(len(tested.datasets), "data set")) if some else "mean"
-        source = tested if tested.datasets else result
-        rows.append((label, "", *(source.mean(setup, quantity) for quantity in SCORES)))
+        tested = result.tested
+        some = 0 < len(tested) < len(rows)
+        label = m.text("mean of {} with test", m.count(len(tested), "data set")) if some else "mean"
+        rows.append((label, "", *(result.mean(setup, quantity, tested) for quantity in SCORES)))
     columns = (*m.columns(NAME, "data set", "winner"), *m.columns(result.scale.score, *SCORES.values()))
     caption = m.text(
         f"{{}}{result.scale.unit} of the settings of {{}} that won on {{}}, of {{}}; {{}} picked epochs.",

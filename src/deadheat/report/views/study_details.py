@@ -159,31 +159,39 @@ def _summary_table(overview: _Overview) -> m.Table:
     return m.Table(columns, rows, slug("study-overview", overview.part, overview.split_label), caption)
 
 
+GAP_READING = (
+    "Below the line, test is lower than dev. A system whose settings or epochs were picked on dev looks better there "
+    "than it is, and one part of a corpus may be harder than another."
+)
+
+
 def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.Block]:
     """The same runs on dev and on test."""
-    figures, rows = [], list[m.Row]()
-    gaps: dict[str, list[float]] = {}
+    figures, rows, gaps = list[m.Figure](), list[m.Row](), dict[str, list[float]]()
     for corpus in corpora:
-        on_dev = {family.metric: family for family in families(result, corpus, DEV)}
+        on_dev = {
+            (family.metric, block.split, block.seed): block
+            for family in families(result, corpus, DEV)
+            for block in family.blocks
+        }
         for family in families(result, corpus, TEST):
-            if family.metric not in on_dev:
-                continue
-            dev_blocks = {(block.split, block.seed): block for block in on_dev[family.metric].blocks}
-            drawn: list[Gap] = []
+            points: list[Gap] = []
             for block in family.blocks:
-                dev = dev_blocks.get((block.split, block.seed))
-                if dev is not None:
-                    rows += _gap_rows(family, dev, block, gaps)
-                    drawn += _gap_points(family, dev, block)
-            if drawn:
-                title = f"{corpus}: {family.metric_name} on dev and on test"
-                plot = _gap_plot(result, family.metric_name, drawn, title)
+                dev = on_dev.get((family.metric, block.split, block.seed))
+                points += _gap_points(family, dev, block) if dev is not None else []
+                for row in block.ranked:
+                    other = dev.scores(row.system, family.metric) if dev is not None else None
+                    if other is not None and not math.isnan(gap := other.mean - row.mean):
+                        gaps.setdefault(row.system, []).append(gap)
+                        rows.append((corpus, block.split_label, row.system, row.runs, other.mean, row.mean, gap))
+            if points:
+                plot = _gap_plot(result, family.metric_name, points, f"{corpus}: ")
                 figures.append(m.figure(family.file("dev-and-test"), plot))
     if not rows:
         return
     yield m.Heading("Dev against test", detail=True)
     means = sorted(((fmean(values), system) for system, values in gaps.items()), reverse=True)[:SYSTEMS]
-    listed = m.join_text([m.text("{} {}", m.name(system), m.points(gap, result.scale)) for gap, system in means], ", ")
+    listed = m.join_text([m.text("{} {}", system, m.points(gap, result.scale)) for gap, system in means], ", ")
     yield m.explanation("Dev score minus test score, on average: {}.", listed)
     yield m.explanation(f"Each point is a run. {GAP_READING}")
     yield from figures
@@ -191,21 +199,6 @@ def _gap_blocks(result: StudyResult, corpora: Sequence[str]) -> Iterator[m.Block
     columns += [*m.columns(result.scale.score, "dev", "test"), m.Column("dev - test", result.scale.difference)]
     caption = "Means over splits and seeds."
     yield m.Table(columns, rows, caption=caption, labels=3, folded=len(rows) > ROWS, detail=True)
-
-
-GAP_READING = (
-    "Below the line, test is lower than dev. A system whose settings or epochs were picked on dev looks better there "
-    "than it is, and one part of a corpus may be harder than another."
-)
-
-
-def _gap_rows(family: Family, dev: StudyBlock, test: StudyBlock, gaps: dict[str, list[float]]) -> Iterator[m.Row]:
-    for row in test.ranked:
-        other = dev.scores(row.system, family.metric)
-        if other is not None and not math.isnan(row.mean) and not math.isnan(other.mean):
-            gap = other.mean - row.mean
-            gaps.setdefault(row.system, []).append(gap)
-            yield family.corpus, test.split_label, row.system, row.runs, other.mean, row.mean, gap
 
 
 def _gap_points(family: Family, dev: StudyBlock, test: StudyBlock) -> Iterator[Gap]:
@@ -226,9 +219,9 @@ def _gap_points(family: Family, dev: StudyBlock, test: StudyBlock) -> Iterator[G
                     yield Gap(row.system, factor * x, factor * y, note)
 
 
-def _gap_plot(result: StudyResult, metric: str, points: Sequence[Gap], title: str) -> GapPlot:
+def _gap_plot(result: StudyResult, metric: str, points: Sequence[Gap], corpus: str = "") -> GapPlot:
     axes = [f"{metric} on {part}{result.scale.unit}" for part in (DEV, TEST)]
-    return GapPlot(tuple(points), title, *axes)
+    return GapPlot(tuple(points), f"{corpus}{metric} on dev and on test", *axes)
 
 
 def _gap_over_corpora(result: StudyResult, dev: ScoreTable, test: ScoreTable) -> Iterator[m.Block]:
@@ -238,10 +231,8 @@ def _gap_over_corpora(result: StudyResult, dev: ScoreTable, test: ScoreTable) ->
     rows: list[m.Row] = []
     points: list[Gap] = []
     for row in test.systems:
-        on_corpora = on_dev.get(row.system, {})
-        means = [
-            (corpus, on_corpora.get(corpus, math.nan), y) for corpus, y in zip(test.datasets, row.means, strict=True)
-        ]
+        dev_means, test_means = on_dev.get(row.system, {}), zip(test.datasets, row.means, strict=True)
+        means = [(corpus, dev_means.get(corpus, math.nan), mean) for corpus, mean in test_means]
         means = [(corpus, x, y) for corpus, x, y in means if math.isfinite(x) and math.isfinite(y)]
         gaps = [x - y for _, x, y in means]
         if gaps:
@@ -252,8 +243,7 @@ def _gap_over_corpora(result: StudyResult, dev: ScoreTable, test: ScoreTable) ->
         return
     yield m.Heading("Dev against test", detail=True)
     yield m.explanation(f"Each point is the mean of a system on one corpus. {GAP_READING}")
-    plot = _gap_plot(result, test.metric, points, f"{test.metric} on dev and on test")
-    yield m.figure(slug("study", test.metric, "dev-and-test"), plot)
+    yield m.figure(slug("study", test.metric, "dev-and-test"), _gap_plot(result, test.metric, points))
     columns = [m.Column("system"), m.Column("corpora", COUNT), m.Column("mean of dev - test", result.scale.difference)]
     columns.append(m.Column("min-max", result.scale.difference_interval))
     yield m.Table(columns, rows, detail=True)
