@@ -104,7 +104,7 @@ def non_projective(heads, offsets, workspace, arcs):
 
 
 CROSSING_ARRAYS = 5
-NO_PLANE, DROPPED = 0, 3  # the arc from the root; an arc that has workspace in neither plane
+NO_PLANE, DROPPED = 0, 3  # the arc from the root; an arc that fits into neither plane
 
 
 @helper
@@ -159,20 +159,17 @@ def colour(count, lefts, rights, start, planes, queue):
 
 @helper
 def place_greedily(count, lefts, rights, planes, queue, size):
-    """Put arcs that do not all fit into the first plane that still has workspace for them, in the order of the list."""
+    """Put arcs that cannot all fit, in the order of the list, into the first plane in which each crosses no other."""
     for k in range(size):
         planes[queue[k]] = -1
     for one in range(count):
         if planes[one] == -1:
-            first_is_free = 1
-            second_is_free = 1
+            first_is_taken = second_is_taken = False
             for other in range(one):
                 if cross(lefts, rights, one, other):
-                    if planes[other] == 1:
-                        first_is_free = 0
-                    elif planes[other] == 2:
-                        second_is_free = 0
-            planes[one] = 1 if first_is_free else (2 if second_is_free else DROPPED)
+                    first_is_taken |= planes[other] == 1
+                    second_is_taken |= planes[other] == 2
+            planes[one] = 1 if not first_is_taken else 2 if not second_is_taken else DROPPED
 
 
 @kernel("i4 i8 i4 u1")

@@ -48,11 +48,8 @@ def problems(heads: Codes, offsets: Indices) -> list[Problem]:
     result: list[Problem] = []
     for number in np.flatnonzero(bad & (lengths > 0)).tolist():
         words = slice(offsets[number], offsets[number + 1])
-        if broken[number]:
-            result += _out_of_range(number, heads[words])
-        else:
-            result += _wrong_roots(number, heads[words])
-            result += _cycles(number, cyclic[words] - offsets[number])
+        faults = _out_of_range(heads[words]) if broken[number] else _not_a_tree(heads[words], cyclic[words])
+        result += [Problem(number, at_fault, message) for at_fault, message in faults]
     return result
 
 
@@ -69,26 +66,23 @@ def _on_cycles(heads: Codes, offsets: Indices, outside: NDArray[np.bool_]) -> In
     return cyclic[:words]
 
 
-def _out_of_range(sentence: int, heads: Codes) -> Iterator[Problem]:
+def _out_of_range(heads: Codes) -> Iterator[tuple[tuple[int, ...], str]]:
     for word in (np.flatnonzero((heads < 0) | (heads > len(heads))) + 1).tolist():
         head = int(heads[word - 1])
         has = "has no head" if head < 0 else f"has head {head}"
-        yield Problem(sentence, (word,), f"word {word} {has}; the sentence has {pluralize(len(heads), 'word')}")
+        yield (word,), f"word {word} {has}; the sentence has {pluralize(len(heads), 'word')}"
 
 
-def _wrong_roots(sentence: int, heads: Codes) -> Iterator[Problem]:
+def _not_a_tree(heads: Codes, cyclic: Indices) -> Iterator[tuple[tuple[int, ...], str]]:
     roots = tuple((np.flatnonzero(heads == 0) + 1).tolist())
     if not roots:
-        yield Problem(sentence, (), "no word has head 0; expected one root")
+        yield (), "no word has head 0; expected one root"
     elif len(roots) > 1:
-        yield Problem(sentence, roots, f"words {_join(roots)} have head 0; expected one root")
-
-
-def _cycles(sentence: int, cyclic: Indices) -> Iterator[Problem]:
+        yield roots, f"words {_join(roots)} have head 0; expected one root"
     for least in np.unique(cyclic[cyclic >= 0]).tolist():
         words = tuple((np.flatnonzero(cyclic == least) + 1).tolist())
         are = "words {} are" if len(words) > 1 else "word {} is"
-        yield Problem(sentence, words, f"{are.format(_join(words))} on a cycle; expected a tree")
+        yield words, f"{are.format(_join(words))} on a cycle; expected a tree"
 
 
 def _join(words: tuple[int, ...]) -> str:
