@@ -39,14 +39,10 @@ def test_a_file_that_ends_too_early_is_reported_with_its_other_faults() -> None:
     ]
 
 
-def test_a_gap_in_the_ids_is_one_fault() -> None:
-    words = [row(i, head=min(i - 1, 1)) for i in (1, 2, 3, 5, 6, 7, 8)]
-    assert fault_of(sentence(*words)) == (4, "word id '5' out of order; expected 4")
-
-
-def test_a_repeated_id_is_one_fault() -> None:
-    words = [row(i, head=min(i - 1, 1)) for i in (1, 2, 2, 3, 4)]
-    assert fault_of(sentence(*words)) == (3, "word id '2' out of order; expected 3")
+def test_a_gap_in_the_ids_or_a_repeated_id_is_one_fault() -> None:
+    gap, repeated = ([row(i, head=min(i - 1, 1)) for i in ids] for ids in ((1, 2, 3, 5, 6, 7, 8), (1, 2, 2, 3, 4)))
+    assert fault_of(sentence(*gap)) == (4, "word id '5' out of order; expected 4")
+    assert fault_of(sentence(*repeated)) == (3, "word id '2' out of order; expected 3")
 
 
 def test_heads_of_a_sentence_with_faulty_lines_are_not_held_against_it() -> None:

@@ -61,8 +61,14 @@ def test_strings_with_the_same_hash_stay_different() -> None:
 
 
 def test_properties_are_looked_up_once_a_string() -> None:
-    vocabulary = Vocabulary.of(["_", "a", "B"])
-    assert vocabulary.which(str.isupper).tolist() == [False, False, True]
+    calls: list[str] = []
+
+    def is_upper(string: str) -> bool:
+        calls.append(string)
+        return string.isupper()
+
+    assert Column.of(["a", "B", "a", "B"]).which(is_upper).tolist() == [False, True, False, True]
+    assert calls == ["_", "a", "B"]
 
 
 def test_keys_number_strings_of_two_vocabularies_alike() -> None:

@@ -126,18 +126,20 @@ def test_documents_are_units_of_all_their_sentences() -> None:
     assert METRICS.make("ucm-supar").counts(pair).tolist() == [[1, 2, 2], [2, 2, 2]]
 
 
-def test_documents_stay_units_where_other_sentences_respect_them() -> None:
-    gold, predicted = corpus(*DOCUMENTS), corpus("a/0/root b/1/obj c/1/obj", "d/0/root", "e/0/root")
-    pair = align(gold, predicted, unit="document")
-    assert (pair.units.name, len(pair.units)) == ("document", 2)
-    assert METRICS.make("sentences").counts(pair).tolist() == [[0, 2, 1], [2, 2, 2]]
-
-
-def test_a_sentence_over_the_end_of_a_document_joins_documents_to_a_block() -> None:
-    gold, predicted = corpus(*DOCUMENTS), corpus("a/0/root", "b/0/root c/1/obj d/1/obj", "e/0/root")
-    pair = align(gold, predicted, unit="document")
-    assert (pair.units.name, len(pair.units)) == ("block", 1)
-    assert METRICS.make("sentences").counts(pair).tolist() == [[2, 4, 3]]
+@pytest.mark.parametrize(
+    ("predicted", "name", "counts"),
+    [
+        (("a/0/root b/1/obj c/1/obj", "d/0/root", "e/0/root"), "document", [[0, 2, 1], [2, 2, 2]]),
+        (("a/0/root", "b/0/root c/1/obj d/1/obj", "e/0/root"), "block", [[2, 4, 3]]),
+    ],
+    ids=["within documents", "over the end of a document"],
+)
+def test_other_sentences_join_documents_to_a_block_only_over_their_ends(
+    predicted: tuple[str, ...], name: str, counts: list[list[int]]
+) -> None:
+    pair = align(corpus(*DOCUMENTS), corpus(*predicted), unit="document")
+    assert pair.units.name == name
+    assert METRICS.make("sentences").counts(pair).tolist() == counts
 
 
 def test_words_may_be_units_of_metrics_that_count_words() -> None:

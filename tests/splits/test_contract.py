@@ -97,12 +97,12 @@ def test_parts_are_disjoint_and_whole(name: str, documents: Lengths, seed: int) 
 @given(lengths, seeds)
 def test_what_follows_the_text_keeps_the_test_part_of_the_file(name: str, documents: Lengths, seed: int) -> None:
     corpus = treebank(documents)
-    own = sentence_parts(corpus)
-    assert own is not None
+    file_parts = sentence_parts(corpus)
+    assert file_parts is not None
     partition = split(corpus, name, seed=seed)[0]
-    assert not (own[joined(partition.parts.values())] == PARTS.index("test")).any()
+    assert not (file_parts[joined(partition.parts.values())] == PARTS.index("test")).any()
     if name.startswith("tune"):
-        assert np.array_equal(partition.left_out, np.flatnonzero(own == PARTS.index("test")))
+        assert np.array_equal(partition.left_out, np.flatnonzero(file_parts == PARTS.index("test")))
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -72,10 +72,6 @@ class Vocabulary:
         """Return the code of a string, or -1."""
         return int(self.codes_of(Vocabulary.of([string]))[0])
 
-    def which(self, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
-        """Return for every code whether its string meets a condition."""
-        return np.fromiter(map(holds, self.strings), bool, len(self))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
@@ -100,7 +96,7 @@ class Column:
 
     def which(self, holds: Callable[[str], bool]) -> NDArray[np.bool_]:
         """Return for every word whether its string meets a condition, which is asked once per distinct string."""
-        return np.asarray(self.vocabulary.which(holds)[self.codes])
+        return np.fromiter(map(holds, self.vocabulary.strings), bool, len(self.vocabulary))[self.codes]
 
     def frequencies(self) -> Indices:
         """How often each string of the vocabulary occurs."""

@@ -129,8 +129,7 @@ register(
 
 
 def _spacy_counts(pair: Pair, *, labelled: bool) -> Counts:
-    sides = pair.gold, pair.predicted
-    gold, predicted = (~side.column("deprel").which(lambda label: label.lower() in SPACY_IGNORED) for side in sides)
+    gold, predicted = pair.which("deprel", lambda relation: relation.lower() not in SPACY_IGNORED)
     right = pair.heads_equal & np.asarray(pair.at_gold(gold)) & np.asarray(pair.at_predicted(predicted))
     if labelled:
         right &= pair.equal("deprel", str.lower)
@@ -209,8 +208,7 @@ def tag(*, label: str = "", column: str = "upos") -> Metric:
     """Precision, recall and F1 of one tag."""
 
     def counts(pair: Pair) -> Counts:
-        gold, predicted = (side.column(column).which(label.__eq__) for side in (pair.gold, pair.predicted))
-        return aligned_counts(pair, pair.equal(column), (gold, predicted))[:, :3]
+        return aligned_counts(pair, pair.equal(column), pair.which(column, label.__eq__))[:, :3]
 
     return Metric("tag.v1", label, counts, f1, compares=column)
 
@@ -221,8 +219,7 @@ def relation(*, label: str = "", subtypes: bool = False) -> Metric:
     key: Callable[[str], str] = str if subtypes else main_label
 
     def counts(pair: Pair) -> Counts:
-        sides = (pair.gold, pair.predicted)
-        gold, predicted = (side.column("deprel").which(lambda value: key(value) == label) for side in sides)
-        return aligned_counts(pair, pair.heads_equal & pair.equal("deprel", key), (gold, predicted))[:, :3]
+        arcs = pair.which("deprel", lambda value: key(value) == label)
+        return aligned_counts(pair, pair.heads_equal & pair.equal("deprel", key), arcs)[:, :3]
 
     return Metric("relation.v1", label, counts, f1, compares="tree")

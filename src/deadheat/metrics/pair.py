@@ -48,10 +48,6 @@ class Surface:
     def sentence_starts(self) -> Indices:
         return self.starts[self.corpus.offsets[:-1]]
 
-    def word_at(self, position: int) -> int:
-        """Return the word that covers a character position, or the last word."""
-        return min(int(np.searchsorted(self.ends, position, side="right")), self.corpus.words - 1)
-
 
 def multiword_spans(corpus: Corpus) -> tuple[Indices, Indices, Codes]:
     """Return the first word of every multiword token, its number of words, and the code of its form."""
@@ -108,7 +104,8 @@ def check_same_text(gold: Surface, predicted: Surface) -> None:
 def _location(side: Surface, position: int) -> str:
     if not side.corpus.words:
         return f"{side.corpus.name} (empty)"
-    path, line = side.corpus.line_of_word(side.word_at(position))
+    word = min(int(np.searchsorted(side.ends, position, side="right")), side.corpus.words - 1)
+    path, line = side.corpus.line_of_word(word)
     return f"{path}:{line}"
 
 
@@ -195,6 +192,10 @@ class Pair:
         flags = np.zeros(self.gold.words, bool)
         flags[self.gold_words] = aligned
         return flags
+
+    def which(self, column: str, holds: Callable[[str], bool]) -> tuple[Flags, Flags]:
+        """Flag the gold and the predicted words whose string in a column meets a condition."""
+        return self.gold.column(column).which(holds), self.predicted.column(column).which(holds)
 
     def equal(self, column: str, key: Callable[[str], object] | None = None) -> Flags:
         """Return for aligned words whether a column, or a key of it, is equal; computed once."""

@@ -59,9 +59,7 @@ def lemmatized(pair: Pair) -> Flags:
 
 def relation_in(pair: Pair, labels: frozenset[str]) -> tuple[Flags, Flags]:
     """Flag gold and predicted words with one of these main relations."""
-    sides = pair.gold, pair.predicted
-    gold, predicted = (side.column("deprel").which(lambda label: main_label(label) in labels) for side in sides)
-    return gold, predicted
+    return pair.which("deprel", lambda relation: main_label(relation) in labels)
 
 
 def content_words(pair: Pair) -> tuple[Flags, Flags]:

@@ -202,26 +202,25 @@ class Material:
         return np.flatnonzero(self.file_parts == PARTS.index(part))
 
     def units(self, kind: str, block: int) -> Codes | None:
-        """Return the unit of every sentence: its document, or its block of so many sentences; None for sentences."""
+        """Return the unit of every sentence: its document, or its block of so many sentences; None for sentences.
+
+        Every file starts a new block.
+        """
         if kind not in UNITS:
             raise NameUnknown("unit", kind, UNITS)
         if kind == "sentence":
             return None
         if kind == "block":
-            return self._blocks(block)
+            if block < 1:
+                raise InputError(f"blocks of {block} sentences; expected at least 1")
+            begins = [np.arange(end - first) % block == 0 for _, first, end in self.corpus.files]
+            return (np.cumsum(np.concatenate(begins)) - 1).astype(np.int32)
         if self.documents is None:
             raise InputError(
                 f"{self.corpus.name}: no documents; expected '# newdoc' marks or sent_ids that name them (--documents "
                 "sent_id:REGEX), or another unit (--unit block, --unit sentence)"
             )
         return self.documents.codes
-
-    def _blocks(self, size: int) -> Codes:
-        """Return blocks of sentences; every file starts a new one."""
-        if size < 1:
-            raise InputError(f"blocks of {size} sentences; expected at least 1")
-        begins = [np.arange(end - first) % size == 0 for _, first, end in self.corpus.files]
-        return (np.cumsum(np.concatenate(begins)) - 1).astype(np.int32)
 
     def strata(self, name: str, units: Codes | None) -> Codes:
         """Return the stratum of every unit, which is that of its first sentence."""
