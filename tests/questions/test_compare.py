@@ -102,11 +102,7 @@ def test_the_verdict_says_what_each_pair_shows() -> None:
         ("good", "twin"): State.NOT_SHOWN,
         ("good", "bad"): State.SHOWN,
         ("twin", "bad"): State.SHOWN,
-    } or states == {
-        ("twin", "good"): State.NOT_SHOWN,
-        ("twin", "bad"): State.SHOWN,
-        ("good", "bad"): State.SHOWN,
-    }
+    } or states == {("twin", "good"): State.NOT_SHOWN, ("twin", "bad"): State.SHOWN, ("good", "bad"): State.SHOWN}
     assert all(claim.evidence[0].difference >= 0 for claim in verdict.claims)
     assert {claim.evidence[0].source for claim in verdict.claims} == {"sentences"}
     many = {f"s{i}": noisy(i, 0.3) for i in range(6)}

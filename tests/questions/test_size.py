@@ -230,10 +230,7 @@ def test_saved_counts_that_do_not_fit_together_are_reported(folder: Path) -> Non
 
 
 def test_a_file_that_cannot_be_written_is_reported_before_anything_is_scored(folder: Path, ledger_path: Path) -> None:
-    for save, problem in (
-        (folder / "counts.txt", "that ends in .npz"),
-        (folder / "no" / "counts.npz", "no folder"),
-    ):
+    for save, problem in ((folder / "counts.txt", "that ends in .npz"), (folder / "no" / "counts.npz", "no folder")):
         entry = LedgerEntry(Ledger.at())
         with pytest.raises(InputError, match=problem):
             size(folder / "my-test.conllu", files(folder), settings=FAST, save=save, ledger_entry=entry)

@@ -83,10 +83,7 @@ def test_the_format_changes_nothing(kind: str, tmp_path: Path) -> None:
 def test_the_ranking_and_the_tests_are_those_of_the_commands(tmp_path: Path) -> None:
     report = table_report(save(tmp_path, "csv"))
     table = {name: {d: v for s, d, v in sorted(ROWS) if s == name} for name in "AB"}
-    assert report.results[1:] == (
-        rank(table, metric="score", samples=100_000),
-        compare_scores(table, metric="score"),
-    )
+    assert report.results[1:] == (rank(table, metric="score", samples=100_000), compare_scores(table, metric="score"))
 
 
 def test_rows_that_agree_are_runs(tmp_path: Path) -> None:

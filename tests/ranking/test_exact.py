@@ -10,14 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadheat.errors import InputError
-from deadheat.ranking.exact import (
-    NEARLY_ONE,
-    SubsetCounts,
-    count_sums,
-    extreme_rank,
-    extreme_ranks,
-    positive_rows,
-)
+from deadheat.ranking.exact import NEARLY_ONE, SubsetCounts, count_sums, extreme_rank, extreme_ranks, positive_rows
 from deadheat.ranking.integers import IntegerScores, integer_scores
 from deadheat.ranking.subsets import every_subset, free, rank_over_subsets
 from tests.ranking.tables import all_subsets, every_rank, plain_ranks, small_table

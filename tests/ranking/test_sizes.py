@@ -260,11 +260,7 @@ def test_runs_are_averaged_whatever_their_order_and_equal_means_are_ties() -> No
 def test_the_order_of_systems_does_not_matter(order: list[int], seed: int) -> None:
     words = made_up(runs=(1, 1, 1, 1, 1), units=40, seed=seed)
     mixed = CountedSet(
-        words.name,
-        tuple(words.systems[at] for at in order),
-        words.lengths_N,
-        words.counts_RNF[order],
-        words.metric,
+        words.name, tuple(words.systems[at] for at in order), words.lengths_N, words.counts_RNF[order], words.metric
     )
     settings = SizeSettings((30, 100), strategies=("rand",), draws=3)
     for one, other in zip(taus_of(words, settings), taus_of(mixed, settings), strict=True):

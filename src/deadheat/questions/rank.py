@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -237,13 +238,12 @@ def _pairs(
     table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, order: Sequence[int], *, exact: bool
 ) -> tuple[PairOrder, ...]:
     pairs = []
-    for at, better in enumerate(order):
-        for worse in order[at + 1 :]:
-            ahead, behind = int(ranks.wins_SS[better, worse]), int(ranks.wins_SS[worse, better])
-            share, reverse, tied = (count / ranks.samples for count in (ahead, behind, ranks.samples - ahead - behind))
-            leads_D = integers.above_SD[better] - integers.above_SD[worse]
-            counts = count_sums(leads_D, ranks.design.size) if exact else None
-            pairs.append(PairOrder(table.systems[better], table.systems[worse], share, reverse, tied, counts))
+    for better, worse in combinations(order, 2):
+        ahead, behind = int(ranks.wins_SS[better, worse]), int(ranks.wins_SS[worse, better])
+        share, reverse, tied = (count / ranks.samples for count in (ahead, behind, ranks.samples - ahead - behind))
+        leads_D = integers.above_SD[better] - integers.above_SD[worse]
+        counts = count_sums(leads_D, ranks.design.size) if exact else None
+        pairs.append(PairOrder(table.systems[better], table.systems[worse], share, reverse, tied, counts))
     return tuple(pairs)
 
 

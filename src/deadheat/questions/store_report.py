@@ -193,15 +193,10 @@ def _number(value: Any) -> float:
 
 
 def _provenance(record: Mapping[str, Any]) -> Provenance:
-    return Provenance(
-        str(record.get("host", "")),
-        str(record.get("user", "")),
-        str(record.get("platform", "")),
-        int(record.get("processors") or 0),
-        {name: str(record[name]) for name in PACKAGES if record.get(name)},
-        str(record.get("revision", "")),
-        bool(record.get("changed")),
-    )
+    host, user, platform, revision = (str(record.get(name, "")) for name in ("host", "user", "platform", "revision"))
+    processors, changed = int(record.get("processors") or 0), bool(record.get("changed"))
+    versions = {name: str(record[name]) for name in PACKAGES if record.get(name)}
+    return Provenance(host, user, platform, processors, versions, revision, changed)
 
 
 def _search_rows(runs: pl.DataFrame, searches: Sequence[SearchResult]) -> pl.DataFrame:

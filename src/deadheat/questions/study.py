@@ -216,8 +216,7 @@ class _PairTests:
             systems.setdefault(self._plan.labels[cell.system], cell)
         for systems in by_metric.values():
             if len(systems) > 1:
-                ordered = sorted(systems, key=self._rank.__getitem__)
-                yield from self._add({label: systems[label] for label in ordered})
+                yield from self._add(dict(sorted(systems.items(), key=lambda item: self._rank[item[0]])))
 
     def _add(self, systems: Mapping[str, Cell]) -> Iterator[str]:
         first = next(iter(systems.values()))

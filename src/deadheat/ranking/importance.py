@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -96,18 +96,10 @@ def factor_importance(
         is_ordered = np.array([name in ordered for name in names], np.uint8)
         main, pairs, explained = _forest(codes_FN, scores, is_ordered, trees, rng)
         method = "forest"
-    return Importance(
-        method,
-        _sorted(FactorShare((names[f],), share) for f, share in enumerate(main)),
-        _sorted(FactorShare((names[f], names[g]), share) for (f, g), share in pairs.items()),
-        explained,
-        noise,
-        len(scores),
-    )
-
-
-def _sorted(shares: Iterable[FactorShare]) -> tuple[FactorShare, ...]:
-    return tuple(sorted(shares, key=lambda row: -row.share))
+    single = [FactorShare((name,), share) for name, share in zip(names, main, strict=True)]
+    joint = [FactorShare((names[f], names[g]), share) for (f, g), share in pairs.items()]
+    alone, together = (tuple(sorted(shares, key=lambda row: -row.share)) for shares in (single, joint))
+    return Importance(method, alone, together, explained, noise, len(scores))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

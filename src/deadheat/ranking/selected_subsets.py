@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +71,7 @@ def named_subsets(
     integers = integer_scores(scores_SD)
     ascending: list[int] = np.argsort(integers.sums_S, kind="stable").tolist()
     best_first: list[int] = np.argsort(-integers.sums_S, kind="stable").tolist()
-    pairs = [(worse, better) for at, worse in enumerate(ascending) for better in ascending[at + 1 :]]
+    pairs = list(combinations(ascending, 2))
     pairs += [(better, worse) for worse, better in pairs]
     top = _perfect_score(scores_SD, perfect)
     columns = {name: column for column, name in enumerate(datasets)}

@@ -60,11 +60,10 @@ def score_table(scores: Mapping[str, Mapping[str, float]], *, metric: str = "", 
     datasets = list(dict.fromkeys(name for by_dataset in scores.values() for name in by_dataset))
     scores_SD = np.array([[by_dataset.get(name, np.nan) for name in datasets] for by_dataset in scores.values()], float)
     scores_SD = scores_SD.reshape(len(scores), len(datasets))
-    missing_SD = np.array([[name not in by_dataset for name in datasets] for by_dataset in scores.values()], bool)
-    wrong_SD = ~np.isfinite(scores_SD) & ~missing_SD.reshape(scores_SD.shape)
-    if wrong_SD.any():
-        row, column = np.argwhere(wrong_SD)[0]
-        raise InputError(f"{list(scores)[row]} on {datasets[column]}: score is not finite; expected a number")
+    for row, column in np.argwhere(~np.isfinite(scores_SD)):
+        system, name = list(scores)[row], datasets[column]
+        if name in scores[system]:
+            raise InputError(f"{system} on {name}: score is not finite; expected a number")
     return complete("", metric, list(scores), datasets, scores_SD, missing)
 
 
