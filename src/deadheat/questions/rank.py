@@ -162,7 +162,7 @@ def rank(  # noqa: PLR0913 (the options of the command)
         representative=None
         if representative is None
         else find_representative(integers, table.datasets, representative, rng=rng, time_limit=time_limit),
-        metrics=tuple(metric_stability(name, integer_scores(by.scores_SD), ranks) for name, by in tables.items()),
+        metrics=tuple(metric_stability(name, integer_scores(other.scores_SD), ranks) for name, other in tables.items()),
         notes=_notes(table, integers, ranks, named),
     )
 
