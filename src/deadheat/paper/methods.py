@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from deadheat.errors import InputError
-from deadheat.report.model import Citation, Text, Words, count, join_text, listing, name, names, p_value, points, text
+from deadheat.report.model import Citation, Text, Words, count, join_text, listing, names, p_value, points, text
 from deadheat.results.format import NAME, Scale, correction_words, name_of_test
 from deadheat.results.verdict import State
 from deadheat.text import capitalize
@@ -122,7 +122,7 @@ def split_words(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:
         template = "one split in order of the text (the last {} are tune, dev and test: {}, {} and {})"
         return text(template, count(sum(sizes), "sentence"), *sizes)
     if base not in ("random", "kfold") or settings is None:
-        return text("{} by {} (seed {})", _number(splits, "split"), strategy, name(str(seed)))
+        return text("{} by {} (seed {})", _number(splits, "split"), strategy, str(seed))
     unit = f"blocks of {settings['block']} sentences" if settings["unit"] == "block" else settings["unit"]
     strata = text(", stratified by {}", settings["stratify"]) if settings["stratify"] else NOTHING
     if base == "kfold":

@@ -46,7 +46,7 @@ class Text:
     Examples
     --------
     >>> from deadheat.results.format import PERCENT
-    >>> print(text("{} is better than {} by {} points.", name("A"), name("B"), points(0.0123, PERCENT)))
+    >>> print(text("{} is better than {} by {} points.", "A", "B", points(0.0123, PERCENT)))
     A is better than B by +1.23 points.
     """
 
@@ -91,11 +91,6 @@ def join_text(parts: Iterable[Words], separator: str = " ") -> Text:
     for at, part in enumerate(parts):
         joined = joined + (separator if at else "") + part
     return joined
-
-
-def name(value: str) -> Shown:
-    """A name that comes from the data: of a system, a data set, a file."""
-    return Shown(value, NAME)
 
 
 def names(values: Sequence[str], *, limit: int = 8) -> Text:

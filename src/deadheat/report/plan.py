@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from deadheat.report import model as m
-from deadheat.results.format import COUNT, DURATION
+from deadheat.results.format import COUNT, DURATION, NAME
 from deadheat.study.plan.plan import Plan
 from deadheat.study.search.search import BOTH, TUNE, Search, searches_of
 
 
 def plan_view(
     plan: Plan, *, missing: int, finals: int, evaluations: int, test_sets: int, seconds: float | None
-) -> m.View:
+) -> Iterator[m.Block]:
     """Corpora, splits, systems with their seeds, cells, evaluations of test sets, and the time that it may take.
 
     `finals` is the highest number of final networks of searches that are still to be trained.
     """
-    corpora = tuple((name, item.corpus.sentences, item.corpus.words) for name, item in plan.materials.items())
-    splits = tuple((strategy.name, times, str(seed)) for strategy, times, seed in plan.strategies)
-    systems = tuple((plan.labels[name], name, ", ".join(map(str, seeds))) for name, seeds in plan.systems.items())
+    corpora = [(name, item.corpus.sentences, item.corpus.words) for name, item in plan.materials.items()]
+    yield m.Table((m.Column("corpus"), *m.columns(COUNT, "sentences", "words")), corpora)
+    splits = [(strategy.name, times, str(seed)) for strategy, times, seed in plan.strategies]
+    yield m.Table((m.Column("split"), m.Column("times", COUNT), m.Column("seed")), splits)
+    systems = [(plan.labels[name], name, ", ".join(map(str, seeds))) for name, seeds in plan.systems.items()]
+    if systems:
+        yield m.Table(m.columns(NAME, "system", "name", "seeds"), systems, labels=3)
     searches = searches_of(plan)
+    for search in searches:
+        yield m.Paragraph(search_plan(search))
     cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches)
     summary = m.text("{}: {} to run", m.count(cells, "cell"), missing)
     summary += m.text(", {} in the store", cells - missing) if cells > missing else ""
@@ -29,14 +37,7 @@ def plan_view(
         summary += "; no test set is evaluated"
     if seconds is not None:
         summary += m.text("; about {}, by the time of earlier cells", m.Shown(seconds, DURATION))
-    blocks: list[m.Block] = [
-        m.Table((m.Column("corpus"), m.Column("sentences", COUNT), m.Column("words", COUNT)), corpora),
-        m.Table((m.Column("split"), m.Column("times", COUNT), m.Column("seed")), splits),
-    ]
-    if systems:
-        blocks.append(m.Table((m.Column("system"), m.Column("name"), m.Column("seeds")), systems, labels=3))
-    blocks += [m.Paragraph(search_plan(search)) for search in searches]
-    return (*blocks, m.Paragraph(summary + "."))
+    yield m.Paragraph(summary + ".")
 
 
 def search_plan(search: Search) -> m.Text:
@@ -48,8 +49,7 @@ def search_plan(search: Search) -> m.Text:
     evaluated = last + (first if entry.tested == "all" else 0)
     return m.text(
         "Search of {}: {} of {} ({}), on {}, {}, epochs picked by {}: {}{}. Then the winners by {} on {}: at most {} "
-        "on {}, {} "
-        "of test sets.",
+        "on {}, {} of test sets.",
         search.label,
         m.count(len(search.candidates), "setting"),
         ", ".join(entry.space.varied),
