@@ -36,9 +36,9 @@ def test_what_ran_before_is_not_run_again(
     assert not ledger_path.exists()  # the demo's evaluations are in its own ledger
     assert sum(tally.evaluations for tally in quick_demo.ledger.tallies()) == 48
     lines = again.out.splitlines()
-    assert lines[0].startswith("Deadheat demo: lookahead is shown to be better than the next best on ")
+    assert lines[0].startswith("Four taggers: lookahead is shown to be better than the next best on ")
     assert any(line.startswith("lookahead > loglinear   velani") for line in lines)
-    assert "deadheat compare: A has the best LAS, but is not shown to be better than C and B." in lines
+    assert "velani, simulated parsers: A has the best LAS, but is not shown to be better than C and B." in lines
     truth = {line.split()[0]: line.split()[-1] for line in lines[-5:-2]}
     assert truth == {"A": "84.10", "B": "83.07", "C": "83.07"}
     assert lines[-1] == f"The page: {folder}/index.html"
@@ -55,7 +55,7 @@ def test_quiet_says_nothing_and_json_names_the_page(
     summary = json.loads(done.out)
     page = quick_demo.folder / "index.html"
     assert summary["page"] == str(page)
-    assert summary["verdicts"][0].startswith("Deadheat demo: lookahead is shown to be better")
+    assert summary["verdicts"][0].startswith("Four taggers: lookahead is shown to be better")
     assert opened == [page.as_uri()]
 
 

@@ -139,11 +139,8 @@ def test_where_several_results_are_on_a_page_each_sentence_and_table_names_its_s
     for block in both.page.blocks:
         if isinstance(block, Heading) and block.level == 1:
             source = str(block.text).partition(":")[0]
-        if isinstance(block, Verdict):
-            assert block.claims is not None
-            assert str(block.claims.caption).startswith(str(block.headline).partition(":")[0])
         if isinstance(block, Table):
-            assert str(block.caption).startswith((f"{source}: ", f"{source}."))
+            assert str(block.caption).partition(":")[0] == source
         if isinstance(block, Paragraph) and isinstance(block.text, Text):
             has_values = any(isinstance(piece, Shown) for piece in block.text.pieces)
             assert str(block.text).startswith(f"{source}: ") == has_values

@@ -98,7 +98,9 @@ def compare(  # noqa: PLR0913 (the options of the command)
         agreed = agreement(aligned.gold, aligned.systems, measure)
         if agreed is not None and aligned.notes:
             agreed = replace(agreed, sentences=())  # no sentences of gold that is sealed are kept
-    comparison = replace(comparison, align=align, extra_scores=extra_scores, agreement=agreed)
+    comparison = replace(
+        comparison, dataset=aligned.gold.name, align=align, extra_scores=extra_scores, agreement=agreed
+    )
     recorded = inputs.record(
         ledger_entry, aligned.gold, list(aligned.systems.values()), [measure.name], comparison.signature
     )

@@ -27,7 +27,7 @@ STUDY = (
     MARK
     + """ four taggers on six invented languages; on the largest, random splits besides the standard one.
 #   deadheat run {file}
-name = "Deadheat demo"
+name = "Four taggers"
 seeds = {seeds}
 
 {corpora}

@@ -23,6 +23,7 @@ from deadheat.report.privacy import Anonymizer, sealed_test_sets, without_sealed
 from deadheat.report.verdict import claims_headline, verdict_block
 from deadheat.report.views import view
 from deadheat.results.base import KINDS, Result, from_json
+from deadheat.results.compare import Comparison
 from deadheat.results.data import SplitReport
 from deadheat.results.format import PERCENT
 from deadheat.results.ledger import Tally
@@ -163,6 +164,8 @@ def _source_name(result: Result) -> str:
     """What a result is about, as far as it is known: the corpus or the test sets."""
     if isinstance(result, SplitReport):
         return result.corpus
+    if isinstance(result, Comparison) and result.dataset:
+        return result.dataset
     test_sets: tuple[Tally, ...] = getattr(result, "evaluations", ())
     return join_names(dict.fromkeys(test_set.name for test_set in test_sets)) or f"deadheat {result.kind}"
 
@@ -186,13 +189,12 @@ def _about(source: str, blocks: Iterable[m.Block]) -> Iterator[m.Block]:
         pieces = words.pieces if isinstance(words, m.Text) else ()
         if any(isinstance(piece, m.Shown) and piece.value == source for piece in pieces):
             return words
-        return m.text("{}: ", source) + words if words else m.text("{}.", source)
+        return m.text("{}: ", source) + words if words else m.text("{}", source)
 
     for block in blocks:
         match block:
             case m.Verdict():
-                claims = block.claims and replace(block.claims, caption=named(block.claims.caption))
-                yield replace(block, headline=named(block.headline), claims=claims)
+                yield replace(block, headline=named(block.headline))  # which stands above the table of claims
             case m.Table():
                 yield replace(block, caption=named(block.caption))
             case m.Paragraph(text=m.Text(pieces=pieces)) if any(isinstance(piece, m.Shown) for piece in pieces):

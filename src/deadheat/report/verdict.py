@@ -18,7 +18,9 @@ MARKS = {State.SHOWN: "", State.NOT_SHOWN: m.DAGGER, State.TOO_FEW: m.DOUBLE_DAG
 
 def verdict_block(verdict: Claims, *, headline: m.Words = "", remarks: Sequence[m.Words] = ()) -> m.Verdict:
     """What claims come to; a `headline` of the caller's takes the place of the sentence about them."""
-    return m.Verdict(headline or claims_headline(verdict), claims_table(verdict) if verdict else None, tuple(remarks))
+    more = [f"The tables have {pluralize(verdict.omitted, 'more pair')}."] if verdict.omitted else []
+    table = claims_table(verdict) if verdict else None
+    return m.Verdict(headline or claims_headline(verdict), table, (*more, *remarks))
 
 
 def claims_table(verdict: Claims) -> m.Table:
@@ -30,10 +32,9 @@ def claims_table(verdict: Claims) -> m.Table:
         evidence = {item.source: item for item in claim.evidence}
         cells = [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
         rows.append((m.text("{} > {}", claim.better, claim.worse), claim.dataset, claim.metric, *cells))
-    more = f"{pluralize(verdict.omitted, 'more pair')} can be found in the tables." if verdict.omitted else ""
     labels = "better > worse", "data set" if datasets else "", "metric" if metrics else ""
     columns = m.columns(NAME, *labels, *(f"over {source}" for source in verdict.sources))
-    return m.Table(columns, rows, caption=more, labels=3).without_unnamed()
+    return m.Table(columns, rows, labels=3).without_unnamed()
 
 
 def _cell(claim: Claim, evidence: Evidence) -> m.Cell:

@@ -128,7 +128,8 @@ class Comparison(Result):
     tied: tuple[str, ...]  # the best system, and those that are not significantly different from it
     verdict: Verdict
     scale: Scale = PERCENT
-    align: str = ""  # of words, where files were compared
+    dataset: str = ""  # the name of the gold file, where files were compared
+    align: str = ""  # of words, likewise
     reference: str = ""
     extra_scores: tuple[Score, ...] = ()  # of the same systems: unknown words, whole sentences
     agreement: Agreement | None = None

@@ -64,7 +64,7 @@ def _stable_pairs(result: Ranking) -> m.Text:
     subsets = subsets_text(result)
     if result.all_subsets is not None:
         subsets = m.text("all {} of {}", m.count(result.all_subsets, "subset"), result.subset_size)
-    keep = "keeps its" if stable == 1 else "keep their"
+    keep = "keeps its" if 1 in (stable, len(neighbours)) else "keep their"
     words = f"{{}} of {{}} in the ranking {keep} order on at least {STABLE:.0%} of {{}}."
     return m.text(words, stable, m.count(len(neighbours), "neighbouring pair"), subsets)
 
