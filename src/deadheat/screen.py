@@ -10,7 +10,7 @@ from typing import Self, TextIO
 DEFAULT_COLUMNS, MIN_COLUMNS = 80, 20
 UNLIMITED = 10_000  # columns of a stream that is not a terminal
 # Control characters except the newline, marks that change the direction of text, and surrogates.
-_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +81,6 @@ def encodable(text: str, encoding: str) -> str:
 
 def visible(text: str) -> str:
     """Replace by escapes what would move the cursor, change colours or hide text; names in files may be malicious."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+    if text.replace("\n", "").isprintable():  # nearly always, and compiling the expression takes time at start-up
+        return text
+    return re.sub(_CONTROL, lambda match: match[0].encode("unicode_escape").decode("ascii"), text)

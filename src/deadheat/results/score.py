@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import ClassVar, Self
 
 from deadheat.metrics.universal import OFFICIAL
@@ -123,7 +122,7 @@ class ScoreTable(Result):
         values = [
             [row.means[at] for at in complete] or [mean for mean in row.means if mean == mean] for row in self.systems
         ]
-        return [fmean(means) if means else math.nan for means in values]
+        return [math.fsum(means) / len(means) if means else math.nan for means in values]
 
     def by_average(self) -> Self:
         """The same table with the system first that has the highest average."""

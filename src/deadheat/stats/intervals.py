@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from deadheat.errors import InputError, NameUnknown
@@ -84,7 +83,7 @@ def wilson(correct: int, total: int, *, level: float = 0.95) -> Interval:
     return Interval(low, high, level, "wilson")
 
 
-def resampled_sums(counts_NF: Counts, *, resamples: int, rng: Generator) -> Values:
+def resampled_sums(counts_NF: Counts, *, resamples: int, rng: np.random.Generator) -> Values:
     """Return sums of counts over units drawn with replacement, one row per resample.
 
     Sums of integers in float64 are exact, so the result does not depend on the order of addition. Resample b depends on
@@ -123,7 +122,7 @@ def bootstrap(
     counts_NF: Counts,
     value: Value,
     *,
-    rng: Generator,
+    rng: np.random.Generator,
     level: float = 0.95,
     resamples: int = 2000,
     method: str = "percentile",
@@ -176,7 +175,13 @@ def _bca(values_B: Values, observed: float, left_out_N: Values, *, level: float)
 
 
 def difference(
-    first_NF: Counts, second_NF: Counts, value: Value, *, rng: Generator, level: float = 0.95, resamples: int = 2000
+    first_NF: Counts,
+    second_NF: Counts,
+    value: Value,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    resamples: int = 2000,
 ) -> Interval:
     """Paired percentile bootstrap interval of the difference between two systems, over the same resampled units.
 
