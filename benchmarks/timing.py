@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import gettempdir
 
-from deadheat.report.model import Column, Table
-from deadheat.report.terminal import render
+from deadheat.reporting.model import Column, Table
+from deadheat.reporting.terminal import render
 from deadheat.results.format import COUNT, NAME
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # idle threads spin, and would count as work

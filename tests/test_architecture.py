@@ -32,13 +32,13 @@ LAYERS = (
     ("study",),
     ("charts",),
     ("questions",),
-    ("report",),
+    ("reporting",),
     ("paper",),
     ("cli",),
 )
 RANKS = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 # A result renders itself (`str(result)`, `result.to_latex()`), and loads the renderer when it does.
-DEFERRED_IMPORTS = {("deadheat.results.base", "report")}
+DEFERRED_IMPORTS = {("deadheat.results.base", "reporting")}
 
 # Programs that the tests compare with. Several are GPL.
 ORACLES = {
@@ -252,15 +252,15 @@ def test_functions_are_short() -> None:
 
 UPWARD = {
     "absolute": "import deadheat.cli.main",
-    "from": "from deadheat.report import table",
-    "layer as a name": "from deadheat import report",
-    "relative": "from ..report import table",
-    "relative layer as a name": "from .. import report",
-    "in a function": "def f():\n    from deadheat.report import table",
-    "in a method": "class A:\n    def f(self):\n        import deadheat.report",
-    "in a branch": "try:\n    pass\nexcept ImportError:\n    import deadheat.report",
-    "for types": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from deadheat.report import table",
-    "by its name": "import importlib\nimportlib.import_module('deadheat.report')",
+    "from": "from deadheat.reporting import table",
+    "layer as a name": "from deadheat import reporting",
+    "relative": "from ..reporting import table",
+    "relative layer as a name": "from .. import reporting",
+    "in a function": "def f():\n    from deadheat.reporting import table",
+    "in a method": "class A:\n    def f(self):\n        import deadheat.reporting",
+    "in a branch": "try:\n    pass\nexcept ImportError:\n    import deadheat.reporting",
+    "for types": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from deadheat.reporting import table",
+    "by its name": "import importlib\nimportlib.import_module('deadheat.reporting')",
     "public name": "from deadheat import score",
     "the whole package": "import deadheat",
     "unknown package": "from deadheat.utils import helper",
@@ -290,19 +290,19 @@ def test_an_import_that_points_down_is_accepted(text: str) -> None:
     ("name", "text", "accepted"),
     [
         ("deadheat", "from deadheat.version import __version__", True),
-        ("deadheat", "def __getattr__(name):\n    import deadheat.report", True),
+        ("deadheat", "def __getattr__(name):\n    import deadheat.reporting", True),
         ("deadheat", "if TYPE_CHECKING:\n    from deadheat.questions.score import score", True),
         ("deadheat", "if not TYPE_CHECKING:\n    from deadheat.questions.score import score", False),
         ("deadheat", "if TYPE_CHECKING:\n    pass\nelse:\n    import deadheat.corpus", False),
         ("deadheat", "from deadheat.corpus import read", False),
-        ("deadheat.metrics", "from ..report import table", False),
+        ("deadheat.metrics", "from ..reporting import table", False),
         ("deadheat.metrics", "from .las import las", True),
         ("deadheat.errors", "from deadheat.arguments import Argument", False),  # on the same layer
         ("deadheat.utils", "", False),  # in no layer
-        ("deadheat.results.base", "def f():\n    from deadheat.report.terminal import render", True),
-        ("deadheat.results.base", "from deadheat.report.terminal import render", False),
+        ("deadheat.results.base", "def f():\n    from deadheat.reporting.terminal import render", True),
+        ("deadheat.results.base", "from deadheat.reporting.terminal import render", False),
         ("deadheat.results.base", "def f():\n    from deadheat.paper import kit", False),
-        ("deadheat.results.score", "def f():\n    from deadheat.report.terminal import render", False),
+        ("deadheat.results.score", "def f():\n    from deadheat.reporting.terminal import render", False),
     ],
 )
 def test_which_imports_a_module_may_have(name: str, text: str, *, accepted: bool) -> None:

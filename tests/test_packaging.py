@@ -54,7 +54,7 @@ def test_every_public_name_loads(name: str) -> None:
 
 
 def test_the_report_function_survives_the_import_of_the_package_of_the_same_name() -> None:
-    import deadheat.report.model
+    import deadheat.reporting.model
 
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         deadheat.report(colour="red")  # type: ignore[call-arg]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.questions.score import score as score
     from deadheat.questions.seeds import seeds as seeds
     from deadheat.questions.size import size as size
-    from deadheat.report.report import report as report
+    from deadheat.reporting.report import report as report
     from deadheat.results.base import from_json as from_json
     from deadheat.splits import Partition as Partition
     from deadheat.splits import split as split
@@ -36,7 +36,7 @@ else:
         "corpus": ("Corpus", "read", "take", "write"),
         "corpus.info": ("info",),
         "questions.compare": ("compare", "compare_scores"),
-        "report.report": ("report",),
+        "reporting.report": ("report",),
         "results.base": ("from_json",),
         "splits": ("Partition", "split"),
         "study.ledger.ledger": ("Ledger", "LedgerEntry"),

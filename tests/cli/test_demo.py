@@ -11,7 +11,7 @@ import pytest
 
 from deadheat.cli import pages as command
 from deadheat.questions.demo import Demo, demo
-from deadheat.report.report import is_page
+from deadheat.reporting.report import is_page
 from deadheat.study.engine.worker import WorkerError
 from tests.cli.running import Commands
 from tests.questions.report_cases import quick_demo as quick_demo

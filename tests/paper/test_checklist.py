@@ -13,8 +13,8 @@ from deadheat.results.ledger import Tally
 from deadheat.results.rank import Ranking
 from deadheat.results.study import FailedCell, Provenance, RunOverview, TestSet
 from tests.paper.cases import study, twenty_splits
-from tests.report.test_latex import HOSTILE, NAMES
-from tests.report.test_view_search import two_setups
+from tests.reporting.test_latex import HOSTILE, NAMES
+from tests.reporting.test_view_search import two_setups
 from tests.results.samples import all_samples, renamed
 
 VERSIONS = {"deadheat": "0.1.0", "python": "3.12.1", "numpy": "2.1.0"}

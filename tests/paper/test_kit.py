@@ -15,7 +15,7 @@ from deadheat.paper.kit import MANIFEST, latex_tables, write_kit
 from deadheat.results.rank import Ranking
 from tests.charts.svg_reading import FunctionPlot
 from tests.paper.cases import twenty_splits
-from tests.report.latex_checker import check
+from tests.reporting.latex_checker import check
 from tests.results.samples import all_samples
 
 

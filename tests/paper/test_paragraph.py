@@ -17,7 +17,7 @@ from deadheat.paper.methods import (
     split_words,
 )
 from deadheat.paper.paragraph import paragraph
-from deadheat.report.views import headline
+from deadheat.reporting.views import headline
 from deadheat.results.compare import Comparison
 from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.results.rank import Ranking, SizeStudy

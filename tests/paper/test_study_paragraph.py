@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from deadheat.report.views import headline
+from deadheat.reporting.views import headline
 from deadheat.results.study import FailedCell, StudyResult
 from tests.paper.cases import NAN, block, pair, scores, sentences, study, systems, twenty_splits
-from tests.report.test_view_search import dataset, one_setup, search, setting_scores, two_setups
+from tests.reporting.test_view_search import dataset, one_setup, search, setting_scores, two_setups
 
 SINGLE: dict[str, Any] = {"splits": 1, "split": "standard.v1"}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deadheat.errors import InputError
 from deadheat.questions.power import assumed_power
-from deadheat.report.views import headline
+from deadheat.reporting.views import headline
 from deadheat.results.base import KINDS, Result, from_document, from_json, result_type, to_document
 from deadheat.results.data import Power
 from deadheat.results.ledger import LedgerReport, Tally

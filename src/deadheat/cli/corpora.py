@@ -14,8 +14,8 @@ from deadheat.corpus import read, to_bytes, write
 from deadheat.corpus.info import info
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
-from deadheat.report.model import Column, Table
-from deadheat.report.terminal import print_blocks
+from deadheat.reporting.model import Column, Table
+from deadheat.reporting.terminal import print_blocks
 from deadheat.results.data import SplitReport
 from deadheat.splits import STRATEGIES, split
 from deadheat.splits.folder import check_folder, write_splits

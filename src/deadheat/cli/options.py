@@ -122,8 +122,8 @@ def show(result: Result, *, as_json: bool) -> int:
     if as_json:
         print(result.to_json(indent=1))
     else:
-        from deadheat.report.terminal import print_blocks
-        from deadheat.report.views import brief_view
+        from deadheat.reporting.terminal import print_blocks
+        from deadheat.reporting.views import brief_view
 
         print_blocks(brief_view(result))
     say(result.notes)

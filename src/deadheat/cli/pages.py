@@ -16,9 +16,9 @@ from deadheat.cli.options import Parser, add_ledger_file, announce_compiling, pr
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.questions.demo import demo
-from deadheat.report.model import Block, Verdict
-from deadheat.report.report import Report, demo_report, is_page, report, truth_blocks
-from deadheat.report.terminal import print_blocks
+from deadheat.reporting.model import Block, Verdict
+from deadheat.reporting.report import Report, demo_report, is_page, report, truth_blocks
+from deadheat.reporting.terminal import print_blocks
 from deadheat.screen import visible
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.text import pluralize

@@ -33,8 +33,8 @@ from deadheat.corpus.reading import STDIN, expand, read
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError
 from deadheat.questions.run import left_to_run, run, run_plan
-from deadheat.report.plan import plan_view
-from deadheat.report.terminal import print_blocks
+from deadheat.reporting.plan import plan_view
+from deadheat.reporting.terminal import print_blocks
 from deadheat.splits import STRATEGIES, Partition
 from deadheat.splits.strategy import Material
 from deadheat.study.engine.executor import cores

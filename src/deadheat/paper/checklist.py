@@ -15,11 +15,11 @@ from typing import TypeAlias
 from deadheat.paper.methods import split_words
 from deadheat.paper.paragraph import evaluation_sentences, evaluations_of, versions
 from deadheat.paper.study_paragraph import part_notes, system_names
-from deadheat.report.markdown import escape
-from deadheat.report.model import Shown, Signature, number, text
-from deadheat.report.views import view
-from deadheat.report.views.search import training
-from deadheat.report.views.study import seeds_text
+from deadheat.reporting.markdown import escape
+from deadheat.reporting.model import Shown, Signature, number, text
+from deadheat.reporting.views import view
+from deadheat.reporting.views.search import training
+from deadheat.reporting.views.study import seeds_text
 from deadheat.results.base import Result
 from deadheat.results.compare import Comparison
 from deadheat.results.data import SplitReport

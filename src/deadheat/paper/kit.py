@@ -19,9 +19,9 @@ from deadheat.errors import InputError, reason
 from deadheat.paper.checklist import checklist
 from deadheat.paper.figures import FORMATS, figure_files
 from deadheat.paper.paragraph import paragraph
-from deadheat.report.latex import PAGE_CHARACTERS, float_environment, one_line, paper_tables, table_width
-from deadheat.report.model import Signature, Table, cell_text
-from deadheat.report.views import headline, view
+from deadheat.reporting.latex import PAGE_CHARACTERS, float_environment, one_line, paper_tables, table_width
+from deadheat.reporting.model import Signature, Table, cell_text
+from deadheat.reporting.views import headline, view
 from deadheat.results.base import Result
 from deadheat.text import join_names, pluralize
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from deadheat.errors import InputError
-from deadheat.report.model import Citation, Text, Words, count, join_text, listing, names, p_value, points, text
+from deadheat.reporting.model import Citation, Text, Words, count, join_text, listing, names, p_value, points, text
 from deadheat.results.format import NAME, Scale, correction_words, name_of_test
 from deadheat.results.verdict import State
 from deadheat.text import capitalize

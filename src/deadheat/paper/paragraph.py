@@ -21,10 +21,10 @@ from deadheat.paper.methods import (
 )
 from deadheat.paper.study_paragraph import search_sentences, study_sentences
 from deadheat.ranking.sizes import SetSizes
-from deadheat.report import model as m
-from deadheat.report.latex import words
-from deadheat.report.views import view
-from deadheat.report.views.rank import subsets_text
+from deadheat.reporting import model as m
+from deadheat.reporting.latex import words
+from deadheat.reporting.views import view
+from deadheat.reporting.views.rank import subsets_text
 from deadheat.results.base import Result
 from deadheat.results.compare import AverageRanks, Comparison
 from deadheat.results.data import Power, SplitReport

@@ -22,9 +22,9 @@ from deadheat.paper.methods import (
     split_words,
     system_list,
 )
-from deadheat.report.model import Text, count, interval, join_text, listing, names, points, score, text
-from deadheat.report.views.search import protocol, search_verdict
-from deadheat.report.views.study import seeds_text
+from deadheat.reporting.model import Text, count, interval, join_text, listing, names, points, score, text
+from deadheat.reporting.views.search import protocol, search_verdict
+from deadheat.reporting.views.study import seeds_text
 from deadheat.results.format import interval_name
 from deadheat.results.search import SearchResult
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyCorpus, StudyResult, SystemScores, ranking

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from deadheat.errors import InputError, NameUnknown
 from deadheat.version import __version__
 
-# Where the type of each kind of result is defined: adding a kind adds a line here and a module in `report/views`.
+# Where the type of each kind of result is defined: adding a kind adds a line here and a module in `reporting/views`.
 KINDS = {
     "score": "deadheat.results.score:Scores",
     "compare": "deadheat.results.compare:Comparison",
@@ -63,30 +63,30 @@ class Result:
 
     def to_latex(self) -> str:
         """The tables of the result for a paper; they need the booktabs package."""
-        from deadheat.report.latex import result_latex
+        from deadheat.reporting.latex import result_latex
 
         return result_latex(self)
 
     def to_markdown(self) -> str:
         """Verdict and tables for a pull request or a README file."""
-        from deadheat.report.markdown import markdown
-        from deadheat.report.views import view
+        from deadheat.reporting.markdown import markdown
+        from deadheat.reporting.views import view
 
         return markdown(view(self))
 
     def _repr_html_(self) -> str:
-        from deadheat.report.html import notebook_html
+        from deadheat.reporting.html import notebook_html
 
         return notebook_html(self)
 
     def __str__(self) -> str:
-        from deadheat.report.terminal import render
-        from deadheat.report.views import brief_view
+        from deadheat.reporting.terminal import render
+        from deadheat.reporting.views import brief_view
 
         return render(brief_view(self))
 
     def __repr__(self) -> str:
-        from deadheat.report.views import headline
+        from deadheat.reporting.views import headline
 
         return f"<{type(self).__name__}: {headline(self)}>"
 

@@ -1,0 +1,67 @@
+"""What a study will run, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from deadheat.reporting import model as m
+from deadheat.results.format import COUNT, DURATION, NAME
+from deadheat.study.plan.plan import Plan
+from deadheat.study.search.search import BOTH, TUNE, Search, searches_of
+
+
+def plan_view(
+    plan: Plan, *, missing: int, finals: int, evaluations: int, test_sets: int, seconds: float | None
+) -> Iterator[m.Block]:
+    """Corpora, splits, systems with their seeds, cells, evaluations of test sets, and the time that it may take.
+
+    `finals` is the highest number of final networks of searches that are still to be trained.
+    """
+    corpora = [(name, item.corpus.sentences, item.corpus.words) for name, item in plan.materials.items()]
+    yield m.Table((m.Column("corpus"), *m.columns(COUNT, "sentences", "words")), corpora)
+    splits = [(strategy.name, times, str(seed)) for strategy, times, seed in plan.strategies]
+    yield m.Table((m.Column("split"), m.Column("times", COUNT), m.Column("seed")), splits)
+    systems = [(plan.labels[name], name, ", ".join(map(str, seeds))) for name, seeds in plan.systems.items()]
+    if systems:
+        yield m.Table(m.columns(NAME, "system", "name", "seeds"), systems, labels=3)
+    searches = searches_of(plan)
+    for search in searches:
+        yield m.Paragraph(search_plan(search))
+    cells = len(plan.cells) + sum(len(search.first_cells()) for search in searches)
+    summary = m.text("{}: {} to run", m.count(cells, "cell"), missing)
+    summary += m.text(", {} in the store", cells - missing) if cells > missing else ""
+    summary += m.text("; then at most {}", m.count(finals, "final network")) if finals else ""
+    if evaluations:
+        summary += m.text("; {} of {}", m.count(evaluations, "evaluation"), m.count(test_sets, "test set"))
+    else:
+        summary += "; no test set is evaluated"
+    if seconds is not None:
+        summary += m.text("; about {}, by the time of earlier cells", m.Shown(seconds, DURATION))
+    yield m.Paragraph(summary + ".")
+
+
+def search_plan(search: Search) -> m.Text:
+    """How many networks a search will train, and how many of them it will score on test."""
+    entry = search.entry
+    first = len(search.candidates) * len(entry.setups) * len(search.plan.corpus_splits) * len(search.seeds)
+    last = len(search.possible_finals())
+    learned = dict.fromkeys(entry.final if setup == TUNE else BOTH for setup in entry.setups)
+    evaluated = last + (first if entry.tested == "all" else 0)
+    return m.text(
+        "Search of {}: {} of {} ({}), on {}, {}, epochs picked by {}: {}{}. Then the winners by {} on {}: at most {} "
+        "on {}, {} of test sets.",
+        search.label,
+        m.count(len(search.candidates), "setting"),
+        ", ".join(entry.space.varied),
+        entry.method,
+        m.count(len(search.plan.corpus_splits), "data set"),
+        m.count(len(search.seeds), "seed"),
+        " and ".join(entry.setups),
+        m.Text(("at most ",)) if entry.method == "optuna" else None,
+        m.count(first, "training"),
+        search.metric.label,
+        entry.setting,
+        m.count(last, "training"),
+        " and ".join(learned),
+        m.count(evaluated, "evaluation"),
+    )

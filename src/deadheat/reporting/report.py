@@ -1,0 +1,331 @@
+"""From what there is (stores, tables of scores, results of commands) to one page."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from deadheat.arguments import Argument
+from deadheat.charts.chart import Figure as Drawing
+from deadheat.errors import InputError, reason
+from deadheat.questions.demo import Demo
+from deadheat.questions.table_report import SourceReport
+from deadheat.reporting import model as m
+from deadheat.reporting.html import MOTTO, Page, page_html
+from deadheat.reporting.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences
+from deadheat.reporting.verdict import claims_headline, verdict_block
+from deadheat.reporting.views import view
+from deadheat.results.base import KINDS, Result, from_json
+from deadheat.results.compare import Comparison
+from deadheat.results.data import SplitReport
+from deadheat.results.format import PERCENT
+from deadheat.results.ledger import Tally
+from deadheat.results.study import StudyResult
+from deadheat.results.verdict import NO_CLAIMS, Claim, merge_claims
+from deadheat.results.verdict import Verdict as Claims
+from deadheat.study.ledger.ledger import Ledger
+from deadheat.tables.table import table_bytes
+from deadheat.text import join_names
+from deadheat.version import __version__
+
+ReportedMetric: TypeAlias = Annotated[
+    str,
+    Argument("the metric to report of tables with several (default: the first)", short="-m", metavar="NAME"),
+]
+
+CHAPTERS = {
+    "study": "Scores and differences",
+    "table": "Scores",
+    "search": "Settings searched",
+    "score": "Scores",
+    "compare": "Systems compared",
+    "power": "Power",
+    "seeds": "Over runs",
+    "contrast": "Over settings",
+    "rank": "Over data sets",
+    "size": "How much test data is enough",
+    "split": "How the data were split",
+    "ledger": "Evaluations of the test sets",
+}
+CLAIMS = 12  # rows of the table of claims about one source
+TITLE_NAMES = 3
+SQLITE = b"SQLite format 3\x00"
+START = 1 << 16  # bytes that tell what a file is
+PAGE_START = 1 << 18  # of a page, which begins with its style
+UNREADABLE = "No sentences: which test sets are sealed is unknown, because the ledger cannot be read."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """A page, and the results that it was made from."""
+
+    page: Page
+    results: tuple[Result, ...]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The sentences that the page opens with."""
+        return [str(block.headline) for block in self.page.blocks if isinstance(block, m.Verdict)]
+
+    @property
+    def figures(self) -> list[Drawing]:
+        """All figures of the page, each under a name of its own."""
+        return self.page.drawings
+
+    def html(self) -> str:
+        """The page as one self-contained file."""
+        return page_html(self.page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What one source comes to: a single result, or several of one study or table, which have one verdict."""
+
+    name: str
+    results: tuple[Result, ...]
+    notes: tuple[str, ...] = ()
+    is_whole: bool = False
+
+
+def report(
+    *sources: str | os.PathLike[str] | Result | SourceReport,
+    title: Annotated[str, Argument("title of the page (default: the names of the sources)", metavar="TEXT")] = "",
+    ledger: Ledger | None = None,
+    metric: ReportedMetric = "",
+    sentences: bool = True,
+    anonymous: Annotated[bool, Argument("leave out machines, users and folders, for a blind review")] = False,
+) -> Report:
+    r"""One page about stores of studies, tables of scores and results, with the verdict first.
+
+    Parameters
+    ----------
+    sources
+        Files: stores that `deadheat run` wrote, study files, results that a command printed with `--json`, tables of
+        scores. Or what `deadheat.score` and the others returned.
+    title
+        Above the page; by default the names of the studies and files.
+    ledger
+        Where evaluations of test sets were recorded, and which test sets are sealed: their sentences are never shown.
+    metric
+        Which of several, in tables of scores; the first by default.
+    sentences
+        Show the sentences on which systems disagree.
+    anonymous
+        Leave out the names of machines and users, and the folders of files, for a blind review.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or is none of these.
+
+    Examples
+    --------
+    >>> import deadheat
+    >>> gold = deadheat.read(text="a_X b_Y c_Z\n" * 20)
+    >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
+    >>> page = report(deadheat.compare(gold, {"good": good, "bad": bad}))
+    >>> print(page.verdicts[0])
+    good is better than bad by 33.33 points of Accuracy (tag) (95% CI [+33.33, +33.33], p = 1.9e-06).
+    >>> page.html().startswith("<!doctype html>"), [figure.name for figure in page.figures]
+    (True, ['compare-scores', 'compare-differences', 'compare-disagreement-1', ...])
+    """
+    if not sources:
+        raise InputError("nothing to report on; expected a store, a table of scores or a result")
+    sealed = sealed_test_sets(ledger) if ledger is not None else frozenset()
+    pieces = [_piece(source, ledger, metric) for source in sources]
+    if anonymous:
+        anonymizer = Anonymizer()
+        pieces = [_anonymous(piece, anonymizer) for piece in pieces]
+    hide = partial(without_sealed, sealed=sealed) if sentences and sealed is not None else without_sentences
+    pieces = [replace(piece, results=tuple(map(hide, piece.results))) for piece in pieces]
+    name = title or join_names(dict.fromkeys(piece.name for piece in pieces), limit=TITLE_NAMES)
+    blocks = [*_verdicts(pieces), *_chapters(pieces), *_left_out(pieces, [UNREADABLE] if sealed is None else [])]
+    page = Page(name, (*blocks, m.Signature(f"deadheat {__version__}")))
+    return Report(page, tuple(result for piece in pieces for result in piece.results))
+
+
+def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledger | None, metric: str) -> _Piece:
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    opened = _open(path, ledger, metric) if path is not None else source
+    if isinstance(opened, Result):
+        return _Piece(path.stem if path is not None else _source_name(opened), (opened,))
+    assert not isinstance(opened, str | os.PathLike)
+    return _Piece(opened.name, opened.results, opened.notes, is_whole=True)
+
+
+def _source_name(result: Result) -> str:
+    """What a result is about, as far as it is known: the corpus or the test sets."""
+    if isinstance(result, SplitReport):
+        return result.corpus
+    if isinstance(result, Comparison) and result.dataset:
+        return result.dataset
+    test_sets: tuple[Tally, ...] = getattr(result, "evaluations", ())
+    return join_names(dict.fromkeys(test_set.name for test_set in test_sets)) or f"deadheat {result.kind}"
+
+
+def _anonymous(piece: _Piece, anonymizer: Anonymizer) -> _Piece:
+    results = tuple(map(anonymizer.result, piece.results))
+    return replace(piece, results=results, notes=tuple(map(anonymizer.text, piece.notes)))
+
+
+def _verdicts(pieces: Sequence[_Piece]) -> Iterator[m.Block]:
+    """One verdict for each study or table, and for each single result."""
+    for piece in pieces:
+        verdicts = _merged_verdicts(piece) if piece.is_whole else _verdicts_of(piece.results)
+        yield from _about(piece.name, verdicts) if len(pieces) > 1 else verdicts
+
+
+def _about(source: str, blocks: Iterable[m.Block]) -> Iterator[m.Block]:
+    """Blocks whose tables, and whose sentences with values in them, name their source."""
+
+    def named(words: m.Words) -> m.Words:
+        pieces = words.pieces if isinstance(words, m.Text) else ()
+        if any(isinstance(piece, m.Shown) and piece.value == source for piece in pieces):
+            return words
+        return m.text("{}: ", source) + words if words else m.text("{}", source)
+
+    for block in blocks:
+        match block:
+            case m.Verdict():
+                yield replace(block, headline=named(block.headline))  # which stands above the table of claims
+            case m.Table():
+                yield replace(block, caption=named(block.caption))
+            case m.Paragraph(text=m.Text(pieces=pieces)) if any(isinstance(piece, m.Shown) for piece in pieces):
+                yield replace(block, text=named(block.text))
+            case _:
+                yield block
+
+
+def _verdicts_of(results: Iterable[Result]) -> Iterator[m.Verdict]:
+    for result in results:
+        yield from (block for block in view(result) if isinstance(block, m.Verdict))
+
+
+def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
+    """The claims of all results in one table; results that compare no systems have their own sentences."""
+    main, *others = piece.results
+    first, *searches = _verdicts_of([main])
+    claims = merge_claims(claim for result in piece.results for claim in _claims(result))
+    if claims:
+        overall = [claim for claim in claims if claim.evidence[0].source == "data sets"]
+        by_dataset = [claim for claim in claims if claim not in overall]
+        systems = max(getattr(result, "verdict", NO_CLAIMS).systems for result in piece.results)
+        headline = claims_headline(Claims(tuple(by_dataset or overall), systems=systems))
+        shown = Claims((*overall, *by_dataset)[:CLAIMS], omitted=max(0, len(claims) - CLAIMS))
+        if isinstance(main, StudyResult) and not main.finished:
+            yield first
+        first = verdict_block(shown, headline=headline, remarks=first.remarks)
+    yield from (first, *searches)
+    yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")
+
+
+def _claims(result: Result) -> tuple[Claim, ...]:
+    """The claims of a result; those over all data sets say so."""
+    verdict: Claims = getattr(result, "verdict", NO_CLAIMS)
+    if result.kind != "compare":
+        return () if result.kind == "search" else verdict.claims
+    return tuple(
+        replace(claim, dataset=f"all {evidence.count:,} data sets")
+        if (evidence := claim.evidence[0]).source == "data sets" and not claim.dataset
+        else claim
+        for claim in verdict.claims
+    )
+
+
+def _chapters(pieces: Sequence[_Piece]) -> Iterator[m.Block]:
+    """The views of all results, each under a chapter; chapters are named after their source where titles repeat."""
+    titles = Counter(CHAPTERS[result.kind] for piece in pieces for result in piece.results)
+    wholes = sum(piece.is_whole for piece in pieces)
+    for piece in pieces:
+        for kind in dict.fromkeys(result.kind for result in piece.results):
+            title = CHAPTERS[kind]
+            named = titles[title] > 1 or (wholes > 1 and piece.is_whole)
+            if titles.total() > 1:
+                yield m.Heading(m.text("{}: {}", piece.name, title) if named else title, level=1)
+            views = [view(result) for result in piece.results if result.kind == kind]
+            blocks = [block for blocks in views for block in blocks if not isinstance(block, m.Verdict)]
+            yield from _about(piece.name, blocks) if len(pieces) > 1 else blocks
+
+
+def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block]:
+    several = sum(bool(piece.notes) for piece in pieces) > 1
+    notes = [f"{piece.name}: {note}" if several else note for piece in pieces for note in piece.notes]
+    if notes or more:
+        yield m.Heading("What is left out", level=1)
+        yield m.Paragraph("Not everything was computed, or is shown here.")
+        yield from map(m.note, (*notes, *more))
+
+
+def _open(path: Path, ledger: Ledger | None, metric: str) -> SourceReport | Result:
+    """What the file holds, recognized by its first bytes; of a study file, its store."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(START)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from error
+    if start.startswith(SQLITE) or path.suffix == ".toml":
+        from deadheat.questions.store_report import store_report  # with polars and all that studies need
+
+        return store_report(path if start.startswith(SQLITE) else _store_of(path), ledger=ledger)
+    if ".json" in path.suffixes or _is_json_result(start):
+        return from_json(table_bytes(path), source=str(path))
+    from deadheat.questions.table_report import table_report
+
+    return table_report(path, metric=metric)
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page of Deadheat's, and so may be replaced by another."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(PAGE_START)
+    except OSError:
+        return False
+    return start.startswith(b"<!doctype html>") and MOTTO.encode() in start
+
+
+def _store_of(path: Path) -> Path:
+    """The store of a study file; its corpora may be gone."""
+    try:
+        name = tomllib.loads(path.read_text("utf-8")).get("store") or f"{path.stem}.sqlite"
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problem = "not text" if isinstance(error, UnicodeDecodeError) else f"not TOML ({str(error).lower()})"
+        raise InputError(f"{path}: {problem}; expected a study file") from None
+    store = path.parent / str(name)
+    if not store.exists():
+        raise InputError(f"{path}: no store {store}; expected deadheat run {path} first, or the store itself")
+    return store
+
+
+def _is_json_result(start: bytes) -> bool:
+    """Whether a text is one object, as results are, and not a table with one object per line."""
+    if not start.lstrip().startswith(b"{"):
+        return False
+    first = start.lstrip().partition(b"\n")[0]
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        return True
+    return isinstance(row, dict) and row.get("kind") in KINDS
+
+
+def demo_report(demo: Demo) -> Report:
+    """The report of the demo's store, its splits and its parsers; at the end, the truth about the parsers."""
+    made = report(demo.store, SplitReport.of(demo.splits), demo.parsers, title="Deadheat demo", ledger=demo.ledger)
+    return replace(made, page=replace(made.page, blocks=(*made.page.blocks, *truth_blocks(demo))))
+
+
+def truth_blocks(demo: Demo) -> Iterator[m.Block]:
+    """What is true of the simulated parsers, beside what was measured."""
+    yield m.Heading("The truth about the simulated parsers", level=1)
+    truth = "B and C are equally good, and A is better by one point of LAS"
+    yield m.Paragraph(f"Their predictions are generated, so their true scores are known: {truth}.")
+    columns = (m.Column("parser"), m.Column("measured LAS", PERCENT.score), m.Column("true LAS", PERCENT.score))
+    yield m.Table(columns, tuple((row.system, row.value, demo.truth[row.system]) for row in demo.parsers.ranked))

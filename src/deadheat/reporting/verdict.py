@@ -1,0 +1,211 @@
+"""The verdict of a result: one sentence, and a table of claims by kinds of evidence."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from deadheat.reporting import model as m
+from deadheat.results.format import MISSING, NAME, interval_name
+from deadheat.results.verdict import Claim, Evidence, State
+from deadheat.results.verdict import Verdict as Claims
+from deadheat.text import pluralize
+
+TONES = {State.SHOWN: "good", State.OPPOSITE: "bad", State.NOT_SHOWN: "muted", State.TOO_FEW: "muted"}
+MARKS = {State.SHOWN: "", State.NOT_SHOWN: m.DAGGER, State.TOO_FEW: m.DOUBLE_DAGGER, State.OPPOSITE: m.STAR}
+
+
+def verdict_block(verdict: Claims, *, headline: m.Words = "", remarks: Sequence[m.Words] = ()) -> m.Verdict:
+    """What claims come to; a `headline` of the caller's takes the place of the sentence about them."""
+    more = [f"The tables have {pluralize(verdict.omitted, 'more pair')}."] if verdict.omitted else []
+    table = claims_table(verdict) if verdict else None
+    return m.Verdict(headline or claims_headline(verdict), table, (*more, *remarks))
+
+
+def claims_table(verdict: Claims) -> m.Table:
+    """One row for each claim, one column for each kind of evidence."""
+    datasets = any(claim.dataset for claim in verdict.claims)
+    metrics = len({claim.metric for claim in verdict.claims}) > 1
+    rows: list[m.Row] = []
+    for claim in verdict.claims:
+        evidence = {item.source: item for item in claim.evidence}
+        cells = [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
+        rows.append((m.text("{} > {}", claim.better, claim.worse), claim.dataset, claim.metric, *cells))
+    labels = "better > worse", "data set" if datasets else "", "metric" if metrics else ""
+    columns = m.columns(NAME, *labels, *(f"over {source}" for source in verdict.sources))
+    return m.Table(columns, rows, labels=3).without_unnamed()
+
+
+def _cell(claim: Claim, evidence: Evidence) -> m.Cell:
+    """The state of one piece of evidence, with the difference, its interval, and on how many the winner is ahead."""
+    words = m.text("{}", evidence.state.value)
+    if math.isfinite(evidence.difference):
+        words += m.text(": {}", m.points(evidence.difference, claim.scale))
+    if math.isfinite(evidence.low) and math.isfinite(evidence.high):
+        words += m.text(" {}", m.interval((evidence.low, evidence.high), claim.scale, signed=True))
+    if evidence.ahead is not None:
+        words += m.text(", ahead on {} of {}", evidence.ahead, evidence.count)
+    return m.Cell(words, tone=TONES[evidence.state])
+
+
+def mark_meanings(test: str, units: str, *, best: str = "the best") -> tuple[m.Mark, ...]:
+    """What the marks behind the scores of systems mean, which were tested against the best one."""
+    return (
+        m.Mark(m.DAGGER, f"not shown to differ from {best}{test}"),
+        m.Mark(m.DOUBLE_DAGGER, f"too few {units} to show any difference from {best}{test}"),
+        m.Mark(m.STAR, f"the test shows it to be better than {best}{test}"),
+        m.Mark(m.CIRCLE, f"not tested against {best}"),
+    )
+
+
+def outcome_cell(winner: str, state: State) -> m.Cell:
+    """What the test of a pair says, in words; `winner` is empty where neither is shown to be better."""
+    return m.Cell(m.text("{} is better", winner), tone="good") if winner else m.Cell(state.value, tone="muted")
+
+
+def claims_headline(verdict: Claims) -> m.Words:
+    """One sentence about all claims: about the pair if there is one, else about the best system of each data set."""
+    claims = verdict.claims
+    if not claims:
+        return "No two systems could be compared."
+    if len(claims) == 1:
+        return pair_sentence(claims[0])
+    if len({frozenset((claim.better, claim.worse)) for claim in claims}) == 1:
+        return _same_pair(claims)
+    if len({(claim.dataset, claim.metric) for claim in claims}) == 1:
+        return _leader(verdict)
+    return _leaders(verdict)
+
+
+def _leaders(verdict: Claims) -> m.Text:
+    """On how many data sets the same system is shown to be better than the others."""
+    by_dataset: dict[tuple[str, str], list[Claim]] = {}
+    for claim in verdict.claims:
+        by_dataset.setdefault((claim.dataset, claim.metric), []).append(claim)
+    leads = [[claim for claim in claims if claim.better == claims[0].better] for claims in by_dataset.values()]
+    others = "all others"
+    if any(len(claims) < verdict.systems - 1 for claims in leads):
+        leads, others = [claims[:1] for claims in leads], "the next best"
+    shown = Counter[str]()
+    few: list[Claim] = []  # the first claim without enough data, for each data set that has no other reason to be open
+    for claims in leads:
+        unshown = [claim for claim in claims if not claim.is_shown]
+        shown[claims[0].better] += not unshown
+        few += unshown[:1] if all(map(_lacks_data, unshown)) else []
+    total = m.count(len(by_dataset), _noun(verdict.claims))
+    ((best, number),) = shown.most_common(1)
+    if len(few) == len(by_dataset):
+        words = f"There are too few {{}} to tell on any of {{}} whether one system is better than {others}."
+        return m.text(words, _few_sources(few), total)
+    if number:
+        words = f"{{}} is shown to be better than {others} on {{}} of {{}}{{}}."
+        return m.text(words, best, number, total, _too_few(few, "on {}", len(few)))
+    words = f"On none of {{}} is one system shown to be better than {others}{{}}."
+    return m.text(words, total, _too_few(few, "on {}", len(few)))
+
+
+def _noun(claims: Sequence[Claim]) -> str:
+    """What claims about the same systems differ in."""
+    return "metric" if len({claim.dataset for claim in claims}) == 1 else "data set"
+
+
+def _lacks_data(claim: Claim) -> bool:
+    """Whether a claim is open only because there are too few data."""
+    return {item.state for item in claim.evidence} in ({State.TOO_FEW}, {State.TOO_FEW, State.SHOWN})
+
+
+def _few_sources(claims: Sequence[Claim]) -> str:
+    return " or ".join(dict.fromkeys(source for claim in claims for source in claim.sources(State.TOO_FEW)))
+
+
+def _too_few(claims: Sequence[Claim], where: str, value: m.Text | int) -> m.Text | None:
+    """`; there are too few runs to tell on 2`, or nothing."""
+    return m.text(f"; there are too few {{}} to tell {where}", _few_sources(claims), value) if claims else None
+
+
+def pair_sentence(claim: Claim) -> m.Text:
+    """A claim and its evidence as a colleague would say it.
+
+    Examples
+    --------
+    >>> from deadheat.results.verdict import Claim, Evidence, State
+    >>> shown = Evidence("sentences", State.SHOWN, 0.0123, 0.004, 0.02, 0.0021)
+    >>> print(pair_sentence(Claim("A", "B", "LAS", (shown,))))
+    A is better than B by 1.23 points of LAS (95% CI [+0.40, +2.00], p = 0.0021).
+    >>> few = Evidence("runs", State.TOO_FEW, 0.01)
+    >>> print(pair_sentence(Claim("A", "B", "LAS", (shown, few), dataset="en")))
+    On en, A is ahead of B by 1.23 points of LAS: shown over sentences; there are too few runs to tell.
+    >>> print(pair_sentence(Claim("A", "B", "LAS", (few,))))
+    A is ahead of B by 1.00 points of LAS, but there are too few runs to tell whether it is better.
+    """
+    gap = next((item.difference for item in claim.evidence if math.isfinite(item.difference)), None)
+    by = None
+    if gap is not None:
+        by = m.text(f" by {{}}{claim.scale.points} {{}}", m.size_of(gap, claim.scale), claim.metric)
+    who = (m.text("On {}, ", claim.dataset) if claim.dataset else None), claim.better
+    shown, unshown, opposite = (claim.sources(state) for state in (State.SHOWN, State.NOT_SHOWN, State.OPPOSITE))
+    few = _few_sources([claim])
+    numbers = _numbers(claim) if len(claim.evidence) == 1 else None
+    if claim.is_shown:
+        by_what = numbers if len(shown) == 1 else m.text(": shown over {}", m.names(shown))
+        return m.text("{}{} is better than {}{}{}.", *who, claim.worse, by, by_what)
+    if gap == 0:
+        return m.text("{}{} and {} have the same score.", *who, claim.worse)
+    if not shown and not opposite and not unshown:
+        words = "{}{} is ahead of {}{}, but there are too few {} to tell whether it is better."
+        return m.text(words, *who, claim.worse, by, few)
+    parts = [m.text("shown over {}", m.names(shown))] if shown else []
+    parts += [m.text("the opposite is shown over {}", m.names(opposite))] if opposite else []
+    parts += [m.text("not shown to be better over {}{}", " or ".join(unshown), numbers)] if unshown else []
+    parts += [m.text("there are too few {} to tell", few)] if few else []
+    return m.text("{}{} is ahead of {}{}: {}.", *who, claim.worse, by, m.join_text(parts, "; "))
+
+
+def _numbers(claim: Claim) -> m.Text | None:
+    """The interval and the p-value of the only evidence, in brackets."""
+    evidence, parts = claim.evidence[0], []
+    if math.isfinite(evidence.low) and math.isfinite(evidence.high):
+        bounds = m.interval((evidence.low, evidence.high), claim.scale, signed=True)
+        parts.append(m.text("{} {}", interval_name(claim.alpha), bounds))
+    if math.isfinite(evidence.p):
+        parts.append(m.text("{}", m.p_value(evidence.p)))
+    return m.text(" ({})", m.join_text(parts, ", ")) if parts else None
+
+
+def _same_pair(claims: Sequence[Claim]) -> m.Text:
+    """One pair on several data sets or by several metrics."""
+    first = claims[0]
+    won = sum(claim.is_shown and claim.better == first.better for claim in claims)
+    lost = sum(claim.is_shown and claim.better != first.better for claim in claims)
+    few = [claim for claim in claims if _lacks_data(claim)]
+    on = m.text("{} of {}", won, m.count(len(claims), _noun(claims)))
+    worse = m.text(", and worse on {}", lost) if lost else None
+    words = "{} is shown to be better than {} on {}{}{}."
+    return m.text(words, first.better, first.worse, on, worse, _too_few(few, "on {}", len(few)))
+
+
+def _leader(verdict: Claims) -> m.Text:
+    """The best of several systems, and which others it is shown to be better than."""
+    first = verdict.claims[0]
+    claims = [claim for claim in verdict.claims if claim.better == first.better]
+    few = [claim for claim in claims if _lacks_data(claim)]
+    beaten = [claim.worse for claim in claims if claim.is_shown]
+    unshown = [claim.worse for claim in claims if not claim.is_shown and claim not in few]
+    where = m.text("On {}, ", first.dataset) if first.dataset else None
+    leads = m.text("{}{} has the best {}", where, first.better, first.metric)
+    if not unshown and not few:
+        if len(claims) < verdict.systems - 1:  # only neighbours in the ranking are claims
+            return m.text("{} and is shown to be better than the next, {}.", leads, beaten[0])
+        others = {1: "the other", 2: "both others"}.get(len(claims), f"all {len(claims)} others")
+        return m.text(f"{{}} and is shown to be better than {others}.", leads)
+    open_claims = m.names([claim.worse for claim in few])
+    if not beaten and not unshown:
+        words = "{}, but there are too few {} to tell whether it is better than {}."
+        return m.text(words, leads, _few_sources(few), open_claims)
+    if beaten:
+        but = m.text(", but not than {}", m.names(unshown)) if unshown else None
+        verdict_words = m.text(": shown to be better than {}{}", m.names(beaten), but)
+    else:
+        verdict_words = m.text(", but is not shown to be better than {}", m.names(unshown))
+    return m.text("{}{}{}.", leads, verdict_words, _too_few(few, "for {}", open_claims))

@@ -1,0 +1,221 @@
+"""Which differences between systems are real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from deadheat.charts.chart import Plot
+from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
+from deadheat.charts.ranks import CriticalDifferenceDiagram
+from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
+from deadheat.reporting import model as m
+from deadheat.reporting.verdict import MARKS, mark_meanings, outcome_cell, verdict_block
+from deadheat.results.compare import Agreement, AverageRanks, Comparison, DisputedSentence, PairwiseTest
+from deadheat.results.format import (
+    NAME,
+    P_VALUE,
+    PERCENT,
+    RANK,
+    RANK_TEST_NAMES,
+    SHARE,
+    correction_words,
+    interval_name,
+    name_of_test,
+)
+from deadheat.text import pluralize
+
+DRAWN = 40  # pairs or systems in a figure
+ROWS = 15  # of a table that is not folded
+SENTENCES, SENTENCE_SYSTEMS = 5, 6  # disputed sentences, and systems under one of them
+TREES = ("head", "head and relation")  # labels that are drawn as trees
+TEST_MEANINGS = {
+    "permutation-exact": "all ways to swap the two systems' results are enumerated",
+    "randomization": "the two systems' results are swapped at random many times",
+    "bootstrap": "test sets are resampled from the one at hand",
+    "mcnemar-midp": "it looks at what only one of the two systems has right",
+    "mcnemar-exact": "it looks at what only one of the two systems has right",
+    "wilcoxon": "it looks at the ranks of the differences, so every unit has the same weight",
+    "sign": "it counts on how many units each of the two systems is better",
+}
+
+
+def view(result: Comparison) -> Iterator[m.Block]:
+    """The verdict, the scores, every pair, ranks over data sets, and where systems disagree."""
+    yield verdict_block(result.verdict)
+    yield m.Heading(m.text("{} of each system", result.metric), detail=True)
+    level = interval_name(result.settings.alpha)
+    yield m.explanation(
+        "Two scores may differ significantly although their intervals overlap: the tests below pair what all systems "
+        f"did on the same {result.unit}s."
+    )
+    yield m.figure("compare-scores", _score_plot(result, level))
+    yield _score_table(result, level)
+    yield m.Heading("Differences", detail=True)
+    pairs = _ranked_pairs(result)
+    if len(pairs) > 1:
+        yield m.explanation(
+            "The p-value is the probability of a difference at least this large if neither system is better; it is "
+            'corrected for the number of pairs. "Not shown" does not mean that two systems are equally good.'
+        )
+    yield m.figure("compare-differences", _difference_plot(result, pairs))
+    yield _pair_table(result, pairs, level)
+    complete = len(pairs) == len(result.systems) * (len(result.systems) - 1) // 2
+    if complete and 3 <= len(result.systems) <= DRAWN:
+        yield m.figure("compare-pairs", _matrix_plot(result))
+    yield from _method_notes(result)
+    if result.ranks is not None:
+        yield from _ranks(result.ranks)
+    if result.agreement is not None:
+        yield from _agreement(result.agreement)
+
+
+def _score_table(result: Comparison, level: str) -> m.Table:
+    ranked, scale = result.ranked, result.scale
+    metrics = list(dict.fromkeys(row.metric for row in result.extra_scores))
+    extra = {(row.system, row.metric): row.value for row in result.extra_scores}
+    best = ranked[0].system
+    tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
+    marks = ["", *(tests.get(frozenset((best, row.system)), m.CIRCLE) for row in ranked[1:])]
+    cells = m.best_cells([row.value for row in ranked], scale.score, marks=marks)
+    rows: list[m.Row] = [
+        (row.system, cell, row.interval.bounds, *(extra.get((row.system, metric)) for metric in metrics))
+        for row, cell in zip(ranked, cells, strict=True)
+    ]
+    columns = [m.Column("system"), m.Column(result.metric, scale.score), m.Column(level, scale.interval)]
+    columns += m.columns(PERCENT.score, *metrics)
+    corrected = correction_words(result.settings.correction, len(result.pairs))
+    test = f"{name_of_test(result.test)} on {result.unit}s, p-values {corrected}, alpha {result.settings.alpha:g}"
+    return m.Table(columns, rows, name="systems", marks=mark_meanings(f" ({test})", f"{result.unit}s"))
+
+
+def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
+    """Pairs of the best systems first."""
+    position = {row.system: at for at, row in enumerate(result.ranked)}
+    return sorted(result.pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
+
+
+def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.Table:
+    scale = result.scale
+    columns = [m.Column("pair"), m.Column("difference", scale.difference), m.Column(level, scale.difference_interval)]
+    columns.append(m.Column("error reduction" if scale.is_percent else "", SHARE))
+    columns += [*m.columns(P_VALUE, "p", f"p ({result.settings.correction})"), m.Column("outcome")]
+    rows: list[m.Row] = []
+    for pair in pairs:
+        gap = pair.difference, pair.interval.bounds, pair.error_reduction
+        rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, _outcome(result, pair)))
+    unit = "in points, " if scale.is_percent else ""
+    caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {result.unit}s: {result.reason}."
+    return m.Table(columns, rows, "pairs", caption, folded=len(rows) > ROWS).without_unnamed()
+
+
+def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
+    return outcome_cell(pair.winner(result.settings.alpha), pair.state(result.settings.alpha))
+
+
+def _method_notes(result: Comparison) -> Iterator[m.Note]:
+    meaning = f" ({TEST_MEANINGS[result.test]})" if result.test in TEST_MEANINGS else ""
+    reason = f"; chosen because {result.reason}" if result.reason != "asked for" else ""
+    yield m.Note(f"Test: {name_of_test(result.test)} on {result.unit}s{meaning}{reason}.")
+    corrected = correction_words(result.settings.correction, len(result.pairs))
+    yield m.Note(
+        f"Outcomes use p-values {corrected}, at alpha {result.settings.alpha:g}. Each interval is a bootstrap over "
+        f"{result.unit}s for its pair alone, so it may exclude zero where the corrected test shows nothing."
+    )
+
+
+def _score_plot(result: Comparison, level: str) -> Plot:
+    factor = result.scale.factor
+    rows = tuple(
+        IntervalRow(row.system, factor * row.value, factor * row.interval.low, factor * row.interval.high)
+        for row in result.ranked
+    )
+    return IntervalPlot(rows, f"{result.metric} of each system, with {level}", f"{result.metric}{result.scale.unit}")
+
+
+def _difference_plot(result: Comparison, pairs: list[PairwiseTest]) -> Plot:
+    factor, best = result.scale.factor, result.ranked[0].system
+    drawn = pairs if len(pairs) <= DRAWN else [pair for pair in pairs if best in (pair.a, pair.b)][:DRAWN]
+    rows = []
+    for pair in drawn:
+        value, low, high = factor * pair.difference, factor * pair.interval.low, factor * pair.interval.high
+        note = f"{m.p_value(pair.p_corrected)}, {_outcome(result, pair).value}"
+        rows.append(IntervalRow(f"{pair.a} - {pair.b}", value, low, high, note))
+    title = f"Differences in {result.metric}, with {interval_name(result.settings.alpha)}"
+    return IntervalPlot(tuple(rows), title, f"difference in {result.metric}{result.scale.in_points}", zero=True)
+
+
+def _matrix_plot(result: Comparison) -> Plot:
+    cells = []
+    for pair in result.pairs:
+        significant = bool(pair.winner(result.settings.alpha))
+        gap, words = result.scale.factor * pair.difference, str(_outcome(result, pair).value)
+        cells.append(PairCell(pair.a, pair.b, gap, pair.p_corrected, significant, words))
+    systems = tuple(row.system for row in result.ranked)
+    title = f"Differences in {result.metric}, row minus column"
+    return PairMatrix(systems, tuple(cells), title, f"{result.metric}{result.scale.in_points}")
+
+
+def _ranks(ranks: AverageRanks) -> Iterator[m.Block]:
+    """Average ranks over data sets, and systems whose ranks do not differ significantly."""
+    title = "Average ranks over data sets"
+    yield m.Heading(title)
+    words = "On each of {}, the best system has rank 1. Friedman's test of equal ranks (Iman and Davenport's form): {}."
+    if ranks.critical_difference is not None:
+        words += f" Average ranks differ significantly if they are {ranks.critical_difference:.2f} or more apart."
+    yield m.paragraph(words, m.count(ranks.datasets, "data set"), m.p_value(ranks.friedman_p))
+    if 2 <= len(ranks.systems) <= DRAWN:
+        groups = tuple(tuple(ranks.systems.index(name) for name in group) for group in ranks.groups)
+        plot = CriticalDifferenceDiagram(ranks.systems, ranks.ranks, groups, title, ranks.critical_difference)
+        yield m.figure("compare-ranks", plot)
+    columns = (m.Column("system"), m.Column("average rank", RANK))
+    rows = sorted(zip(ranks.systems, ranks.ranks, strict=True), key=lambda row: (row[1], row[0]))
+    yield m.Table(columns, rows, "ranks", folded=len(rows) > ROWS)
+    if ranks.groups:
+        test = f"{RANK_TEST_NAMES.get(ranks.method, ranks.method)}, alpha {ranks.alpha:g}"
+        tied = m.join_text([m.names(group, limit=DRAWN) for group in ranks.groups], "; ")
+        yield m.paragraph(f"Not shown to differ by rank ({test}): {{}}.", tied)
+
+
+def _agreement(agreement: Agreement) -> Iterator[m.Block]:
+    """Agreement, what the systems could reach together, and the sentences they disagree on most."""
+    yield m.Heading("Where the systems disagree")
+    oracle, majority = m.score(agreement.oracle, PERCENT), m.score(agreement.majority, PERCENT)
+    together = m.text(", the majority on {}%", majority) if agreement.majority == agreement.majority else None
+    words = "Agreement on {}: Krippendorff's alpha {}. At least one system is right on {}% of the words{}."
+    yield m.paragraph(words, agreement.labels, m.number(agreement.alpha, 4), oracle, together)
+    if agreement.sentences:
+        yield m.explanation(
+            "These are the sentences on which the systems agree least, not a fair sample. Labels that differ from gold "
+            "are marked."
+        )
+    yield from disputed_sentences(agreement, "compare")
+    systems = min((len(sentence.labels) for sentence in agreement.sentences), default=0)
+    if systems > SENTENCE_SYSTEMS:
+        yield m.Note(f"Each sentence shows the first {SENTENCE_SYSTEMS} of {pluralize(systems, 'system')}.")
+
+
+def disputed_sentences(agreement: Agreement, name: str, *, detail: bool = False) -> Iterator[m.Figure]:
+    """The sentences that systems disagree on most, which a terminal shows as tables."""
+    for at, sentence in enumerate(agreement.sentences[:SENTENCES], start=1):
+        plot = _sentence_plot(sentence, agreement.labels)
+        yield m.figure(f"{name}-disagreement-{at}", plot, alternative=_sentence_table(sentence), detail=detail)
+
+
+def _sentence_plot(sentence: DisputedSentence, labels: str) -> Plot:
+    systems = tuple(SystemLabels(*item) for item in list(sentence.labels.items())[:SENTENCE_SYSTEMS])
+    labelled = LabelledSentence(sentence.words, sentence.gold, systems)
+    title = f"{sentence.location} (alpha {sentence.alpha:.3f})"
+    return DependencyTree(labelled, title) if labels in TREES else TagRows(labelled, title)
+
+
+def _sentence_table(sentence: DisputedSentence) -> m.Table:
+    """Words in a row, below them the labels of gold and, where they differ from gold, of every system."""
+    rows: list[m.Row] = [("gold", *sentence.gold)]
+    for system, labels in sentence.labels.items():
+        cells = [
+            m.Cell(label, tone="bad") if label != gold else m.Cell(".", tone="muted")
+            for label, gold in zip(labels, sentence.gold, strict=True)
+        ]
+        rows.append((system, *cells))
+    caption = m.text("{} (alpha {})", sentence.location, m.number(sentence.alpha))
+    return m.Table(m.columns(NAME, "", *sentence.words), rows, caption=caption)

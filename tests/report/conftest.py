@@ -1,2 +1,0 @@
-from tests.report.browsing import _tabs as _tabs
-from tests.report.browsing import visit as visit

@@ -1,0 +1,264 @@
+"""One page from stores, tables and results: what it shows, in which order, and how each source is named."""
+
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import deadheat
+from deadheat.errors import InputError
+from deadheat.questions.compare import compare
+from deadheat.questions.demo import Demo
+from deadheat.questions.rank import rank
+from deadheat.reporting.model import Heading, Paragraph, Shown, Signature, Table, Text, Verdict
+from deadheat.reporting.report import CHAPTERS, Report, demo_report, is_page, report
+from deadheat.results.base import KINDS
+from tests.charts.svg_reading import LAYOUTS
+from tests.questions.report_cases import CORPORA, LABEL, FakeCell, FinishedStudy, fake_store, grid
+from tests.questions.report_cases import finished_study as finished_study
+from tests.questions.report_cases import quick_demo as quick_demo
+from tests.reporting.blocks import column, rows, section, tables, texts
+from tests.results.samples import FAIR, GOLD, GOOD, POOR
+
+SCORES = {"A": {"en": 90, "de": 80, "fi": 70, "ta": 60}, "B": {"en": 80, "de": 81, "fi": 69, "ta": 50}}
+
+
+@pytest.fixture(scope="module")
+def page(finished_study: FinishedStudy) -> Report:
+    return report(finished_study.store, ledger=finished_study.ledger)
+
+
+def headings(page: Report, level: int) -> list[str]:
+    return [str(block.text) for block in page.page.blocks if isinstance(block, Heading) and block.level == level]
+
+
+def test_every_kind_has_a_chapter() -> None:
+    assert set(CHAPTERS) == set(KINDS)
+
+
+def test_a_study_opens_with_its_verdict_and_has_its_chapters_in_order(page: Report) -> None:
+    blocks = page.page.blocks
+    assert isinstance(blocks[0], Verdict)
+    assert blocks[0].claims is not None
+    assert [column.heading for column in blocks[0].claims.columns][:2] == ["better > worse", "data set"]
+    assert headings(page, 1) == [*(CHAPTERS[result.kind] for result in page.results), "What is left out"]
+    assert [result.kind for result in page.results] == ["study", "seeds", "rank", "size", "ledger"]
+    assert headings(page, 2)[0] == "zeta: Accuracy (upos) on test"
+    assert page.page.title == "small study"
+    assert blocks[-1] == Signature(f"deadheat {deadheat.__version__}")
+
+
+def test_claims_put_all_kinds_of_evidence_together(page: Report) -> None:
+    verdict = page.page.blocks[0]
+    assert isinstance(verdict, Verdict)
+    assert verdict.claims is not None
+    sources = [column.heading for column in verdict.claims.columns]
+    assert {"over runs", "over tokens"} <= set(sources)
+    assert "cannot be shown with so few" in str(rows(verdict.claims))
+    assert " of 5 data sets" in page.verdicts[0]
+    assert not any("dead heat" in text for text in page.verdicts)
+
+
+def test_of_several_corpora_only_the_first_is_open(page: Report) -> None:
+    folded = {str(block.text): block.folded for block in page.page.blocks if isinstance(block, Heading)}
+    assert [name for name in CORPORA if not folded[f"{name}: Accuracy (upos) on test"]] == ["zeta"]
+    assert not folded["What was run"]
+
+
+def test_failed_cells_are_listed_with_their_reason(page: Report) -> None:
+    runs = section(page.page.blocks, "What was run")
+    assert texts(runs)[0] == "Of 63 cells (one training with its predictions each), 56 are done, 7 failed."
+    (table,) = [table for table in tables(runs) if str(table.caption) == "Cells that failed."]
+    assert set(column(table, "system")) == {"broken"}
+    assert "exit code 1" in column(table, "reason")["broken"]
+
+
+def test_every_figure_has_a_name_and_can_be_drawn(page: Report) -> None:
+    names = [figure.name for figure in page.figures]
+    assert len(set(names)) == len(names) > 20
+    for layout in LAYOUTS.values():
+        assert all(figure.draw(layout).rows for figure in page.figures)
+
+
+def test_a_study_that_was_killed_has_scores_and_no_tests(finished_study: FinishedStudy, tmp_path: Path) -> None:
+    path = Path(shutil.copy(finished_study.store, tmp_path / "killed.sqlite"))
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("DELETE FROM results")
+    connection.close()
+    killed = report(path)
+    assert killed.page.title == "killed"
+    assert killed.verdicts[0].startswith("The study is not finished: 56 cells done, 7 failed. Nothing was tested.")
+    scores = section(killed.page.blocks, "zeta: Accuracy (upos) on test")
+    assert len(tables(scores)[0].rows) == 4
+    assert not [table for table in tables(scores) if table.columns[0].heading == "pair"]
+    assert killed.html()
+
+
+ODD = {
+    "nothing": [],
+    "one cell": [FakeCell("s.v1")],
+    "one system": grid(1, 3),
+    "one corpus": grid(3, 1, seeds=2),
+    "dev only": [FakeCell(cell.system, cell.corpus, cell.value, part="dev") for cell in grid(3, 2)],
+    "failed only": [FakeCell("s.v1", status="timed out")],
+    "no number": [FakeCell("a.v1", value=None), FakeCell("b.v1", value=None)],
+    "some numbers": [FakeCell("a.v1", value=None), FakeCell("b.v1"), FakeCell("b.v1", value=None, seed=1)],
+    "not shares": [FakeCell("a.v1", value=-12.5), FakeCell("b.v1", value=250.0)],
+    "many corpora": grid(3, 9),
+}
+
+
+@pytest.mark.parametrize("cells", ODD.values(), ids=ODD)
+def test_odd_stores_make_pages(cells: Sequence[FakeCell], tmp_path: Path) -> None:
+    odd = report(fake_store(tmp_path / "odd.sqlite", cells))
+    assert odd.verdicts[0].startswith("The study is not finished: ")
+    assert "What was run" in headings(odd, 2)
+    words = re.sub(r"<[^>]*>", " ", odd.html()[odd.html().index("<body") :].partition("<script")[0]).split()
+    assert not {"nan", "None", "inf"} & set(words)
+
+
+def test_a_single_result_has_no_chapters(tmp_path: Path) -> None:
+    single = report(rank(SCORES))
+    assert (headings(single, 1), single.page.title) == ([], "deadheat rank")
+    both = report(rank(SCORES), compare(GOLD, {"good": GOOD, "poor": POOR}))
+    assert headings(both, 1) == ["Over data sets", "Systems compared"]
+
+
+def test_where_several_results_are_on_a_page_each_sentence_and_table_names_its_source(tmp_path: Path) -> None:
+    for name, worse in (("old", POOR), ("new", FAIR)):
+        (tmp_path / f"{name}.json").write_text(compare(GOLD, {"good": GOOD, "other": worse}).to_json())
+    both = report(tmp_path / "old.json", tmp_path / "new.json")
+    assert both.page.title == "old and new"
+    assert headings(both, 1) == ["old: Systems compared", "new: Systems compared"]
+    assert [verdict.partition(": ")[0] for verdict in both.verdicts] == ["old", "new"]
+    source = ""
+    for block in both.page.blocks:
+        if isinstance(block, Heading) and block.level == 1:
+            source = str(block.text).partition(":")[0]
+        if isinstance(block, Table):
+            assert str(block.caption).partition(":")[0] == source
+        if isinstance(block, Paragraph) and isinstance(block.text, Text):
+            has_values = any(isinstance(piece, Shown) for piece in block.text.pieces)
+            assert str(block.text).startswith(f"{source}: ") == has_values
+    alone = report(tmp_path / "old.json")
+    assert both.verdicts[0] == f"old: {alone.verdicts[0]}"
+
+
+def test_two_studies_are_named_and_judged_one_by_one(tmp_path: Path) -> None:
+    one = fake_store(tmp_path / "one.sqlite", grid(2, 1, seeds=6))
+    two = fake_store(tmp_path / "two.sqlite", grid(2, 3))
+    both = report(one, two)
+    *chapters, last = headings(both, 1)
+    assert all(chapter.startswith(("one: ", "two: ")) for chapter in chapters)
+    assert last == "What is left out"
+    alone = [f"{path.stem}: {verdict}" for path in (one, two) for verdict in report(path).verdicts]
+    assert both.verdicts == alone
+
+
+def test_results_given_one_by_one_do_not_speak_for_each_other(page: Report) -> None:
+    study, ranked = page.results[0], page.results[2]
+    together = report(study, ranked).verdicts
+    assert [verdict.partition(": ")[2] for verdict in together] == report(study).verdicts + report(ranked).verdicts
+
+
+def test_nothing_cannot_be_reported_on() -> None:
+    with pytest.raises(InputError, match="nothing to report on; expected a store, a table of scores or a result"):
+        report()
+
+
+def test_the_demo_shows_the_truth_beside_what_was_measured(quick_demo: Demo) -> None:
+    made = demo_report(quick_demo)
+    assert made.page.title == "Deadheat demo"
+    assert headings(made, 1)[-1] == "The truth about the simulated parsers"
+    assert {"How the data were split", "Systems compared"} < set(headings(made, 1))
+    (truth,) = tables(section(made.page.blocks, "The truth about the simulated parsers"))
+    assert column(truth, "measured LAS") == {row.system: f"{100 * row.value:.2f}" for row in quick_demo.parsers.systems}
+    assert column(truth, "true LAS") == {name: f"{100 * value:.2f}" for name, value in quick_demo.truth.items()}
+    path = quick_demo.folder.parent / "page.html"
+    path.write_text(made.html(), encoding="utf-8")
+    assert is_page(path)
+    path.unlink()
+
+
+def test_only_our_pages_are_taken_for_such(tmp_path: Path) -> None:
+    assert not is_page(tmp_path / "missing.html")
+    (tmp_path / "other.html").write_text("<!doctype html><p>My own page</p>")
+    assert not is_page(tmp_path / "other.html")
+
+
+def test_names_are_text_on_a_page(page: Report, tmp_path: Path) -> None:
+    assert LABEL not in page.html()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.html()
+    (tmp_path / "s.csv").write_text("system,score\nA,1\n")
+    html = report(tmp_path / "s.csv", title=f"A & B {LABEL}").html()
+    assert "<title>A &amp; B &lt;script&gt;alert(1)&lt;/script&gt;</title>" in html
+    assert LABEL not in html
+
+
+def test_a_table_opens_with_its_verdict_and_scores(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("treebank,A,B\nen,90,80\nde,80,81\nfi,70,69\nta,60,\n")
+    made = report(path)
+    assert (made.page.title, headings(made, 1)[0]) == ("scores", "Scores")
+    assert "data sets" in made.verdicts[0]
+    assert report(path, sentences=False).verdicts == made.verdicts
+
+
+def test_a_study_file_stands_for_its_store(finished_study: FinishedStudy, tmp_path: Path) -> None:
+    study = tmp_path / "small.toml"
+    shutil.copy(finished_study.path, study)
+    with pytest.raises(
+        InputError, match=r"no store .*small.sqlite; expected deadheat run .* first, or the store itself"
+    ):
+        report(study)
+    shutil.copy(finished_study.store, tmp_path / "small.sqlite")
+    assert report(study).page.title == "small study"
+    study.write_text('store = "elsewhere.sqlite"\n')
+    (tmp_path / "small.sqlite").rename(tmp_path / "elsewhere.sqlite")
+    assert report(study).page.title == "small study"
+    study.write_text("store = [")
+    with pytest.raises(InputError, match="not TOML"):
+        report(study)
+
+
+def test_a_file_is_recognized_by_its_contents(tmp_path: Path) -> None:
+    result = rank(SCORES)
+    (tmp_path / "no-suffix").write_text(result.to_json(indent=1))
+    (tmp_path / "one-line.txt").write_text(result.to_json())
+    for name in ("no-suffix", "one-line.txt"):
+        assert report(tmp_path / name).results == (result,)
+    lines = [{"system": "A", "kind": "parser", "score": 1.0}, {"system": "B", "kind": "parser", "score": 2.0}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert report(tmp_path / "rows.jsonl").results[0].kind == "table"
+
+
+def test_json_that_is_no_result_is_refused_with_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "given.json"
+    for text in ("", "{}", "[1, 2]", '{"kind": "rang"}', '{"kind": "rank"}', "[" * 100_000):
+        path.write_text(text)
+        with pytest.raises(InputError, match=re.escape(f"{path}: ")) as refused:
+            report(path)
+        assert "\n" not in str(refused.value)
+
+
+def test_claims_over_all_data_sets_come_first_and_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    lines = [f"{name},{a},{a - 1}" for name, a in zip("abcdefgh", range(60, 100, 5), strict=True)]
+    path.write_text("\n".join(["treebank,A,B", *lines]))
+    assert report(path).verdicts[0].startswith("On all 8 data sets, A is better than B by 1.00 in score")
+    runs = [
+        f"{system},{treebank},{score - (system == 'B') + run / 10}"
+        for system in "AB"
+        for treebank, score in zip("abcdef", range(60, 90, 5), strict=True)
+        for run in range(6)
+    ]
+    path.write_text("\n".join(["system,treebank,score", *runs]))
+    first = report(path).page.blocks[0]
+    assert isinstance(first, Verdict)
+    assert first.claims is not None
+    assert [row[1] for row in rows(first.claims)][:3] == ["all 6 data sets", "a", "b"]
+    assert " of 6 data sets" in str(first.headline)

@@ -1,0 +1,166 @@
+"""Verdicts in words: what is said follows from the evidence, and says no more than it does."""
+
+import math
+
+import pytest
+
+from deadheat.reporting.model import cell_text
+from deadheat.reporting.verdict import claims_headline, claims_table, pair_sentence, verdict_block
+from deadheat.results.format import PLAIN
+from deadheat.results.verdict import Claim, Evidence, State, Verdict
+from tests.reporting.blocks import rows
+
+SHOWN, NOT, OPPOSITE, FEW = State.SHOWN, State.NOT_SHOWN, State.OPPOSITE, State.TOO_FEW
+
+
+def evidence(source: str, state: State, difference: float = 0.02) -> Evidence:
+    return Evidence(source, state, difference, difference - 0.01, difference + 0.01, 0.03)
+
+
+def claim(better: str, worse: str, *states: State, dataset: str = "", metric: str = "LAS") -> Claim:
+    """A claim with one kind of evidence for each state: sentences, runs, splits."""
+    sources = ("sentences", "runs", "splits")
+    found = tuple(evidence(source, state) for source, state in zip(sources, states, strict=False))
+    return Claim(better, worse, metric, found, dataset)
+
+
+TOO_FEW = "there are too few sentences to tell"
+NUMBERS = "95% CI [+1.00, +3.00], p = 0.0300"
+
+
+@pytest.mark.parametrize(
+    ("states", "sentence"),
+    [
+        ((SHOWN,), f"A is better than B by 2.00 points of LAS ({NUMBERS})."),
+        ((SHOWN, SHOWN), "A is better than B by 2.00 points of LAS: shown over sentences and runs."),
+        ((NOT,), f"A is ahead of B by 2.00 points of LAS: not shown to be better over sentences ({NUMBERS})."),
+        ((NOT, NOT), "A is ahead of B by 2.00 points of LAS: not shown to be better over sentences or runs."),
+        ((OPPOSITE,), "A is ahead of B by 2.00 points of LAS: the opposite is shown over sentences."),
+        (
+            (FEW,),
+            "A is ahead of B by 2.00 points of LAS, but there are too few sentences to tell whether it is better.",
+        ),
+        (
+            (SHOWN, FEW),
+            "A is ahead of B by 2.00 points of LAS: shown over sentences; there are too few runs to tell.",
+        ),
+        (
+            (SHOWN, NOT, OPPOSITE),
+            "A is ahead of B by 2.00 points of LAS: shown over sentences; the opposite is shown over splits; not shown "
+            "to be better over runs.",
+        ),
+    ],
+)
+def test_a_pair_in_a_sentence(states: tuple[State, ...], sentence: str) -> None:
+    assert str(pair_sentence(claim("A", "B", *states))) == sentence
+    assert str(pair_sentence(claim("A", "B", *states, dataset="en"))) == f"On en, {sentence}"
+
+
+@pytest.mark.parametrize("states", [(FEW,), (FEW, FEW), (SHOWN, FEW)])
+def test_too_few_data_are_never_called_no_difference(states: tuple[State, ...]) -> None:
+    pair = claim("A", "B", *states)
+    others = (claim("A", "C", *states), claim("B", "C", *states))
+    datasets = (claim("A", "B", *states, dataset="en"), claim("A", "B", *states, dataset="de"))
+    for claims in ((pair,), (pair, *others), datasets, (*datasets, claim("A", "C", *states, dataset="de"))):
+        verdict = Verdict(claims, systems=3)
+        for text in (str(claims_headline(verdict)), str(rows(claims_table(verdict)))):
+            assert "too few" in text or "so few" in text
+            assert "not shown" not in text
+            assert "dead heat" not in text
+
+
+def test_equal_scores_and_scores_that_are_not_percent() -> None:
+    assert str(pair_sentence(Claim("A", "B", "F1", (evidence("runs", NOT, 0.0),)))) == "A and B have the same score."
+    plain = Claim("A", "B", "F1", (Evidence("settings", SHOWN, 0.1),), scale=PLAIN)
+    assert str(pair_sentence(plain)) == "A is better than B by 0.1000 in F1."
+    unknown = Claim("A", "B", "F1", (Evidence("runs", NOT),))
+    assert str(pair_sentence(unknown)) == "A is ahead of B: not shown to be better over runs."
+
+
+@pytest.mark.parametrize(
+    ("states", "sentence"),
+    [
+        ((SHOWN, SHOWN), "A has the best LAS and is shown to be better than both others."),
+        ((SHOWN, NOT), "A has the best LAS: shown to be better than B, but not than C."),
+        ((NOT, NOT), "A has the best LAS, but is not shown to be better than B and C."),
+        ((FEW, FEW), "A has the best LAS, but there are too few sentences to tell whether it is better than B and C."),
+        ((SHOWN, FEW), f"A has the best LAS: shown to be better than B; {TOO_FEW} for C."),
+        ((NOT, FEW), f"A has the best LAS, but is not shown to be better than B; {TOO_FEW} for C."),
+        ((SHOWN, OPPOSITE), "A has the best LAS: shown to be better than B, but not than C."),
+    ],
+)  # fmt: skip
+def test_the_best_of_three_systems(states: tuple[State, State], sentence: str) -> None:
+    claims = (claim("A", "B", states[0]), claim("A", "C", states[1]), claim("B", "C", SHOWN))
+    assert str(claims_headline(Verdict(claims, systems=3))) == sentence
+
+
+def test_where_only_neighbours_are_compared_the_next_is_named() -> None:
+    claims = (claim("A", "B", SHOWN), claim("B", "C", NOT))
+    expected = "A has the best LAS and is shown to be better than the next, B."
+    assert str(claims_headline(Verdict(claims, systems=3))) == expected
+
+
+@pytest.mark.parametrize(
+    ("states", "sentence"),
+    [
+        ((SHOWN, SHOWN), "A is shown to be better than B on 2 of 2 data sets."),
+        ((SHOWN, NOT), "A is shown to be better than B on 1 of 2 data sets."),
+        ((NOT, FEW), "A is shown to be better than B on 0 of 2 data sets; there are too few sentences to tell on 1."),
+    ],
+)
+def test_one_pair_on_several_data_sets(states: tuple[State, State], sentence: str) -> None:
+    claims = tuple(claim("A", "B", state, dataset=name) for state, name in zip(states, ("en", "de"), strict=True))
+    assert str(claims_headline(Verdict(claims, systems=2))) == sentence
+    lost = (*claims, claim("B", "A", SHOWN, dataset="fi"))
+    assert ", and worse on 1" in str(claims_headline(Verdict(lost, systems=2)))
+
+
+def test_one_pair_by_several_metrics() -> None:
+    claims = (claim("A", "B", SHOWN), claim("A", "B", NOT, metric="UAS"))
+    assert str(claims_headline(Verdict(claims, systems=2))) == "A is shown to be better than B on 1 of 2 metrics."
+
+
+@pytest.mark.parametrize(
+    ("states", "sentence"),
+    [
+        ((SHOWN, SHOWN), "A is shown to be better than all others on 2 of 2 data sets."),
+        ((SHOWN, NOT), "A is shown to be better than all others on 1 of 2 data sets."),
+        ((SHOWN, FEW), f"A is shown to be better than all others on 1 of 2 data sets; {TOO_FEW} on 1."),
+        ((NOT, NOT), "On none of 2 data sets is one system shown to be better than all others."),
+        ((FEW, FEW), f"{TOO_FEW.capitalize()} on any of 2 data sets whether one system is better than all others."),
+    ],
+)  # fmt: skip
+def test_several_systems_on_several_data_sets(states: tuple[State, State], sentence: str) -> None:
+    claims = [
+        claim("A", worse, state, dataset=name)
+        for state, name in zip(states, ("en", "de"), strict=True)
+        for worse in ("B", "C")
+    ]
+    assert str(claims_headline(Verdict(tuple(claims), systems=3))) == sentence
+    neighbours = (*(item for item in claims if item.worse == "B"), claim("B", "C", SHOWN, dataset="en"))
+    assert str(claims_headline(Verdict(neighbours, systems=3))) == sentence.replace("all others", "the next best")
+
+
+def test_the_table_has_a_row_for_each_claim_and_a_column_for_each_kind_of_evidence() -> None:
+    runs = Evidence("runs", FEW, 0.01, count=10, ahead=7)
+    claims = (
+        claim("A", "B", SHOWN, dataset="en"),
+        Claim("A", "C", "UAS", (Evidence("splits", OPPOSITE, math.nan), runs), "de"),
+    )
+    table = claims_table(Verdict(claims, omitted=3))
+    assert [column.heading for column in table.columns] == [
+        "better > worse", "data set", "metric", "over sentences", "over splits", "over runs",
+    ]  # fmt: skip
+    assert rows(table) == [
+        ["A > B", "en", "LAS", "shown: +2.00 [+1.00, +3.00]", "-", "-"],
+        ["A > C", "de", "UAS", "-", "the opposite", "cannot be shown with so few: +1.00, ahead on 7 of 10"],
+    ]
+    assert verdict_block(Verdict(claims, omitted=3)).remarks == ("The tables have 3 more pairs.",)
+    assert [[cell.tone for cell in row[3:]] for row in table.cells()] == [["good", "", ""], ["", "bad", "muted"]]
+    alone = claims_table(Verdict((claim("<A>", "B", NOT),)))
+    assert [column.heading for column in alone.columns] == ["better > worse", "over sentences"]
+    assert cell_text(next(alone.cells())[0]) == "<A> > B"
+
+
+def test_nothing_is_said_of_no_claims() -> None:
+    assert claims_headline(Verdict()) == "No two systems could be compared."

@@ -1,0 +1,134 @@
+"""What a reader sees of distributions over seeds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deadheat.charts.chart import WIDE
+from deadheat.charts.distributions import ViolinPlot
+from deadheat.questions.seeds import MAX_SCORES, seeds
+from deadheat.reporting.html import fragment
+from deadheat.reporting.model import DAGGER, DOUBLE_DAGGER, Figure, Table, as_cell
+from deadheat.reporting.views import headline, view
+from deadheat.reporting.views.seeds import POINTS
+from deadheat.results.base import from_json
+from deadheat.results.runs import Seeds
+from tests.reporting.latex_checker import check
+
+HOSTILE = ["<script>alert(1)</script>", "a_b & 50%", "|x|", "汉字"]
+
+
+def write(path: Path, scores: dict[str, list[float]], *, dev: bool = False) -> Path:
+    rows = [
+        f"{name}\t{seed}\t{score}" + (f"\t{score + seed}" if dev else "")
+        for name, values in scores.items()
+        for seed, score in enumerate(values)
+    ]
+    path.write_text("\n".join(["system\tseed\tf1" + "\tdev" * dev, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def table(result: Seeds, heading: str) -> Table:
+    """The table with a column of this heading."""
+    tables = [block for block in view(result) if isinstance(block, Table)]
+    return next(found for found in tables if any(column.heading == heading for column in found.columns))
+
+
+def column(found: Table, heading: str) -> list[object]:
+    at = [column.heading for column in found.columns].index(heading)
+    return [as_cell(row[at]).value for row in found.rows]
+
+
+NORTH, SOUTH = [90.31, 90.62, 90.55, 90.81, 90.47], [91.88, 91.74, 92.02, 91.95, 91.69]
+
+
+def test_latex_has_the_numbers_of_the_summaries_and_tests(tmp_path: Path) -> None:
+    result = seeds(write(tmp_path / "runs.tsv", {"north": NORTH, "south": SOUTH}), score="f1")
+    systems, pairs = check(result.to_latex()).tables
+    assert systems[1] == ["south", "5", "91.69", "91.88", "92.02", "91.86", "0.14"]
+    assert systems[2] == ["north", "5", "90.31", "90.55", "90.81", "90.55", "0.18"]
+    # No run of north is above any of south: two of 252 orders are as extreme, 2 / 252 = 0.0079.
+    assert pairs[1][:4] == ["north - south", "-1.30", "0.000", "0.0079"]
+    assert pairs[1][-1] == "south is better"
+    assert headline(result) == "south is better than north by 1.30 in f1 (p = 0.0079)."
+
+
+def test_too_few_runs_are_marked_otherwise_than_no_difference(tmp_path: Path) -> None:
+    few = seeds(write(tmp_path / "few.tsv", {"A": [1, 2, 3], "B": [11, 12, 13]}), score="f1")
+    assert headline(few) == "B is ahead of A by 10.00 in f1, but there are too few runs to tell whether it is better."
+    equal = seeds(write(tmp_path / "equal.tsv", {"A": NORTH, "B": [*NORTH[1:], 90.32]}), score="f1")
+    assert "not shown to be better over runs (p = 0.9683)" in headline(equal)
+    for result, mark, words in ((few, DOUBLE_DAGGER, "cannot be shown with so few"), (equal, DAGGER, "not shown")):
+        at = [column.heading for column in table(result, "mean").columns].index("mean")
+        assert [as_cell(row[at]).mark for row in table(result, "mean").rows] == ["", mark]
+        assert column(table(result, "outcome"), "outcome") == [words]
+        assert mark in str(result)
+        assert "dead heat" not in str(result)
+
+
+def test_pairs_have_p_values_and_the_seeds_they_need(tmp_path: Path) -> None:
+    result = seeds(write(tmp_path / "runs.tsv", {"A": NORTH, "B": SOUTH, "C": [1.0]}), score="f1", difference=0.2)
+    pairs, power = table(result, "outcome"), table(result, "seeds needed")
+    for i, pair in enumerate(result[""].pairs):
+        assert column(pairs, "p (MW)")[i] == pytest.approx(pair.mann_whitney_p_corrected)
+        assert column(pairs, "ASO A")[i] == pytest.approx(pair.aso_a.bound, nan_ok=True)
+        assert column(power, "difference")[i] == 0.2
+        assert column(power, "power now")[i] == pytest.approx(pair.power.power_now, nan_ok=True)
+    first = str(result).split("seeds needed")[1].split("\n")[1]
+    assert f"{result[''].pairs[0].power.seeds:.0f}  [" in first
+    assert "corrected by Holm's method for 3 pairs" in str(pairs.caption)
+    assert "alpha 0.05 / 3" in str(power.caption)
+    assert "too many" in str(seeds(write(tmp_path / "r.tsv", {"A": NORTH, "B": SOUTH}), score="f1", difference=1e-9))
+
+
+def test_one_system_has_a_headline_about_its_seeds(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("size,seed,f1\n1,1,0.5\n1,2,0.52\n2,1,0.7\n")
+    result = seeds(path, score="f1", settings=["size"])
+    assert headline(result) == "Two runs of the same configuration differ by a median of 2.00 points of f1."
+    assert column(table(result, "difference between"), "median") == pytest.approx([0.02, 0.02])
+    path.write_text("size,f1\n1,0.5\n2,0.52\n1,0.6\n")
+    single = seeds(path, score="f1", where=["size=2"])
+    assert headline(single) == "There are no two systems to compare, and no configuration was run twice."
+
+
+def test_figures_are_drawn_from_the_runs_themselves(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = {name: rng.normal(90, 1, n).tolist() for name, n in (("A", 900), ("B", MAX_SCORES + 500), ("C", 7))}
+    result = seeds(write(tmp_path / "runs.tsv", scores, dev=True), score="f1", dev="dev", resamples=2)
+    drawings = {block.drawing.name: block.drawing for block in view(result) if isinstance(block, Figure)}
+    assert list(drawings) == ["seeds", "seeds-dev-test", "seeds-pairs"]
+    plot = drawings["seeds"].plot
+    assert isinstance(plot, ViolinPlot)
+    samples = {sample.name: sample.values for sample in plot.samples}
+    assert list(samples["A"]) == pytest.approx(scores["A"])
+    assert len(samples["B"]) == MAX_SCORES + 500
+    assert np.quantile(samples["B"], [0, 0.3, 1]) == pytest.approx(np.quantile(scores["B"], [0, 0.3, 1]), abs=0.02)
+    assert result[""]["B"].scores == ()
+    points = drawings["seeds-dev-test"].draw(WIDE).rows
+    assert {row[0] for row in points} == {"A", "C"}  # there are too many dev scores of B to keep
+    assert len(points) == POINTS // 2 + 7
+    assert from_json(result.to_json()) == result
+
+
+def test_levels_are_a_column_and_names_are_text(tmp_path: Path) -> None:
+    path = tmp_path / "runs.tsv"
+    rows = [f"{task}\t{name}\t{k + i / 10}" for task in "xy" for k, name in enumerate(HOSTILE) for i in range(3)]
+    path.write_text("\n".join(["task\tsystem\tf1", *rows]), encoding="utf-8")
+    result = seeds(path, score="f1", by="task", resamples=2)
+    systems, pairs = check(result.to_latex()).tables
+    assert [row[0] for row in systems] == ["task", *"xxxxyyyy"]
+    assert len(pairs) == 1 + 2 * 6
+    page = fragment(view(result))
+    assert "<script>" not in page
+    assert "a_b &amp; 50%" in page
+
+
+def test_published_runs_are_shown(shared_data: Path) -> None:
+    path = shared_data / "scores" / "reimers2017_runs.tsv.gz"
+    where = ["Dataset=ace.pkl", "Dataset=conll2003_ner.pkl", "Decoder=CRF", "Decoder=Softmax"]
+    result = seeds(path, score="Test_F1", dev="Dev_F1", by="Dataset", system="Decoder", where=where, resamples=2)
+    assert all(len(rows) > 2 for rows in check(result.to_latex()).tables)
+    assert fragment(view(result)).count("<svg") >= 4
+    assert from_json(result.to_json()) == result

@@ -1,0 +1,353 @@
+"""A study as blocks: numbers of its tables and figures against the store, and what the verdict says."""
+
+import math
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from deadheat.questions.run import run_plan
+from deadheat.questions.store_report import read_study
+from deadheat.questions.study import study_verdict
+from deadheat.reporting.html import Page, page_html
+from deadheat.reporting.model import DAGGER, DOUBLE_DAGGER, Verdict
+from deadheat.reporting.plan import plan_view
+from deadheat.reporting.terminal import render
+from deadheat.reporting.views import headline, view
+from deadheat.results.study import StudyBlock, StudyResult
+from deadheat.results.verdict import State
+from deadheat.study.plan.plan import Plan
+from deadheat.study.store.store import Store
+from deadheat.testbed import write_testbed
+from tests.reporting.blocks import column, data, drawn, headings, marks, rows, section, tables, texts
+from tests.reporting.latex_compiler import compile_latex
+from tests.study.study_cases import in_this_process
+
+ACCURACY = "Accuracy (upos)"
+LABEL = "<b>50% a_b & c</b>"
+STUDY = """
+name = "two languages"
+metrics = ["accuracy", "sentence-accuracy"]
+[corpora.velani]
+files = "bed/velani"
+[corpora.dzari]
+files = "bed/dzari"
+[[splits]]
+strategy = "standard"
+[[splits]]
+strategy = "random"
+times = 4
+sizes = "70/15/15"
+[[systems]]
+name = "majority"
+[[systems]]
+name = "hmm"
+[[systems]]
+name = "perceptron"
+label = "{label}"
+seeds = 2
+[[systems]]
+name = "command"
+label = "broken"
+train = "true"
+predict = "false"
+"""
+
+
+def result_of(path: Path, *overrides: str) -> StudyResult:
+    plan = Plan.of(path, overrides)
+    with Store.read(run_plan(plan, executor=in_this_process).store) as store:
+        return read_study(store).result
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    write_testbed(folder / "bed", sentences=160, languages=["velani", "dzari"], seeds=[])
+    (folder / "study.toml").write_text(STUDY.format(label=LABEL))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def two(bed: Path) -> StudyResult:
+    return result_of(bed / "study.toml")
+
+
+@pytest.fixture(scope="module")
+def scores(bed: Path, two: StudyResult) -> pl.DataFrame:
+    with Store.read(bed / "study.sqlite") as store:
+        return store.scores().filter(metric="accuracy.v1")
+
+
+def smaller(folder: Path, bed: Path, splits: str, systems: str = "majority hmm", more: str = "") -> Path:
+    entries = "".join(f"[[systems]]\nname = {name!r}\n" for name in systems.split())
+    (folder / "study.toml").write_text(f"{more}\n[corpora.velani]\nfiles = '{bed / 'bed/velani'}'\n{splits}{entries}")
+    return folder / "study.toml"
+
+
+def block_of(result: StudyResult, corpus: str, part: str, strategy: str) -> StudyBlock:
+    (block,) = [b for b in result.blocks if (b.corpus, b.part, b.strategy) == (corpus, part, strategy)]
+    return block
+
+
+def test_test_comes_before_dev_and_everything_can_be_drawn(two: StudyResult) -> None:
+    blocks = view(two)
+    assert headings(blocks) == [
+        f"velani: {ACCURACY} on test",
+        f"dzari: {ACCURACY} on test",
+        f"velani: {ACCURACY} on dev",
+        f"dzari: {ACCURACY} on dev",
+        "Dev against test",
+        "Where the systems agree",
+        "What was run",
+    ]
+    assert drawn(blocks)
+    assert page_html(Page("page", blocks)).count("<figure>") == len(drawn(blocks))
+
+
+def test_tables_compile(two: StudyResult, tmp_path: Path) -> None:
+    compile_latex(two.to_latex(), tmp_path)
+
+
+def test_scores_and_their_marks(two: StudyResult) -> None:
+    standard, _, random, _ = [
+        table for table in tables(section(view(two), f"velani: {ACCURACY} on test")) if table.name
+    ]
+    for table, strategy in ((standard, "standard"), (random, "random")):
+        block = block_of(two, "velani", "test", strategy)
+        for row, shown in zip(block.ranked, rows(table), strict=True):
+            low, high = row.interval or (row.min, row.max)
+            ends = f"[{100 * low:.2f}, {100 * high:.2f}]" if row.interval else f"{100 * low:.2f} to {100 * high:.2f}"
+            assert shown[:3] == [row.system, f"{100 * row.mean:.2f}", ends]
+            assert shown[4] == str(row.runs)
+        states = {pair.b: pair.state(two.alpha) for pair in block.pairs if pair.a == block.ranked[0].system}
+        symbols = {State.SHOWN: "", State.NOT_SHOWN: DAGGER}
+        assert marks(table) == {block.ranked[0].system: ""} | {name: symbols[s] for name, s in states.items()}
+    assert standard.columns[2].heading == "95% CI"
+    assert random.columns[2].heading == "min-max"
+
+
+def test_pairs_over_splits_and_on_one(two: StudyResult) -> None:
+    _, single, _, several = [table for table in tables(section(view(two), f"velani: {ACCURACY} on test")) if table.name]
+    for pair, shown in zip(block_of(two, "velani", "test", "random").pairs, rows(several), strict=True):
+        test = pair.overall
+        assert shown[:3] == [
+            f"{pair.a} - {pair.b}",
+            f"{100 * test.difference:+.2f}",
+            f"[{100 * test.low:+.2f}, {100 * test.high:+.2f}]",
+        ]
+        assert shown[6:9] == [f"{count} of 4" for count in (test.ahead, pair.significant, pair.reversed)]
+    assert "corrected resampled t-test" in str(several.caption)
+    for pair, shown in zip(block_of(two, "velani", "test", "standard").pairs, rows(single), strict=True):
+        better = pair.state(two.alpha) is State.SHOWN
+        assert shown[-1] == (f"{pair.a} is better" if better else "not shown")
+    assert "McNemar's test (mid-p) on tokens" in str(single.caption)
+
+
+def test_figures_have_the_scores_of_the_store(two: StudyResult, scores: pl.DataFrame) -> None:
+    charts = drawn(view(two))
+    ranges = data(charts["study-velani-test-accuracy-upos-splits"])
+    own = scores.filter(corpus="velani", part="test", system="hmm.v1").filter(pl.col("split").str.starts_with("random"))
+    drawn_values = [row["value"] for row in ranges if row["name"] == "hmm" and row["split"] != "standard"]
+    assert sorted(map(float, map(str, drawn_values))) == pytest.approx(sorted(100 * own["value"]))
+    points = [row for row in charts["study-velani-test-accuracy-upos-dev-and-test"].rows if row[0] == LABEL]
+    both = [
+        scores.filter(corpus="velani", part=part, system="perceptron.v1").sort("split", "number", "seed")["value"]
+        for part in ("dev", "test")
+    ]
+    expected = sorted((100 * x, 100 * y) for x, y in zip(*both, strict=True))
+    assert len(expected) == 2 * (1 + 4)
+    assert np.array(sorted((row[1], row[2]) for row in points), float) == pytest.approx(np.array(expected))
+
+
+def test_dev_against_test_and_agreement_are_means(two: StudyResult, scores: pl.DataFrame) -> None:
+    (table,) = tables(section(view(two), "Dev against test"))
+    for row in rows(table):
+        if row[2] == "hmm":
+            own = scores.filter(corpus=row[0], system="hmm.v1").filter(
+                pl.col("split").str.starts_with(row[1].partition("(")[0])
+            )
+            dev, test = (np.mean(own.filter(part=part)["value"].to_numpy()) for part in ("dev", "test"))
+            assert row[4:] == [f"{100 * dev:.2f}", f"{100 * test:.2f}", f"{100 * (dev - test):+.2f}"]
+    (table,) = tables(section(view(two), "Where the systems agree"))
+    block = block_of(two, "velani", "test", "random")
+    (row,) = [row for row in rows(table) if row[:3] == ["velani", "test", "random(sizes='70/15/15')"]]
+    assert row[4] == f"{np.mean([item.alpha for item in block.agreement]):.3f}"
+    assert len(drawn(section(view(two), "Where the systems agree"))) == len(two.blocks[1].agreement[0].sentences)
+
+
+def test_what_was_run_and_what_failed(two: StudyResult) -> None:
+    blocks = section(view(two), "What was run")
+    assert texts(blocks)[0] == "Of 50 cells (one training with its predictions each), 40 are done, 10 failed."
+    corpora, _, systems, failed, machines = tables(blocks)
+    assert column(corpora, "words") == {corpus.name: f"{corpus.words:,}" for corpus in two.corpora}
+    assert column(systems, "name with settings")[LABEL] == "perceptron.v1"
+    assert (column(systems, "done")[LABEL], column(systems, "failed")["broken"]) == ("20", "10")
+    assert {row[0] for row in rows(failed)} == {"broken"}
+    assert len(failed.rows) == 10
+    assert f"deadheat {two.version}" in rows(machines)[0][3]
+    assert "10 of 50 cells failed and are left out." in render(view(two))
+    assert "10 failed, 4 were not run." in texts(section(view(replace(two, cells=54, missing=14)), "What was run"))[0]
+
+
+def test_the_result_alone_shows_all_but_what_the_store_knows(two: StudyResult) -> None:
+    alone = view(replace(two, runs=None, provenance=()))
+    assert headings(alone) == headings(view(two))
+    assert len(tables(section(alone, "What was run"))) == 4
+
+
+def test_a_study_that_is_not_finished_shows_its_scores(bed: Path, two: StudyResult, tmp_path: Path) -> None:
+    plan = Plan.of(bed / "study.toml")
+    with Store.read(bed / "study.sqlite") as store, Store.open(tmp_path / "new.sqlite", create=True) as new:
+        assert not read_study(new).result.blocks
+        assert headline(read_study(new).result) == "The study is not finished: 0 cells done. Nothing was tested."
+        finished = read_study(store).result
+    assert finished == two
+    other = tmp_path / "other.sqlite"
+    run_plan(plan, other, executor=in_this_process)
+    with Store.open(other) as store:
+        with store._writing():
+            store._connection.execute("DELETE FROM results")
+        result = read_study(store).result
+    assert headline(result) == "The study is not finished: 40 cells done, 10 failed. Nothing was tested."
+    by_label = {system.name: system.label for system in two.systems}
+    for old, new_block in product(two.blocks, result.blocks):
+        if (old.corpus, old.split, old.part) == (new_block.corpus, new_block.split, new_block.part):
+            means = {by_label[row.system]: row.mean for row in new_block.ranked}
+            assert means == pytest.approx({row.system: row.mean for row in old.ranked})
+    assert not any(block.pairs for block in result.blocks)
+    assert page_html(Page("page", view(result)))
+
+
+def test_without_a_standard_split_runs_are_distributions(tmp_path: Path, bed: Path) -> None:
+    splits = "".join(f"[[splits]]\nstrategy = 'random'\ntimes = 2\nseed = {seed}\n" for seed in (0, 7))
+    more = "seeds = 2\nevaluate = ['test']"
+    result = result_of(smaller(tmp_path, bed, splits, "majority perceptron", more))
+    charts = drawn(view(result))
+    (name,) = [name for name in charts if name.endswith("scores-random-seed-7")]
+    values = [float(str(row[1])) for row in charts[name].rows if row[0] == "perceptron"]
+    (block,) = [block for block in result.blocks if block.seed == 7]
+    (row,) = [row for row in block.ranked if row.system == "perceptron"]
+    assert sorted(values) == pytest.approx(sorted(100 * value for split in row.by_run for value in split))
+    assert [len(split) for split in row.by_run] == [2, 2]
+    sources = [evidence.source for evidence in result.verdict.claims[0].evidence]
+    assert sources == ["splits (random)", "splits (random, seed 7)"]
+
+
+def test_sizes_of_train_make_a_curve(tmp_path: Path, bed: Path, two: StudyResult) -> None:
+    sizes = ("train=20%,dev=rest,test=20%", "train=40%,dev=rest,test=20%", "train=80%,test=20%")
+    splits = "".join(f"[[splits]]\nstrategy = 'random'\ntimes = 2\nsizes = '{size}'\n" for size in sizes)
+    result = result_of(smaller(tmp_path, bed, splits, more="evaluate = ['test']"))
+    curve = data(drawn(view(result))["study-velani-accuracy-upos-learning"])
+    points = [(row["x"], row["y"], row["low"], row["high"]) for row in curve if row["series"] == "hmm"]
+    expected = []
+    for block in result.blocks:
+        row = block.scores("hmm", "accuracy.v1")
+        assert row is not None
+        expected.append((np.mean(block.train_words), 100 * row.mean, 100 * row.min, 100 * row.max))
+    assert points == [pytest.approx(point) for point in expected]
+    assert "Scores by the size of train" not in headings(view(two))
+
+
+def test_systems_of_two_columns_are_shown_apart(tmp_path: Path, bed: Path) -> None:
+    path = smaller(tmp_path, bed, "[splits]\nstrategy = 'random'\ntimes = 2\n", more="evaluate = ['test']")
+    result = result_of(path, "systems.0.column=['upos', 'xpos']", "systems.1.column=['upos', 'xpos']")
+    blocks = view(result)
+    assert headings(blocks)[:2] == [f"velani: {ACCURACY} on test", "velani: Accuracy (xpos) on test"]
+    for heading, ending in ((ACCURACY, "column=upos"), ("Accuracy (xpos)", "column=xpos")):
+        systems, pairs = [table for table in tables(section(blocks, f"velani: {heading}")) if table.name]
+        assert [row[0] for row in rows(systems)] == [f"hmm {ending}", f"majority {ending}"]
+        assert [row[0] for row in rows(pairs)] == [f"hmm {ending} - majority {ending}"]
+    names = [table.name for table in tables(blocks) if table.name]
+    assert len(set(names)) == len(names)
+
+
+def test_a_single_system_has_its_score(tmp_path: Path, bed: Path) -> None:
+    result = result_of(smaller(tmp_path, bed, "[splits]\nstrategy = 'standard'\n", "hmm", "evaluate = ['dev']"))
+    score = f"{100 * result.blocks[0].ranked[0].mean:.2f}"
+    assert headline(result) == f"hmm has {ACCURACY} {score} on dev of velani, on the standard split."
+    assert "Where the systems agree" not in headings(view(result))
+
+
+@pytest.mark.parametrize(
+    ("p", "difference", "state", "mark", "said"),
+    [
+        (0.001, 0.02, State.SHOWN, "", "is better than"),
+        (0.5, 0.02, State.NOT_SHOWN, DAGGER, "not shown to be better"),
+        (math.nan, 0.02, State.TOO_FEW, DOUBLE_DAGGER, "too few splits to tell"),
+    ],
+)
+def test_the_verdict_says_what_splits_show(
+    two: StudyResult, p: float, difference: float, state: State, mark: str, said: str
+) -> None:
+    block = block_of(two, "velani", "test", "random")
+    first, second, _ = block.ranked
+    pair = replace(block.pairs[0], overall=replace(block.pairs[0].overall, p_corrected=p, difference=difference))
+    block = replace(block, systems=(first, second), pairs=(pair,), metrics=("accuracy.v1",))
+    verdict, _ = study_verdict([block], two.metric_names, two.scale, two.alpha)
+    result = replace(two, blocks=(block,), verdict=verdict)
+    assert [evidence.state for claim in verdict.claims for evidence in claim.evidence] == [state]
+    assert headline(result).startswith(f"On velani, {first.system} is")
+    assert said in headline(result)
+    assert marks(tables(section(view(result), "velani"))[0])[second.system] == mark
+
+
+def many(two: StudyResult, corpora: int, *, twisted: int = 3) -> StudyResult:
+    """The same study on many corpora; on the first of them the order of the systems is turned around."""
+    blocks = []
+    for at, part in product(range(corpora), ("test", "dev")):
+        block = block_of(two, "velani", part, "random")
+        ranked = [replace(row, by_run=()) for row in block.ranked]
+        means = [0.9 - 0.01 * i + 0.001 * at + 0.02 * (part == "dev") for i in range(len(ranked))]
+        means = means[::-1] if at < twisted else means
+        rows_ = [replace(row, mean=mean) for row, mean in zip(ranked, means, strict=True)]
+        rows_.sort(key=lambda row: -row.mean)
+        blocks.append(replace(block, corpus=f"corpus {at}", systems=tuple(rows_), metrics=("accuracy.v1",)))
+    verdict, _ = study_verdict(blocks, two.metric_names, two.scale, two.alpha)
+    return replace(two, blocks=tuple(blocks), verdict=verdict)
+
+
+def test_many_corpora_are_shown_together_with_the_most_unlike(two: StudyResult) -> None:
+    result = many(two, 12)
+    blocks = view(result)
+    assert headings(blocks)[:5] == [
+        f"12 corpora: {ACCURACY} on test",
+        f"12 corpora: {ACCURACY} on dev",
+        *(f"corpus {at}: {ACCURACY} on test" for at in range(3)),
+    ]
+    summary, every = tables(section(blocks, f"12 corpora: {ACCURACY} on test"))
+    best, worst = (row.system for row in (result.blocks[-2].ranked[0], result.blocks[-2].ranked[-1]))
+    assert (column(summary, "first on")[best], column(summary, "first on")[worst]) == ("9", "3")
+    mean = np.mean([row.mean for b in result.blocks if b.part == "test" for row in b.ranked if row.system == best])
+    assert column(summary, "average")[best] == f"{100 * mean:.2f}"
+    assert [row[-1] for row in rows(every)[:4]] == ["-1.000", "-1.000", "-1.000", "1.000"]
+    said = " ".join(texts(section(blocks, f"12 corpora: {ACCURACY} on test")))
+    assert "On 9 of 12 corpora the systems have the same order as by the average." in said
+    (gaps,) = tables(section(blocks, "Dev against test"))
+    assert set(column(gaps, "mean of dev - test").values()) == {"+2.00"}
+    assert sum(isinstance(block, Verdict) for block in blocks) == 1
+    assert len(result.verdict.claims) <= 24
+    for corpora in (7, 40):
+        assert len(headings(view(many(two, corpora)))) == 2 + 3 + 3
+
+
+def test_a_system_without_a_score_on_some_corpus_is_averaged_over_the_others(two: StudyResult) -> None:
+    result = many(two, 9)
+    last = result.blocks[-2]
+    lacking = last.ranked[1].system
+    short = replace(last, systems=tuple(row for row in last.systems if row.system != lacking), pairs=())
+    blocks = view(replace(result, blocks=(*result.blocks[:-2], short, result.blocks[-1])))
+    own = section(blocks, f"9 corpora: {ACCURACY} on test")
+    assert "Averages are over the 8 corpora on which every system has a score." in texts(own)
+    assert column(tables(own)[1], lacking)["corpus 8"] == "-"
+
+
+def test_a_plan_says_what_will_run(bed: Path) -> None:
+    plan = Plan.of(bed / "study.toml")
+    shown = render(plan_view(plan, missing=50, finals=0, evaluations=50, test_sets=10, seconds=90.0))
+    cells = "50 cells: 50 to run; 50 evaluations of 10 test sets"
+    assert f"{cells}; about 1 min 30 s, by the time of earlier cells." in shown
+    assert "random.v1(sizes='70/15/15')      4  0" in shown
