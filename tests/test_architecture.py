@@ -56,7 +56,7 @@ ORACLES = {
 DISTRIBUTIONS = {"llvmlite": "numba", "fontTools": "fonttools", "vl_convert": "vl_convert_python"}
 
 FILE_LIMIT, FUNCTION_LIMIT, KERNEL_LIMIT = 400, 80, 160  # lines
-SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 230, 44_000
+SOURCE_FILES_LIMIT, SOURCE_LINES_LIMIT = 230, 44_700  # of all of src; to be lowered when it shrinks
 
 _parse = cache(ast.parse)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -230,6 +230,10 @@ def test_statistics_need_only_numpy_and_scipy() -> None:
     statistics = [source for source in sources() if source.name.startswith("deadheat.stats")]
     imports = [(source.name, imported) for source in statistics for imported in source.foreign_imports()]
     assert_none([f"{name}: {one.target}" for name, one in imports if one.package not in {"numpy", "scipy"}])
+
+
+def test_the_source_does_not_grow_unnoticed() -> None:
+    assert_none(check_source_size())
 
 
 def test_files_are_short() -> None:
