@@ -173,6 +173,11 @@ def test_nothing_cannot_be_reported_on() -> None:
 def test_the_demo_shows_the_truth_beside_what_was_measured(quick_demo: Demo) -> None:
     made = demo_report(quick_demo)
     assert made.page.title == "Deadheat demo"
+    verdict = made.page.blocks[0]
+    assert isinstance(verdict, Verdict)
+    assert [str(remark) for remark in verdict.remarks if "more pair" in str(remark)] == [
+        "The tables have 11 more pairs."
+    ]
     assert headings(made, 1)[-1] == "The truth about the simulated parsers"
     assert {"How the data were split", "Systems compared"} < set(headings(made, 1))
     (truth,) = tables(section(made.page.blocks, "The truth about the simulated parsers"))

@@ -149,7 +149,7 @@ def test_systems_that_are_tied_share_the_first_rank() -> None:
     found = rank({name: {"x": 1.0, "y": 2.0, "z": 3.0} for name in "ab"}, subset_size=2)
     assert headline(found) == "a and b share the first rank on all 3 data sets together."
     assert column(with_column(found, "tied"), "tied") == {"a - b": "100%"}
-    assert "0 of 1 neighbouring pair in the ranking keep" in str(found)
+    assert "a is ahead of b on 0% of all 3 subsets of 2." in str(found)
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,13 @@ MARKS = {State.SHOWN: "", State.NOT_SHOWN: m.DAGGER, State.TOO_FEW: m.DOUBLE_DAG
 
 def verdict_block(verdict: Claims, *, headline: m.Words = "", remarks: Sequence[m.Words] = ()) -> m.Verdict:
     """What claims come to; a `headline` of the caller's takes the place of the sentence about them."""
-    more = [f"The tables have {pluralize(verdict.omitted, 'more pair')}."] if verdict.omitted else []
     table = claims_table(verdict) if verdict else None
-    return m.Verdict(headline or claims_headline(verdict), table, (*more, *remarks))
+    return m.Verdict(headline or claims_headline(verdict), table, (*omitted_pairs(verdict), *remarks))
+
+
+def omitted_pairs(verdict: Claims) -> list[str]:
+    """How many pairs are left to the tables, as a remark; none if there are none."""
+    return [f"The tables have {pluralize(verdict.omitted, 'more pair')}."] if verdict.omitted else []
 
 
 def claims_table(verdict: Claims) -> m.Table:

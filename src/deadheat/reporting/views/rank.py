@@ -64,7 +64,10 @@ def _stable_pairs(result: Ranking) -> m.Text:
     subsets = subsets_text(result)
     if result.all_subsets is not None:
         subsets = m.text("all {} of {}", m.count(result.all_subsets, "subset"), result.subset_size)
-    keep = "keeps its" if 1 in (stable, len(neighbours)) else "keep their"
+    if len(neighbours) == 1:
+        (pair,) = neighbours
+        return m.text("{} is ahead of {} on {} of {}.", pair.better, pair.worse, m.share(pair.shares[0]), subsets)
+    keep = "keeps its" if stable == 1 else "keep their"
     words = f"{{}} of {{}} in the ranking {keep} order on at least {STABLE:.0%} of {{}}."
     return m.text(words, stable, m.count(len(neighbours), "neighbouring pair"), subsets)
 
