@@ -115,7 +115,7 @@ def test_an_edited_ledger_does_not_verify(commands: Commands, held_out: Path, gu
     for _ in range(3):
         commands("score", held_out, guess, "-m", "las")
     good = commands("ledger", "--verify").out
-    assert good.startswith(f"{ledger_path}: 3 lines, unbroken; last ")
+    assert good.startswith(f"{ledger_path}: 3 lines, hash chain intact; last hash ")
     published = good.split()[-1]
     commands("score", held_out, guess, "-m", "las")
     assert commands("ledger", "--verify", "--head", published[:12]).out.splitlines()[1] == (

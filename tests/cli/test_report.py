@@ -120,7 +120,7 @@ def test_a_metric_of_a_table_can_be_named(commands: Commands, here: Path) -> Non
     assert commands("report", "two.csv", "--metric", "las").code == 0
     page = (here / "two.html").read_text()
     assert "B has the highest mean LAS, 75.00; A is 5.00 behind." in page
-    assert "UAS" in page[page.index("What is left out") :]
+    assert "UAS" in page[page.index("What was left out") :]
     assert "metric 'ELAS' is unknown; did you mean 'LAS'" in commands.refused("report", "two.csv", "-m", "ELAS")
 
 

@@ -38,7 +38,7 @@ def test_a_person_sees_a_table_the_answer_and_the_line_to_quote(commands: Comman
     lines = outcome.out.splitlines()
     assert lines[0].endswith("to rank the systems.") or "No size tried" in lines[0]
     assert any(line.endswith("gold.conllu: 1,927 words in 120 sentences") for line in lines)
-    assert any(line.startswith("LAS on all of it: a ") for line in lines)
+    assert any(line.startswith("LAS on the whole test set: a ") for line in lines)
     start = next(at for at, line in enumerate(lines) if line.startswith("sampling "))
     header = "sampling words sentences draws mean tau 95% of draws tau >= 0.9 ASO differs eps_min differs by"
     assert lines[start].split() == header.split()

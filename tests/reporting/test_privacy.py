@@ -73,7 +73,7 @@ def test_sentences_are_not_shown_where_the_ledger_cannot_be_read(finished_study:
     (tmp_path / "folder").mkdir()
     unknown = report(finished_study.store, ledger=Ledger.at(tmp_path / "folder"))
     assert corpora_with_sentences(unknown) == set()
-    left_out = texts(section(unknown.page.blocks, "What is left out"))
+    left_out = texts(section(unknown.page.blocks, "What was left out"))
     assert "No sentences: which test sets are sealed is unknown, because the ledger cannot be read." in left_out
 
 

@@ -44,8 +44,8 @@ def test_a_study_opens_with_its_verdict_and_has_its_chapters_in_order(page: Repo
     blocks = page.page.blocks
     assert isinstance(blocks[0], Verdict)
     assert blocks[0].claims is not None
-    assert [column.heading for column in blocks[0].claims.columns][:2] == ["better > worse", "data set"]
-    assert headings(page, 1) == [*(CHAPTERS[result.kind] for result in page.results), "What is left out"]
+    assert [column.heading for column in blocks[0].claims.columns][:2] == ["higher > lower", "data set"]
+    assert headings(page, 1) == [*(CHAPTERS[result.kind] for result in page.results), "What was left out"]
     assert [result.kind for result in page.results] == ["study", "seeds", "rank", "size", "ledger"]
     assert headings(page, 2)[0] == "zeta: Accuracy (upos) on test"
     assert page.page.title == "small study"
@@ -154,7 +154,7 @@ def test_two_studies_are_named_and_judged_one_by_one(tmp_path: Path) -> None:
     both = report(one, two)
     *chapters, last = headings(both, 1)
     assert all(chapter.startswith(("one: ", "two: ")) for chapter in chapters)
-    assert last == "What is left out"
+    assert last == "What was left out"
     alone = [f"{path.stem}: {verdict}" for path in (one, two) for verdict in report(path).verdicts]
     assert both.verdicts == alone
 

@@ -81,12 +81,12 @@ def test_equal_scores_and_scores_that_are_not_percent() -> None:
     ("states", "sentence"),
     [
         ((SHOWN, SHOWN), "A has the best LAS and is shown to be better than both others."),
-        ((SHOWN, NOT), "A has the best LAS: shown to be better than B, but not than C."),
+        ((SHOWN, NOT), "A has the best LAS: shown to be better than B, but not better than C."),
         ((NOT, NOT), "A has the best LAS, but is not shown to be better than B and C."),
         ((FEW, FEW), "A has the best LAS, but there are too few sentences to tell whether it is better than B and C."),
         ((SHOWN, FEW), f"A has the best LAS: shown to be better than B; {TOO_FEW} for C."),
         ((NOT, FEW), f"A has the best LAS, but is not shown to be better than B; {TOO_FEW} for C."),
-        ((SHOWN, OPPOSITE), "A has the best LAS: shown to be better than B, but not than C."),
+        ((SHOWN, OPPOSITE), "A has the best LAS: shown to be better than B, but not better than C."),
     ],
 )  # fmt: skip
 def test_the_best_of_three_systems(states: tuple[State, State], sentence: str) -> None:
@@ -149,7 +149,7 @@ def test_the_table_has_a_row_for_each_claim_and_a_column_for_each_kind_of_eviden
     )
     table = claims_table(Verdict(claims, omitted=3))
     assert [column.heading for column in table.columns] == [
-        "better > worse", "data set", "metric", "over sentences", "over splits", "over runs",
+        "higher > lower", "data set", "metric", "over sentences", "over splits", "over runs",
     ]  # fmt: skip
     assert rows(table) == [
         ["A > B", "en", "LAS", "shown: +2.00 [+1.00, +3.00]", "-", "-"],
@@ -158,7 +158,7 @@ def test_the_table_has_a_row_for_each_claim_and_a_column_for_each_kind_of_eviden
     assert verdict_block(Verdict(claims, omitted=3)).remarks == ("The tables have 3 more pairs.",)
     assert [[cell.tone for cell in row[3:]] for row in table.cells()] == [["good", "", ""], ["", "bad", "muted"]]
     alone = claims_table(Verdict((claim("<A>", "B", NOT),)))
-    assert [column.heading for column in alone.columns] == ["better > worse", "over sentences"]
+    assert [column.heading for column in alone.columns] == ["higher > lower", "over sentences"]
     assert cell_text(next(alone.cells())[0]) == "<A> > B"
 
 

@@ -111,7 +111,7 @@ def test_settings_that_matter_are_listed_and_drawn(tmp_path: Path) -> None:
     drawn = {row[0]: row[1] for row in drawings(found)["contrast-importance"].drawing.draw(WIDE).rows}
     assert {name: drawn[name] for name in shares} == {name: 100 * share for name, share in shares.items()}
     assert headline(found).startswith(
-        f"Setting that explains most of the variance of f1: {max(shares, key=shares.__getitem__)} ("
+        f"Setting that explains the largest share of the variance of f1: {max(shares, key=shares.__getitem__)} ("
     )
     assert "every combination was run equally often" in str(found)
     forest = replace(found.importance[""], method="forest", explained=-0.1, noise=float("nan"))

@@ -54,9 +54,9 @@ examples:
   deadheat seeds runs.tsv --score Test_F1 --dev Dev_F1 --by Dataset"""
 CONTRAST_EXAMPLES = """\
 examples:
-  deadheat contrast runs.tsv --factor Decoder --score Test_F1 --by Dataset
+  deadheat contrast runs.tsv --factor Decoder --option CRF --option Softmax --score Test_F1 --by Dataset
   deadheat contrast runs.tsv --factor Embeddings --score Test_F1 --by Dataset --where Setting=SingleTask
-  deadheat contrast runs.tsv --factor Decoder --score Test_F1 --second LSTM-Layers
+  deadheat contrast runs.tsv --factor Decoder --option CRF --option Softmax --score Test_F1 --second LSTM-Layers
   deadheat contrast runs.tsv --score Test_F1 --importance"""
 
 

@@ -296,7 +296,9 @@ def _sizes(result: SizeStudy) -> Iterator[m.Text]:
         f"We ranked the systems by {{}} on samples of the test data and on {reference}, and compared the rankings by "
     )
     yield m.text(template + "weighted tau{}.", result.metric, cite("vigna-2015", "van-der-goot-etal-2024"))
-    template = "A size is sufficient if tau is at least {} in at least {} of the draws, then and at all larger sizes."
+    template = (
+        "A size is sufficient if tau is at least {} in at least {} of the draws, at that size and all larger ones."
+    )
     yield m.text(template, m.number(result.settings.threshold, 2), m.share(result.settings.confidence))
     if len(result.sets) > 1:
         yield _headline(result)[0]

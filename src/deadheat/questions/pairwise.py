@@ -28,7 +28,7 @@ from deadheat.stats.intervals import Value, difference
 
 FINEST = 1 << 22  # differences that add up to more are not enumerated unless asked for: it would take seconds
 DISPUTED = 5  # sentences that are kept to look at
-ALL_PAIRS, LEADER_PAIRS = 3, 8  # systems up to which all pairs are claims, and claims about the best of more
+ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
 
 
 def over_common_units(counts: Sequence[Counts], pairs: Sequence[Pair]) -> tuple[list[Counts], Indices]:
@@ -184,7 +184,7 @@ def pairwise_verdict(
     position = {name: at for at, name in enumerate(order)}
     chosen = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
     if len(order) > ALL_PAIRS and len(pairs) == len(order) * (len(order) - 1) // 2:
-        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b)][:LEADER_PAIRS]
+        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b)]
     claims = []
     for pair in chosen:
         ahead = pair if position[pair.a] <= position[pair.b] else _turned(pair)
@@ -233,11 +233,12 @@ def _sentence(
 ) -> DisputedSentence:
     start, end = int(gold.offsets[sentence]), int(gold.offsets[sentence + 1])
     forms = gold.column("form")
-    path, line = gold.line_of_word(start)
+    # A part of a split has no lines in any file.
+    location = gold.location(sentence) if gold.parts else f"{gold.name}, sentence {sentence + 1}"
     words = tuple(forms.vocabulary[code] for code in forms.codes[start:end].tolist())
     gold_labels, *others = (tuple(map(labels.text, row_N[start:end])) for row_N in (labels.gold_N, *labels.systems_SN))
     by_system = dict(zip(systems, others, strict=True))
-    return DisputedSentence(sentence + 1, f"{path}:{line}", float(value), words, gold_labels, by_system)
+    return DisputedSentence(sentence + 1, location, float(value), words, gold_labels, by_system)
 
 
 def _labels(gold: Corpus, systems: Sequence[Corpus], metric: Metric) -> _Labels | None:

@@ -16,6 +16,7 @@ from deadheat.questions.compare import align_systems
 from deadheat.results.data import Power
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
+from deadheat.text import pluralize
 
 Size: TypeAlias = Annotated[
     int | None, Argument("units of a test set of another size", aliases=("--size",), metavar="N")
@@ -48,7 +49,7 @@ def power(  # noqa: PLR0913 (the options of the command)
         Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
     """
     if len(systems) != 2:
-        raise InputError(f"{len(systems)} systems; expected two")
+        raise InputError(f"{pluralize(len(systems), 'system')}; expected two")
     aligned = align_systems(gold, systems, metric, unit, align, reading, ledger_entry)
     measure = aligned.metric
     counts, _ = aligned.common_counts([measure.counts(pair) for pair in aligned.pairs])

@@ -54,7 +54,6 @@ CHAPTERS = {
     "split": "How the data were split",
     "ledger": "Evaluations of the test sets",
 }
-CLAIMS = 12  # rows of the table of claims about one source
 TITLE_NAMES = 3
 SQLITE = b"SQLite format 3\x00"
 START = 1 << 16  # bytes that tell what a file is
@@ -218,12 +217,11 @@ def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
         by_dataset = [claim for claim in claims if claim not in overall]
         systems = max(getattr(result, "verdict", NO_CLAIMS).systems for result in piece.results)
         headline = claims_headline(Claims(tuple(by_dataset or overall), systems=systems))
-        shown = Claims((*overall, *by_dataset)[:CLAIMS], omitted=max(0, len(claims) - CLAIMS))
         if isinstance(main, StudyResult) and not main.finished:
             yield first
         omitted = omitted_pairs(getattr(main, "verdict", NO_CLAIMS))
         remarks = [remark for remark in first.remarks if remark not in omitted]
-        first = verdict_block(shown, headline=headline, remarks=remarks)
+        first = verdict_block(Claims((*overall, *by_dataset)), headline=headline, remarks=remarks)
     yield from (first, *searches)
     yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")
 
@@ -260,7 +258,7 @@ def _left_out(pieces: Sequence[_Piece], more: Sequence[str]) -> Iterator[m.Block
     several = sum(bool(piece.notes) for piece in pieces) > 1
     notes = [f"{piece.name}: {note}" if several else note for piece in pieces for note in piece.notes]
     if notes or more:
-        yield m.Heading("What is left out", level=1)
+        yield m.Heading("What was left out", level=1)
         yield m.Paragraph("Not everything was computed, or is shown here.")
         yield from map(m.note, (*notes, *more))
 

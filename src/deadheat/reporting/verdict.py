@@ -16,6 +16,9 @@ TONES = {State.SHOWN: "good", State.OPPOSITE: "bad", State.NOT_SHOWN: "muted", S
 MARKS = {State.SHOWN: "", State.NOT_SHOWN: m.DAGGER, State.TOO_FEW: m.DOUBLE_DAGGER, State.OPPOSITE: m.STAR}
 
 
+CLAIMS = 12  # rows of a table of claims
+
+
 def verdict_block(verdict: Claims, *, headline: m.Words = "", remarks: Sequence[m.Words] = ()) -> m.Verdict:
     """What claims come to; a `headline` of the caller's takes the place of the sentence about them."""
     table = claims_table(verdict) if verdict else None
@@ -24,19 +27,20 @@ def verdict_block(verdict: Claims, *, headline: m.Words = "", remarks: Sequence[
 
 def omitted_pairs(verdict: Claims) -> list[str]:
     """How many pairs are left to the tables, as a remark; none if there are none."""
-    return [f"The tables have {pluralize(verdict.omitted, 'more pair')}."] if verdict.omitted else []
+    omitted = verdict.omitted + max(0, len(verdict.claims) - CLAIMS)
+    return [f"The tables have {pluralize(omitted, 'more pair')}."] if omitted else []
 
 
 def claims_table(verdict: Claims) -> m.Table:
-    """One row for each claim, one column for each kind of evidence."""
+    """One row for each of the first claims, one column for each kind of evidence."""
     datasets = any(claim.dataset for claim in verdict.claims)
     metrics = len({claim.metric for claim in verdict.claims}) > 1
     rows: list[m.Row] = []
-    for claim in verdict.claims:
+    for claim in verdict.claims[:CLAIMS]:
         evidence = {item.source: item for item in claim.evidence}
         cells = [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
         rows.append((m.text("{} > {}", claim.better, claim.worse), claim.dataset, claim.metric, *cells))
-    labels = "better > worse", "data set" if datasets else "", "metric" if metrics else ""
+    labels = "higher > lower", "data set" if datasets else "", "metric" if metrics else ""
     columns = m.columns(NAME, *labels, *(f"over {source}" for source in verdict.sources))
     return m.Table(columns, rows, labels=3).without_unnamed()
 
@@ -105,7 +109,8 @@ def _leaders(verdict: Claims) -> m.Text:
     if number:
         words = f"{{}} is shown to be better than {others} on {{}} of {{}}{{}}."
         return m.text(words, best, number, total, _too_few(few, "on {}", len(few)))
-    words = f"On none of {{}} is one system shown to be better than {others}{{}}."
+    partly = any(claim.sources(State.SHOWN) and not claim.is_shown for claims in leads for claim in claims)
+    words = f"On none of {{}} is one system shown to be better than {others}{' by all the evidence' * partly}{{}}."
     return m.text(words, total, _too_few(few, "on {}", len(few)))
 
 
@@ -208,7 +213,7 @@ def _leader(verdict: Claims) -> m.Text:
         words = "{}, but there are too few {} to tell whether it is better than {}."
         return m.text(words, leads, _few_sources(few), open_claims)
     if beaten:
-        but = m.text(", but not than {}", m.names(unshown)) if unshown else None
+        but = m.text(", but not better than {}", m.names(unshown)) if unshown else None
         verdict_words = m.text(": shown to be better than {}{}", m.names(beaten), but)
     else:
         verdict_words = m.text(", but is not shown to be better than {}", m.names(unshown))

@@ -185,8 +185,8 @@ def _agreement(agreement: Agreement) -> Iterator[m.Block]:
     yield m.paragraph(words, agreement.labels, m.number(agreement.alpha, 4), oracle, together)
     if agreement.sentences:
         yield m.explanation(
-            "These are the sentences on which the systems agree least, not a fair sample. Labels that differ from gold "
-            "are marked."
+            "These are the sentences on which the systems agree least, not a representative sample. Labels that differ "
+            "from gold are marked."
         )
     yield from disputed_sentences(agreement, "compare")
     systems = min((len(sentence.labels) for sentence in agreement.sentences), default=0)

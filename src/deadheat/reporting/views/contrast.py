@@ -39,7 +39,7 @@ def _headline(result: Contrast) -> m.Words:
     if not parts:
         return "The shares of all settings are chance: the forest does not predict the scores of unseen runs."
     more = f" and {len(parts) - LEVELS} more" if len(parts) > LEVELS else ""
-    words = f"Setting that explains most of the variance of {{}}: {{}}{more}."
+    words = f"Setting that explains the largest share of the variance of {{}}: {{}}{more}."
     return m.text(words, result.score, m.join_text(parts[:LEVELS], ", "))
 
 

@@ -107,7 +107,7 @@ def _test_set(result: SizeStudy, test_set: SetSizes, *, folded: bool) -> Iterato
     scores = [m.text("{} {}", row.system, m.score(row.score, result.scale)) for row in test_set.systems[:SYSTEMS]]
     if len(test_set.systems) > SYSTEMS:
         scores.append(m.text("{} more", len(test_set.systems) - SYSTEMS))
-    yield m.paragraph("{} on all of it: {}.", result.metric, m.join_text(scores, ", "))
+    yield m.paragraph("{} on the whole test set: {}.", result.metric, m.join_text(scores, ", "))
     for curve in test_set.curves:
         yield m.Paragraph(_answer(result, test_set, curve))
     if not folded:
@@ -201,7 +201,7 @@ def _paper_table(result: SizeStudy, blocks: Sequence[SetSizes]) -> m.Table:
     criterion = f"tau is at least {settings.threshold:g} in {100 * settings.confidence:g}% of the draws"
     bold = f"For no size, and all larger ones, {criterion}."
     if any(curve.sufficient for _, curve in curves):
-        bold = f"Bold: the smallest size from which on {criterion}."
+        bold = f"Bold: the smallest size at and above which {criterion}."
     caption = m.text(
         f"Mean weighted tau between the rankings by {{}} on samples of this many words and on {_reference(result)} "
         f"({drawn}). {bold}",

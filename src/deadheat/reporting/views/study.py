@@ -77,7 +77,7 @@ def _agreement(result: StudyResult) -> Iterator[m.Block]:
     figures = list(disputed_sentences(first.agreement[0], "study", detail=True))
     if figures:
         where = m.text("{}, {}, split {}", first.corpus, first.part, first.numbers[0])
-        yield m.explanation("The sentences of {} on which the systems agree least, not a fair sample.", where)
+        yield m.explanation("The sentences of {} on which the systems agree least, not a representative sample.", where)
     yield from figures
     yield m.Note("Agreement is that of the first seeds, over all words.")
 

@@ -53,7 +53,7 @@ class Verification:
     def __str__(self) -> str:
         if self.faults:
             return "\n".join(map(str, self.faults))
-        return f"{self.path}: {pluralize(len(self.hashes), 'line')}, unbroken; last {self.last}"
+        return f"{self.path}: {pluralize(len(self.hashes), 'line')}, hash chain intact; last hash {self.last}"
 
 
 @dataclass(frozen=True, slots=True)
