@@ -114,7 +114,7 @@ class Ranking(Result):
         subsets = "all subsets" if self.lists_all else f"{self.samples:,} subsets ({self.design})"
         by = f" by {self.grouped_by}" if self.grouped_by else ""
         is_random = not self.lists_all or self.anomalies or self.representative is not None
-        yield from (pluralize(len(self.systems), "system"), pluralize(self.datasets, "data set"))
+        yield from (self.metric, pluralize(len(self.systems), "system"), pluralize(self.datasets, "data set"))
         yield from (f"{subsets}{by} of {self.subset_size}", "ties share the better rank")
         yield f"seed {self.seed}" if is_random else ""
 

@@ -65,7 +65,9 @@ def _headline(result: SizeStudy) -> m.Text:
     ]
     if lacking:
         where = m.names(lacking) if len(sets) == 1 else m.text("{} of {}", len(lacking), total)
-        return m.text("No size tried is sufficient to rank the systems on {}.", where)
+        partly = any(curve.sufficient for test_set in sets if test_set.name in lacking for curve in test_set.curves)
+        how = " under every sampling strategy" if partly else ""
+        return m.text(f"No size tried is sufficient{how} to rank the systems on {{}}.", where)
     largest = max(curve.sufficient or 0 for curves in repeated for curve in curves)
     words = m.count(largest, "word")
     if len(sets) > 1:
