@@ -127,7 +127,8 @@ def test_a_person_sees_ranks_pairs_and_the_line_to_quote(
     assert "Error reduction in percent" in outcome.out
     assert "Stability by metric" in outcome.out
     assert (
-        lines[-1] == "deadheat 0.1.0 | las | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank | seed 0"
+        lines[-1]
+        == "deadheat 0.1.0 | las | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank | seed 0"
     )
     assert outcome.err == "note: subset poor: no scores on sa; left out\n"
 
