@@ -103,7 +103,7 @@ def test_a_damaged_prediction_is_reported_and_its_cell_runs_again(first: StudyRu
     victim = min(predictions_folder(store).rglob("*test*"))
     victim.write_bytes(b"spoiled")
     printed: list[str] = []
-    after = run(path, store=store, notify=printed.append)
+    after = run(path, store=store, on_message=printed.append)
     (line,) = printed
     assert line.endswith("of small, seed 0: its predictions have changed; it runs again")
     assert after.summary.done == 1

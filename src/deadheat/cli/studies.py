@@ -231,7 +231,7 @@ def _run(plan: Plan, path: Path, arguments: argparse.Namespace) -> int:
         retry_failed=arguments.retry_failed,
         ledger_entry=ledger_entry(arguments),
         quiet=arguments.quiet,
-        notify=lambda message: say([message]),
+        on_message=lambda message: say([message]),
     )
     result = done.result
     show(result, as_json=arguments.json)

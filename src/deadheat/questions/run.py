@@ -55,7 +55,7 @@ def run(
     retry_failed: Annotated[bool, Argument("run failed cells again")] = False,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
-    notify: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> StudyRun:
     """Train and test all of a study; cells that are in its store are not run again.
 
@@ -73,7 +73,7 @@ def run(
         Where evaluations at test sets are recorded, and why they are taken.
     quiet
         Show no progress.
-    notify
+    on_message
         Called with messages that a person should see before the end.
     """
     return run_plan(
@@ -82,7 +82,7 @@ def run(
         retry_failed=retry_failed,
         ledger_entry=ledger_entry,
         quiet=quiet,
-        notify=notify,
+        on_message=on_message,
     )
 
 
@@ -93,7 +93,7 @@ def run_plan(
     retry_failed: bool = False,
     ledger_entry: LedgerEntry | None = None,
     quiet: bool = True,
-    notify: Callable[[str], None] | None = None,
+    on_message: Callable[[str], None] | None = None,
     executor: MakeExecutor = running.local_executor,
 ) -> StudyRun:
     """Run a plan; see `run`. By default cells run in processes of this machine."""
@@ -111,8 +111,8 @@ def run_plan(
         if result.damaged:
             damaged = [cell for cell in plan.cells if cell.key in result.damaged]
             for cell in damaged:
-                if notify is not None:
-                    notify(f"{describe(plan, cell)}: its predictions have changed; it runs again")
+                if on_message is not None:
+                    on_message(f"{describe(plan, cell)}: its predictions have changed; it runs again")
             summary = run_missing(plan, again=damaged)
             result = study_result(plan, store)
         failures = running.failed_cells(plan, store)
