@@ -99,12 +99,13 @@ class Worker:
 
     def begin(self, task: Task) -> bool:
         """Send it a task; False if it is dead."""
+        self.started, self.clock = time.time(), time.perf_counter()  # first: the task may begin before this goes on
         try:
             self.channel.send_bytes(task.pickled)
         except OSError:
             self.retiring = True
             return False
-        self.task, self.started, self.clock = task, time.time(), time.perf_counter()
+        self.task = task
         return True
 
     def result(self, task: Task, report: Report) -> TaskResult[Any]:
