@@ -44,6 +44,7 @@ def test_a_score_needs_numpy_and_the_compiled_kernels_only(tmp_path: Path) -> No
     modules = imported_modules([COMMAND, "score", gold, predicted])
     assert third_party(modules) <= {"numpy", "llvmlite"}
     assert len(ours(modules)) <= 60, ours(modules)
+    assert not {"numpy.random", "statistics", "msgspec", "deadheat.splits"} & modules
 
 
 def test_a_heavy_import_is_noticed() -> None:

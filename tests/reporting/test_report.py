@@ -175,7 +175,7 @@ def test_the_demo_shows_the_truth_beside_what_was_measured(quick_demo: Demo) -> 
     assert made.page.title == "Deadheat demo"
     verdict = made.page.blocks[0]
     assert isinstance(verdict, Verdict)
-    assert [str(remark) for remark in verdict.remarks if "more pair" in str(remark)] == [
+    assert [str(remark) for remark in verdict.below_claims() if "more pair" in str(remark)] == [
         "The tables have 11 more pairs."
     ]
     assert headings(made, 1)[-1] == "The truth about the simulated parsers"

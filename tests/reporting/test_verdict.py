@@ -155,7 +155,7 @@ def test_the_table_has_a_row_for_each_claim_and_a_column_for_each_kind_of_eviden
         ["A > B", "en", "LAS", "shown: +2.00 [+1.00, +3.00]", "-", "-"],
         ["A > C", "de", "UAS", "-", "the opposite", "cannot be shown with so few: +1.00, ahead on 7 of 10"],
     ]
-    assert verdict_block(Verdict(claims, omitted=3)).remarks == ("The tables have 3 more pairs.",)
+    assert verdict_block(Verdict(claims, omitted=3)).below_claims() == ("The tables have 3 more pairs.",)
     assert [[cell.tone for cell in row[3:]] for row in table.cells()] == [["good", "", ""], ["", "bad", "muted"]]
     alone = claims_table(Verdict((claim("<A>", "B", NOT),)))
     assert [column.heading for column in alone.columns] == ["higher > lower", "over sentences"]

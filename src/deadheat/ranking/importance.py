@@ -98,8 +98,8 @@ def factor_importance(
         method = "forest"
     single = [FactorShare((name,), share) for name, share in zip(names, main, strict=True)]
     joint = [FactorShare((names[f], names[g]), share) for (f, g), share in pairs.items()]
-    alone, together = (tuple(sorted(shares, key=lambda row: -row.share)) for shares in (single, joint))
-    return Importance(method, alone, together, explained, noise, len(scores))
+    of_one, of_two = (tuple(sorted(shares, key=lambda row: -row.share)) for shares in (single, joint))
+    return Importance(method, of_one, of_two, explained, noise, len(scores))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

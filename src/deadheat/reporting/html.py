@@ -173,7 +173,7 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
     shown = ""
     for verdict in verdicts:
         claims = _table(verdict.claims, "Claims by evidence") if verdict.claims is not None else ""
-        remarks = "".join(f'<p class="remark">{words(remark)}</p>' for remark in verdict.remarks)
+        remarks = "".join(f'<p class="remark">{words(remark)}</p>' for remark in verdict.below_claims())
         shown += f"<div><p>{words(verdict.headline)}</p>{claims}{remarks}</div>"
     return f'<div class="verdict" role="region" aria-label="Verdict">{shown}</div>\n' if shown else ""
 

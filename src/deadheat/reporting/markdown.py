@@ -48,7 +48,7 @@ def _block(block: Block) -> str:
             return _table(block.alternative) if block.alternative is not None else ""
         case model.Verdict():
             claims = [_table(block.claims)] if block.claims is not None else []
-            remarks = [escape(str(remark)) for remark in block.remarks]
+            remarks = [escape(str(remark)) for remark in block.below_claims()]
             return "\n\n".join([f"**{escape(str(block.headline))}**", *claims, *remarks])
         case model.Signature():
             fence = "`" * (1 + max((len(run) for run in re.findall("`+", block.text)), default=0))

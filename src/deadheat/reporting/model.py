@@ -261,7 +261,13 @@ class Verdict:
     headline: Words
     claims: Table | None = None
     remarks: tuple[Words, ...] = ()
+    omitted: int = 0  # pairs that the table of claims leaves to other tables
     detail: bool = False
+
+    def below_claims(self) -> tuple[Words, ...]:
+        """What stands below the table of claims: how many pairs it leaves out, and the remarks."""
+        more = (f"The tables have {pluralize(self.omitted, 'more pair')}.",) if self.omitted else ()
+        return (*more, *self.remarks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from deadheat.questions.table_report import SourceReport
 from deadheat.reporting import model as m
 from deadheat.reporting.html import MOTTO, Page, page_html
 from deadheat.reporting.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences
-from deadheat.reporting.verdict import claims_headline, omitted_pairs, verdict_block
+from deadheat.reporting.verdict import claims_headline, verdict_block
 from deadheat.reporting.views import view
 from deadheat.results.base import KINDS, Result, from_json
 from deadheat.results.compare import Comparison
@@ -219,9 +219,7 @@ def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
         headline = claims_headline(Claims(tuple(by_dataset or overall), systems=systems))
         if isinstance(main, StudyResult) and not main.finished:
             yield first
-        omitted = omitted_pairs(getattr(main, "verdict", NO_CLAIMS))
-        remarks = [remark for remark in first.remarks if remark not in omitted]
-        first = verdict_block(Claims((*overall, *by_dataset)), headline=headline, remarks=remarks)
+        first = verdict_block(Claims((*overall, *by_dataset)), headline=headline, remarks=first.remarks)
     yield from (first, *searches)
     yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")
 

@@ -50,7 +50,7 @@ def _block(block: Block, screen: Screen | None) -> str:
             return _table(block.alternative, screen) if block.alternative is not None else ""
         case model.Verdict():
             claims = [_table(block.claims, screen)] if block.claims is not None else []
-            remarks = [_prose(str(remark), screen) for remark in block.remarks]
+            remarks = [_prose(str(remark), screen) for remark in block.below_claims()]
             return "\n\n".join([_emphasis(_prose(str(block.headline), screen), screen), *claims, *remarks])
         case model.Signature():
             return _quotable(block.text, screen)

@@ -10,7 +10,6 @@ from deadheat.reporting import model as m
 from deadheat.results.format import MISSING, NAME, interval_name
 from deadheat.results.verdict import Claim, Evidence, State
 from deadheat.results.verdict import Verdict as Claims
-from deadheat.text import pluralize
 
 TONES = {State.SHOWN: "good", State.OPPOSITE: "bad", State.NOT_SHOWN: "muted", State.TOO_FEW: "muted"}
 MARKS = {State.SHOWN: "", State.NOT_SHOWN: m.DAGGER, State.TOO_FEW: m.DOUBLE_DAGGER, State.OPPOSITE: m.STAR}
@@ -22,13 +21,8 @@ CLAIMS = 12  # rows of a table of claims
 def verdict_block(verdict: Claims, *, headline: m.Words = "", remarks: Sequence[m.Words] = ()) -> m.Verdict:
     """What claims come to; a `headline` of the caller's takes the place of the sentence about them."""
     table = claims_table(verdict) if verdict else None
-    return m.Verdict(headline or claims_headline(verdict), table, (*omitted_pairs(verdict), *remarks))
-
-
-def omitted_pairs(verdict: Claims) -> list[str]:
-    """How many pairs are left to the tables, as a remark; none if there are none."""
     omitted = verdict.omitted + max(0, len(verdict.claims) - CLAIMS)
-    return [f"The tables have {pluralize(omitted, 'more pair')}."] if omitted else []
+    return m.Verdict(headline or claims_headline(verdict), table, tuple(remarks), omitted)
 
 
 def claims_table(verdict: Claims) -> m.Table:

@@ -180,9 +180,9 @@ def _agreement(agreement: Agreement) -> Iterator[m.Block]:
     """Agreement, what the systems could reach together, and the sentences they disagree on most."""
     yield m.Heading("Where the systems disagree")
     oracle, majority = m.score(agreement.oracle, PERCENT), m.score(agreement.majority, PERCENT)
-    together = m.text(", the majority on {}%", majority) if agreement.majority == agreement.majority else None
+    by_majority = m.text(", the majority on {}%", majority) if agreement.majority == agreement.majority else None
     words = "Agreement on {}: Krippendorff's alpha {}. At least one system is right on {}% of the words{}."
-    yield m.paragraph(words, agreement.labels, m.number(agreement.alpha, 4), oracle, together)
+    yield m.paragraph(words, agreement.labels, m.number(agreement.alpha, 4), oracle, by_majority)
     if agreement.sentences:
         yield m.explanation(
             "These are the sentences on which the systems agree least, not a representative sample. Labels that differ "
