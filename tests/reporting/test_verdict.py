@@ -157,6 +157,9 @@ def test_the_table_has_a_row_for_each_claim_and_a_column_for_each_kind_of_eviden
     ]
     assert verdict_block(Verdict(claims, omitted=3)).below_claims() == ("The tables have 3 more pairs.",)
     assert [[cell.tone for cell in row[3:]] for row in table.cells()] == [["good", "", ""], ["", "bad", "muted"]]
+    many = (*[claim("A", f"B{n}", NOT) for n in range(12)], *claims)
+    assert [column.heading for column in claims_table(Verdict(many)).columns] == ["higher > lower", "over sentences"]
+    assert verdict_block(Verdict(many)).below_claims() == ("The tables have 2 more pairs.",)
     alone = claims_table(Verdict((claim("<A>", "B", NOT),)))
     assert [column.heading for column in alone.columns] == ["higher > lower", "over sentences"]
     assert cell_text(next(alone.cells())[0]) == "<A> > B"

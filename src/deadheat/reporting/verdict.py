@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from deadheat.reporting import model as m
 from deadheat.results.format import MISSING, NAME, interval_name
@@ -26,11 +27,12 @@ def verdict_block(verdict: Claims, *, headline: m.Words = "", remarks: Sequence[
 
 
 def claims_table(verdict: Claims) -> m.Table:
-    """One row for each of the first claims, one column for each kind of evidence."""
+    """One row for each of the first claims, one column for each kind of evidence that they have."""
+    verdict = replace(verdict, claims=verdict.claims[:CLAIMS])
     datasets = any(claim.dataset for claim in verdict.claims)
     metrics = len({claim.metric for claim in verdict.claims}) > 1
     rows: list[m.Row] = []
-    for claim in verdict.claims[:CLAIMS]:
+    for claim in verdict.claims:
         evidence = {item.source: item for item in claim.evidence}
         cells = [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
         rows.append((m.text("{} > {}", claim.better, claim.worse), claim.dataset, claim.metric, *cells))
