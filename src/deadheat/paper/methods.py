@@ -18,7 +18,8 @@ NOTHING = Text(())
 # What is said about the best system and those against which the evidence is in a state, and how these are joined.
 OUTCOMES = {
     State.SHOWN: ("{}{} was significantly better than {}.", "and"),
-    State.NOT_SHOWN: ("{}{} was not shown to be better than {}.", "or"),
+    State.EQUAL: ("{}{} was equal within the margin to {}.", "and"),
+    State.NOT_SHOWN: ("{}{} was not told apart from {}.", "or"),
     State.OPPOSITE: ("{}{} had the higher score, but the test favours {}.", "and"),
     State.TOO_FEW: ("{}{} is better than {}.", "or"),
 }

@@ -195,7 +195,7 @@ class Mark:
     meaning: Words
 
 
-DAGGER, DOUBLE_DAGGER, STAR, CIRCLE = "†", "‡", "*", "°"
+DAGGER, DOUBLE_DAGGER, STAR, CIRCLE, EQUALS = "†", "‡", "*", "°", "="
 
 
 @dataclass(frozen=True, slots=True)

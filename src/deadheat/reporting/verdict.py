@@ -9,11 +9,17 @@ from dataclasses import replace
 
 from deadheat.reporting import model as m
 from deadheat.results.format import MISSING, NAME, interval_name
-from deadheat.results.verdict import Claim, Evidence, State
+from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, State
 from deadheat.results.verdict import Verdict as Claims
 
-TONES = {State.SHOWN: "good", State.OPPOSITE: "bad", State.NOT_SHOWN: "muted", State.TOO_FEW: "muted"}
-MARKS = {State.SHOWN: "", State.NOT_SHOWN: m.DAGGER, State.TOO_FEW: m.DOUBLE_DAGGER, State.OPPOSITE: m.STAR}
+TONES = {State.SHOWN: "good", State.OPPOSITE: "bad"}
+MARKS = {
+    State.SHOWN: "",
+    State.EQUAL: m.EQUALS,
+    State.NOT_SHOWN: m.DAGGER,
+    State.TOO_FEW: m.DOUBLE_DAGGER,
+    State.OPPOSITE: m.STAR,
+}
 
 
 CLAIMS = 12  # rows of a table of claims
@@ -43,20 +49,23 @@ def claims_table(verdict: Claims) -> m.Table:
 
 def _cell(claim: Claim, evidence: Evidence) -> m.Cell:
     """The state of one piece of evidence, with the difference, its interval, and on how many the winner is ahead."""
-    words = m.text("{}", evidence.state.value)
+    equal = evidence.state is State.EQUAL
+    words = m.text("equal within {}", m.size_of(evidence.margin, claim.scale)) if equal else evidence.state.value
+    words = m.text("{}", words)
     if math.isfinite(evidence.difference):
         words += m.text(": {}", m.points(evidence.difference, claim.scale))
     if math.isfinite(evidence.low) and math.isfinite(evidence.high):
         words += m.text(" {}", m.interval((evidence.low, evidence.high), claim.scale, signed=True))
     if evidence.ahead is not None:
         words += m.text(", ahead on {} of {}", evidence.ahead, evidence.count)
-    return m.Cell(words, tone=TONES[evidence.state])
+    return m.Cell(words, tone=TONES.get(evidence.state, "muted"))
 
 
 def mark_meanings(test: str, units: str, *, best: str = "the best") -> tuple[m.Mark, ...]:
     """What the marks behind the scores of systems mean, which were tested against the best one."""
     return (
-        m.Mark(m.DAGGER, f"not shown to differ from {best}{test}"),
+        m.Mark(m.EQUALS, f"equal to {best} within the margin{test}"),
+        m.Mark(m.DAGGER, f"not told apart from {best}{test}"),
         m.Mark(m.DOUBLE_DAGGER, f"too few {units} to show any difference from {best}{test}"),
         m.Mark(m.STAR, f"the test shows it to be better than {best}{test}"),
         m.Mark(m.CIRCLE, f"not tested against {best}"),
@@ -138,33 +147,80 @@ def pair_sentence(claim: Claim) -> m.Text:
     >>> shown = Evidence("sentences", State.SHOWN, 0.0123, 0.004, 0.02, 0.0021)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (shown,))))
     A is better than B by 1.23 points of LAS (95% CI [+0.40, +2.00], p = 0.0021).
+    >>> equal = Evidence("sentences", State.EQUAL, 0.001, -0.002, 0.004, 0.4, margin=0.005)
+    >>> print(pair_sentence(Claim("A", "B", "LAS", (equal,))))
+    A dead heat: A and B are equal within 0.50 points of LAS (+0.10, 95% CI [-0.20, +0.40]).
+    >>> unshown = Evidence("sentences", State.NOT_SHOWN, 0.004, -0.002, 0.01, 0.18, 900, detectable=0.0085)
+    >>> print(pair_sentence(Claim("A", "B", "LAS", (unshown,))))  # doctest: +NORMALIZE_WHITESPACE
+    A and B are not told apart: A is ahead by 0.40 points of LAS (95% CI [-0.20, +1.00], p = 0.1800). These sentences
+    would show a difference of 0.85 points with power 80%; they show the two to be equal within 1.00.
     >>> few = Evidence("runs", State.TOO_FEW, 0.01)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (shown, few), dataset="en")))
     On en, A is ahead of B by 1.23 points of LAS: shown over sentences; there are too few runs to tell.
     >>> print(pair_sentence(Claim("A", "B", "LAS", (few,))))
     A is ahead of B by 1.00 points of LAS, but there are too few runs to tell whether it is better.
     """
+    first = claim.evidence[0]
     gap = next((item.difference for item in claim.evidence if math.isfinite(item.difference)), None)
     by = None
     if gap is not None:
         by = m.text(f" by {{}}{claim.scale.points} {{}}", m.size_of(gap, claim.scale), claim.metric)
     who = (m.text("On {}, ", claim.dataset) if claim.dataset else None), claim.better
-    shown, unshown, opposite = (claim.sources(state) for state in (State.SHOWN, State.NOT_SHOWN, State.OPPOSITE))
     few = _few_sources([claim])
-    numbers = _numbers(claim) if len(claim.evidence) == 1 else None
     if claim.is_shown:
-        by_what = numbers if len(shown) == 1 else m.text(": shown over {}", m.names(shown))
-        return m.text("{}{} is better than {}{}{}.", *who, claim.worse, by, by_what)
+        by_what = _numbers(claim) if len(claim.evidence) == 1 else m.text(": shown over {}", m.names(_sources(claim)))
+        small = all(item.equal_within <= item.margin for item in claim.evidence)
+        less = m.text(" That is less than the margin of {}.", m.size_of(first.margin, claim.scale)) if small else None
+        return m.text("{}{} is better than {}{}{}.{}", *who, claim.worse, by, by_what, less)
+    if all(item.state is State.EQUAL for item in claim.evidence):
+        return m.text("{}: {}{} and {} {}.", *_dead_heat(claim))
     if gap == 0:
         return m.text("{}{} and {} have the same score.", *who, claim.worse)
-    if not shown and not opposite and not unshown:
+    if few == " or ".join(_sources(claim)):
         words = "{}{} is ahead of {}{}, but there are too few {} to tell whether it is better."
         return m.text(words, *who, claim.worse, by, few)
+    if len(claim.evidence) == 1 and first.state is State.NOT_SHOWN:
+        words = "{}{} and {} are not told apart: {} is ahead{}{}.{}"
+        return m.text(words, *who, claim.worse, claim.better, by, _numbers(claim), _precision(claim, first))
+    return m.text("{}{} is ahead of {}{}: {}.", *who, claim.worse, by, m.join_text(_by_state(claim), "; "))
+
+
+def _sources(claim: Claim) -> list[str]:
+    return [evidence.source for evidence in claim.evidence]
+
+
+def _dead_heat(claim: Claim) -> tuple[m.Text, m.Text | None, str, str, m.Text]:
+    """The words of a claim whose systems are equal within the margin."""
+    first = claim.evidence[0]
+    margin = m.text(f"{{}}{claim.scale.points} {{}}", m.size_of(first.margin, claim.scale), claim.metric)
+    gap = m.text("{}, ", m.points(first.difference, claim.scale)) if math.isfinite(first.difference) else None
+    bounds = m.interval((first.low, first.high), claim.scale, signed=True)
+    numbers = m.text(" ({}{} {})", gap, interval_name(claim.alpha), bounds) if len(claim.evidence) == 1 else None
+    dataset = m.text("on {}, ", claim.dataset) if claim.dataset else None
+    return m.text("A dead heat"), dataset, claim.better, claim.worse, m.text("are equal within {}{}", margin, numbers)
+
+
+def _precision(claim: Claim, evidence: Evidence) -> m.Text | None:
+    """What data could have shown, and within what margin they show two systems to be equal."""
+    if not math.isfinite(evidence.detectable):
+        return None
+    unit = " points" if claim.scale.is_percent else ""
+    sizes = m.size_of(evidence.detectable, claim.scale), m.size_of(evidence.equal_within, claim.scale)
+    words = f" These {{}} would show a difference of {{}}{unit} with power {TARGET_POWER:.0%}; they show the two to be "
+    return m.text(words + "equal within {}.", m.text(evidence.source.removeprefix("these ")), *sizes)
+
+
+def _by_state(claim: Claim) -> list[m.Text]:
+    """What each state of the evidence of a claim says."""
+    shown, equal, unshown, opposite = (
+        claim.sources(state) for state in (State.SHOWN, State.EQUAL, State.NOT_SHOWN, State.OPPOSITE)
+    )
+    few = _few_sources([claim])
     parts = [m.text("shown over {}", m.names(shown))] if shown else []
     parts += [m.text("the opposite is shown over {}", m.names(opposite))] if opposite else []
-    parts += [m.text("not shown to be better over {}{}", " or ".join(unshown), numbers)] if unshown else []
-    parts += [m.text("there are too few {} to tell", few)] if few else []
-    return m.text("{}{} is ahead of {}{}: {}.", *who, claim.worse, by, m.join_text(parts, "; "))
+    parts += [m.text("equal within the margin over {}", m.names(equal))] if equal else []
+    parts += [m.text("not told apart over {}", " or ".join(unshown))] if unshown else []
+    return parts + ([m.text("there are too few {} to tell", few)] if few else [])
 
 
 def _numbers(claim: Claim) -> m.Text | None:

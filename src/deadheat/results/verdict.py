@@ -7,14 +7,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from deadheat.errors import InputError
 from deadheat.results.format import PERCENT, Scale
+
+
+DEFAULT_MARGIN = 0.5  # points, for percentages; other scores have no default
+TARGET_POWER = 0.8  # with which the smallest detectable difference is found
 
 
 class State(Enum):
     """What one kind of evidence says about the claim that one system is better than another."""
 
-    SHOWN = "shown"
-    NOT_SHOWN = "not shown"
+    SHOWN = "shown"  # the interval of the difference is beyond zero
+    EQUAL = "equal within the margin"  # it is within the margin: a dead heat
+    NOT_SHOWN = "not told apart"
     OPPOSITE = "the opposite"
     TOO_FEW = "cannot be shown with so few"
 
@@ -35,6 +41,13 @@ class Evidence:
     p: float = math.nan  # corrected
     count: int = 0  # how many sentences, runs, splits, ... there are
     ahead: int | None = None  # on how many of them the claimed winner is ahead, where that says something
+    margin: float = math.nan  # differences up to this are as good as none; NaN if none was stated
+    detectable: float = math.nan  # the smallest difference that these data would show with power 0.8
+
+    @property
+    def equal_within(self) -> float:
+        """The smallest margin within which the two are shown to be equal."""
+        return max(abs(self.low), abs(self.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,50 @@ class Verdict:
 
 
 NO_CLAIMS = Verdict()
+
+
+def margin_of(points: float | None, scale: Scale) -> float:
+    """A margin as scores are stored, from points as they are shown; by default 0.5 points of percentages, else none."""
+    if points is None:
+        points = DEFAULT_MARGIN if scale.is_percent else 0.0
+    if not 0 <= points < math.inf:
+        raise InputError(f"margin {points:g}; expected 0 (none) or more")
+    return points / scale.factor if points else math.nan
+
+
+def judge(
+    bounds: tuple[float, float],
+    *,
+    margin: float = math.nan,
+    p: float = math.nan,
+    alpha: float = 0.05,
+    direction: float = math.nan,
+    detectable: float = math.nan,
+    possible: float = math.inf,
+) -> State:
+    """What an interval of the difference says about the claim that the first system is better.
+
+    Parameters
+    ----------
+    bounds
+        The confidence interval, as wide as the correction for several tests asks for.
+    margin
+        Two systems are equal if the interval is within it on both sides (two one-sided tests).
+    p, alpha, direction
+        The corrected p-value of a test that was asked for by name, which then decides instead of the interval, and
+        whom the test favours: above 0 the first system.
+    detectable, possible
+        The smallest difference that the data would show with power 0.8, and the greatest that there can be.
+    """
+    low, high = bounds
+    if math.isnan(low) or math.isnan(high):
+        return State.TOO_FEW
+    direction = low + high if math.isnan(direction) else direction
+    if low > 0 or high < 0 if math.isnan(p) else p <= alpha and direction != 0:
+        return State.SHOWN if direction > 0 else State.OPPOSITE
+    if max(abs(low), abs(high)) <= margin:
+        return State.EQUAL
+    return State.TOO_FEW if detectable > possible else State.NOT_SHOWN
 
 
 def state_of(*, p: float, alpha: float, direction: float, smallest_p: float = 0.0) -> State:

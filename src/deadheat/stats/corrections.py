@@ -107,6 +107,24 @@ def correct_defined(p_values: ArrayLike, method: str) -> Values:
     return corrected
 
 
+def decision_levels(p_values: ArrayLike, method: str, alpha: float) -> Values:
+    """Return the level at which each test is decided: p is at most this exactly where corrected p is at most alpha.
+
+    A confidence interval at 1 minus this level agrees with the corrected p-value. NaN where p is.
+
+    Examples
+    --------
+    >>> decision_levels([0.04, 0.01, 0.03], "holm", 0.06).round(4).tolist()
+    [0.04, 0.02, 0.03]
+    """
+    array = np.array(p_values, dtype=np.float64)
+    defined = ~np.isnan(array)
+    positive = np.maximum(array[defined], 1e-300)
+    scale = max(1, len(positive))  # so that no corrected p-value is cut off at 1
+    array[defined] = alpha * (positive / scale) / correct(positive / scale, method)
+    return array
+
+
 def tied_with_best(
     p_values_SS: ArrayLike, values_S: ArrayLike, *, alpha: float = 0.05, names: Sequence[str] | None = None
 ) -> TiedWithBest:

@@ -1,0 +1,291 @@
+"""Estimates with standard errors: one source of the interval, the p-value, the equivalence test and the power.
+
+An `Estimate` is a number, its standard error and degrees of freedom. All that a verdict says follows from these three by
+Student's t, so that an interval excludes zero exactly where the p-value is at most alpha. `RunScores` are the runs of a
+system on one test set; the difference of two of them, and the average of such differences over test sets, are estimates
+whose error has a part from the units (sentences, documents) and a part from the runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deadheat.errors import InputError
+from deadheat.stats.checks import Values, check_alpha, check_level
+from deadheat.stats.intervals import Counts, Interval, Value
+
+GOLD, PREDICTED = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its standard error and degrees of freedom; both are NaN where they cannot be estimated.
+
+    Examples
+    --------
+    >>> estimate = Estimate(0.012, 0.004, 40)
+    >>> round(estimate.p, 4), str(estimate.interval())
+    (0.0046, '[0.0039, 0.0201] (95 % t)')
+    >>> round(estimate.detectable(), 4)
+    0.0115
+    """
+
+    value: float
+    error: float
+    freedom: float
+
+    @property
+    def p(self) -> float:
+        """The two-sided p-value of a true value of 0; NaN where nothing can be tested.
+
+        Without any variation, it is the probability that as many units with random signs all agree.
+        """
+        if not self._is_defined:
+            return math.nan
+        if self.error == 0:
+            return 1.0 if self.value == 0 else 2.0**-self.freedom
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.freedom, -abs(self.value) / self.error))
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """The confidence interval by Student's t."""
+        check_level(level)
+        if not self._is_defined or (self.error == 0 and self.value != 0 and self.p > 1 - level):
+            return Interval(math.nan, math.nan, level, "t")
+        reach = self._quantile((1 + level) / 2) * self.error
+        return Interval(self.value - reach, self.value + reach, level, "t")
+
+    def bounded_interval(self, units: float, level: float = 0.95) -> Interval:
+        """The confidence interval of a score between 0 and 1, which it does not leave.
+
+        Wilson's interval with the number of independent trials that would give this standard error, and Student's
+        quantile. Where a score of 0 or 1 has no error, there are as many trials as units.
+        """
+        check_level(level)
+        nothing = Interval(math.nan, math.nan, level, "clustered wilson")
+        if not self._is_defined or not 0 <= self.value <= 1:
+            return nothing
+        spread = self.value * (1 - self.value)
+        if self.error == 0 and spread:
+            return Interval(self.value, self.value, level, "clustered wilson")
+        trials = spread / self.error**2 if self.error and spread else units
+        if not trials > 0:
+            return nothing
+        square = self._quantile((1 + level) / 2) ** 2
+        centre, scale = self.value + square / (2 * trials), 1 + square / trials
+        reach = math.sqrt(square * (spread / trials + square / (4 * trials**2)))
+        low, high = (centre - reach) / scale, (centre + reach) / scale
+        return Interval(0.0 if self.value == 0 else low, 1.0 if self.value == 1 else high, level, "clustered wilson")
+
+    def detectable(self, alpha: float = 0.05, power: float = 0.8) -> float:
+        """The smallest true value that data of this precision show with the given power; NaN if unknown.
+
+        The sum of the quantiles of Student's t for alpha and for the power, times the standard error.
+        """
+        check_alpha(alpha)
+        if not self._is_defined:
+            return math.nan
+        return (self._quantile(1 - alpha / 2) + self._quantile(power)) * self.error
+
+    @property
+    def _is_defined(self) -> bool:
+        return math.isfinite(self.value) and self.error >= 0 and self.freedom > 0
+
+    def _quantile(self, probability: float) -> float:
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.freedom, probability))
+
+
+@dataclass(frozen=True, slots=True)
+class VariancePart:
+    """A part of the variance of an estimate, and the degrees of freedom that it is estimated with."""
+
+    source: str  # "units" or "runs"
+    variance: float
+    freedom: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunsEstimate:
+    """A score, or a difference of scores, whose error comes from units and from runs.
+
+    `shared` is the variance that both parts contain, because a run differs from the others on single units: it is
+    subtracted once.
+    """
+
+    value: float
+    parts: tuple[VariancePart, ...]
+    shared: float = 0.0
+
+    @property
+    def estimate(self) -> Estimate:
+        """The estimate with Satterthwaite's degrees of freedom."""
+        units = self.variance_of("units")
+        variance = max(units, units + self.variance_of("runs") - self.shared)
+        if not self.parts or any(math.isnan(part.variance) for part in self.parts):
+            return Estimate(self.value, math.nan, math.nan)
+        spread = sum(part.variance**2 / part.freedom for part in self.parts if part.variance and part.freedom > 0)
+        least = min((part.freedom for part in self.parts if part.source == "units"), default=math.nan)
+        return Estimate(self.value, math.sqrt(variance), max(1.0, variance**2 / spread) if spread else least)
+
+    def variance_of(self, source: str) -> float:
+        """The variance from units or from runs, as far as it was estimated."""
+        return math.fsum(part.variance for part in self.parts if part.source == source)
+
+    @property
+    def run_share(self) -> float:
+        """The share of the variance that more runs would reduce; NaN where there is none or a system has one run."""
+        units = self.variance_of("units") - self.shared
+        total = max(units, 0.0) + self.variance_of("runs")
+        has_runs = any(part.source == "runs" for part in self.parts)
+        return self.variance_of("runs") / total if total > 0 and has_runs else math.nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunScores:
+    """The runs of one system on one test set: their scores, and the influence of every unit on each."""
+
+    scores_R: Values
+    influence_RN: Values
+    means_NF: Values  # counts of every unit, means over runs
+
+    @classmethod
+    def of(cls, counts_RNF: Counts, value: Value) -> RunScores:
+        """From the counts of every run and unit.
+
+        The influence is that of the jackknife: (N - 1) times the mean of the scores without one unit, minus the score
+        without this unit.
+        """
+        if counts_RNF.ndim != 3:
+            raise InputError(f"counts of shape {counts_RNF.shape}; expected runs, units and fields")
+        totals_RF = counts_RNF.sum(axis=1, dtype=np.float64)
+        units = counts_RNF.shape[1]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            left_out_RN = value(totals_RF[:, None, :] - counts_RNF)
+        left_out_RN = np.where(np.isfinite(left_out_RN), left_out_RN, value(totals_RF)[:, None])
+        influence_RN = (units - 1) * (left_out_RN.mean(axis=1, keepdims=True) - left_out_RN)
+        return cls(value(totals_RF), influence_RN, counts_RNF.mean(axis=0))
+
+    @property
+    def runs(self) -> int:
+        return len(self.scores_R)
+
+    @property
+    def units(self) -> int:
+        return self.influence_RN.shape[1]
+
+    @property
+    def mean(self) -> float:
+        return float(self.scores_R.mean())
+
+    def _run_parts(self) -> tuple[list[VariancePart], float]:
+        """The variance of the mean from runs, and how much of it is in the variance from units as well."""
+        runs, units = self.influence_RN.shape
+        if runs < 2:
+            return [], 0.0
+        part = VariancePart("runs", float(self.scores_R.var(ddof=1)) / runs, runs - 1)
+        if units < 2:
+            return [part], 0.0
+        rows, columns = self.influence_RN.mean(axis=1, keepdims=True), self.influence_RN.mean(axis=0)
+        rest_RN = self.influence_RN - rows - columns + self.influence_RN.mean()
+        return [part], float((rest_RN**2).sum()) / ((runs - 1) * (units - 1)) / (runs * units)
+
+    def estimate(self) -> RunsEstimate:
+        """The mean score over runs."""
+        parts, shared = self._run_parts()
+        units = _unit_part(self.influence_RN.mean(axis=0), effective_units(self.means_NF))
+        return RunsEstimate(self.mean, (units, *parts), shared)
+
+    def minus(self, other: RunScores) -> RunsEstimate:
+        """The difference of the mean scores of two systems on the same units.
+
+        Notes
+        -----
+        The variance of the difference of means over R and S runs on N units is estimated by
+
+            V_units + V_runs - V_shared
+
+        V_units is the variance over units of the difference of mean influences, divided by N (the jackknife); V_runs
+        the variance of each system's scores divided by its runs; V_shared the interaction of runs and units of each
+        system over (R - 1)(N - 1) degrees of freedom, divided by R N, which is in both. It is at least V_units. The
+        degrees of freedom of V_units are the effective number of units 1 / Σ w² (Kish 1965), w their shares in what is
+        counted, or the number of units on which the systems differ if that is smaller, minus 1; those of V_runs R - 1
+        and S - 1; together Satterthwaite's.
+        """
+        if self.units != other.units:
+            raise InputError(f"{self.units} and {other.units} units; expected the same units for both systems")
+        influence_N = self.influence_RN.mean(axis=0) - other.influence_RN.mean(axis=0)
+        own, shared = self._run_parts()
+        others, other_shared = other._run_parts()
+        different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
+        effective = min(effective_units(self.means_NF + other.means_NF), float(different or self.units))
+        units = _unit_part(influence_N, effective)
+        return RunsEstimate(self.mean - other.mean, (units, *own, *others), shared + other_shared)
+
+
+def effective_units(means_NF: Values) -> float:
+    """How many units of equal size would weigh as evenly as these: 1 / Σ w² of their shares (Kish 1965)."""
+    sizes_N = means_NF[:, GOLD : PREDICTED + 1].sum(axis=1)
+    total, squares = float(sizes_N.sum()), float((sizes_N**2).sum())
+    return total**2 / squares if squares else float(len(sizes_N))
+
+
+def _unit_part(influence_N: Values, effective: float) -> VariancePart:
+    """The variance of a mean over units; at least two of them must matter for it to have degrees of freedom."""
+    units = len(influence_N)
+    if units < 2 or effective < 1.5:
+        return VariancePart("units", math.nan, math.nan)
+    return VariancePart("units", float(influence_N.var(ddof=1)) / units, effective - 1)
+
+
+def average(estimates: Sequence[RunsEstimate]) -> RunsEstimate:
+    """The mean of independent estimates, such as differences on several test sets that are taken as they are."""
+    number = len(estimates)
+    parts = tuple(
+        VariancePart(part.source, part.variance / number**2, part.freedom) for item in estimates for part in item.parts
+    )
+    value = math.fsum(item.value for item in estimates) / number if number else math.nan
+    return RunsEstimate(value, parts, math.fsum(item.shared for item in estimates) / max(1, number) ** 2)
+
+
+def mean_estimate(values: Values) -> Estimate:
+    """The mean of a sample, such as differences on test sets that stand for others like them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(mean_estimate(np.array([0.01, 0.03, 0.02, 0.02])).p, 4)
+    0.0163
+    """
+    number = len(values)
+    if number < 2:
+        return Estimate(float(values.mean()) if number else math.nan, math.nan, math.nan)
+    spread = float(values.std(ddof=1)) if float(np.ptp(values)) > 1e-12 * float(np.abs(values).max()) else 0.0
+    return Estimate(float(values.mean()), spread / math.sqrt(number), number - 1)
+
+
+def welch_estimate(first: Values, second: Values) -> Estimate:
+    """The difference of the means of two independent samples, such as runs of two systems (Welch 1947).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> estimate = welch_estimate(np.array([0.91, 0.92, 0.90]), np.array([0.88, 0.89, 0.885]))
+    >>> round(estimate.p, 4), round(estimate.freedom, 2)
+    (0.0316, 2.94)
+    """
+    difference = float(first.mean() - second.mean())
+    if min(len(first), len(second)) < 2:
+        return Estimate(difference, math.nan, math.nan)
+    parts = [(float(sample.var(ddof=1)) / len(sample), len(sample) - 1) for sample in (first, second)]
+    variance = sum(part for part, _ in parts)
+    if variance <= (1e-12 * max(float(np.abs(first).max()), float(np.abs(second).max()))) ** 2:
+        return Estimate(difference, 0.0, float(len(first) + len(second) - 2))
+    freedom = variance**2 / sum(part**2 / degrees for part, degrees in parts)
+    return Estimate(difference, math.sqrt(variance), freedom)
