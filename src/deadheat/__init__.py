@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.corpus import write as write
     from deadheat.corpus.info import info as info
     from deadheat.questions.compare import compare as compare
-    from deadheat.questions.compare import compare_scores as compare_scores
+    from deadheat.questions.compare_scores import compare_scores as compare_scores
     from deadheat.questions.contrast import contrast as contrast
     from deadheat.questions.power import power as power
     from deadheat.questions.rank import rank as rank
@@ -32,17 +32,17 @@ if TYPE_CHECKING:  # type checkers cannot read the table below
     from deadheat.study.store.store import open_store as open_store
     from deadheat.systems.system import train_many as train_many
 else:
+    _QUESTIONS = ("compare", "compare_scores", "contrast", "power", "rank", "run", "score", "seeds", "size")
     _MODULES = {
         "corpus": ("Corpus", "read", "take", "write"),
         "corpus.info": ("info",),
-        "questions.compare": ("compare", "compare_scores"),
         "reporting.report": ("report",),
         "results.base": ("from_json",),
         "splits": ("Partition", "split"),
         "study.ledger.ledger": ("Ledger", "LedgerEntry"),
         "study.store.store": ("open_store",),
         "systems.system": ("train_many",),
-        **{f"questions.{name}": (name,) for name in ("contrast", "power", "rank", "run", "score", "seeds", "size")},
+        **{f"questions.{name}": (name,) for name in _QUESTIONS},
     }
     _HOMES = {name: f"deadheat.{module}" for module, names in _MODULES.items() for name in names}
     __all__ = ["__version__", *sorted(_HOMES)]

@@ -24,7 +24,9 @@ COMPARE_EXAMPLES = """\
 examples:
   deadheat compare gold.conllu A=a.conllu B=b.conllu C=c.conllu
   deadheat compare gold.conllu A=a.conllu B=b.conllu --metric upos --unit token --train train.conllu
-  deadheat compare gold.conllu A=a.conllu B=b.conllu --test bootstrap --unit document
+  deadheat compare gold.conllu A=a.run1.conllu A=a.run2.conllu B='b.run*.conllu'       several runs of each
+  deadheat compare 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.{run}.conllu'      several data sets and runs
+  deadheat compare gold.conllu A=a.conllu B=b.conllu --margin 0.2                      equal within 0.2 points?
   deadheat compare --scores scores.csv          a table of scores by system and data set"""
 POWER_EXAMPLES = """\
 examples:
@@ -78,11 +80,15 @@ def run_score(arguments: argparse.Namespace) -> int:
 
 
 def compare_parser() -> argparse.ArgumentParser:
-    from deadheat.questions.compare import compare, compare_scores
+    from deadheat.questions.compare import compare
+    from deadheat.questions.compare_scores import compare_scores
 
     parser = Parser("compare", epilog=COMPARE_EXAMPLES)
-    parser.add_argument("gold", metavar="GOLD", nargs="?", help=GOLD)
-    parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help="a system's name and its prediction")
+    parser.add_argument("gold", metavar="GOLD", nargs="?", help=f"{GOLD}; or a pattern with {{dataset}}")
+    parser.add_argument(
+        "systems", metavar="NAME=PRED", nargs="*", help="a system's name and its prediction, once per run; or patterns"
+    )
+    parser.add_argument("--sets", metavar="FILE", help="a table of predictions: set, gold, system, prediction, run")
     parser.add_argument("--scores", metavar="TABLE", help="a table of scores instead of files; pairs are data sets")
     return parser.add_options(compare, compare_scores, json=JSON, ledger=True, reading=True)
 
@@ -92,19 +98,31 @@ def run_compare(arguments: argparse.Namespace) -> int:
 
 
 def _comparison(arguments: argparse.Namespace) -> Result:
-    from deadheat.questions.compare import compare, compare_scores
+    from deadheat.questions.compare import compare
+    from deadheat.questions.compare_scores import compare_scores
 
+    sources = [arguments.gold, arguments.sets and "--sets", arguments.scores and "--scores"]
+    given = [source for source in sources if source]
+    if len(given) > 1:
+        raise InputError(f"deadheat compare: {given[0]} beside {given[1]}; expected only one of files and tables")
     if arguments.scores:
-        if arguments.gold:
-            raise InputError(f"deadheat compare: {arguments.gold} beside --scores; expected files or a table, not both")
-        if arguments.train or arguments.unit != "sentence" or arguments.align != "text":
+        if arguments.train or arguments.unit != "auto" or arguments.align != "text":
             raise InputError("deadheat compare: --train, --unit and --align are for files; expected none with --scores")
         return compare_scores(arguments.scores, **values_of(compare_scores, arguments))
-    if not arguments.gold:
-        raise InputError("deadheat compare: no files; expected GOLD NAME=PRED NAME=PRED ..., or --scores TABLE")
-    options = values_of(compare, arguments) | reading(arguments)
-    systems = _one_file_each("compare", arguments.systems)
-    return compare(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
+    if not given:
+        raise InputError("deadheat compare: no files; expected GOLD NAME=PRED NAME=PRED ..., --sets or --scores TABLE")
+    options = values_of(compare, arguments) | reading(arguments) | {"ledger_entry": ledger_entry(arguments)}
+    if arguments.gold and "{dataset}" in arguments.gold:
+        return compare(arguments.gold, arguments.systems, **options)
+    from deadheat.questions.designs import named_runs, read_sets_table
+
+    if arguments.sets:
+        return compare("", read_sets_table(arguments.sets), **options)
+    try:
+        predictions = named_runs(arguments.gold, arguments.systems)
+    except InputError as error:
+        raise InputError(f"deadheat compare: {error}") from None
+    return compare(arguments.gold, predictions, **options)
 
 
 def power_parser() -> argparse.ArgumentParser:

@@ -1,53 +1,65 @@
-"""Which differences between systems are real: on files of predictions, or on a table of scores."""
+"""Which differences between systems are real, over units, runs and data sets; on files of predictions."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, TypeAlias, Unpack
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Annotated, Any, TypeAlias, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deadheat.arguments import Argument
-from deadheat.corpus import Corpus
 from deadheat.corpus.reading import ReadingOptions
-from deadheat.errors import InputError
+from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
-from deadheat.metrics.metric import FIELDS, Counts, Sums, Values, ratio
+from deadheat.metrics.metric import Values
 from deadheat.questions import inputs
-from deadheat.questions.pairwise import agreement, over_common_units, pairwise_verdict, run_tests
-from deadheat.questions.score import Group, IntervalSettings, default_metric, group_scores, notes_on, score_of
-from deadheat.results.compare import AverageRanks, Comparison, PairwiseSettings
+from deadheat.questions.counting import CountedRuns, count_runs
+from deadheat.questions.designs import Prediction, by_dataset, match_pattern, missing_combinations
+from deadheat.questions.joint import (
+    CountedDataset,
+    JointScores,
+    PairEstimates,
+    corrected_pairs,
+    joint_verdict,
+    pair_estimates,
+    tied_systems,
+    with_reference,
+)
+from deadheat.questions.pairwise import agreement, odds_ratio, pair_p
+from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, score_of
+from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.score import Score
-from deadheat.stats.intervals import bootstrap
-from deadheat.stats.paired import TESTS
+from deadheat.stats.estimates import RunsEstimate
+from deadheat.stats.paired import CLUSTERED_T, TESTS
 from deadheat.stats.ranks import critical_difference
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.tables.matrix import ScoreSource, ScoreTable, open_scores
 from deadheat.text import pluralize
 
-DECIMALS = 6  # scores of so many decimals are compared as they stand, as integers, so that the exact test applies
-FINEST, GREATEST = 1e-8, 1e12  # differences and scores that integers can hold
-DIGITS = 9  # finer scores are rounded to so many digits of their range
-
 TestName: TypeAlias = Annotated[
-    str, Argument(f"significance test: {', '.join(TESTS)} (default: the one that fits the data)", metavar="NAME")
+    str,
+    Argument(
+        f"another significance test, for one run each: {', '.join(TESTS[1:])} (default: the clustered t-test)",
+        metavar="NAME",
+    ),
 ]
+Runs: TypeAlias = inputs.CorpusSource | Sequence[inputs.CorpusSource]
+Systems: TypeAlias = Mapping[str, Runs | Mapping[str, Runs]] | str | Sequence[str] | Sequence[Prediction]
 
 
 def compare(  # noqa: PLR0913 (the options of the command)
-    gold: inputs.CorpusSources,
-    systems: Mapping[str, inputs.CorpusSource],
+    gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources],
+    systems: Systems,
     *,
     metric: inputs.MetricName = "",
-    unit: inputs.Unit = "sentence",
+    unit: inputs.Unit = AUTO,
     test: TestName = "",
     correction: inputs.Correction = "holm",
     alpha: inputs.Alpha = 0.05,
+    margin: inputs.Margin = None,
     reference: inputs.Reference = "",
     train: inputs.Train = None,
     align: inputs.Align = "text",
@@ -56,22 +68,29 @@ def compare(  # noqa: PLR0913 (the options of the command)
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Comparison:
-    r"""Compare systems on one test set.
+    r"""Compare systems on one test set or many, by one run each or several.
 
     Parameters
     ----------
+    gold
+        The gold corpus; several by the names of their data sets; or a pattern such as `gold/{dataset}.conllu`.
     systems
-        Predictions by the name of their system, two or more.
+        Predictions by the name of their system, two systems or more: one prediction, a list with one for each run, or
+        either of these for every data set. Or patterns such as `pred/{dataset}/{system}.{run}.conllu`; or a list of
+        predictions, which say themselves what they are (`deadheat.questions.designs`).
     metric
         By default LAS for trees, else the first metric that `deadheat.score` would show.
     unit
-        What is resampled or permuted: `sentence`, `document`, or `token` where the metric counts words.
+        What varies between test sets: `document` where at least five are marked, else `sentence`; or `token`.
     test, correction, alpha
-        The significance test (by default the one that fits the data), the correction for several tests, and the level.
+        Another significance test than the clustered t-test, for one run each on one test set; the correction for
+        several tests, and the level.
+    margin
+        Differences up to this many points count as equal: 0.5 for percentages by default, 0 for no margin.
     reference
         Test every system against this one alone.
     train
-        The training file: accuracy on unknown words is added, for metrics of tags.
+        The training file: accuracy on unknown words is added, for metrics of tags on one test set.
     ledger_entry
         Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
 
@@ -80,100 +99,158 @@ def compare(  # noqa: PLR0913 (the options of the command)
     >>> import deadheat
     >>> gold = deadheat.read(text="a_X b_Y c_Z\n" * 20)
     >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
-    >>> deadheat.compare(gold, {"good": good, "bad": bad})
-    <Comparison: good is better than bad by 33.33 points of Accuracy (tag) (95% CI [+33.33, +33.33], p = 1.9e-06).>
+    >>> deadheat.compare(gold, {"good": good, "bad": bad})  # doctest: +NORMALIZE_WHITESPACE
+    <Comparison: This run of good is better than this run of bad by 33.33 points of Accuracy (tag)
+    (95% CI [+33.33, +33.33], p = 1.9e-06).>
     """
-    settings = PairwiseSettings(test, correction, alpha, resamples, seed)
-    aligned = align_systems(gold, systems, metric, unit, align, reading, ledger_entry)
-    measure, pairs = aligned.metric, aligned.pairs
-    intervals = IntervalSettings(wilson=False, level=1 - alpha, resamples=resamples, seed=seed)
-    groups = {pair.predicted.name: Group("", measure, measure.counts(pair)) for pair in pairs}
-    rows = [row for name, group in groups.items() for row in group_scores(name, [group], intervals)]
-    notes = [note for pair, row in zip(pairs, rows, strict=True) for note in notes_on(pair, unit, [row])]
-    counts, unit_name = aligned.common_counts([group.counts_NF for group in groups.values()])
-    comparison = _compare_counts(counts, measure, unit_name, rows, settings, reference)
-    extra_scores, agreed = tuple[Score, ...](), None
-    if all(pair.same_words for pair in pairs):
-        extra_scores = _extra_scores(pairs, measure, train, reading, replace(intervals, wilson=True))
-        agreed = agreement(aligned.gold, aligned.systems, measure)
-        if agreed is not None and aligned.notes:
-            agreed = replace(agreed, sentences=())  # no sentences of gold that is sealed are kept
-    comparison = replace(
-        comparison, dataset=aligned.gold.name, align=align, extra_scores=extra_scores, agreement=agreed
-    )
-    recorded = inputs.record(
-        ledger_entry, aligned.gold, list(aligned.systems.values()), [measure.name], comparison.signature
-    )
-    all_notes = dict.fromkeys([*recorded.notes, *aligned.notes, *notes])
-    return replace(comparison, notes=tuple(all_notes), evaluations=recorded.tallies)
+    settings = PairwiseSettings(test, correction, alpha, resamples, seed, margin)
+    predictions = _design(gold, systems)
+    check_number(len({prediction.system for prediction in predictions}))
+    groups, counted = by_dataset(predictions), list[CountedRuns]()
+    for rows in groups.values():
+        name = counted[0].metric.name if counted else metric
+        counted.append(count_runs(rows, name, unit=unit, align=align, ledger_entry=ledger_entry, reading=reading))
+    measure = counted[0].metric
+    comparison = compare_counts([item.dataset for item in counted], measure, settings, reference=reference)
+    if len(counted) == 1:
+        single = counted[0]
+        comparison = replace(comparison, dataset=single.gold.name, **_details(single, train, reading, settings))
+    elif train is not None:
+        raise InputError("training files with several data sets; expected them with one data set only")
+    comparison = replace(comparison, align=align)
+    recorded = [item for runs in counted for item in runs.record(ledger_entry, comparison.signature)]
+    notes = [note for item in recorded for note in item.notes]
+    notes += [*missing_combinations(predictions), *(note for item in counted for note in item.notes)]
+    tallies = tuple(tally for item in recorded for tally in item.tallies)
+    return replace(comparison, notes=tuple(dict.fromkeys(notes)), evaluations=tallies)
 
 
-def _compare_counts(
-    counts: Mapping[str, Counts],
+def _design(gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources], systems: Systems) -> list[Prediction]:
+    """Which prediction is of which system, run and data set."""
+    if not isinstance(systems, Mapping):
+        rows = [systems] if isinstance(systems, str) else list(systems)
+        patterns = [row for row in rows if isinstance(row, str)]
+        if not patterns:
+            return [row for row in rows if isinstance(row, Prediction)]
+        if not isinstance(gold, str):
+            raise InputError("patterns of predictions without one of gold; expected a pattern such as {dataset}.conllu")
+        return match_pattern(gold, patterns)
+    golds = gold if isinstance(gold, Mapping) else {"": gold}
+    predictions = []
+    for system, runs in systems.items():
+        for dataset, sources in (runs if isinstance(runs, Mapping) else {"": runs}).items():
+            if dataset not in golds:
+                raise NameUnknown(f"data set of {system}", dataset, list(golds))
+            for number, source in enumerate(inputs.sources_of(sources), start=1):
+                predictions.append(Prediction(dataset, golds[dataset], system, str(number), source))
+    order = {name: at for at, name in enumerate(golds)}
+    return sorted(predictions, key=lambda prediction: order[prediction.dataset])
+
+
+def compare_counts(
+    datasets: Sequence[CountedDataset],
     metric: Metric,
-    unit: str,
-    rows: Sequence[Score],
     settings: PairwiseSettings,
-    reference: str,
+    *,
+    reference: str = "",
     scale: Scale = PERCENT,
 ) -> Comparison:
-    """Test every two systems by their counts over the same units."""
-    scores, units = {row.system: row.value for row in rows}, len(next(iter(counts.values())))
-    settings, reason, pairs, tied = run_tests(counts, scores, metric.value, settings, reference=reference)
-    verdict = pairwise_verdict(
-        pairs, scores, metric=metric.label, source=f"{unit}s", units=units, alpha=settings.alpha, scale=scale
+    """Compare systems by the counts of their runs over the units of one data set or several."""
+    settings = replace(settings, test=settings.test or CLUSTERED_T)
+    joint = JointScores.of(datasets, metric.value)
+    for (_, system), runs in joint.scores.items():
+        if np.isnan(runs.mean):
+            raise InputError(f"{system}: no score, because there is nothing to get right; expected something to count")
+    means = joint.means()
+    pairs = [pair for a, b in combinations(joint.systems, 2) if (pair := pair_estimates(joint, a, b)) is not None]
+    if settings.test != CLUSTERED_T:
+        pairs = [_named_test(pair, datasets, metric, settings) for pair in pairs]
+    every = corrected_pairs(pairs, settings, scale=scale)
+    tests = every
+    if reference:
+        tests = corrected_pairs(with_reference(pairs, reference, joint.systems), settings, scale=scale)
+        tests = tuple(pair.turned() if pair.b == reference else pair for pair in tests)
+    scores = {system: estimate.value for system, estimate in means.items()}
+    level, several = 1 - settings.alpha, len(datasets) > 1
+    units = sum(dataset.units for dataset in datasets)
+    unit = "/".join(dict.fromkeys(dataset.unit for dataset in datasets))
+    rows = tuple(_score_row(system, joint, metric, means[system], level) for system in joint.systems)
+    source = f"{unit}s" + " and runs" * any(runs.runs > 1 for runs in joint.scores.values())
+    verdict = joint_verdict(
+        tests, scores, metric=metric.label, source=source, units=units, alpha=settings.alpha, scale=scale
     )
-    outcome = (settings, reason, tuple(rows), pairs, tied, verdict)
-    return Comparison(metric.label, metric.name, unit, units, *outcome, scale=scale, reference=reference)
+    tied = tied_systems(scores, every, settings.alpha)
+    summaries = joint.summaries(level)
+    outcome = (settings, _reason(settings, summaries), rows, tests, tied, verdict)
+    ranks = _joint_ranks(summaries, joint.systems, settings.alpha) if several and len(joint.systems) > 2 else None
+    comparison = Comparison(metric.label, metric.name, unit, units, *outcome, scale=scale, reference=reference)
+    return replace(comparison, datasets=summaries, ranks=ranks)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AlignedSystems:
-    """Predictions of several systems, aligned with the same gold."""
-
-    gold: Corpus
-    systems: Mapping[str, Corpus]
-    metric: Metric
-    pairs: Sequence[Pair]
-    notes: tuple[str, ...]  # on labels that are sealed
-
-    def common_counts(self, counts: Sequence[Counts]) -> tuple[dict[str, Counts], str]:
-        """Counts of every system over the units that all share, and what such a unit is."""
-        counts = [counts_NF[:, :3] for counts_NF in counts]
-        if self.pairs[0].units.name == "token":
-            if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts):
-                problem = "the metric counts more than one item per token"
-                raise InputError(f"{problem}; expected sentences or documents as units")
-            return dict(zip(self.systems, counts, strict=True)), "token"
-        shared, _ = over_common_units(counts, self.pairs)
-        kinds = {pair.units.name for pair in self.pairs}
-        return dict(zip(self.systems, shared, strict=True)), kinds.pop() if len(kinds) == 1 else "block"
+def _score_row(system: str, joint: JointScores, metric: Metric, mean: RunsEstimate, level: float) -> Score:
+    """The mean score of a system, and the sum of the counts of its runs."""
+    of_system = [dataset for dataset in joint.datasets if system in dataset.counts]
+    total = np.sum([dataset.counts[system].sum(axis=(0, 1)) for dataset in of_system], axis=0)
+    interval = mean.estimate.bounded_interval(sum(dataset.units for dataset in of_system), level)
+    return replace(score_of(system, metric, total, interval), value=mean.value)
 
 
-def align_systems(
-    gold: inputs.CorpusSources,
-    systems: Mapping[str, inputs.CorpusSource],
-    metric: str,
-    unit: str,
-    align: str,
-    reading: ReadingOptions,
-    ledger_entry: LedgerEntry | None,
-) -> AlignedSystems:
-    """Read gold and the predictions of two systems or more, and align their words."""
-    labelled, notes = inputs.unseal(gold, reading, ledger_entry)
-    _check_number(len(systems))
-    for name, source in systems.items():
-        inputs.check_prediction(name, labelled, source)
-    gold_corpus, *others = inputs.open_corpora([labelled, *systems.values()], reading)
-    corpora = {name: replace(corpus, name=name) for name, corpus in zip(systems, others, strict=True)}
-    if unit == "document" and not gold_corpus.has_documents:
-        raise InputError(f"{gold_corpus.name}: no document marks; expected them to compare by document")
-    pairs = [align_words(gold_corpus, corpus, by=align, unit=unit) for corpus in corpora.values()]
-    measure = METRICS.make(metric or default_metric(pairs[0]))
-    return AlignedSystems(gold_corpus, corpora, measure, pairs, notes)
+def _named_test(
+    pair: PairEstimates, datasets: Sequence[CountedDataset], metric: Metric, settings: PairwiseSettings
+) -> PairEstimates:
+    """A pair with the p-value of a test that was asked for by name."""
+    counts = [datasets[0].counts[name] for name in (pair.a, pair.b)]
+    if len(datasets) > 1 or max(map(len, counts)) > 1:
+        several = "several data sets" if len(datasets) > 1 else "several runs"
+        raise InputError(f"{settings.test} with {several}; expected one run each on one data set, or no --test")
+    first_NF, second_NF = counts[0][0], counts[1][0]
+    named = pair_p(first_NF, second_NF, metric.value, settings)
+    return replace(pair, named=named, odds_ratio=odds_ratio(first_NF, second_NF))
 
 
-def _check_number(systems: int) -> None:
+def _reason(settings: PairwiseSettings, datasets: Sequence[DatasetScores]) -> str:
+    """Why this test."""
+    if settings.test != CLUSTERED_T:
+        return "asked for"
+    runs = any(row.runs > 1 for dataset in datasets for row in dataset.systems)
+    parts = [f"{unit}s" for unit in dict.fromkeys(dataset.unit for dataset in datasets)] + ["runs"] * runs
+    return f"its error comes from {' and '.join(parts)}"
+
+
+def _joint_ranks(datasets: Sequence[DatasetScores], systems: Sequence[str], alpha: float) -> AverageRanks | None:
+    """Average ranks over the data sets that all systems have."""
+    complete = [dataset for dataset in datasets if len(dataset.systems) == len(systems)]
+    if len(complete) < 2:
+        return None
+    scores_SD = np.array([[dataset[system].mean for dataset in complete] for system in systems])
+    return average_ranks(systems, [dataset.dataset for dataset in complete], scores_SD, alpha)
+
+
+def average_ranks(systems: Sequence[str], datasets: Sequence[str], scores_SD: Values, alpha: float) -> AverageRanks:
+    """Average ranks over data sets, and the groups of systems whose ranks do not differ."""
+    ranks = critical_difference(scores_SD, names=systems, datasets=datasets, alpha=alpha)
+    pairs, friedman = ranks.pairs, ranks.friedman
+    averages, p_values = tuple(pairs.average_ranks_S.tolist()), tuple(map(tuple, pairs.p_values_SS.tolist()))
+    diagram = (pairs.method, pairs.names, averages, ranks.cliques, pairs.critical_difference)
+    return AverageRanks(*diagram, friedman.p, alpha, pairs.data_sets, p_values, friedman.f, friedman.chi_square)
+
+
+def _details(
+    single: CountedRuns, train: inputs.CorpusSources | None, reading: ReadingOptions, settings: PairwiseSettings
+) -> dict[str, Any]:
+    """What a comparison on one test set shows beside the differences, by the first run of every system."""
+    pairs = single.first_runs
+    if not all(pair.same_words for pair in pairs):
+        return {}
+    extra = _extra_scores(pairs, single.metric, train, reading, IntervalSettings(level=1 - settings.alpha))
+    agreed = agreement(single.gold, {pair.predicted.name: pair.predicted for pair in pairs}, single.metric)
+    if agreed is not None and single.is_sealed:
+        agreed = replace(agreed, sentences=())  # no sentences of gold that is sealed are kept
+    return {"extra_scores": extra, "agreement": agreed}
+
+
+def check_number(systems: int) -> None:
+    """Refuse a single system."""
     if systems < 2:
         raise InputError(f"{pluralize(systems, 'system')}; expected at least two to compare")
 
@@ -201,93 +278,3 @@ def _extra_scores(
         groups = [Group("", extra, extra.counts(by_sentence)) for extra in metrics]
         scores += group_scores(pair.predicted.name, groups, intervals)
     return tuple(scores)
-
-
-def compare_scores(  # noqa: PLR0913 (the options of the command)
-    scores: ScoreSource,
-    *,
-    metric: inputs.MetricName = "",
-    test: TestName = "",
-    correction: inputs.Correction = "holm",
-    alpha: inputs.Alpha = 0.05,
-    reference: inputs.Reference = "",
-    missing: inputs.Missing = "refuse",
-    resamples: inputs.Resamples = 10_000,
-    seed: inputs.Seed = 0,
-) -> Comparison:
-    """Compare systems by their scores on the same data sets, paired by data set; more is better.
-
-    Every data set has the same weight: the score of a system is its mean.
-
-    Examples
-    --------
-    >>> table = {"A": {"en": 90, "de": 85, "fi": 80, "ta": 60}, "B": {"en": 89, "de": 84, "fi": 78, "ta": 61}}
-    >>> compare_scores(table)
-    <Comparison: A is ahead of B by 0.75 in mean score, but there are too few data sets to tell whether it is better.>
-    """
-    settings = PairwiseSettings(test, correction, alpha, resamples, seed)
-    if isinstance(scores, Mapping):
-        _check_number(len(scores))
-    table = open_scores(scores, metric, missing=missing)
-    _check_number(len(table.systems))
-    _check_range(table.scores_SD)
-    whole_SD, unit, lowest, notes = _integers(table.scores_SD)
-    counts = {
-        system: np.stack([row, np.full_like(row, unit), np.full_like(row, unit)], axis=1)
-        for system, row in zip(table.systems, whole_SD, strict=True)
-    }
-    measure = Metric(metric or "mean", metric or "mean score", _not_counted, mean_above(lowest), FIELDS)
-    rows = [_mean_score(name, counts_NF, measure, settings) for name, counts_NF in counts.items()]
-    scale = Scale.of(table.scores_SD.ravel().tolist())
-    comparison = _compare_counts(counts, measure, "data set", rows, settings, reference, scale)
-    if table.dropped:
-        notes = (*notes, f"{pluralize(len(table.dropped), 'data set')} without a score of every system left out")
-    ranks = _average_ranks(table, alpha) if len(table.systems) > 2 and len(table.datasets) > 1 else None
-    return replace(comparison, ranks=ranks, notes=notes)
-
-
-def _average_ranks(table: ScoreTable, alpha: float) -> AverageRanks:
-    ranks = critical_difference(table.scores_SD, names=table.systems, datasets=table.datasets, alpha=alpha)
-    pairs, friedman = ranks.pairs, ranks.friedman
-    averages, p_values = tuple(pairs.average_ranks_S.tolist()), tuple(map(tuple, pairs.p_values_SS.tolist()))
-    diagram = (pairs.method, pairs.names, averages, ranks.cliques, pairs.critical_difference)
-    return AverageRanks(*diagram, friedman.p, alpha, pairs.data_sets, p_values, friedman.f, friedman.chi_square)
-
-
-def _check_range(scores_SD: Values) -> None:
-    spread, greatest = float(np.ptp(scores_SD)), float(np.abs(scores_SD).max())
-    finest = max(FINEST, 2e-10 * scores_SD.shape[1])  # integers hold the sum over all data sets
-    if 0 < spread < finest or not greatest <= GREATEST:
-        problem = f"scores up to {greatest:.3g} that differ by {spread:.3g} at most"
-        expected = f"differences of {finest:g} or more and scores up to {GREATEST:g}"
-        raise InputError(f"{problem}; expected {expected}: multiply all scores by the same number")
-
-
-def mean_above(lowest: float) -> Callable[[Sums], Values]:
-    """The mean of scores that were counted from the lowest one on."""
-    return lambda sums: lowest + ratio(sums[..., 0], sums[..., 1], empty=np.nan)
-
-
-def _integers(scores_SD: Values) -> tuple[NDArray[np.int64], int, float, tuple[str, ...]]:
-    """Scores as integers above the lowest, what 1 became, the lowest, and a note if digits were lost."""
-    lowest = float(scores_SD.min())
-    spread = float(scores_SD.max()) - lowest
-    for decimals in range(DECIMALS + 1):
-        unit = int(10**decimals)
-        exact = np.abs(scores_SD * unit - np.round(scores_SD * unit)) < 1e-6 * max(1.0, abs(lowest) + spread)
-        if exact.all() and (unit * spread > 1 or not spread):
-            low = round(lowest * unit)
-            return np.round(scores_SD * unit).astype(np.int64) - low, unit, low / unit, ()
-    unit = int(10 ** max(0, DIGITS - math.ceil(math.log10(spread))))
-    whole = np.round((scores_SD - lowest) * unit).astype(np.int64)
-    return whole, unit, lowest, (f"scores are compared to {DIGITS} digits of their range",)
-
-
-def _not_counted(_: object) -> Counts:
-    raise AssertionError("scores of a table are not counted")
-
-
-def _mean_score(name: str, counts_NF: Counts, measure: Metric, settings: PairwiseSettings) -> Score:
-    rng = np.random.default_rng(settings.seed)
-    interval = bootstrap(counts_NF, measure.value, rng=rng, level=1 - settings.alpha, resamples=settings.resamples)
-    return score_of(name, measure, counts_NF.sum(axis=0), interval)

@@ -11,7 +11,8 @@ from deadheat.corpus import Corpus, read
 from deadheat.corpus.corpus import content_hash
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import CorpusError, InputError
-from deadheat.metrics.pair import ALIGNMENTS, UNITS
+from deadheat.metrics.pair import ALIGNMENTS
+from deadheat.metrics.pair import UNITS as COUNTED_UNITS
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, RecordedEvaluations
 
 CorpusSource: TypeAlias = str | os.PathLike[str] | Corpus
@@ -22,12 +23,22 @@ Train: TypeAlias = Annotated[
 MetricName: TypeAlias = Annotated[
     str, Argument("the metric (default: LAS for trees, else the first that applies)", short="-m", metavar="NAME")
 ]
-Unit: TypeAlias = Annotated[str, Argument("what is resampled or permuted", choices=UNITS)]
+UNITS = ("auto", *COUNTED_UNITS)
+Unit: TypeAlias = Annotated[
+    str, Argument("what varies between test sets; auto: documents if five or more are marked", choices=UNITS)
+]
 Align: TypeAlias = Annotated[str, Argument("align words by text or by position", choices=ALIGNMENTS)]
 Correction: TypeAlias = Annotated[
     str, Argument("correction for several tests: bonferroni, holm, bh or none", aliases=("--correct",), metavar="NAME")
 ]
 Alpha: TypeAlias = Annotated[float, Argument("significance level", metavar="ALPHA")]
+Margin: TypeAlias = Annotated[
+    float | None,
+    Argument(
+        "differences up to this many points count as equal (default: 0.5 for percentages, none for other scores)",
+        metavar="POINTS",
+    ),
+]
 Level: TypeAlias = Annotated[float, Argument("confidence level of the intervals", metavar="LEVEL")]
 Resamples: TypeAlias = Annotated[int, Argument("number of resamples", metavar="N")]
 Seed: TypeAlias = Annotated[int, Argument("random seed", metavar="N", parse=whole_number)]

@@ -1,47 +1,30 @@
-"""Systems on the same units: tests of every two of them, what the tests show, and how far the systems agree."""
+"""Two systems on the same units: tests that are asked for by name; and how far several systems agree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import InputError, NameUnknown
-from deadheat.metrics import Metric, Pair
-from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts, error_reduction
+from deadheat.errors import InputError
+from deadheat.metrics import Metric
+from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts
 from deadheat.metrics.universal import main_label
-from deadheat.results.compare import Agreement, DisputedSentence, PairwiseSettings, PairwiseTest
-from deadheat.results.format import PERCENT, Scale
-from deadheat.results.verdict import Claim, Evidence, Verdict
+from deadheat.results.compare import Agreement, DisputedSentence, PairwiseSettings
 from deadheat.stats import paired
 from deadheat.stats.agreement import alpha as krippendorff_alpha
 from deadheat.stats.agreement import lowest_agreement, majority, oracle
 from deadheat.stats.checks import Values
-from deadheat.stats.corrections import correct, tied_with_best
 from deadheat.stats.differences import paired_differences, sign_test, signed_rank
-from deadheat.stats.intervals import Value, difference
+from deadheat.stats.intervals import Value
 
 FINEST = 1 << 22  # differences that add up to more are not enumerated unless asked for: it would take seconds
 DISPUTED = 5  # sentences that are kept to look at
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
-
-
-def over_common_units(counts: Sequence[Counts], pairs: Sequence[Pair]) -> tuple[list[Counts], Indices]:
-    """Counts of every system over the units that all share, and the first gold sentence of each unit.
-
-    Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
-    sentence, the same row is the same text for everybody.
-    """
-    common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
-    if not len(common):
-        return list(counts), common
-    starts = [np.searchsorted(pair.units.gold_sentences, common) for pair in pairs]
-    return [np.add.reduceat(counts_NF, rows, axis=0) for counts_NF, rows in zip(counts, starts, strict=True)], common
 
 
 def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
@@ -57,72 +40,10 @@ def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
     return "randomization", "totals differ between the systems, so permutations are sampled"
 
 
-def run_tests(
-    counts: Mapping[str, Counts],
-    scores: Mapping[str, float],
-    value: Value,
-    settings: PairwiseSettings,
-    *,
-    reference: str = "",
-) -> tuple[PairwiseSettings, str, tuple[PairwiseTest, ...], tuple[str, ...]]:
-    """Test every two systems: settings with the test that was chosen, why, the pairs, and who is tied with the best."""
-    if reference and reference not in counts:
-        raise NameUnknown("reference", reference, list(counts))
-    for name, counts_NF in counts.items():
-        if np.isnan(value(counts_NF.sum(axis=0).astype(float))):
-            raise InputError(f"{name}: no score, because there is nothing to get right; expected something to count")
-    test, reason = (settings.test, "asked for") if settings.test else choose_test(list(counts.values()))
-    settings = replace(settings, test=test)
-    units = len(next(iter(counts.values())))
-    raw = [_test_pair(a, b, counts[a], counts[b], value, settings) for a, b in combinations(counts, 2)]
-    pairs = every = _corrected(raw, settings, units)
-    if reference:
-        with_reference = [pair for pair in raw if reference in (pair.a, pair.b)]
-        turned = [_turned(pair) if pair.b == reference else pair for pair in with_reference]
-        pairs = _corrected(turned, settings, units)
-    return settings, reason, pairs, _tied(scores, every, settings)
-
-
-def _corrected(pairs: Sequence[PairwiseTest], settings: PairwiseSettings, units: int) -> tuple[PairwiseTest, ...]:
-    """Pairs with p-values corrected for their number, and the smallest that so few units could give."""
-    corrected = correct([pair.p for pair in pairs], settings.correction)
-    smallest = 0.0 if units > 60 else 2.0 ** (1 - units) * (1 if settings.correction == "none" else len(pairs))
-    return tuple(
-        replace(pair, p_corrected=float(p), smallest_p=min(1.0, smallest))
-        for pair, p in zip(pairs, corrected, strict=True)
-    )
-
-
-def _turned(pair: PairwiseTest) -> PairwiseTest:
-    """The same test with the two systems in the other order."""
-    return replace(
-        pair,
-        a=pair.b,
-        b=pair.a,
-        difference=-pair.difference,
-        interval=replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low),
-        direction=-pair.direction,
-        odds_ratio=1 / pair.odds_ratio if pair.odds_ratio else float("inf"),
-    )
-
-
-def _test_pair(
-    a: str, b: str, first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings
-) -> PairwiseTest:
-    paired.check_pair(first_NF, second_NF)
-    scores = paired.scores_of(first_NF, second_NF, value).tolist()
-    gap = scores[0] - scores[1]
-    rng, level = np.random.default_rng(settings.seed), 1 - settings.alpha
-    interval = difference(first_NF, second_NF, value, rng=rng, level=level, resamples=settings.resamples)
-    items = _discordant(first_NF, second_NF)
-    odds = paired.mcnemar(*items).odds_ratio if items else float("nan")
-    p, direction = pair_p(first_NF, second_NF, value, settings)
-    return PairwiseTest(a, b, settings.test, gap, interval, p, p, direction, error_reduction(*sorted(scores)), odds)
-
-
 def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings) -> tuple[float, float]:
     """The p-value, and which system the test favours: above 0 the first, below 0 the second."""
     rng, test, resamples = np.random.default_rng([settings.seed, 1]), settings.test, settings.resamples
+    paired.check_pair(first_NF, second_NF)
     if test in ("sign", "wilcoxon"):
         gaps = paired_differences(*(_unit_scores(counts_NF, value) for counts_NF in (first_NF, second_NF)))
         ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
@@ -151,47 +72,18 @@ def _are_items(counts_NF: Counts) -> bool:
     return bool(counts_NF.max(initial=0) <= 1)
 
 
+def odds_ratio(first_NF: Counts, second_NF: Counts) -> float:
+    """Items that only the first system has right, to those that only the second has; NaN if not just right or wrong."""
+    items = _discordant(first_NF, second_NF)
+    return paired.mcnemar(*items).odds_ratio if items else float("nan")
+
+
 def _discordant(first_NF: Counts, second_NF: Counts) -> tuple[int, int] | None:
     """Items that one system alone has right; None where units are more than one item."""
     if not paired.is_additive(first_NF, second_NF) or not (_are_items(first_NF) and _are_items(second_NF)):
         return None
     a, b = first_NF[:, CORRECT] > 0, second_NF[:, CORRECT] > 0
     return int(np.count_nonzero(a & ~b)), int(np.count_nonzero(b & ~a))
-
-
-def _tied(scores: Mapping[str, float], pairs: Sequence[PairwiseTest], settings: PairwiseSettings) -> tuple[str, ...]:
-    p_values = {frozenset((pair.a, pair.b)): pair.p_corrected for pair in pairs}
-    p_SS = [[1.0 if a == b else p_values[frozenset((a, b))] for b in scores] for a in scores]
-    outcome = tied_with_best(p_SS, list(scores.values()), alpha=settings.alpha, names=list(scores))
-    return (*outcome.best, *outcome.tied)
-
-
-def pairwise_verdict(
-    pairs: Sequence[PairwiseTest],
-    scores: Mapping[str, float],
-    *,
-    metric: str,
-    source: str,
-    units: int,
-    alpha: float,
-    scale: Scale = PERCENT,
-) -> Verdict:
-    """Claims about the pairs that matter: all of three systems, else the best against the others.
-
-    `source` is what was sampled, in the plural ("sentences", "data sets"), and `units` how many of them there are.
-    """
-    order = sorted(scores, key=lambda name: -scores[name])
-    position = {name: at for at, name in enumerate(order)}
-    chosen = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
-    if len(order) > ALL_PAIRS and len(pairs) == len(order) * (len(order) - 1) // 2:
-        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b)]
-    claims = []
-    for pair in chosen:
-        ahead = pair if position[pair.a] <= position[pair.b] else _turned(pair)
-        bounds = ahead.interval.bounds
-        evidence = Evidence(source, pair.state(alpha), ahead.difference, *bounds, ahead.p_corrected, units)
-        claims.append(Claim(ahead.a, ahead.b, metric, (evidence,), scale=scale, alpha=alpha))
-    return Verdict(tuple(claims), omitted=len(pairs) - len(claims), systems=len(order))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

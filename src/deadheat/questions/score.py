@@ -20,19 +20,21 @@ from deadheat.questions import inputs
 from deadheat.results.score import Score, Scores, ScoreSettings
 from deadheat.stats import Interval, wilson
 from deadheat.stats.checks import check_level
+from deadheat.stats.estimates import RunScores, effective_units
 from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger.ledger import LedgerEntry
-from deadheat.text import pluralize
 
+AUTO, SENTENCE, DOCUMENT, TOKEN = inputs.UNITS
+MIN_DOCUMENTS = 5  # documents of equal size that are enough to be the units; see docs/design/verdicts.md
 GROUPS = ("genre", "document", "relation", "tag")
-INTERVALS = ("auto", "bootstrap")
-FEW_UNITS = 20
+INTERVALS = ("clustered", "bootstrap", "wilson")
 MetricNames: TypeAlias = Annotated[
     Iterable[str], Argument("a metric", short="-m", flag="--metric", metavar="NAME", repeat=True)
 ]
 Breakdown: TypeAlias = Annotated[str, Argument("break the scores down by this", choices=GROUPS)]
 IntervalMethod: TypeAlias = Annotated[
-    str, Argument("auto: Wilson's for proportions, else the bootstrap", choices=INTERVALS)
+    str,
+    Argument("clustered: units differ; wilson: words are independent, for proportions", choices=INTERVALS),
 ]
 
 
@@ -47,12 +49,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class IntervalSettings:
-    """How intervals are computed: Wilson's for proportions if wanted, else by bootstrap."""
+    """How intervals are computed."""
 
-    wilson: bool
-    level: float
-    resamples: int
-    seed: int
+    method: str = "clustered"
+    level: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
 
 
 def score(  # noqa: PLR0913 (the options of the command)
@@ -63,8 +65,8 @@ def score(  # noqa: PLR0913 (the options of the command)
     train: inputs.Train = None,
     by: Breakdown = "",
     align: inputs.Align = "text",
-    unit: inputs.Unit = "sentence",
-    interval: IntervalMethod = "auto",
+    unit: inputs.Unit = AUTO,
+    interval: IntervalMethod = "clustered",
     level: inputs.Level = 0.95,
     resamples: inputs.Resamples = 1000,
     seed: inputs.Seed = 0,
@@ -87,10 +89,10 @@ def score(  # noqa: PLR0913 (the options of the command)
     align
         `text` or `position`, see `deadheat.metrics.align`.
     unit
-        What is resampled where an interval is by bootstrap: `sentence` or `document`.
+        What varies between test sets: `document` where at least five are marked, else `sentence`.
     interval
-        `auto`: Wilson's where the score is a proportion, else by bootstrap. `bootstrap`: for all. Wilson's interval
-        treats words as independent; the bootstrap over sentences does not, and is wider where errors cluster.
+        `clustered`: units vary as wholes (the jackknife, in Wilson's form). `bootstrap`: they are resampled. `wilson`:
+        for proportions, as if words were independent, which is too narrow where errors cluster.
     ledger_entry
         Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
     reading
@@ -117,7 +119,8 @@ def score(  # noqa: PLR0913 (the options of the command)
     labelled, sealing_notes = inputs.unseal(gold, reading, ledger_entry)
     gold_corpus, *predicted = inputs.open_corpora([labelled, *files, *([] if train is None else [train])], reading)
     train_corpus = predicted.pop() if train is not None else None
-    intervals = IntervalSettings(interval == "auto", level, resamples, seed)
+    intervals = IntervalSettings(interval, level, resamples, seed)
+    unit = choose_unit(gold_corpus, unit) if by != "document" else SENTENCE
     rows: list[Score] = []
     notes: list[str] = [*sealing_notes]
     units: list[str] = []
@@ -127,7 +130,7 @@ def score(  # noqa: PLR0913 (the options of the command)
         measures = [METRICS.make(name) for name in names or default_metrics(pair, by)]
         scores = group_scores(corpus.name, list(_groups(pair, measures, by)), intervals)
         rows += scores
-        notes += notes_on(pair, unit, scores)
+        notes += notes_on(pair, unit)
         units.append(pair.units.name)
     metric_names, unit = tuple(metric.name for metric in measures), "/".join(dict.fromkeys(units))
     sampling = (align, unit, interval, level, resamples, seed)
@@ -167,19 +170,40 @@ def default_metric(pair: Pair) -> str:
     return default_metrics(pair)[0]
 
 
+def choose_unit(gold: Corpus, unit: str) -> str:
+    """Documents where enough of them are marked, else sentences; or the unit that was asked for."""
+    if unit != AUTO:
+        return unit
+    if not gold.has_documents:
+        return SENTENCE
+    words = np.bincount(gold.documents, np.diff(gold.offsets)).astype(float)
+    return DOCUMENT if effective_units(words) >= MIN_DOCUMENTS else SENTENCE
+
+
 def group_scores(system: str, groups: Sequence[Group], settings: IntervalSettings) -> list[Score]:
     """Scores of one system with their intervals."""
+    if settings.method == "bootstrap":
+        return _bootstrapped(system, groups, settings)
+    rows = []
+    for group in groups:
+        total = group.counts_NF.sum(axis=0)
+        if settings.method == "wilson" and is_proportion(group.counts_NF):
+            interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=settings.level)
+        else:
+            runs = RunScores.of(group.counts_NF[None, :, :3], group.metric.value)
+            interval = runs.estimate().estimate.bounded_interval(runs.units, settings.level)
+        rows.append(score_of(system, group.metric, total, interval, group.name))
+    return rows
+
+
+def _bootstrapped(system: str, groups: Sequence[Group], settings: IntervalSettings) -> list[Score]:
     rows: list[Score] = []
     same_units: dict[int, list[int]] = {}  # groups of the same number of units share their resamples
     for at, group in enumerate(groups):
-        total = group.counts_NF.sum(axis=0)
-        if settings.wilson and is_proportion(group.counts_NF):
-            interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=settings.level)
-        else:
-            interval = Interval(np.nan, np.nan, settings.level, "bootstrap")
-            if len(group.counts_NF) > 1:
-                same_units.setdefault(len(group.counts_NF), []).append(at)
-        rows.append(score_of(system, group.metric, total, interval, group.name))
+        interval = Interval(np.nan, np.nan, settings.level, "bootstrap")
+        if len(group.counts_NF) > 1:
+            same_units.setdefault(len(group.counts_NF), []).append(at)
+        rows.append(score_of(system, group.metric, group.counts_NF.sum(axis=0), interval, group.name))
     for indices in same_units.values():
         stacked = np.concatenate([groups[at].counts_NF[:, :3] for at in indices], axis=1)
         sums = resampled_sums(stacked, resamples=settings.resamples, rng=np.random.default_rng(settings.seed))
@@ -196,7 +220,7 @@ def score_of(system: str, metric: Metric, total: Counts, interval: Interval, gro
     return Score(system, metric.label, metric.name, value, interval, *counts, *rates, group)
 
 
-def notes_on(pair: Pair, unit: str, rows: Sequence[Score]) -> list[str]:
+def notes_on(pair: Pair, unit: str) -> list[str]:
     """What a reader should know about a prediction beside its scores."""
     notes = []
     predicted, gold = pair.predicted.name, pair.gold.name
@@ -212,8 +236,6 @@ def notes_on(pair: Pair, unit: str, rows: Sequence[Score]) -> list[str]:
         notes.append(f"{predicted}: words aligned by position; forms, tokens and sentences were not compared")
     if pair.units.name == "document" and not pair.gold.has_documents:
         notes.append(f"{gold}: no document marks; every file is one document")
-    if len(pair.units) < FEW_UNITS and any(row.interval.method == "bootstrap" for row in rows):
-        notes.append(f"{predicted}: only {pluralize(len(pair.units), pair.units.name)}; bootstrap intervals are rough")
     return notes
 
 

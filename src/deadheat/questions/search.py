@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.metrics import Metric
-from deadheat.questions.compare import compare_scores
+from deadheat.questions.compare_scores import compare_scores
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import PairwiseSettings
 from deadheat.results.format import Scale
@@ -163,7 +163,9 @@ def _over_datasets(values_D2: NDArray[np.float64]) -> tuple[float, float]:
         return 1.0, 1.0
     columns = zip("ab", 100 * values_D2.T, strict=True)  # in points, which are added up as whole numbers
     table = {name: {str(i): float(f"{x:.8f}") for i, x in enumerate(column)} for name, column in columns}
-    permuted, bootstrapped = (compare_scores(table, test=test).pairs[0].p for test in ("", "bootstrap"))
+    permuted, bootstrapped = (
+        compare_scores(table, test=test).pairs[0].p for test in ("permutation-exact", "bootstrap")
+    )
     return permuted, bootstrapped
 
 

@@ -24,7 +24,7 @@ from deadheat.metrics import METRICS
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS
 from deadheat.questions import inputs
-from deadheat.questions.pairwise import over_common_units
+from deadheat.questions.counting import over_common_units
 from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, check_systems, ranked_names
 from deadheat.ranking.sizes import SetSizes, size_curves
@@ -268,7 +268,7 @@ def count_test_set(
     pairs = [align_words(gold, run, by=align) for gold, run in zip(gold_of_run, runs, strict=True)]
     measure = METRICS.make(metric or default_metric(pairs[0]))
     notes = dict.fromkeys(note for _, sealing_notes in unsealed for note in sealing_notes)
-    notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence", []))
+    notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence"))
     by_gold = tuple(
         (gold, tuple(run for run, of_run in zip(runs, gold_of_run, strict=True) if of_run is gold))
         for gold in golds.values()

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import InputError
-from deadheat.questions.compare import compare_scores
+from deadheat.questions.compare_scores import compare_scores
 from deadheat.questions.rank import rank
 from deadheat.questions.seeds import seeds
 from deadheat.results.base import Result

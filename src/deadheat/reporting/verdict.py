@@ -147,6 +147,8 @@ def pair_sentence(claim: Claim) -> m.Text:
     >>> shown = Evidence("sentences", State.SHOWN, 0.0123, 0.004, 0.02, 0.0021)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (shown,))))
     A is better than B by 1.23 points of LAS (95% CI [+0.40, +2.00], p = 0.0021).
+    >>> print(pair_sentence(Claim("A", "B", "LAS", (shown,), about_runs=True)))
+    This run of A is better than this run of B by 1.23 points of LAS (95% CI [+0.40, +2.00], p = 0.0021).
     >>> equal = Evidence("sentences", State.EQUAL, 0.001, -0.002, 0.004, 0.4, margin=0.005)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (equal,))))
     A dead heat: A and B are equal within 0.50 points of LAS (+0.10, 95% CI [-0.20, +0.40]).
@@ -156,7 +158,7 @@ def pair_sentence(claim: Claim) -> m.Text:
     would show a difference of 0.85 points with power 80%; they show the two to be equal within 1.00.
     >>> few = Evidence("runs", State.TOO_FEW, 0.01)
     >>> print(pair_sentence(Claim("A", "B", "LAS", (shown, few), dataset="en")))
-    On en, A is ahead of B by 1.23 points of LAS: shown over sentences; there are too few runs to tell.
+    On en, A is better than B by 1.23 points of LAS: shown over sentences; there are too few runs to tell.
     >>> print(pair_sentence(Claim("A", "B", "LAS", (few,))))
     A is ahead of B by 1.00 points of LAS, but there are too few runs to tell whether it is better.
     """
@@ -165,13 +167,10 @@ def pair_sentence(claim: Claim) -> m.Text:
     by = None
     if gap is not None:
         by = m.text(f" by {{}}{claim.scale.points} {{}}", m.size_of(gap, claim.scale), claim.metric)
-    who = (m.text("On {}, ", claim.dataset) if claim.dataset else None), claim.better
-    few = _few_sources([claim])
+    on = m.text("On {}, ", claim.dataset) if claim.dataset else None
+    who, few = (on, claim.better), _few_sources([claim])
     if claim.is_shown:
-        by_what = _numbers(claim) if len(claim.evidence) == 1 else m.text(": shown over {}", m.names(_sources(claim)))
-        small = all(item.equal_within <= item.margin for item in claim.evidence)
-        less = m.text(" That is less than the margin of {}.", m.size_of(first.margin, claim.scale)) if small else None
-        return m.text("{}{} is better than {}{}{}.{}", *who, claim.worse, by, by_what, less)
+        return m.text("{}{}{}{}.{}", on, _is_better(claim), by, _shown_by(claim), _small(claim))
     if all(item.state is State.EQUAL for item in claim.evidence):
         return m.text("{}: {}{} and {} {}.", *_dead_heat(claim))
     if gap == 0:
@@ -183,6 +182,31 @@ def pair_sentence(claim: Claim) -> m.Text:
         words = "{}{} and {} are not told apart: {} is ahead{}{}.{}"
         return m.text(words, *who, claim.worse, claim.better, by, _numbers(claim), _precision(claim, first))
     return m.text("{}{} is ahead of {}{}: {}.", *who, claim.worse, by, m.join_text(_by_state(claim), "; "))
+
+
+def _is_better(claim: Claim) -> m.Text:
+    """`A is better than B`, or of one run each `this run of A is better than this run of B`."""
+    if not claim.about_runs:
+        return m.text("{} is better than {}", claim.better, claim.worse)
+    this = "this" if claim.dataset else "This"
+    return m.text(f"{this} run of {{}} is better than this run of {{}}", claim.better, claim.worse)
+
+
+def _shown_by(claim: Claim) -> m.Text | None:
+    if len(claim.evidence) == 1:
+        return _numbers(claim)
+    if all(item.state is State.SHOWN for item in claim.evidence):
+        return m.text(": shown over {}", m.names(_sources(claim)))
+    return m.text(": {}", m.join_text(_by_state(claim), "; "))
+
+
+def _small(claim: Claim) -> m.Text | None:
+    """What is said of a difference that is shown, but within the margin."""
+    first = claim.evidence[0]
+    if not first.equal_within <= first.margin:
+        return None
+    unit = " points" if claim.scale.is_percent else ""
+    return m.text(f" That is within the margin of {{}}{unit}.", m.size_of(first.margin, claim.scale))
 
 
 def _sources(claim: Claim) -> list[str]:
@@ -250,23 +274,44 @@ def _leader(verdict: Claims) -> m.Text:
     """The best of several systems, and which others it is shown to be better than."""
     first = verdict.claims[0]
     claims = [claim for claim in verdict.claims if claim.better == first.better]
-    few = [claim for claim in claims if _lacks_data(claim)]
-    beaten = [claim.worse for claim in claims if claim.is_shown]
-    unshown = [claim.worse for claim in claims if not claim.is_shown and claim not in few]
     where = m.text("On {}, ", first.dataset) if first.dataset else None
+    if first.about_runs:
+        where = m.text("{}of these runs, " if first.dataset else "{}Of these runs, ", where)
+    complete = len(claims) == verdict.systems - 1
+    sources = first.evidence[:2] if len({claim.evidence[0].source for claim in claims}) == 1 else first.evidence[:1]
     leads = m.text("{}{} has the best {}", where, first.better, first.metric)
-    if not unshown and not few:
-        if len(claims) < verdict.systems - 1:  # only neighbours in the ranking are claims
-            return m.text("{} and is shown to be better than the next, {}.", leads, beaten[0])
+    over = m.text(" over {}", m.text(sources[0].source)) if len(sources) > 1 else None
+    words = m.text("{}{}{}.", leads, over, _against(claims, 0, complete=complete))
+    if len(sources) < 2:
+        return words
+    same = all(len(claim.evidence) > 1 and _same_state(claim) for claim in claims)
+    if same:
+        return words + m.text(" The same holds over {}.", m.text(sources[1].source))
+    claims = [claim for claim in claims if len(claim.evidence) > 1]
+    return words + m.text(" Over {}, it{}.", m.text(sources[1].source), _against(claims, 1, complete=complete))
+
+
+def _same_state(claim: Claim) -> bool:
+    return claim.evidence[0].state is claim.evidence[1].state
+
+
+def _against(claims: Sequence[Claim], at: int, *, complete: bool) -> m.Text:
+    """What one kind of evidence shows about the best system against each of the others."""
+    by_state: dict[State, list[str]] = {}
+    for claim in claims:
+        by_state.setdefault(claim.evidence[at].state, []).append(claim.worse)
+    if list(by_state) == [State.SHOWN]:
         others = {1: "the other", 2: "both others"}.get(len(claims), f"all {len(claims)} others")
-        return m.text(f"{{}} and is shown to be better than {others}.", leads)
-    open_claims = m.names([claim.worse for claim in few])
-    if not beaten and not unshown:
-        words = "{}, but there are too few {} to tell whether it is better than {}."
-        return m.text(words, leads, _few_sources(few), open_claims)
-    if beaten:
-        but = m.text(", but not better than {}", m.names(unshown)) if unshown else None
-        verdict_words = m.text(": shown to be better than {}{}", m.names(beaten), but)
-    else:
-        verdict_words = m.text(", but is not shown to be better than {}", m.names(unshown))
-    return m.text("{}{}{}.", leads, verdict_words, _too_few(few, "for {}", open_claims))
+        whom = m.text(others if complete else "the next, {}", *([] if complete else [claims[0].worse]))
+        return m.text(" and is shown to be better than {}" if at == 0 else " is shown to be better than {}", whom)
+    words = {
+        State.SHOWN: "is shown to be better than {}",
+        State.EQUAL: "is equal within the margin to {}",
+        State.NOT_SHOWN: "is not told apart from {}",
+        State.OPPOSITE: "is shown to be worse than {}",
+        State.TOO_FEW: f"there are too few {_few_sources(claims)} to compare it with {{}}",
+    }
+    parts = [m.text(words[state], m.names(by_state[state])) for state in State if state in by_state]
+    joined = m.join_text(parts, "; ")
+    but = " but " if State.SHOWN not in by_state else " and "
+    return m.text("{}{}", "," + but if at == 0 and but == " but " else but if at == 0 else " ", joined)

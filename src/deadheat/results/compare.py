@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from deadheat.errors import InputError, NameUnknown
@@ -12,11 +12,11 @@ from deadheat.results.base import Result
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.ledger import Tally
 from deadheat.results.score import Score
-from deadheat.results.verdict import State, Verdict, state_of
+from deadheat.results.verdict import State, Verdict, judge, margin_of
 from deadheat.stats.checks import check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import Interval
-from deadheat.stats.paired import TESTS
+from deadheat.stats.paired import CLUSTERED_T, TESTS
 from deadheat.text import pluralize
 
 
@@ -24,11 +24,12 @@ from deadheat.text import pluralize
 class PairwiseSettings:
     """How systems are tested against each other."""
 
-    test: str = ""  # empty: the one that fits the data
+    test: str = ""  # empty: the clustered t-test
     correction: str = "holm"
     alpha: float = 0.05
     resamples: int = 10_000
     seed: int = 0
+    margin: float | None = None  # in points as they are shown; None: the default of the scale
 
     def __post_init__(self) -> None:
         if self.test and self.test not in TESTS:
@@ -37,23 +38,55 @@ class PairwiseSettings:
         if self.resamples < 1:
             raise InputError(f"{self.resamples} resamples; expected at least 1")
         correct([], self.correction)
+        margin_of(self.margin, PERCENT)
+
+
+@dataclass(frozen=True, slots=True)
+class PairOnDataset:
+    """The difference of two systems on one of several data sets."""
+
+    dataset: str
+    difference: float
+    interval: Interval
+    p: float
+    p_corrected: float  # for all pairs on all data sets
+
+
+@dataclass(frozen=True, slots=True)
+class PairElsewhere:
+    """What the data sets say about other data sets like them."""
+
+    interval: Interval
+    p: float
+    p_corrected: float
+    detectable: float
 
 
 @dataclass(frozen=True, slots=True)
 class PairwiseTest:
-    """Two systems: the difference, its interval, and how surprising it is if neither is better."""
+    """Two systems: the difference, its interval, and how surprising it is if neither is better.
+
+    On several data sets, this is the mean difference over these data sets; `elsewhere` is about others like them.
+    """
 
     a: str
     b: str
     test: str
-    difference: float  # score of a minus score of b
-    interval: Interval
+    difference: float  # score of a minus score of b, means over runs and data sets
+    interval: Interval  # as wide as the correction asks for, so that it agrees with `p_corrected`
     p: float
     p_corrected: float
     direction: float  # above 0 if the test favours a, below 0 if b: rank tests may side with the lower score
     error_reduction: float  # of the worse system's errors, the share that the better one avoids
-    odds_ratio: float  # items only a has right to items only b has right; NaN where items are not right or wrong
-    smallest_p: float = 0.0  # the smallest corrected p-value that so few units could give
+    odds_ratio: float = math.nan  # items only a has right to items only b has right; NaN if not just right or wrong
+    margin: float = math.nan  # within which two systems count as equal; NaN without one
+    detectable: float = math.nan  # the smallest difference that the data would show with power 0.8
+    possible: float = math.inf  # the greatest difference that there could be
+    run_share: float = math.nan  # of the variance, the share that comes from the runs; NaN if a system has one run
+    elsewhere: PairElsewhere | None = None
+    by_dataset: tuple[PairOnDataset, ...] = ()
+    about_runs: bool = False  # both systems have one run: the difference is that of two trained models
+    shown_on: int = 0  # at least on so many data sets the system that is ahead is better (partial conjunction)
 
     def __str__(self) -> str:
         tested = f"{self.test} p = {self.p:.4g}, corrected {self.p_corrected:.4g}"
@@ -61,14 +94,85 @@ class PairwiseTest:
 
     def state(self, alpha: float) -> State:
         """What the test says about the claim that the system with the higher score is better."""
-        direction = self.direction if self.difference >= 0 else -self.direction
-        return state_of(p=self.p_corrected, alpha=alpha, direction=direction, smallest_p=self.smallest_p)
+        sign = 1.0 if self.difference >= 0 else -1.0
+        low, high = self.interval.bounds if sign > 0 else (-self.interval.high, -self.interval.low)
+        named = {} if self.test == CLUSTERED_T else {"p": self.p_corrected, "direction": sign * self.direction}
+        sizes = {"detectable": self.detectable, "possible": self.possible}
+        return judge((low, high), margin=self.margin, alpha=alpha, **named, **sizes)
+
+    def state_elsewhere(self) -> State:
+        """The same about other data sets."""
+        assert self.elsewhere is not None
+        low, high = self.elsewhere.interval.bounds
+        bounds = (low, high) if self.difference >= 0 else (-high, -low)
+        return judge(bounds, margin=self.margin, detectable=self.elsewhere.detectable, possible=self.possible)
 
     def winner(self, alpha: float) -> str:
         """The system that is shown to be better, after correction; empty if neither is."""
-        if self.state(alpha) not in (State.SHOWN, State.OPPOSITE):
+        state = self.state(alpha)
+        if state not in (State.SHOWN, State.OPPOSITE):
             return ""
-        return self.a if self.direction > 0 else self.b
+        return self.a if (self.difference >= 0) == (state is State.SHOWN) else self.b
+
+    @property
+    def ahead_on(self) -> int:
+        """Data sets on which the system that is ahead on average has the higher score."""
+        return sum(row.difference * self.difference > 0 for row in self.by_dataset)
+
+    def turned(self) -> PairwiseTest:
+        """The same test with the two systems in the other order."""
+        elsewhere = self.elsewhere and replace(self.elsewhere, interval=_turned(self.elsewhere.interval))
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            difference=-self.difference,
+            interval=_turned(self.interval),
+            direction=-self.direction,
+            odds_ratio=1 / self.odds_ratio if self.odds_ratio else math.inf,
+            elsewhere=elsewhere,
+            by_dataset=tuple(
+                replace(row, difference=-row.difference, interval=_turned(row.interval)) for row in self.by_dataset
+            ),
+        )
+
+
+def _turned(interval: Interval) -> Interval:
+    return replace(interval, low=-interval.high, high=-interval.low)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """The runs of one system on one data set."""
+
+    system: str
+    mean: float
+    sd: float  # NaN for a single run
+    interval: Interval  # of the mean, by units and runs
+    scores: tuple[float, ...]  # of every run
+
+    @property
+    def runs(self) -> int:
+        return len(self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetScores:
+    """The scores of all systems on one data set, and the units that are compared."""
+
+    dataset: str
+    unit: str
+    units: int
+    systems: tuple[RunSummary, ...]
+    sentences: int = 0
+    documents: int = 0  # 0 where they are not marked
+    design_effect: float = math.nan  # variance of a difference by documents over that by sentences
+
+    def __getitem__(self, system: str) -> RunSummary:
+        for row in self.systems:
+            if row.system == system:
+                return row
+        raise NameUnknown("system", system, [row.system for row in self.systems])
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,24 +217,26 @@ class AverageRanks:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison(Result):
-    """Scores of systems on the same units, every pair tested, and who is not shown to be worse than the best."""
+    """Scores of systems over runs and data sets, every pair tested, and who is not shown to be worse than the best."""
 
     kind: ClassVar[str] = "compare"
+    schema: ClassVar[int] = 2
 
     metric: str
     metric_name: str
     unit: str
     units: int
-    settings: PairwiseSettings  # with the test that was chosen
-    reason: str  # why this test
+    settings: PairwiseSettings  # with the test that was used
+    reason: str  # why this test and these units
     systems: tuple[Score, ...]
     pairs: tuple[PairwiseTest, ...]
     tied: tuple[str, ...]  # the best system, and those that are not significantly different from it
     verdict: Verdict
     scale: Scale = PERCENT
-    dataset: str = ""  # the name of the gold file, where files were compared
+    dataset: str = ""  # the name of the gold file, where files of one test set were compared
     align: str = ""  # of words, likewise
     reference: str = ""
+    datasets: tuple[DatasetScores, ...] = ()  # one for files of one test set, none for a table of scores
     extra_scores: tuple[Score, ...] = ()  # of the same systems: unknown words, whole sentences
     agreement: Agreement | None = None
     ranks: AverageRanks | None = None  # over data sets, for three systems or more
@@ -145,15 +251,26 @@ class Comparison(Result):
         """Systems from the best to the worst."""
         return sorted(self.systems, key=lambda row: -row.value)
 
+    @property
+    def runs(self) -> int:
+        """The largest number of runs of a system on a data set."""
+        return max((row.runs for dataset in self.datasets for row in dataset.systems), default=1)
+
     def signature_parts(self) -> Iterable[str]:
         settings = self.settings
+        datasets = len(self.datasets)
+        runs = sorted({row.runs for dataset in self.datasets for row in dataset.systems})
+        resampled = settings.test in ("bootstrap", "randomization")
+        margin = margin_of(settings.margin, self.scale) * self.scale.factor
         return (
             self.metric_name,
             self.align and f"align {self.align}",
+            f"data sets {datasets}" if datasets > 1 else "",
+            f"runs {'-'.join(map(str, runs))}" if runs and runs != [1] else "",
             f"units {self.units} ({self.unit})",
             settings.test,
             f"{settings.correction}, {pluralize(len(self.pairs), 'test')}",
             f"alpha {settings.alpha:g}",
-            f"bootstrap intervals, {settings.resamples} resamples",
-            f"seed {settings.seed}",
+            "" if math.isnan(margin) else f"margin {margin:g}",
+            f"{settings.resamples} resamples | seed {settings.seed}" if resampled else "",
         )

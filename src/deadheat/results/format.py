@@ -17,6 +17,7 @@ from deadheat.text import pluralize
 MISSING = "-"
 SMALLEST_P = 1e-300  # what is smaller may have been rounded to zero
 TEST_NAMES = {
+    "clustered-t": "the clustered t-test",
     "mcnemar-midp": "McNemar's test (mid-p)",
     "mcnemar-exact": "McNemar's exact test",
     "bootstrap": "the paired bootstrap",
@@ -31,6 +32,7 @@ CORRECTION_NAMES = {
     "bh": "Benjamini and Hochberg's method",
 }
 RANK_TEST_NAMES = {
+    "clustered-t": "the clustered t-test",
     "nemenyi": "Nemenyi's test (Demšar 2006)",
     "wilcoxon-holm": "Wilcoxon's test of every pair, corrected by Holm's method",
 }

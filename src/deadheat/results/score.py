@@ -44,7 +44,7 @@ class ScoreSettings:
     words: int
     align: str
     unit: str
-    interval: str  # "auto": Wilson's for proportions, else the bootstrap; or "bootstrap"
+    interval: str  # "clustered", "bootstrap", or "wilson" for proportions
     level: float
     resamples: int
     seed: int
@@ -65,7 +65,6 @@ class Scores(Result):
     def signature_parts(self) -> Iterable[str]:
         settings = self.settings
         official = settings.metrics == tuple(f"{name}.v1" for name in OFFICIAL)
-        method = "wilson or bootstrap" if settings.interval == "auto" else "bootstrap"
         return (
             "conll18.v1" if official else " ".join(settings.metrics),
             f"sentences {settings.sentences}",
@@ -74,8 +73,8 @@ class Scores(Result):
             settings.by and f"by {settings.by}",
             "" if settings.training_words is None else f"training words {settings.training_words}",
             f"unit {settings.unit}",
-            f"{settings.level:.4g} {method} {settings.resamples}",
-            f"seed {settings.seed}",
+            f"{settings.level:.4g} {settings.interval} intervals",
+            f"{settings.resamples} resamples | seed {settings.seed}" if settings.interval == "bootstrap" else "",
         )
 
     def __getitem__(self, metric: str) -> Score:

@@ -10,7 +10,6 @@ from enum import Enum
 from deadheat.errors import InputError
 from deadheat.results.format import PERCENT, Scale
 
-
 DEFAULT_MARGIN = 0.5  # points, for percentages; other scores have no default
 TARGET_POWER = 0.8  # with which the smallest detectable difference is found
 
@@ -61,11 +60,13 @@ class Claim:
     dataset: str = ""  # named where a result covers several, or a page several results
     scale: Scale = PERCENT
     alpha: float = 0.05  # level of the tests; intervals are at 1 - alpha
+    about_runs: bool = False  # of one run each: what is shown is shown of these trained models, not of the methods
 
     @property
     def is_shown(self) -> bool:
-        """Whether some evidence shows the claim and none speaks against it or leaves it open."""
-        return bool(self.evidence) and all(evidence.state is State.SHOWN for evidence in self.evidence)
+        """Whether the first evidence, which decides, shows the claim, and no other shows the opposite."""
+        states = [evidence.state for evidence in self.evidence]
+        return states[:1] == [State.SHOWN] and State.OPPOSITE not in states
 
     def sources(self, state: State) -> list[str]:
         """The kinds of evidence in a state."""

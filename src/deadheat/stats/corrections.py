@@ -125,6 +125,25 @@ def decision_levels(p_values: ArrayLike, method: str, alpha: float) -> Values:
     return array
 
 
+def partial_conjunction(p_values: ArrayLike, alpha: float) -> int:
+    """Return on how many data sets at least there is an effect, given one p-value for each.
+
+    Notes
+    -----
+    Of n p-values in increasing order, the hypothesis that fewer than u of them have an effect has Bonferroni's p-value
+    (n - u + 1) p_(u), made increasing in u; the estimate is the greatest u at which it is at most alpha. It exceeds the
+    true number with probability alpha at most, whatever the dependence (Benjamini and Heller 2008; Dror et al. 2017).
+
+    Examples
+    --------
+    >>> partial_conjunction([0.001, 0.2, 0.004, 0.01], 0.05)
+    3
+    """
+    ordered = np.sort(_check_p_values(p_values))
+    bounds = np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
+    return int(np.count_nonzero(bounds <= alpha))
+
+
 def tied_with_best(
     p_values_SS: ArrayLike, values_S: ArrayLike, *, alpha: float = 0.05, names: Sequence[str] | None = None
 ) -> TiedWithBest:

@@ -1,9 +1,9 @@
 """Estimates with standard errors: one source of the interval, the p-value, the equivalence test and the power.
 
-An `Estimate` is a number, its standard error and degrees of freedom. All that a verdict says follows from these three by
-Student's t, so that an interval excludes zero exactly where the p-value is at most alpha. `RunScores` are the runs of a
-system on one test set; the difference of two of them, and the average of such differences over test sets, are estimates
-whose error has a part from the units (sentences, documents) and a part from the runs.
+An `Estimate` is a number, its standard error and degrees of freedom. All that a verdict says follows from these three
+by Student's t, so that an interval excludes zero exactly where the p-value is at most alpha. `RunScores` are the runs
+of a system on one test set; the difference of two of them, and the average of such differences over test sets, are
+estimates whose error has a part from the units (sentences, documents) and a part from the runs.
 """
 
 from __future__ import annotations
@@ -178,29 +178,32 @@ class RunScores:
 
     @property
     def units(self) -> int:
-        return self.influence_RN.shape[1]
+        return int(self.influence_RN.shape[1])
 
     @property
     def mean(self) -> float:
         return float(self.scores_R.mean())
 
-    def _run_parts(self) -> tuple[list[VariancePart], float]:
-        """The variance of the mean from runs, and how much of it is in the variance from units as well."""
+    def _run_variance(self) -> float:
+        """The variance of the scores over runs."""
+        return float(self.scores_R.var(ddof=1))
+
+    def _shared_variance(self) -> float:
+        """The part of the variance of the mean over runs that is in the variance from units as well."""
         runs, units = self.influence_RN.shape
-        if runs < 2:
-            return [], 0.0
-        part = VariancePart("runs", float(self.scores_R.var(ddof=1)) / runs, runs - 1)
-        if units < 2:
-            return [part], 0.0
+        if runs < 2 or units < 2:
+            return 0.0
         rows, columns = self.influence_RN.mean(axis=1, keepdims=True), self.influence_RN.mean(axis=0)
         rest_RN = self.influence_RN - rows - columns + self.influence_RN.mean()
-        return [part], float((rest_RN**2).sum()) / ((runs - 1) * (units - 1)) / (runs * units)
+        return float((rest_RN**2).sum()) / ((runs - 1) * (units - 1)) / (runs * units)
 
     def estimate(self) -> RunsEstimate:
         """The mean score over runs."""
-        parts, shared = self._run_parts()
-        units = _unit_part(self.influence_RN.mean(axis=0), effective_units(self.means_NF))
-        return RunsEstimate(self.mean, (units, *parts), shared)
+        units = _unit_part(self.influence_RN.mean(axis=0), effective_units(_sizes(self.means_NF)))
+        if self.runs < 2:
+            return RunsEstimate(self.mean, (units,))
+        runs = VariancePart("runs", self._run_variance() / self.runs, self.runs - 1)
+        return RunsEstimate(self.mean, (units, runs), self._shared_variance())
 
     def minus(self, other: RunScores) -> RunsEstimate:
         """The difference of the mean scores of two systems on the same units.
@@ -216,24 +219,42 @@ class RunScores:
         system over (R - 1)(N - 1) degrees of freedom, divided by R N, which is in both. It is at least V_units. The
         degrees of freedom of V_units are the effective number of units 1 / Σ w² (Kish 1965), w their shares in what is
         counted, or the number of units on which the systems differ if that is smaller, minus 1; those of V_runs R - 1
-        and S - 1; together Satterthwaite's.
+        and S - 1; together Satterthwaite's. If one of the systems has a single run, its variance over runs is taken to
+        be that of the other; if both have, there is no V_runs, and the difference is that of these two runs.
         """
         if self.units != other.units:
             raise InputError(f"{self.units} and {other.units} units; expected the same units for both systems")
         influence_N = self.influence_RN.mean(axis=0) - other.influence_RN.mean(axis=0)
-        own, shared = self._run_parts()
-        others, other_shared = other._run_parts()
+        several = [runs for runs in (self, other) if runs.runs > 1]
+        parts = [VariancePart("runs", runs._run_variance() / runs.runs, runs.runs - 1) for runs in several]
+        shared = sum(runs._shared_variance() for runs in several)
+        if len(several) == 1:  # the variance of a single run is unknown, and taken to be that of the other system
+            variance, freedom = several[0]._run_variance(), several[0].runs - 1
+            parts = [VariancePart("runs", variance * (1 + 1 / several[0].runs), freedom)]
+            shared *= 1 + several[0].runs
         different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
-        effective = min(effective_units(self.means_NF + other.means_NF), float(different or self.units))
+        effective = min(effective_units(_sizes(self.means_NF + other.means_NF)), float(different or self.units))
         units = _unit_part(influence_N, effective)
-        return RunsEstimate(self.mean - other.mean, (units, *own, *others), shared + other_shared)
+        return RunsEstimate(self.mean - other.mean, (units, *parts), shared)
 
 
-def effective_units(means_NF: Values) -> float:
-    """How many units of equal size would weigh as evenly as these: 1 / Σ w² of their shares (Kish 1965)."""
-    sizes_N = means_NF[:, GOLD : PREDICTED + 1].sum(axis=1)
+def effective_units(sizes_N: Values) -> float:
+    """How many units of equal size would weigh as evenly as these: 1 / Σ w² of their shares (Kish 1965).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> effective_units(np.array([10.0, 10, 10])), round(effective_units(np.array([100.0, 10, 10])), 2)
+    (3.0, 1.41)
+    """
     total, squares = float(sizes_N.sum()), float((sizes_N**2).sum())
     return total**2 / squares if squares else float(len(sizes_N))
+
+
+def _sizes(means_NF: Values) -> Values:
+    """How much of every unit is counted, in gold and predictions."""
+    sizes_N: Values = means_NF[:, GOLD : PREDICTED + 1].sum(axis=1)
+    return sizes_N
 
 
 def _unit_part(influence_N: Values, effective: float) -> VariancePart:

@@ -1,0 +1,163 @@
+"""Predictions of systems, aligned with gold and counted over the units that all of them share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from deadheat.corpus import Corpus
+from deadheat.corpus.reading import ReadingOptions
+from deadheat.corpus.vocabulary import Indices
+from deadheat.errors import InputError
+from deadheat.metrics import METRICS, Metric, Pair
+from deadheat.metrics import align as align_words
+from deadheat.metrics.metric import FIELDS, Counts
+from deadheat.questions import inputs
+from deadheat.questions.designs import Prediction
+from deadheat.questions.joint import CountedDataset
+from deadheat.questions.score import AUTO, DOCUMENT, MIN_DOCUMENTS, SENTENCE, TOKEN, default_metric, notes_on
+from deadheat.stats.estimates import effective_units
+from deadheat.study.ledger.ledger import LedgerEntry, RecordedEvaluations
+from deadheat.text import pluralize
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedRuns:
+    """The runs of all systems on one data set: corpora, alignments and counts."""
+
+    dataset: CountedDataset
+    metric: Metric
+    gold: Corpus  # of the first prediction
+    pairs: Mapping[str, tuple[Pair, ...]]  # the runs of every system
+    golds: tuple[tuple[Corpus, tuple[Corpus, ...]], ...]  # every gold file with the predictions scored against it
+    notes: tuple[str, ...] = ()
+    is_sealed: bool = False
+
+    @property
+    def first_runs(self) -> list[Pair]:
+        """The first run of every system."""
+        return [runs[0] for runs in self.pairs.values()]
+
+    def record(self, entry: LedgerEntry | None, settings: str) -> list[RecordedEvaluations]:
+        """Record an evaluation of every run in the ledger, if gold is a test set."""
+        return [inputs.record(entry, gold, runs, [self.metric.name], settings) for gold, runs in self.golds]
+
+
+def count_runs(
+    predictions: Sequence[Prediction],
+    metric: str,
+    *,
+    unit: str = AUTO,
+    align: str = "text",
+    ledger_entry: LedgerEntry | None = None,
+    reading: ReadingOptions,
+) -> CountedRuns:
+    """Read the predictions of one data set, and count every run over the units that all share.
+
+    Runs may have different gold files, as long as these have the same sentences: some parsers come with a gold file in
+    which columns that they do not predict are changed.
+    """
+    for prediction in predictions:
+        inputs.check_prediction(prediction.system, prediction.gold, prediction.predicted)
+    sources = {_key(prediction.gold): prediction.gold for prediction in predictions}
+    unsealed = [inputs.unseal(gold, reading, ledger_entry) for gold in sources.values()]
+    predicted = [prediction.predicted for prediction in predictions]
+    corpora = inputs.open_corpora([*(gold for gold, _ in unsealed), *predicted], reading)
+    golds, first = dict(zip(sources, corpora, strict=False)), corpora[0]
+    for gold in golds.values():
+        if not np.array_equal(gold.offsets, first.offsets):
+            expected = "expected the same sentences in all gold files of a data set"
+            raise InputError(f"{gold.name}: other sentences than {first.name}; {expected}")
+    runs = [
+        replace(corpus, name=prediction.system)
+        for prediction, corpus in zip(predictions, corpora[len(golds) :], strict=True)
+    ]
+    gold_of_run = [golds[_key(prediction.gold)] for prediction in predictions]
+    if unit == DOCUMENT and not first.has_documents:
+        raise InputError(f"{first.name}: no document marks; expected them to compare by document")
+    fine = TOKEN if unit == TOKEN else SENTENCE
+    pairs = [align_words(gold, run, by=align, unit=fine) for gold, run in zip(gold_of_run, runs, strict=True)]
+    measure = METRICS.make(metric or default_metric(pairs[0]))
+    counts = [measure.counts(pair)[:, : len(FIELDS)] for pair in pairs]
+    dataset, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
+    notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)
+    is_sealed = bool(notes)
+    notes |= dict.fromkeys([*unit_notes, *(note for pair in pairs for note in notes_on(pair, SENTENCE))])
+    by_system: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_system.setdefault(pair.predicted.name, []).append(pair)
+    by_gold = tuple(
+        (gold, tuple(run for run, of_run in zip(runs, gold_of_run, strict=True) if of_run is gold))
+        for gold in golds.values()
+    )
+    grouped = {name: tuple(rows) for name, rows in by_system.items()}
+    return CountedRuns(dataset, measure, first, grouped, by_gold, tuple(notes), is_sealed)
+
+
+def _counted(
+    name: str, gold: Corpus, unit: str, pairs: Sequence[Pair], counts: Sequence[Counts]
+) -> tuple[CountedDataset, list[str]]:
+    """The counts of every system over documents, sentences or tokens, and why not over documents."""
+    systems = [pair.predicted.name for pair in pairs]
+    if unit == TOKEN:
+        if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts):
+            raise InputError("the metric counts more than one item per token; expected sentences or documents as units")
+        return CountedDataset(name, TOKEN, _stacked(systems, counts), gold.sentences), []
+    shared, common = over_common_units(counts, pairs)
+    if not len(common):
+        raise InputError(f"{gold.name}: no sentences; expected some to compare")
+    fine = SENTENCE if len(common) == gold.sentences else "block"
+    sentences = _stacked(systems, shared)
+    if not gold.has_documents:
+        return CountedDataset(name, fine, sentences, gold.sentences), []
+    codes = np.unique(gold.documents[common], return_inverse=True)[1]
+    number = int(codes.max()) + 1
+    documents = {system: _by_document(rows, codes, number) for system, rows in sentences.items()}
+    effective = effective_units(np.bincount(codes, np.diff(gold.offsets[common], append=gold.words)).astype(float))
+    chosen = DOCUMENT if unit == DOCUMENT or (unit == AUTO and effective >= MIN_DOCUMENTS) else fine
+    counted, other = (documents, sentences) if chosen == DOCUMENT else (sentences, documents)
+    notes = []
+    if unit == AUTO and chosen != DOCUMENT and number > 1:
+        size = f"{pluralize(number, 'document')} that weigh as much as {effective:.1f} of equal size"
+        about = "the verdict is about more sentences of these documents, not about other documents"
+        notes.append(f"{name}: {size}, and {MIN_DOCUMENTS} are needed: {fine}s are compared; {about}")
+    return CountedDataset(name, chosen, counted, gold.sentences, number, other if number > 1 else None), notes
+
+
+def _stacked(systems: Sequence[str], counts: Sequence[Counts]) -> dict[str, Counts]:
+    """Counts of the runs of every system."""
+    runs: dict[str, list[Counts]] = {}
+    for system, counts_NF in zip(systems, counts, strict=True):
+        runs.setdefault(system, []).append(counts_NF)
+    return {system: np.stack(rows) for system, rows in runs.items()}
+
+
+def _by_document(counts_RNF: Counts, codes_N: Indices, number: int) -> Counts:
+    """Counts of sentences summed over documents."""
+    sums = np.zeros((counts_RNF.shape[0], number, counts_RNF.shape[2]), counts_RNF.dtype)
+    for run, counts_NF in enumerate(counts_RNF):
+        np.add.at(sums[run], codes_N, counts_NF)
+    return sums
+
+
+def over_common_units(counts: Sequence[Counts], pairs: Sequence[Pair]) -> tuple[list[Counts], Indices]:
+    """Counts of every system over the units that all share, and the first gold sentence of each unit.
+
+    Systems with sentence boundaries of their own have blocks of their own; cut where all of them and gold begin a
+    sentence, the same row is the same text for everybody.
+    """
+    common = reduce(np.intersect1d, [pair.units.gold_sentences for pair in pairs])
+    if not len(common):
+        return list(counts), common
+    starts = [np.searchsorted(pair.units.gold_sentences, common) for pair in pairs]
+    return [np.add.reduceat(counts_NF, rows, axis=0) for counts_NF, rows in zip(counts, starts, strict=True)], common
+
+
+def _key(gold: inputs.CorpusSources) -> object:
+    if isinstance(gold, str | os.PathLike):
+        return os.fspath(gold)
+    return id(gold) if isinstance(gold, Corpus) else tuple(_key(source) for source in gold)

@@ -1,0 +1,268 @@
+"""One comparison of systems over units, runs and data sets: estimates for every pair, and what they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from deadheat.errors import NameUnknown
+from deadheat.metrics.metric import Counts, error_reduction
+from deadheat.results.compare import (
+    DatasetScores,
+    PairElsewhere,
+    PairOnDataset,
+    PairwiseSettings,
+    PairwiseTest,
+    RunSummary,
+)
+from deadheat.results.format import PERCENT, Scale
+from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, margin_of
+from deadheat.stats.corrections import correct_defined, decision_levels, partial_conjunction, tied_with_best
+from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, mean_estimate
+from deadheat.stats.intervals import Interval, Value
+from deadheat.text import pluralize
+
+ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
+DESIGN_SYSTEMS = 5  # that the design effect is computed from
+LIKE_THESE = "data sets like these"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedDataset:
+    """Counts of the runs of all systems over the same units of one data set."""
+
+    name: str
+    unit: str
+    counts: Mapping[str, Counts]  # runs, units, fields
+    sentences: int = 0
+    documents: int = 0  # 0 where they are not marked
+    other_counts: Mapping[str, Counts] | None = None  # by sentence where the units are documents, and the reverse
+
+    @property
+    def units(self) -> int:
+        return int(next(iter(self.counts.values())).shape[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointScores:
+    """Scores of every system on every data set, with the influence of units and runs."""
+
+    datasets: Sequence[CountedDataset]
+    value: Value
+    scores: Mapping[tuple[str, str], RunScores]  # by data set and system
+    systems: tuple[str, ...]
+
+    @classmethod
+    def of(cls, datasets: Sequence[CountedDataset], value: Value) -> JointScores:
+        """From the counts of every data set."""
+        systems = tuple(dict.fromkeys(system for dataset in datasets for system in dataset.counts))
+        scores = {
+            (dataset.name, system): RunScores.of(counts_RNF, value)
+            for dataset in datasets
+            for system, counts_RNF in dataset.counts.items()
+        }
+        return cls(datasets, value, scores, systems)
+
+    def differences(self, a: str, b: str) -> dict[str, RunsEstimate]:
+        """The difference of two systems on every data set that both have."""
+        names = [dataset.name for dataset in self.datasets if {a, b} <= dataset.counts.keys()]
+        return {name: self.scores[name, a].minus(self.scores[name, b]) for name in names}
+
+    def means(self) -> dict[str, RunsEstimate]:
+        """The mean score of every system over the data sets that it has."""
+        return {
+            system: average([scores.estimate() for (_, name), scores in self.scores.items() if name == system])
+            for system in self.systems
+        }
+
+    def summaries(self, level: float) -> tuple[DatasetScores, ...]:
+        """The scores of all runs on every data set."""
+        rows = []
+        for dataset in self.datasets:
+            systems = tuple(summarize(name, self.scores[dataset.name, name], level) for name in dataset.counts)
+            sizes = (dataset.sentences, dataset.documents, self._design_effect(dataset))
+            rows.append(DatasetScores(dataset.name, dataset.unit, dataset.units, systems, *sizes))
+        return tuple(rows)
+
+    def _design_effect(self, dataset: CountedDataset) -> float:
+        """Variance of a difference by documents over that by sentences, on average over pairs of the first systems."""
+        if dataset.other_counts is None:
+            return math.nan
+        names = list(dataset.counts)[:DESIGN_SYSTEMS]
+        own = {name: self.scores[dataset.name, name] for name in names}
+        other = {name: RunScores.of(dataset.other_counts[name], self.value) for name in names}
+        variances = np.array(
+            [[side[a].minus(side[b]).variance_of("units") for side in (own, other)] for a, b in combinations(names, 2)]
+        )
+        coarse, fine = variances.T if dataset.unit == "document" else variances.T[::-1]
+        defined = (fine > 0) & np.isfinite(coarse)
+        return float(np.mean(coarse[defined] / fine[defined])) if defined.any() else math.nan
+
+
+def summarize(system: str, runs: RunScores, level: float) -> RunSummary:
+    """The mean of a system's runs with its interval."""
+    sd = float(runs.scores_R.std(ddof=1)) if runs.runs > 1 else math.nan
+    interval = runs.estimate().estimate.bounded_interval(runs.units, level)
+    return RunSummary(system, runs.mean, sd, interval, tuple(runs.scores_R.tolist()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairEstimates:
+    """Two systems: the estimates of their difference before any correction."""
+
+    a: str
+    b: str
+    scores: tuple[float, float]
+    here: Estimate  # over the data sets at hand
+    elsewhere: Estimate | None = None  # over data sets like these
+    by_dataset: Mapping[str, Estimate] = field(default_factory=dict)  # where there are several
+    run_share: float = math.nan
+    about_runs: bool = False
+    named: tuple[float, float] | None = None  # p-value and direction of a test that was asked for by name
+    odds_ratio: float = math.nan
+
+
+def pair_estimates(joint: JointScores, a: str, b: str) -> PairEstimates | None:
+    """The estimates of one pair; None where no data set has both systems.
+
+    Notes
+    -----
+    Over the data sets at hand, the mean difference has the mean of their variances divided by their number. Over data
+    sets like these, its standard error is that of the mean of the differences, or that over these if it is greater,
+    on one degree of freedom less than data sets: what holds for others holds for these.
+    """
+    differences = joint.differences(a, b)
+    if not differences:
+        return None
+    mean = average(list(differences.values()))
+    here, elsewhere = mean.estimate, None
+    if len(differences) > 1:
+        spread = mean_estimate(np.array([item.value for item in differences.values()]))
+        error, freedom = (spread.error, here.error), (spread.freedom, here.freedom)
+        elsewhere = replace(spread, error=float(np.nanmax(error)), freedom=float(np.nanmin(freedom)))
+    scores = tuple(
+        math.fsum(joint.scores[name, system].mean for name in differences) / len(differences) for system in (a, b)
+    )
+    by_dataset = {name: item.estimate for name, item in differences.items()} if len(differences) > 1 else {}
+    single = all(joint.scores[name, system].runs == 1 for name in differences for system in (a, b))
+    return PairEstimates(a, b, (scores[0], scores[1]), here, elsewhere, by_dataset, mean.run_share, single)
+
+
+def corrected_pairs(
+    pairs: Sequence[PairEstimates], settings: PairwiseSettings, *, scale: Scale = PERCENT
+) -> tuple[PairwiseTest, ...]:
+    """Pairs with p-values corrected for their number, and intervals that agree with them."""
+    alpha, correction = settings.alpha, settings.correction
+    p = [pair.here.p if pair.named is None else pair.named[0] for pair in pairs]
+    here = _Family(p, [pair.here for pair in pairs], settings)
+    others = [pair.elsewhere or Estimate(math.nan, math.nan, math.nan) for pair in pairs]
+    elsewhere = _Family([other.p for other in others], others, settings)
+    single = [item for pair in pairs for item in pair.by_dataset.values()]
+    each = _Family([item.p for item in single], single, settings)
+    margin, tests, at = margin_of(settings.margin, scale), [], 0
+    level = alpha if correction == "none" else alpha / max(1, len(pairs))
+    for i, pair in enumerate(pairs):
+        gap = pair.scores[0] - pair.scores[1]
+        rows = []
+        for name in pair.by_dataset:
+            rows.append(PairOnDataset(name, single[at].value, each.interval(at), single[at].p, each.corrected[at]))
+            at += 1
+        in_favour = [row.p if row.difference * gap > 0 else 1.0 for row in rows if not math.isnan(row.p)]
+        far = PairElsewhere(elsewhere.interval(i), others[i].p, elsewhere.corrected[i], elsewhere.detectable(i))
+        reduction = error_reduction(*sorted(pair.scores)) if scale.is_percent else math.nan
+        tests.append(
+            PairwiseTest(
+                *(pair.a, pair.b, settings.test, gap, here.interval(i), p[i], here.corrected[i]),
+                direction=gap if pair.named is None else pair.named[1],
+                error_reduction=reduction,
+                odds_ratio=pair.odds_ratio,
+                margin=margin,
+                detectable=here.detectable(i),
+                possible=1 - min(pair.scores) if scale.is_percent else math.inf,
+                run_share=pair.run_share,
+                about_runs=pair.about_runs,
+                elsewhere=far if pair.elsewhere else None,
+                by_dataset=tuple(rows),
+                shown_on=partial_conjunction(in_favour, level),
+            )
+        )
+    return tuple(tests)
+
+
+class _Family:
+    """Tests that are corrected together."""
+
+    def __init__(self, p_values: Sequence[float], estimates: Sequence[Estimate], settings: PairwiseSettings) -> None:
+        self.corrected: list[float] = correct_defined(p_values, settings.correction).tolist()
+        levels = decision_levels(p_values, settings.correction, settings.alpha)
+        self._levels = np.where(np.isnan(levels), settings.alpha, levels).tolist()
+        self._estimates = estimates
+
+    def interval(self, i: int) -> Interval:
+        return self._estimates[i].interval(1 - self._levels[i])
+
+    def detectable(self, i: int) -> float:
+        return self._estimates[i].detectable(self._levels[i], TARGET_POWER)
+
+
+def with_reference(pairs: Sequence[PairEstimates], reference: str, systems: Sequence[str]) -> list[PairEstimates]:
+    """The pairs with one system alone."""
+    if reference not in systems:
+        raise NameUnknown("reference", reference, list(systems))
+    return [pair for pair in pairs if reference in (pair.a, pair.b)]
+
+
+def tied_systems(scores: Mapping[str, float], pairs: Sequence[PairwiseTest], alpha: float) -> tuple[str, ...]:
+    """The best system and those that are not shown to differ from it, by all pairs."""
+    p_values = {frozenset((pair.a, pair.b)): pair.p_corrected for pair in pairs}
+    p_SS = np.array([[1.0 if a == b else p_values.get(frozenset((a, b)), 1.0) for b in scores] for a in scores])
+    p_SS = np.where(np.isnan(p_SS), 1.0, p_SS)
+    outcome = tied_with_best(p_SS, list(scores.values()), alpha=alpha, names=list(scores))
+    return (*outcome.best, *outcome.tied)
+
+
+def joint_verdict(
+    pairs: Sequence[PairwiseTest],
+    scores: Mapping[str, float],
+    *,
+    metric: str,
+    source: str,
+    units: int,
+    alpha: float,
+    scale: Scale,
+) -> Verdict:
+    """Claims about the pairs that matter: all of three systems, else the best against the others.
+
+    `source` is what was sampled, in the plural ("sentences", "documents and runs"), and `units` how many there are.
+    """
+    order = sorted(scores, key=lambda name: -scores[name])
+    position = {name: at for at, name in enumerate(order)}
+    chosen = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
+    if len(order) > ALL_PAIRS and len(pairs) == len(order) * (len(order) - 1) // 2:
+        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b)]
+    claims = []
+    for pair in chosen:
+        ahead = pair if (pair.difference, -position[pair.a]) >= (0, -position[pair.b]) else pair.turned()
+        evidence = _evidence(ahead, source, units, alpha)
+        about_runs = pair.about_runs and not pair.by_dataset
+        claims.append(Claim(ahead.a, ahead.b, metric, evidence, "", scale, alpha, about_runs))
+    return Verdict(tuple(claims), omitted=len(pairs) - len(claims), systems=len(order))
+
+
+def _evidence(pair: PairwiseTest, source: str, units: int, alpha: float) -> tuple[Evidence, ...]:
+    """What a pair shows on these data sets and, where there are several, about others like them."""
+    several = len(pair.by_dataset)
+    name = f"these {pluralize(several, 'data set')}" if several else source
+    numbers = (pair.difference, *pair.interval.bounds, pair.p_corrected, several or units)
+    ahead = pair.ahead_on if several else None
+    evidence = Evidence(name, pair.state(alpha), *numbers, ahead, margin=pair.margin, detectable=pair.detectable)
+    if pair.elsewhere is None:
+        return (evidence,)
+    other = pair.elsewhere
+    numbers = (pair.difference, *other.interval.bounds, other.p_corrected, several)
+    state, detectable = pair.state_elsewhere(), other.detectable
+    return evidence, Evidence(LIKE_THESE, state, *numbers, margin=pair.margin, detectable=detectable)
