@@ -86,7 +86,7 @@ def count_runs(
     dataset, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
     notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)
     is_sealed = bool(notes)
-    notes |= dict.fromkeys([*unit_notes, *(note for pair in pairs for note in notes_on(pair, SENTENCE))])
+    notes |= dict.fromkeys([*unit_notes, *(note for pair in pairs for note in notes_on(pair, SENTENCE, [measure]))])
     by_system: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_system.setdefault(pair.predicted.name, []).append(pair)

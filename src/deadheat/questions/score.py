@@ -130,7 +130,7 @@ def score(  # noqa: PLR0913 (the options of the command)
         measures = [METRICS.make(name) for name in names or default_metrics(pair, by)]
         scores = group_scores(corpus.name, list(_groups(pair, measures, by)), intervals)
         rows += scores
-        notes += notes_on(pair, unit)
+        notes += notes_on(pair, unit, measures)
         units.append(pair.units.name)
     metric_names, unit = tuple(metric.name for metric in measures), "/".join(dict.fromkeys(units))
     sampling = (align, unit, interval, level, resamples, seed)
@@ -220,8 +220,8 @@ def score_of(system: str, metric: Metric, total: Counts, interval: Interval, gro
     return Score(system, metric.label, metric.name, value, interval, *counts, *rates, group)
 
 
-def notes_on(pair: Pair, unit: str) -> list[str]:
-    """What a reader should know about a prediction beside its scores."""
+def notes_on(pair: Pair, unit: str, metrics: Sequence[Metric]) -> list[str]:
+    """What a reader should know about a prediction beside its scores by these metrics."""
     notes = []
     predicted, gold = pair.predicted.name, pair.gold.name
     if pair.units.name == "block":
@@ -229,11 +229,13 @@ def notes_on(pair: Pair, unit: str) -> list[str]:
             f"{predicted}: sentence boundaries differ from gold; counted in {len(pair.units):,} blocks "
             f"between common boundaries instead of {unit}s"
         )
+    scored = " ".join(metric.compares or metric.base for metric in metrics)
     for column, plural in (("upos", "UPOS"), ("xpos", "XPOS"), ("feats", "features"), ("lemma", "lemmas")):
-        if column in pair.gold.columns and _has_values(pair.gold, column) and not _has_values(pair.predicted, column):
+        in_gold = column in pair.gold.columns and _has_values(pair.gold, column)
+        if column in scored and in_gold and not _has_values(pair.predicted, column):
             notes.append(f"{predicted}: no {plural} in the prediction; they count as wrong")
     if pair.alignment == "position":
-        notes.append(f"{predicted}: words aligned by position; forms, tokens and sentences were not compared")
+        notes.append("words are aligned by position; forms, tokens and sentences were not compared")
     if pair.units.name == "document" and not pair.gold.has_documents:
         notes.append(f"{gold}: no document marks; every file is one document")
     return notes

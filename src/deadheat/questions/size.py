@@ -263,7 +263,7 @@ def count_test_set(
     pairs = [align_words(gold, run, by=align) for gold, run in zip(gold_of_run, runs, strict=True)]
     measure = METRICS.make(metric or default_metric(pairs[0]))
     notes = dict.fromkeys(note for _, sealing_notes in unsealed for note in sealing_notes)
-    notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence"))
+    notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence", [measure]))
     by_gold = tuple(
         (gold, tuple(run for run, of_run in zip(runs, gold_of_run, strict=True) if of_run is gold))
         for gold in golds.values()

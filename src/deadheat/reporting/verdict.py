@@ -280,15 +280,15 @@ def _leader(verdict: Claims) -> m.Text:
     complete = len(claims) == verdict.systems - 1
     sources = first.evidence[:2] if len({claim.evidence[0].source for claim in claims}) == 1 else first.evidence[:1]
     leads = m.text("{}{} has the best {}", where, first.better, first.metric)
-    over = m.text(" over {}", m.text(sources[0].source)) if len(sources) > 1 else None
+    over = m.text(" on {}", m.text(sources[0].source)) if len(sources) > 1 else None
     words = m.text("{}{}{}.", leads, over, _against(claims, 0, complete=complete))
     if len(sources) < 2:
         return words
     same = all(len(claim.evidence) > 1 and _same_state(claim) for claim in claims)
     if same:
-        return words + m.text(" The same holds over {}.", m.text(sources[1].source))
+        return words + m.text(" The same holds for {}.", m.text(sources[1].source))
     claims = [claim for claim in claims if len(claim.evidence) > 1]
-    return words + m.text(" Over {}, it{}.", m.text(sources[1].source), _against(claims, 1, complete=complete))
+    return words + m.text(" For {}, it{}.", m.text(sources[1].source), _against(claims, 1, complete=complete))
 
 
 def _same_state(claim: Claim) -> bool:

@@ -91,6 +91,11 @@ class Scale:
         return Format(Kind.POINTS, self, signed=True)
 
     @property
+    def size(self) -> Format:
+        """Of sizes of differences, and of standard deviations."""
+        return Format(Kind.POINTS, self)
+
+    @property
     def interval(self) -> Format:
         return Format(Kind.INTERVAL, self)
 

@@ -195,7 +195,7 @@ class RunScores:
             return 0.0
         rows, columns = self.influence_RN.mean(axis=1, keepdims=True), self.influence_RN.mean(axis=0)
         rest_RN = self.influence_RN - rows - columns + self.influence_RN.mean()
-        return float((rest_RN**2).sum()) / ((runs - 1) * (units - 1)) / (runs * units)
+        return float((rest_RN**2).sum() / ((runs - 1) * (units - 1) * runs * units))
 
     def estimate(self) -> RunsEstimate:
         """The mean score over runs."""
@@ -231,7 +231,7 @@ class RunScores:
         if len(several) == 1:  # the variance of a single run is unknown, and taken to be that of the other system
             variance, freedom = several[0]._run_variance(), several[0].runs - 1
             parts = [VariancePart("runs", variance * (1 + 1 / several[0].runs), freedom)]
-            shared *= 1 + several[0].runs
+            shared *= 1.0 + several[0].runs
         different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
         effective = min(effective_units(_sizes(self.means_NF + other.means_NF)), float(different or self.units))
         units = _unit_part(influence_N, effective)

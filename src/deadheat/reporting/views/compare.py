@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
@@ -10,7 +12,7 @@ from deadheat.charts.ranks import CriticalDifferenceDiagram
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 from deadheat.reporting import model as m
 from deadheat.reporting.verdict import MARKS, mark_meanings, outcome_cell, verdict_block
-from deadheat.results.compare import Agreement, AverageRanks, Comparison, DisputedSentence, PairwiseTest
+from deadheat.results.compare import Agreement, AverageRanks, Comparison, DisputedSentence, PairwiseTest, RunSummary
 from deadheat.results.format import (
     NAME,
     P_VALUE,
@@ -18,17 +20,21 @@ from deadheat.results.format import (
     RANK,
     RANK_TEST_NAMES,
     SHARE,
+    Scale,
     correction_words,
     interval_name,
     name_of_test,
 )
+from deadheat.results.verdict import margin_of
 from deadheat.text import pluralize
 
 DRAWN = 40  # pairs or systems in a figure
 ROWS = 15  # of a table that is not folded
 SENTENCES, SENTENCE_SYSTEMS = 5, 6  # disputed sentences, and systems under one of them
 TREES = ("head", "head and relation")  # labels that are drawn as trees
+FORESTS = 3  # pairs whose differences by data set are drawn
 TEST_MEANINGS = {
+    "clustered-t": "Student's t with the jackknife's standard error",
     "permutation-exact": "all ways to swap the two systems' results are enumerated",
     "randomization": "the two systems' results are swapped at random many times",
     "bootstrap": "test sets are resampled from the one at hand",
@@ -41,7 +47,7 @@ TEST_MEANINGS = {
 
 def view(result: Comparison) -> Iterator[m.Block]:
     """The verdict, the scores, every pair, ranks over data sets, and where systems disagree."""
-    yield verdict_block(result.verdict)
+    yield verdict_block(result.verdict, remarks=list(_scope(result)))
     yield m.Heading(m.text("{} of each system", result.metric), detail=True)
     level = interval_name(result.settings.alpha)
     yield m.explanation(
@@ -49,16 +55,20 @@ def view(result: Comparison) -> Iterator[m.Block]:
         f"did on the same {result.unit}s."
     )
     yield m.figure("compare-scores", _score_plot(result, level))
-    yield _score_table(result, level)
+    several = len(result.datasets) > 1
+    yield dataset_table(result) if several else _score_table(result, level)
     yield m.Heading("Differences", detail=True)
     pairs = _ranked_pairs(result)
     if len(pairs) > 1:
         yield m.explanation(
             "The p-value is the probability of a difference at least this large if neither system is better; it is "
-            'corrected for the number of pairs. "Not shown" does not mean that two systems are equally good.'
+            "corrected for the number of pairs, and the interval is widened likewise, so that it excludes zero where "
+            'the corrected p-value is significant. "Not told apart" does not mean that two systems are equally good.'
         )
     yield m.figure("compare-differences", _difference_plot(result, pairs))
     yield _pair_table(result, pairs, level)
+    if several:
+        yield from forests(result, pairs)
     complete = len(pairs) == len(result.systems) * (len(result.systems) - 1) // 2
     if complete and 3 <= len(result.systems) <= DRAWN:
         yield m.figure("compare-pairs", _matrix_plot(result))
@@ -67,6 +77,38 @@ def view(result: Comparison) -> Iterator[m.Block]:
         yield from _ranks(result.ranks)
     if result.agreement is not None:
         yield from _agreement(result.agreement)
+
+
+def _scope(result: Comparison) -> Iterator[m.Words]:
+    """What the verdict is about, and where its noise comes from."""
+    several = len(result.datasets) > 1
+    if several:
+        yield (
+            "These data sets: would other texts and other runs on the same data sets agree? "
+            "Data sets like these: would other data sets?"
+        )
+    if any(pair.about_runs for pair in result.pairs):
+        models = "the verdict over these data sets" if several else "the verdict"
+        yield f"Each system has one run: {models} is about these trained models, and training again may change it."
+    yield from _noise(result)
+    for dataset in result.datasets[:1] if not several else ():
+        if not math.isnan(dataset.design_effect):
+            effect = m.number(dataset.design_effect, 2)
+            words = "The text has {}; the variance of a difference is {} times as large by document as by sentence."
+            yield m.text(words, m.count(dataset.documents, "document"), effect)
+
+
+def _noise(result: Comparison) -> Iterator[m.Text]:
+    """How much of the noise comes from the runs, for the first pair."""
+    pair = next((pair for pair in _ranked_pairs(result) if not math.isnan(pair.run_share)), None)
+    if pair is None:
+        return
+    help_text = "more runs and more text help about equally"
+    if not 0.4 <= pair.run_share <= 0.6:
+        help_text = f"more {'runs' if pair.run_share > 0.6 else 'text'} would help most"
+    share = m.share(pair.run_share)
+    words = f"Of the noise in {{}} - {{}}, {{}} comes from the runs and the rest from the {result.unit}s: {help_text}."
+    yield m.text(words, pair.a, pair.b, share)
 
 
 def _score_table(result: Comparison, level: str) -> m.Table:
@@ -89,23 +131,140 @@ def _score_table(result: Comparison, level: str) -> m.Table:
 
 
 def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
-    """Pairs of the best systems first."""
+    """Pairs of the best systems first, and in every pair the one that is ahead; a reference stays first."""
     position = {row.system: at for at, row in enumerate(result.ranked)}
-    return sorted(result.pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
+    pairs = sorted(result.pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
+    return [pair if pair.difference >= 0 or result.reference else pair.turned() for pair in pairs]
 
 
 def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.Table:
-    scale = result.scale
+    scale, several = result.scale, len(result.datasets) > 1
     columns = [m.Column("pair"), m.Column("difference", scale.difference), m.Column(level, scale.difference_interval)]
     columns.append(m.Column("error reduction" if scale.is_percent else "", SHARE))
-    columns += [*m.columns(P_VALUE, "p", f"p ({result.settings.correction})"), m.Column("outcome")]
+    columns += m.columns(P_VALUE, "p", f"p ({result.settings.correction})")
+    columns += m.columns(NAME, "ahead on" * several, "better on at least" * several)
+    columns += [m.Column("would show", scale.size), m.Column("outcome")]
     rows: list[m.Row] = []
     for pair in pairs:
         gap = pair.difference, pair.interval.bounds, pair.error_reduction
-        rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, _outcome(result, pair)))
+        on = [m.text("{} of {}", number, len(pair.by_dataset)) for number in (pair.ahead_on, pair.shown_on)]
+        outcome = pair.detectable, _outcome(result, pair)
+        rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, *on, *outcome))
     unit = "in points, " if scale.is_percent else ""
     caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {result.unit}s: {result.reason}."
+    if several:
+        caption += " Better on at least: data sets, by the partial conjunction test (Dror et al. 2017)."
     return m.Table(columns, rows, "pairs", caption, folded=len(rows) > ROWS).without_unnamed()
+
+
+def dataset_table(result: Comparison) -> m.Table:
+    """Mean scores of the systems on every data set, with their standard deviations over runs, and averages."""
+    scale, systems = result.scale, [row.system for row in result.ranked]
+    spread = result.runs > 1
+    rows: list[m.Row] = []
+    for dataset in result.datasets:
+        summaries = {row.system: row for row in dataset.systems}
+        values = [summaries[name].mean if name in summaries else math.nan for name in systems]
+        best = systems[max(range(len(values)), key=lambda at: -math.inf if math.isnan(values[at]) else values[at])]
+        cells = m.best_cells(values, scale.score, marks=[_mark_on(result, dataset.dataset, best, a) for a in systems])
+        if spread:
+            cells = [_with_sd(cell, summaries.get(name), scale) for cell, name in zip(cells, systems, strict=True)]
+        rows.append((dataset.dataset, *cells))
+    means = [row.value for row in result.ranked]
+    tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
+    marks = ["", *(tests.get(frozenset((systems[0], name)), m.CIRCLE) for name in systems[1:])]
+    rows.append((m.Cell("average", strong=True), *m.best_cells(means, scale.score, marks=marks)))
+    what = "Mean (standard deviation over runs)" if spread else "Scores"
+    columns = [m.Column("data set"), *m.columns(scale.score, *systems)]
+    test = f" ({name_of_test(result.test)}, corrected for all pairs on all data sets)"
+    return m.Table(columns, rows, "systems", f"{what} of {result.metric}.", mark_meanings(test, f"{result.unit}s"))
+
+
+def _with_sd(cell: m.Cell, summary: RunSummary | None, scale: Scale) -> m.Cell:
+    if summary is None or math.isnan(summary.sd):
+        return cell
+    return replace(cell, value=m.text("{} ({})", m.score(summary.mean, scale), m.size_of(summary.sd, scale)))
+
+
+def _mark_on(result: Comparison, dataset: str, best: str, system: str) -> str:
+    """Whether a system is told apart from the best on one data set."""
+    for pair in result.pairs:
+        if {pair.a, pair.b} == {best, system}:
+            row = next((row for row in pair.by_dataset if row.dataset == dataset), None)
+            return "" if row is None or row.p_corrected <= result.settings.alpha else m.DAGGER
+    return ""
+
+
+def forests(result: Comparison, pairs: Sequence[PairwiseTest]) -> Iterator[m.Block]:
+    """The difference of every pair on every data set, and a forest plot of the first pairs."""
+    factor, scale, level = result.scale.factor, result.scale, interval_name(result.settings.alpha)
+    for at, pair in enumerate(pairs[:FORESTS], start=1):
+        forward = pair if pair.difference >= 0 else pair.turned()
+        names = [*(row.dataset for row in forward.by_dataset), "these data sets", "data sets like these"]
+        values = [*(row.difference for row in forward.by_dataset), forward.difference, forward.difference]
+        intervals = [*(row.interval for row in forward.by_dataset), forward.interval]
+        intervals += [forward.elsewhere.interval] if forward.elsewhere else []
+        drawn = tuple(
+            IntervalRow(name, factor * value, factor * interval.low, factor * interval.high)
+            for name, value, interval in zip(names, values, intervals, strict=False)
+        )
+        axis = f"difference in {result.metric}{scale.in_points}"
+        title = f"{forward.a} - {forward.b} by data set, with {level}"
+        bars = text_intervals(drawn)
+        rows: list[m.Row] = [
+            (name, value, interval.bounds, bar)
+            for name, value, interval, bar in zip(names, values, intervals, bars, strict=False)
+        ]
+        columns = [m.Column("data set"), m.Column("difference", scale.difference)]
+        columns += [m.Column(level, scale.difference_interval), m.Column("")]
+        caption = m.text("{} - {} by data set.", forward.a, forward.b)
+        alternative = m.Table(columns, rows, caption=caption)
+        yield m.figure(
+            f"compare-forest-{at}", IntervalPlot(drawn, title, axis, zero=True), alternative=alternative, detail=False
+        )
+    yield _by_dataset(result, pairs, level)
+
+
+def text_intervals(rows: Sequence[IntervalRow], width: int = 33) -> list[str]:
+    """Intervals drawn with characters on a common scale; `|` is zero.
+
+    Examples
+    --------
+    >>> rows = [IntervalRow("a", 1, 0.5, 1.5), IntervalRow("b", 0.25, -0.5, 1)]
+    >>> for line in text_intervals(rows, width=21):
+    ...     print(line)
+         |    (----o----)
+    (----|-o-------)
+    """
+    ends = [value for row in rows for value in (row.value, row.low, row.high, 0.0) if math.isfinite(value)]
+    low, high = min(ends), max(ends)
+    scale = (width - 1) / (high - low) if high > low else 0.0
+    lines = []
+    for row in rows:
+        drawn = [" "] * width
+        bounds = [round((end - low) * scale) for end in (row.low, row.high) if math.isfinite(end)]
+        if len(bounds) == 2:
+            drawn[bounds[0] : bounds[1] + 1] = ["-"] * (bounds[1] - bounds[0] + 1)
+            drawn[bounds[0]], drawn[bounds[1]] = "(", ")"
+        drawn[round(-low * scale)] = "|"
+        if math.isfinite(row.value):
+            drawn[round((row.value - low) * scale)] = "o"
+        lines.append("".join(drawn).rstrip())
+    return lines
+
+
+def _by_dataset(result: Comparison, pairs: Sequence[PairwiseTest], level: str) -> m.Table:
+    """All pairs on all data sets, for pages and papers."""
+    scale = result.scale
+    columns = [*m.columns(NAME, "pair", "data set"), m.Column("difference", scale.difference)]
+    columns += [m.Column(level, scale.difference_interval), *m.columns(P_VALUE, "p", "p corrected")]
+    rows: list[m.Row] = [
+        (m.text("{} - {}", pair.a, pair.b), row.dataset, row.difference, row.interval.bounds, row.p, row.p_corrected)
+        for pair in pairs
+        for row in pair.by_dataset
+    ]
+    caption = f"Differences by data set; p-values {correction_words(result.settings.correction, len(rows))}."
+    return m.Table(columns, rows, "differences", caption, labels=2, folded=len(rows) > ROWS, detail=True)
 
 
 def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
@@ -114,13 +273,15 @@ def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
 
 def _method_notes(result: Comparison) -> Iterator[m.Note]:
     meaning = f" ({TEST_MEANINGS[result.test]})" if result.test in TEST_MEANINGS else ""
-    reason = f"; chosen because {result.reason}" if result.reason != "asked for" else ""
+    reason = f"; {result.reason}" if result.reason != "asked for" else ""
     yield m.Note(f"Test: {name_of_test(result.test)} on {result.unit}s{meaning}{reason}.")
     corrected = correction_words(result.settings.correction, len(result.pairs))
-    yield m.Note(
-        f"Outcomes use p-values {corrected}, at alpha {result.settings.alpha:g}. Each interval is a bootstrap over "
-        f"{result.unit}s for its pair alone, so it may exclude zero where the corrected test shows nothing."
-    )
+    yield m.Note(f"Outcomes use p-values {corrected}, at alpha {result.settings.alpha:g}.")
+    margin = margin_of(result.settings.margin, result.scale)
+    if not math.isnan(margin):
+        unit = " points" if result.scale.is_percent else ""
+        words = f"Two systems are equal (a dead heat) if the interval of their difference is within {{}}{unit}."
+        yield m.Note(m.text(words, m.size_of(margin, result.scale)))
 
 
 def _score_plot(result: Comparison, level: str) -> Plot:
@@ -173,7 +334,9 @@ def _ranks(ranks: AverageRanks) -> Iterator[m.Block]:
     if ranks.groups:
         test = f"{RANK_TEST_NAMES.get(ranks.method, ranks.method)}, alpha {ranks.alpha:g}"
         tied = m.join_text([m.names(group, limit=DRAWN) for group in ranks.groups], "; ")
-        yield m.paragraph(f"Not shown to differ by rank ({test}): {{}}.", tied)
+        yield m.explanation(
+            f"Ranks alone, without the sizes of the differences, do not tell apart ({test}): {{}}.", tied
+        )
 
 
 def _agreement(agreement: Agreement) -> Iterator[m.Block]:
