@@ -33,7 +33,7 @@ from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.score import Score
-from deadheat.stats.estimates import RunsEstimate
+from deadheat.stats.estimates import Estimate
 from deadheat.stats.paired import CLUSTERED_T, TESTS
 from deadheat.stats.ranks import critical_difference
 from deadheat.study.ledger.ledger import LedgerEntry
@@ -187,11 +187,11 @@ def compare_counts(
     return replace(comparison, datasets=summaries, ranks=ranks)
 
 
-def _score_row(system: str, joint: JointScores, metric: Metric, mean: RunsEstimate, level: float) -> Score:
+def _score_row(system: str, joint: JointScores, metric: Metric, mean: Estimate, level: float) -> Score:
     """The mean score of a system, and the sum of the counts of its runs."""
     of_system = [dataset for dataset in joint.datasets if system in dataset.counts]
     total = np.sum([dataset.counts[system].sum(axis=(0, 1)) for dataset in of_system], axis=0)
-    interval = mean.estimate.bounded_interval(sum(dataset.units for dataset in of_system), level)
+    interval = mean.bounded_interval(sum(dataset.units for dataset in of_system), level)
     return replace(score_of(system, metric, total, interval), value=mean.value)
 
 

@@ -106,17 +106,16 @@ def _counted(
     if unit == TOKEN:
         if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts):
             raise InputError("the metric counts more than one item per token; expected sentences or documents as units")
-        return CountedDataset(name, TOKEN, _stacked(systems, counts), gold.sentences), []
+        return CountedDataset(name, TOKEN, stack_runs(systems, counts), gold.sentences), []
     shared, common = over_common_units(counts, pairs)
     if not len(common):
         raise InputError(f"{gold.name}: no sentences; expected some to compare")
     fine = SENTENCE if len(common) == gold.sentences else "block"
-    sentences = _stacked(systems, shared)
+    sentences = stack_runs(systems, shared)
     if not gold.has_documents:
         return CountedDataset(name, fine, sentences, gold.sentences), []
-    codes = np.unique(gold.documents[common], return_inverse=True)[1]
-    number = int(codes.max()) + 1
-    documents = {system: _by_document(rows, codes, number) for system, rows in sentences.items()}
+    present, codes = np.unique(gold.documents[common], return_inverse=True)
+    number, documents = len(present), {system: sum_documents(rows, codes) for system, rows in sentences.items()}
     effective = effective_units(np.bincount(codes, np.diff(gold.offsets[common], append=gold.words)).astype(float))
     chosen = DOCUMENT if unit == DOCUMENT or (unit == AUTO and effective >= MIN_DOCUMENTS) else fine
     counted, other = (documents, sentences) if chosen == DOCUMENT else (sentences, documents)
@@ -128,7 +127,7 @@ def _counted(
     return CountedDataset(name, chosen, counted, gold.sentences, number, other if number > 1 else None), notes
 
 
-def _stacked(systems: Sequence[str], counts: Sequence[Counts]) -> dict[str, Counts]:
+def stack_runs(systems: Sequence[str], counts: Sequence[Counts]) -> dict[str, Counts]:
     """Counts of the runs of every system."""
     runs: dict[str, list[Counts]] = {}
     for system, counts_NF in zip(systems, counts, strict=True):
@@ -136,11 +135,11 @@ def _stacked(systems: Sequence[str], counts: Sequence[Counts]) -> dict[str, Coun
     return {system: np.stack(rows) for system, rows in runs.items()}
 
 
-def _by_document(counts_RNF: Counts, codes_N: Indices, number: int) -> Counts:
-    """Counts of sentences summed over documents."""
-    sums = np.zeros((counts_RNF.shape[0], number, counts_RNF.shape[2]), counts_RNF.dtype)
-    for run, counts_NF in enumerate(counts_RNF):
-        np.add.at(sums[run], codes_N, counts_NF)
+def sum_documents(counts_RNF: Counts, codes_N: Indices) -> Counts:
+    """Counts of sentences summed over documents, in the order of their codes."""
+    order = np.argsort(codes_N, kind="stable")
+    starts = np.flatnonzero(np.diff(codes_N[order], prepend=-1))
+    sums: Counts = np.add.reduceat(counts_RNF[:, order], starts, axis=1)
     return sums
 
 

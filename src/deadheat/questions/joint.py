@@ -22,7 +22,7 @@ from deadheat.results.compare import (
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, margin_of
 from deadheat.stats.corrections import correct_defined, decision_levels, partial_conjunction, tied_with_best
-from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, mean_estimate
+from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, average_elsewhere, run_share
 from deadheat.stats.intervals import Interval, Value
 from deadheat.text import pluralize
 
@@ -72,10 +72,10 @@ class JointScores:
         names = [dataset.name for dataset in self.datasets if {a, b} <= dataset.counts.keys()]
         return {name: self.scores[name, a].minus(self.scores[name, b]) for name in names}
 
-    def means(self) -> dict[str, RunsEstimate]:
+    def means(self) -> dict[str, Estimate]:
         """The mean score of every system over the data sets that it has."""
         return {
-            system: average([scores.estimate() for (_, name), scores in self.scores.items() if name == system])
+            system: average([scores.estimate().estimate for (_, name), scores in self.scores.items() if name == system])
             for system in self.systems
         }
 
@@ -127,29 +127,22 @@ class PairEstimates:
 
 
 def pair_estimates(joint: JointScores, a: str, b: str) -> PairEstimates | None:
-    """The estimates of one pair; None where no data set has both systems.
-
-    Notes
-    -----
-    Over the data sets at hand, the mean difference has the mean of their variances divided by their number. Over data
-    sets like these, its standard error is that of the mean of the differences, or that over these if it is greater,
-    on one degree of freedom less than data sets: what holds for others holds for these.
-    """
+    """The estimates of one pair; None where no data set has both systems."""
     differences = joint.differences(a, b)
     if not differences:
         return None
-    mean = average(list(differences.values()))
-    here, elsewhere = mean.estimate, None
-    if len(differences) > 1:
-        spread = mean_estimate(np.array([item.value for item in differences.values()]))
-        error, freedom = (spread.error, here.error), (spread.freedom, here.freedom)
-        elsewhere = replace(spread, error=float(np.nanmax(error)), freedom=float(np.nanmin(freedom)))
-    scores = tuple(
-        math.fsum(joint.scores[name, system].mean for name in differences) / len(differences) for system in (a, b)
-    )
-    by_dataset = {name: item.estimate for name, item in differences.items()} if len(differences) > 1 else {}
+    scores = [math.fsum(joint.scores[name, system].mean for name in differences) for system in (a, b)]
+    means = (scores[0] / len(differences), scores[1] / len(differences))
     single = all(joint.scores[name, system].runs == 1 for name in differences for system in (a, b))
-    return PairEstimates(a, b, (scores[0], scores[1]), here, elsewhere, by_dataset, mean.run_share, single)
+    pair = over_datasets(a, b, means, {name: item.estimate for name, item in differences.items()})
+    return replace(pair, run_share=run_share(list(differences.values())), about_runs=single)
+
+
+def over_datasets(a: str, b: str, scores: tuple[float, float], estimates: Mapping[str, Estimate]) -> PairEstimates:
+    """One pair from its estimates on every data set: on average over these, and over others like these."""
+    rows = list(estimates.values())
+    here = average(rows) if len(rows) > 1 else rows[0]
+    return PairEstimates(a, b, scores, here, average_elsewhere(rows), estimates if len(rows) > 1 else {})
 
 
 def corrected_pairs(

@@ -26,6 +26,13 @@ from deadheat.study.ledger.ledger import LedgerEntry
 
 AUTO, SENTENCE, DOCUMENT, TOKEN = inputs.UNITS
 MIN_DOCUMENTS = 5  # documents of equal size that are enough to be the units; see docs/design/verdicts.md
+# Columns, what their values are called, and metrics that need them beside those that compare the column alone.
+COLUMN_METRICS = {
+    "upos": ("UPOS", {"mlas"}),
+    "xpos": ("XPOS", {"alltags"}),
+    "feats": ("features", {"alltags", "mlas"}),
+    "lemma": ("lemmas", {"blex"}),
+}
 GROUPS = ("genre", "document", "relation", "tag")
 INTERVALS = ("clustered", "bootstrap", "wilson")
 MetricNames: TypeAlias = Annotated[
@@ -229,10 +236,10 @@ def notes_on(pair: Pair, unit: str, metrics: Sequence[Metric]) -> list[str]:
             f"{predicted}: sentence boundaries differ from gold; counted in {len(pair.units):,} blocks "
             f"between common boundaries instead of {unit}s"
         )
-    scored = " ".join(metric.compares or metric.base for metric in metrics)
-    for column, plural in (("upos", "UPOS"), ("xpos", "XPOS"), ("feats", "features"), ("lemma", "lemmas")):
+    scored = {name for metric in metrics for name in (metric.compares, metric.base)}
+    for column, (plural, others) in COLUMN_METRICS.items():
         in_gold = column in pair.gold.columns and _has_values(pair.gold, column)
-        if column in scored and in_gold and not _has_values(pair.predicted, column):
+        if scored & {column, *others} and in_gold and not _has_values(pair.predicted, column):
             notes.append(f"{predicted}: no {plural} in the prediction; they count as wrong")
     if pair.alignment == "position":
         notes.append("words are aligned by position; forms, tokens and sentences were not compared")

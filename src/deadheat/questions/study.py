@@ -9,13 +9,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from deadheat.corpus import Corpus, read, take
-from deadheat.corpus.reading import reading_options
-from deadheat.errors import InputError
-from deadheat.metrics import Metric, Pair, align
-from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED
-from deadheat.questions.pairwise import agreement, choose_test, pair_p
-from deadheat.results.compare import Agreement, PairwiseSettings
+from deadheat.questions.study_corpora import RESAMPLED_T, BlockPair, PairSummary, over_corpora
+from deadheat.questions.study_pairs import PairName, PairTests, pair_over_splits
+from deadheat.results.compare import Comparison, PairwiseSettings
 from deadheat.results.format import Scale
 from deadheat.results.study import (
     NAN,
@@ -30,10 +26,9 @@ from deadheat.results.study import (
     SystemScores,
     ranking,
 )
-from deadheat.results.verdict import Claim, Evidence, Verdict, reverse
-from deadheat.stats.corrections import correct, correct_defined
-from deadheat.stats.differences import corrected_resampled_t
-from deadheat.stats.intervals import wilson
+from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, margin_of, reverse
+from deadheat.stats.corrections import correct_defined, decision_levels
+from deadheat.stats.paired import CLUSTERED_T
 from deadheat.study.engine.running import missing_cells
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
@@ -41,19 +36,16 @@ from deadheat.study.store.store import Store
 from deadheat.systems import SYSTEMS
 from deadheat.text import join_names, pluralize
 
-MCNEMAR = "mcnemar"
 MAX_RUNS = 1500  # of a block: of more, only the means of splits are kept
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, neighbours in the ranking
-MAX_PAIRS, MAX_CLAIMS = 4, 24  # claims about one corpus, and about all
-
-SplitTest = tuple[str, str, float, float, float]  # test, unit, p, difference, and which system the test favours
+MAX_PAIRS, MAX_CLAIMS = 6, 24  # claims about one corpus, and about all
 
 
 def study_result(plan: Plan, store: Store) -> StudyResult:
-    """Read the scores of a study from its store, and test every pair of systems on every split.
+    """Read the scores of a study from its store, and test every pair of systems.
 
-    Where a system has several seeds, its first seed is tested on each split. Systems are compared with those that are
-    scored by the same first metric.
+    All seeds of a system enter. Systems are compared with those that are scored by the same first metric, and p-values
+    are corrected for all pairs of a strategy and part, over all corpora.
     """
     missing = {cell.key for cell in missing_cells(plan, store, retry_failed=True)}
     groups: dict[tuple[str, str, int], list[Cell]] = {}
@@ -62,14 +54,20 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
             groups.setdefault((cell.corpus, cell.split, cell.split_seed), []).append(cell)
     values = scores_of(store) if groups else {}
     damaged: dict[str, None] = {}
-    blocks = tuple(
-        _block(plan, store, values, cells, part, damaged)
-        for cells in groups.values()
-        for part in plan.scored_parts(cells[0])
-    )
+    estimates: dict[BlockPair, PairSummary] = {}
+    blocks: list[StudyBlock] = []
+    for cells in groups.values():
+        for part in plan.scored_parts(cells[0]):
+            block, pairs = _block(plan, store, values, cells, part, damaged)
+            estimates |= {(len(blocks), a, b): summary for (a, b), summary in pairs.items()}
+            blocks.append(block)
     metrics = {metric.name: metric.label for rows in plan.metrics.values() for metric in rows}
     entry, scale = plan.study.compare, scale_of(blocks)
-    verdict, unranked = study_verdict(blocks, metrics, scale, entry.alpha)
+    settings = PairwiseSettings(CLUSTERED_T, entry.correction, entry.alpha, margin=plan.study.hypothesis.margin)
+    blocks = _corrected(blocks, estimates, settings, scale)
+    comparisons = over_corpora(blocks, estimates, settings, metrics, scale)
+    planned_pair = plan.study.hypothesis.systems
+    verdict, unranked = study_verdict(blocks, comparisons, metrics, scale, entry.alpha, planned_pair)
     tune_parts = {plan.tune_part(plan.partition(cells[0])) for cells in groups.values()}
     tuned = [plan.labels[name] for name in plan.systems if SYSTEMS.make(name).tuned]
     notes = [
@@ -85,9 +83,10 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         tuple(StudySystem(plan.labels[name], name, tuple(seeds)) for name, seeds in plan.systems.items()),
         len(plan.cells),
     )
-    tests = (entry.correction, entry.alpha, verdict, scale)
+    question = (comparisons, settings.margin, plan.study.hypothesis.primary)
+    tests = (entry.correction, entry.alpha, verdict, scale, *question)
     return StudyResult(
-        name, blocks, metrics, *tests, *planned, len(missing), tuple(damaged), notes=tuple(notes), keys=keys
+        name, tuple(blocks), metrics, *tests, *planned, len(missing), tuple(damaged), notes=tuple(notes), keys=keys
     )
 
 
@@ -124,7 +123,7 @@ def _block(
     cells: Sequence[Cell],
     part: str,
     damaged: dict[str, None],
-) -> StudyBlock:
+) -> tuple[StudyBlock, dict[PairName, PairSummary]]:
     by_system: dict[str, list[Cell]] = {system: [] for system in plan.systems}
     by_number: dict[int, list[Cell]] = {}
     for cell in cells:
@@ -135,10 +134,9 @@ def _block(
     for system, runs in by_system.items():
         for metric in plan.metrics[system] if runs else []:
             scores = [(cell.number, values[cell.key, part, metric.name]) for cell in runs]
-            interval = _interval(store, runs, part, metric) if len(numbers) == 1 else None
-            rows.append(system_scores(plan.labels[system], metric.name, scores, numbers, interval))
+            rows.append(system_scores(plan.labels[system], metric.name, scores, numbers))
     rows = sort_systems(rows)
-    tests = _PairTests(plan, store, part, [row.system for row in rows])
+    tests = PairTests(plan, store, part, [row.system for row in rows])
     lengths = plan.materials[cells[0].corpus].lengths
     words: dict[str, list[int]] = {"train": [], part: []}
     partitions: dict[tuple[bytes, ...], int] = {}  # where there is little to draw from, splits may repeat
@@ -153,9 +151,34 @@ def _block(
     agreed = tuple(item if not at else replace(item, sentences=()) for at, item in enumerate(tests.agreement))
     metrics, sizes = tuple(dict.fromkeys(row.metric for row in rows)), (tuple(words["train"]), tuple(words[part]))
     splits = (first.corpus, first.split, first.split_seed, part, numbers)
-    block = StudyBlock(*splits, metrics, tuple(rows), tests.pairs(), agreed, *sizes)
-    entry, distinct = plan.study.compare, list(partitions.values())
-    return replace(block, pairs=_overall(block, distinct, entry.correction, entry.alpha))
+    block = StudyBlock(*splits, metrics, tuple(rows), (), agreed, *sizes)
+    if len(numbers) == 1:
+        firsts = block.first_metrics()
+        rows = [
+            replace(row, interval=tests.intervals.get(row.system)) if row.metric == firsts[row.system] else row
+            for row in rows
+        ]
+        block = replace(block, systems=tuple(rows))
+    return block, dict(_pair_summaries(block, tests, list(partitions.values())))
+
+
+def _pair_summaries(
+    block: StudyBlock, tests: PairTests, distinct: Sequence[int]
+) -> Iterator[tuple[PairName, PairSummary]]:
+    """Every pair on all distinct splits together."""
+    rows, firsts = {(row.system, row.metric): row for row in block.systems}, block.first_metrics()
+    share = sum(block.part_words) / max(1, sum(block.train_words))
+    for pair, record in tests.pairs():
+        of_splits = tuple(record.tests)
+        if block.splits == 1:
+            assert record.single is not None
+            ahead = int(record.single.value > 0)
+            yield pair, PairSummary(record.single, of_splits, 1, ahead, record.seeds == 1)
+            continue
+        a, b = (np.array(rows[name, firsts[name]].by_split)[distinct] for name in pair)
+        gaps = (a - b)[np.isfinite(a - b)]
+        estimate = tests.over_splits(pair, gaps, share)
+        yield pair, PairSummary(estimate, of_splits, len(gaps), int(np.count_nonzero(gaps > 0)), about_runs=False)
 
 
 def system_scores(
@@ -190,111 +213,54 @@ def sort_systems(rows: Sequence[SystemScores]) -> list[SystemScores]:
     return [replace(row, by_run=()) if runs[row.metric] > MAX_RUNS else row for row in ordered]
 
 
-def _interval(store: Store, cells: Sequence[Cell], part: str, metric: Metric) -> tuple[float, float] | None:
-    """Wilson's interval of a share, of several seeds that of their mean; None if the score is no share."""
-    sums_RF = store.counts([cell.key for cell in cells], part=part, metric=metric.name).sum(axis=1)
-    totals = {*sums_RF[:, GOLD].tolist(), *sums_RF[:, PREDICTED].tolist()}
-    if len(totals) > 1 or 0 in totals:
-        return None
-    return wilson(round(float(sums_RF[:, CORRECT].mean())), totals.pop()).bounds
+def _corrected(
+    blocks: Sequence[StudyBlock],
+    estimates: Mapping[BlockPair, PairSummary],
+    settings: PairwiseSettings,
+    scale: Scale,
+) -> list[StudyBlock]:
+    """Blocks with their pairs: p-values corrected for all pairs of a part, strategy and metric, over all corpora."""
+    families: dict[tuple[str, str, str], list[BlockPair]] = {}
+    for at, a, b in estimates:
+        block = blocks[at]
+        families.setdefault((block.part, block.split_label, block.first_metrics()[a]), []).append((at, a, b))
+    margin, tested = margin_of(settings.margin, scale), dict[BlockPair, PairOverSplits]()
+    for keys in families.values():
+        p = [_p_value(estimates[key]) for key in keys]
+        corrected = correct_defined(p, settings.correction).tolist()
+        levels = decision_levels(p, settings.correction, settings.alpha).tolist()
+        for key, raw, value, level in zip(keys, p, corrected, levels, strict=True):
+            summary = estimates[key]
+            estimate, level = summary.estimate, level if level == level else settings.alpha
+            detectable = estimate.detectable(level, TARGET_POWER)
+            bounds = (*estimate.interval(1 - level).bounds, raw, value)
+            counts = (summary.splits, summary.ahead)
+            overall = OverallTest(estimate.value, *bounds, *counts, margin, detectable, summary.about_runs)
+            pair = key[1:]
+            tested[key] = pair_over_splits(pair, summary.tests, settings.correction, settings.alpha, overall)
+    return [
+        replace(block, pairs=tuple(tested[key] for key in estimates if key[0] == at)) for at, block in enumerate(blocks)
+    ]
 
 
-class _PairTests:
-    """Tests of every two systems with the same first metric, split by split; it holds predictions of one split."""
-
-    def __init__(self, plan: Plan, store: Store, part: str, ranked: Sequence[str]) -> None:
-        self._plan, self._store, self._part = plan, store, part
-        self._rank = {label: rank for rank, label in reversed(list(enumerate(ranked)))}
-        self._tests: dict[tuple[str, str], list[SplitTest]] = {}
-        self.agreement: list[Agreement] = []
-
-    def add(self, cells: Sequence[Cell]) -> Iterator[str]:
-        """Test the first seeds of systems on one split; yields the keys of cells without readable predictions."""
-        by_metric: dict[str, dict[str, Cell]] = {}
-        for cell in cells:
-            systems = by_metric.setdefault(self._plan.metrics[cell.system][0].name, {})
-            systems.setdefault(self._plan.labels[cell.system], cell)
-        for systems in by_metric.values():
-            if len(systems) > 1:
-                yield from self._add(dict(sorted(systems.items(), key=lambda item: self._rank[item[0]])))
-
-    def _add(self, systems: Mapping[str, Cell]) -> Iterator[str]:
-        first = next(iter(systems.values()))
-        metric, corpus = self._plan.metrics[first.system][0], self._plan.materials[first.corpus].corpus
-        parts = self._plan.partition(first).parts
-        gold, train = take(corpus, parts[self._part]), take(corpus, parts["train"])
-        entry = self._plan.study.compare
-        test = entry.test or (f"{MCNEMAR}-midp" if metric.base == "accuracy" else "")
-        unit = "token" if test.startswith(MCNEMAR) else "sentence"
-        predicted: dict[str, Corpus] = {}
-        aligned: dict[str, Pair] = {}
-        for label, cell in systems.items():
-            try:
-                prediction = read(text=self._store.prediction(cell.key, self._part).decode(), **reading_options(corpus))
-                aligned[label] = align(gold, prediction, training=train, unit=unit)
-                predicted[label] = prediction
-            except InputError:
-                yield cell.key
-        if len(predicted) < 2:
-            return
-        counts = {label: metric.counts(pair)[:, :3] for label, pair in aligned.items()}
-        settings = PairwiseSettings(test or choose_test(list(counts.values()))[0], alpha=entry.alpha)
-        values = {label: float(metric.value(counts_NF.sum(axis=0))) for label, counts_NF in counts.items()}
-        for a, b in combinations(predicted, 2):
-            gap = values[a] - values[b]
-            if not math.isnan(gap):
-                p, favours = pair_p(counts[a], counts[b], metric.value, settings)
-                self._tests.setdefault((a, b), []).append((settings.test, unit, p, gap, favours))
-        agreed = agreement(gold, predicted, metric)
-        self.agreement += [] if agreed is None else [agreed]
-
-    def pairs(self) -> tuple[PairOverSplits, ...]:
-        """All pairs, the better systems first."""
-        ranked = sorted(self._tests, key=lambda pair: (self._rank[pair[0]], self._rank[pair[1]]))
-        entry = self._plan.study.compare
-        return tuple(pair_over_splits(a, b, self._tests[a, b], entry.correction, entry.alpha) for a, b in ranked)
-
-
-def pair_over_splits(a: str, b: str, tests: Sequence[SplitTest], correction: str, alpha: float) -> PairOverSplits:
-    """Two systems on every split; the test of all splits together is that of a single split."""
-    names, units, p, gaps, favours = zip(*tests, strict=True)
-    corrected = [float(value) for value in correct(p, correction)]
-    # A split counts for the system that the test favours: rank tests may side with the lower score.
-    clear = [direction for direction, value in zip(favours, corrected, strict=True) if value <= alpha]
-    better, worse = (sum(sign * direction > 0 for direction in clear) for sign in (1, -1))
-    test, difference, ahead = "/".join(dict.fromkeys(names)), float(np.mean(gaps)), sum(gap > 0 for gap in gaps)
-    single = p[0] if len(tests) == 1 else NAN
-    overall = OverallTest(difference, NAN, NAN, single, single, len(tests), ahead)
-    counts = (len(tests), ahead, better, worse)
-    return PairOverSplits(a, b, test, units[0], difference, *counts, tuple(p), tuple(corrected), overall)
-
-
-def _overall(block: StudyBlock, distinct: Sequence[int], correction: str, alpha: float) -> tuple[PairOverSplits, ...]:
-    """Pairs tested on all distinct splits together, with p-values corrected for the number of pairs of each metric."""
-    pairs, firsts = list(block.pairs), block.first_metrics()
-    if block.splits > 1:
-        rows = {(row.system, row.metric): row for row in block.systems}
-        share = sum(block.part_words) / sum(block.train_words)
-        for at, pair in enumerate(pairs):
-            a, b = (np.array(rows[name, firsts[pair.a]].by_split)[distinct] for name in (pair.a, pair.b))
-            gaps = (a - b)[np.isfinite(a - b)]
-            test = corrected_resampled_t(gaps, test_share=share, alpha=alpha)
-            ahead = int(np.count_nonzero(gaps > 0))
-            overall = OverallTest(test.difference, test.low, test.high, test.p, test.p, len(gaps), ahead)
-            pairs[at] = replace(pair, overall=overall)
-    tested = []
-    for metric in block.metrics:
-        of_metric = [pair for pair in pairs if firsts[pair.a] == metric]
-        corrected = correct_defined([pair.overall.p for pair in of_metric], correction).tolist()
-        for pair, p in zip(of_metric, corrected, strict=True):
-            tested.append(replace(pair, overall=replace(pair.overall, p_corrected=p)))
-    return tuple(tested)
+def _p_value(summary: PairSummary) -> float:
+    """Of a single split that of its test, which may have been asked for by name."""
+    return summary.tests[0].p if summary.splits == 1 == len(summary.tests) else summary.estimate.p
 
 
 def study_verdict(
-    blocks: Sequence[StudyBlock], metric_names: Mapping[str, str], scale: Scale, alpha: float
+    blocks: Sequence[StudyBlock],
+    comparisons: Sequence[Comparison],
+    metric_names: Mapping[str, str],
+    scale: Scale,
+    alpha: float,
+    planned: PairName | None = None,
 ) -> tuple[Verdict, list[str]]:
-    """Claims about neighbours in the ranking on each corpus, on test if it was scored; and who is not ranked."""
+    """Claims about the systems, on test if it was scored; and who is not ranked.
+
+    On one corpus: neighbours in the ranking, with the evidence of random splits first. On several: all of them
+    together, and others like them. A pair that was planned comes first.
+    """
     tested = [block for block in blocks if block.pairs]
     part = next((name for name in PARTS if any(block.part == name for block in tested)), "")
     groups: dict[tuple[str, str], list[StudyBlock]] = {}
@@ -310,16 +276,36 @@ def study_verdict(
             notes.append(f"{corpus}: not ranked for lack of a score on some strategy: {join_names(unranked)}")
         pairs, systems = pairs + math.comb(len(order), 2), max(systems, len(order))
         chosen = combinations(order, 2) if len(order) <= ALL_PAIRS else pairwise(order)
-        for a, b in list(chosen)[:MAX_PAIRS]:
+        for a, b in _first(planned, list(chosen), order)[:MAX_PAIRS]:
             evidence = tuple(_evidence(of_corpus, a, b, alpha))
             if evidence:
-                claims.append(Claim(a, b, metric_names.get(metric, metric), evidence, corpus, scale, alpha))
+                about_runs = all(_about_runs(block, a, b) for block in of_corpus)
+                label = metric_names.get(metric, metric)
+                claims.append(Claim(a, b, label, evidence, corpus, scale, alpha, about_runs))
+    over = sorted(comparisons, key=lambda item: item.test != RESAMPLED_T)
+    if over:
+        joint = over[0].verdict
+        first = {frozenset(planned or ())}
+        ordered = sorted(joint.claims, key=lambda claim: frozenset((claim.better, claim.worse)) not in first)
+        return replace(joint, claims=tuple(ordered), omitted=max(pairs - len(ordered), 0), systems=systems), notes
     return Verdict(tuple(claims[:MAX_CLAIMS]), max(pairs - len(claims[:MAX_CLAIMS]), 0), systems), notes
 
 
+def _first(planned: PairName | None, chosen: list[PairName], order: Sequence[str]) -> list[PairName]:
+    """The pairs with the planned one in front, the better system first."""
+    if planned is None or not set(planned) <= set(order):
+        return chosen
+    a, b = sorted(planned, key=order.index)
+    return [(a, b), *(pair for pair in chosen if pair != (a, b))]
+
+
+def _about_runs(block: StudyBlock, a: str, b: str) -> bool:
+    return any(pair.overall.about_runs for pair in block.pairs if {pair.a, pair.b} == {a, b})
+
+
 def _evidence(blocks: Sequence[StudyBlock], a: str, b: str, alpha: float) -> Iterator[Evidence]:
-    """What each strategy shows: a single split by the test on its sentences or tokens, several by all of them."""
-    for block in sorted(blocks, key=lambda block: block.splits > 1):
+    """What each strategy shows: several splits by all of them, a single one by its documents or sentences."""
+    for block in sorted(blocks, key=lambda block: block.splits == 1):
         pair = next((pair for pair in block.pairs if {pair.a, pair.b} == {a, b}), None)
         if pair is None:
             continue
@@ -329,5 +315,7 @@ def _evidence(blocks: Sequence[StudyBlock], a: str, b: str, alpha: float) -> Ite
         test = pair.overall
         bounds = (test.low, test.high, test.p_corrected)
         counts = (test.splits, test.ahead) if several else (0, None)
-        evidence = Evidence(source, pair.state(alpha), test.difference, *bounds, *counts)
+        margin, detectable = test.margin, test.detectable
+        state, numbers = pair.state(alpha), (test.difference, *bounds, *counts)
+        evidence = Evidence(source, state, *numbers, margin=margin, detectable=detectable)
         yield evidence if pair.a == a else reverse(evidence)

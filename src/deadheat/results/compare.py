@@ -16,7 +16,7 @@ from deadheat.results.verdict import State, Verdict, judge, margin_of
 from deadheat.stats.checks import check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.intervals import Interval
-from deadheat.stats.paired import CLUSTERED_T, TESTS
+from deadheat.stats.paired import NAMED_TESTS, TESTS
 from deadheat.text import pluralize
 
 
@@ -96,7 +96,7 @@ class PairwiseTest:
         """What the test says about the claim that the system with the higher score is better."""
         sign = 1.0 if self.difference >= 0 else -1.0
         low, high = self.interval.bounds if sign > 0 else (-self.interval.high, -self.interval.low)
-        named = {} if self.test == CLUSTERED_T else {"p": self.p_corrected, "direction": sign * self.direction}
+        named = {} if self.test not in NAMED_TESTS else {"p": self.p_corrected, "direction": sign * self.direction}
         sizes = {"detectable": self.detectable, "possible": self.possible}
         return judge((low, high), margin=self.margin, alpha=alpha, **named, **sizes)
 

@@ -18,6 +18,7 @@ MISSING = "-"
 SMALLEST_P = 1e-300  # what is smaller may have been rounded to zero
 TEST_NAMES = {
     "clustered-t": "the clustered t-test",
+    "corrected-resampled-t": "the corrected resampled t-test",
     "mcnemar-midp": "McNemar's test (mid-p)",
     "mcnemar-exact": "McNemar's exact test",
     "bootstrap": "the paired bootstrap",
@@ -33,6 +34,7 @@ CORRECTION_NAMES = {
 }
 RANK_TEST_NAMES = {
     "clustered-t": "the clustered t-test",
+    "corrected-resampled-t": "the corrected resampled t-test",
     "nemenyi": "Nemenyi's test (Demšar 2006)",
     "wilcoxon-holm": "Wilcoxon's test of every pair, corrected by Holm's method",
 }

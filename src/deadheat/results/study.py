@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from deadheat.results.base import Result
-from deadheat.results.compare import Agreement
+from deadheat.results.compare import Agreement, Comparison
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.search import SearchResult
-from deadheat.results.verdict import NO_CLAIMS, State, Verdict, state_of
+from deadheat.results.verdict import NO_CLAIMS, State, Verdict, judge
+from deadheat.stats.paired import NAMED_TESTS
 
 NAN = math.nan
 PARTS = ("test", "dev", "tune")  # in the order in which they are shown, then others
@@ -30,37 +31,40 @@ class SystemScores:
     sd: float  # NaN for a single run
     min: float
     max: float
-    interval: tuple[float, float] | None = None  # Wilson's 95% interval, where there is a single split
+    interval: tuple[float, float] | None = None  # 95%, by units and seeds, where there is a single split
     by_split: tuple[float, ...] = ()  # means over seeds; NaN where no run has a score
     by_run: tuple[tuple[float, ...], ...] = ()  # scores of all seeds of each split, where there are several
 
 
 @dataclass(frozen=True, slots=True)
 class OverallTest:
-    """Two systems on all splits of a block together.
+    """Two systems on all splits of a block together, by the means over seeds.
 
-    Over several splits this is the corrected resampled t-test on the differences of the means over seeds. On a single
-    split it is the test of that split, which has no interval here.
+    Over several splits this is the corrected resampled t-test; where documents are marked, but were split up, the
+    error over documents is taken if it is greater. On a single split it is the clustered t-test over units and seeds.
     """
 
     difference: float
-    low: float
+    low: float  # as wide as the correction asks for
     high: float
     p: float
-    p_corrected: float  # for the number of pairs
+    p_corrected: float  # for the number of pairs on all corpora
     splits: int
     ahead: int  # splits on which the first system has the higher mean
+    margin: float = NAN
+    detectable: float = NAN
+    about_runs: bool = False  # one split and one seed each: the difference is that of two trained models
 
 
 @dataclass(frozen=True, slots=True)
 class PairOverSplits:
-    """Two systems, the first better on average: the test on every split by their first seeds, and on all together."""
+    """Two systems, the first better on average: the test on every split, and on all together."""
 
     a: str
     b: str
     test: str  # on every split
-    unit: str  # of that test: token or sentence
-    difference: float  # mean over splits, by the first seeds
+    unit: str  # of that test: document, sentence, or token where that was asked for
+    difference: float  # mean over splits
     splits: int
     ahead: int
     significant: int  # splits on which a is better after correction for the number of splits
@@ -71,9 +75,10 @@ class PairOverSplits:
 
     def state(self, alpha: float) -> State:
         """What all splits together say about the claim that the first system is better."""
-        single = self.splits == 1 and self.overall.splits == 1  # whom the test favours: rank tests may differ
-        direction = (self.significant - self.reversed or self.difference) if single else self.overall.difference
-        return state_of(p=self.overall.p_corrected, alpha=alpha, direction=direction)
+        test, named = self.overall, {}
+        if self.splits == 1 and self.test in NAMED_TESTS:  # rank tests may side with the lower score
+            named = {"p": test.p_corrected, "direction": self.significant - self.reversed or self.difference}
+        return judge((test.low, test.high), margin=test.margin, alpha=alpha, detectable=test.detectable, **named)
 
     def winner(self, alpha: float) -> str:
         """The system that is shown to be better; empty if neither is."""
@@ -123,7 +128,7 @@ class StudyBlock:
 
     @property
     def has_more_seeds(self) -> bool:
-        """Whether some system ran more than once on a split, so that only its first seed was tested."""
+        """Whether some system ran more than once on a split."""
         return any(row.runs > self.splits for row in self.systems)
 
     def first_metrics(self) -> dict[str, str]:
@@ -145,6 +150,11 @@ class StudyBlock:
     def ranked(self) -> list[SystemScores]:
         """The systems by the first metric, best first."""
         return [row for row in self.systems if row.metric == self.metrics[0]]
+
+    def ranked_by(self, metric: str) -> list[SystemScores]:
+        """The systems that are compared by a metric, best first."""
+        firsts = self.first_metrics()
+        return [row for row in self.systems if row.metric == metric == firsts[row.system]]
 
     def scores(self, system: str, metric: str) -> SystemScores | None:
         """The scores of a system by a metric."""
@@ -247,6 +257,7 @@ class StudyResult(Result):
     """What a study found, block by block, what was planned, and what was run."""
 
     kind: ClassVar[str] = "study"
+    schema: ClassVar[int] = 2
 
     name: str
     blocks: tuple[StudyBlock, ...]
@@ -255,6 +266,9 @@ class StudyResult(Result):
     alpha: float = 0.05
     verdict: Verdict = NO_CLAIMS
     scale: Scale = PERCENT
+    comparisons: tuple[Comparison, ...] = ()  # over all corpora, one for each strategy that several of them share
+    margin: float | None = None  # points within which systems are equal; None: the default
+    hypothesis: str = ""  # stated before the study ran, as "A > B"
     corpora: tuple[StudyCorpus, ...] = ()
     strategies: tuple[StudySplits, ...] = ()
     systems: tuple[StudySystem, ...] = ()

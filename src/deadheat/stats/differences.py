@@ -6,7 +6,7 @@ The signed-rank test, its Bayesian form, the sign test, and the corrected resamp
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +16,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.kernels.statistics import pair_mass, signed_rank_tails
 from deadheat.stats.agreement import doubled_ranks
 from deadheat.stats.checks import BLOCK, Values, check_alpha, check_finite, check_number, check_two_systems
+from deadheat.stats.estimates import Estimate, mean_estimate
 
 ZEROS = ("wilcoxon", "pratt")
 METHODS = ("auto", "exact", "normal")
@@ -23,7 +24,6 @@ EXACT_LIMIT = 60  # differences; beyond, the error of the normal approximation i
 EXACT_CELLS = 1 << 22  # of the table of sums; only Pratt's rule with many zeros needs more
 RESOLUTION = 2.0**-40  # of the greatest score; smaller differences are rounding errors
 ROUNDING = 8 * float(np.finfo(np.float64).eps)
-MIN_EQUAL = 5  # splits: as many equal differences are taken for a difference, fewer show nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +353,7 @@ def corrected_resampled_t(differences_P: ArrayLike, *, test_share: float, alpha:
     has about a t distribution with k - 1 degrees of freedom if the systems are equally good (Nadeau and Bengio 2003,
     *Machine Learning* 52). The training sets of the splits overlap, so that the differences depend on each other; the
     ordinary t-test, which lacks the term n_test / n_train, rejects far too often. If all differences are equal but
-    not zero, the variance cannot be estimated: p is 0 for five splits or more, and NaN for fewer.
+    not zero, p is 2^(1 - k), as for k random signs that agree.
 
     Examples
     --------
@@ -366,19 +366,15 @@ def corrected_resampled_t(differences_P: ArrayLike, *, test_share: float, alpha:
         raise InputError("corrected_resampled_t: expected one finite difference per split")
     if not test_share > 0:
         raise InputError(f"test_share {test_share}; expected the size of test divided by that of train, above 0")
-    count, nan = len(differences), math.nan
-    mean = float(differences.mean()) if count else nan
-    if count < 2:
-        return ResampledT(mean, nan, nan, nan, max(count - 1, 0), nan)
-    from scipy.special import stdtr, stdtrit
+    estimate = resampled_estimate(differences, test_share)
+    interval = estimate.interval(1 - alpha)
+    t = estimate.value / estimate.error if estimate.error else math.copysign(math.inf, estimate.value or 1.0)
+    t = 0.0 if estimate.value == 0 == estimate.error else t
+    return ResampledT(estimate.value, *interval.bounds, t, max(len(differences) - 1, 0), estimate.p)
 
-    freedom = count - 1
-    error = math.sqrt((1 / count + test_share) * float(differences.var(ddof=1)))
-    if np.ptp(differences) == 0:
-        if mean == 0:
-            return ResampledT(0.0, 0.0, 0.0, 0.0, freedom, 1.0)
-        t, p = (math.copysign(math.inf, mean), 0.0) if count >= MIN_EQUAL else (nan, nan)
-        return ResampledT(mean, mean, mean, t, freedom, p)
-    t = mean / error
-    reach = float(stdtrit(freedom, 1 - alpha / 2)) * error
-    return ResampledT(mean, mean - reach, mean + reach, t, freedom, float(2 * stdtr(freedom, -abs(t))))
+
+def resampled_estimate(differences_P: Values, test_share: float) -> Estimate:
+    """The mean difference over random splits with the standard error of `corrected_resampled_t`."""
+    mean = mean_estimate(differences_P)
+    splits = len(differences_P)
+    return replace(mean, error=mean.error * math.sqrt(1 + splits * test_share))

@@ -92,6 +92,10 @@ class Estimate:
             return math.nan
         return (self._quantile(1 - alpha / 2) + self._quantile(power)) * self.error
 
+    def negated(self) -> Estimate:
+        """The same of the difference the other way round."""
+        return Estimate(-self.value, self.error, self.freedom)
+
     @property
     def _is_defined(self) -> bool:
         return math.isfinite(self.value) and self.error >= 0 and self.freedom > 0
@@ -138,14 +142,6 @@ class RunsEstimate:
         """The variance from units or from runs, as far as it was estimated."""
         return math.fsum(part.variance for part in self.parts if part.source == source)
 
-    @property
-    def run_share(self) -> float:
-        """The share of the variance that more runs would reduce; NaN where there is none or a system has one run."""
-        units = self.variance_of("units") - self.shared
-        total = max(units, 0.0) + self.variance_of("runs")
-        has_runs = any(part.source == "runs" for part in self.parts)
-        return self.variance_of("runs") / total if total > 0 and has_runs else math.nan
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunScores:
@@ -156,7 +152,7 @@ class RunScores:
     means_NF: Values  # counts of every unit, means over runs
 
     @classmethod
-    def of(cls, counts_RNF: Counts, value: Value) -> RunScores:
+    def of(cls, counts_RNF: Counts | Values, value: Value) -> RunScores:
         """From the counts of every run and unit.
 
         The influence is that of the jackknife: (N - 1) times the mean of the scores without one unit, minus the score
@@ -265,14 +261,43 @@ def _unit_part(influence_N: Values, effective: float) -> VariancePart:
     return VariancePart("units", float(influence_N.var(ddof=1)) / units, effective - 1)
 
 
-def average(estimates: Sequence[RunsEstimate]) -> RunsEstimate:
-    """The mean of independent estimates, such as differences on several test sets that are taken as they are."""
+def run_share(estimates: Sequence[RunsEstimate]) -> float:
+    """The share of the variance that more runs would reduce; NaN where all systems have one run."""
+    if not any(part.source == "runs" for item in estimates for part in item.parts):
+        return math.nan
+    runs = math.fsum(item.variance_of("runs") for item in estimates)
+    units = math.fsum(max(item.variance_of("units") - item.shared, 0.0) for item in estimates)
+    return runs / (runs + units) if runs + units > 0 else math.nan
+
+
+def average(estimates: Sequence[Estimate]) -> Estimate:
+    """The mean of independent estimates, such as differences on several test sets that are taken as they are.
+
+    Its variance is the sum of theirs divided by the square of their number, on Satterthwaite's degrees of freedom.
+    """
     number = len(estimates)
-    parts = tuple(
-        VariancePart(part.source, part.variance / number**2, part.freedom) for item in estimates for part in item.parts
-    )
     value = math.fsum(item.value for item in estimates) / number if number else math.nan
-    return RunsEstimate(value, parts, math.fsum(item.shared for item in estimates) / max(1, number) ** 2)
+    variances = [item.error**2 for item in estimates]
+    total = math.fsum(variances)
+    if not number or math.isnan(total):
+        return Estimate(value, math.nan, math.nan)
+    spread = sum(v**2 / item.freedom for v, item in zip(variances, estimates, strict=True) if v)
+    freedom = total**2 / spread if spread else min(item.freedom for item in estimates)
+    return Estimate(value, math.sqrt(total) / number, freedom)
+
+
+def average_elsewhere(estimates: Sequence[Estimate]) -> Estimate | None:
+    """The mean over all test sets like these, of which these are a sample; None of a single one.
+
+    Its standard error is that of the mean of the values, or that over these test sets if it is greater, on one degree
+    of freedom less than test sets: what is shown of others is shown of these.
+    """
+    if len(estimates) < 2:
+        return None
+    here, spread = average(estimates), mean_estimate(np.array([item.value for item in estimates]))
+    error = spread.error if math.isnan(here.error) else max(spread.error, here.error)
+    freedom = spread.freedom if math.isnan(here.freedom) else min(spread.freedom, here.freedom)
+    return Estimate(spread.value, error, freedom)
 
 
 def mean_estimate(values: Values) -> Estimate:

@@ -15,16 +15,8 @@ from deadheat.stats.intervals import Counts, Value, resampled_sums
 
 CLUSTERED_T = "clustered-t"  # Student's t on jackknifed units and runs, see `stats.estimates`
 # Tests of two systems on counts of the same units.
-TESTS = (
-    CLUSTERED_T,
-    "mcnemar-midp",
-    "mcnemar-exact",
-    "bootstrap",
-    "randomization",
-    "permutation-exact",
-    "sign",
-    "wilcoxon",
-)
+NAMED_TESTS = ("mcnemar-midp", "mcnemar-exact", "bootstrap", "randomization", "permutation-exact", "sign", "wilcoxon")
+TESTS = (CLUSTERED_T, *NAMED_TESTS)
 MCNEMAR_METHODS = ("exact", "midp", "asymptotic", "corrected")
 CORRECT, GOLD, PREDICTED = range(3)
 BLOCK = 1 << 16  # resamples at a time, to save memory
