@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError, StudyError
-from deadheat.study.plan.study_file import line_of, read_study
+from deadheat.study.plan.study_file import read_study
+from deadheat.study.plan.toml_lines import line_of
 
 GOOD = """\
 name = "taggers"

@@ -162,7 +162,7 @@ def test_the_part_to_tune_on_and_the_parts_that_are_scored(
 ) -> None:
     plan = Plan.of(study, [f"splits.sizes={sizes!r}", f"tune={tune}"])
     partition = plan.partition(plan.cells[0])
-    assert (plan.tune_part(partition), plan.evaluated_parts(partition)) == (tuned, evaluated)
+    assert (plan.tune_part(partition), plan.evaluated_parts(partition, "small")) == (tuned, evaluated)
     assert plan.scored_parts(plan.cells[0]) == evaluated
 
 
