@@ -43,7 +43,7 @@ def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) 
     with Store.read(Path(path)) as store:
         study = read_study(store)
         result = study.result
-        report = SourceReport(result.name, (result,), (*_protocol_notes(store), *study.notes))
+        report = SourceReport(result.name, (result,), study.notes, _protocol(store))
         selection = _selection(store, study)
         if selection is not None:
             report += selection.over_seeds(result.alpha) + selection.over_corpora(result.alpha)
@@ -51,12 +51,12 @@ def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) 
     return report if ledger is None else report + _evaluations(ledger, result)
 
 
-def _protocol_notes(store: Store) -> tuple[str, ...]:
+def _protocol(store: Store) -> str:
     """Which paper's experiment the study file says it follows."""
     protocol = PROTOCOLS.get(str(_study_table(store.study()).get("protocol", "")))
     if protocol is None:
-        return ()
-    return (f'the study follows {protocol.paper}, "{protocol.title}": protocol {protocol.name}',)
+        return ""
+    return f'The study follows the experiment of {protocol.paper}, "{protocol.title}" (protocol {protocol.name}).'
 
 
 def _study_table(text: str) -> Mapping[str, Any]:
