@@ -300,7 +300,7 @@ class Plan:
             expected = nearest(name, labels) if labels else "expected it in [[systems]]"
             yield ("hypothesis", "primary"), f"hypothesis: system {name!r} is unknown; {expected}"
         if names and not unknown and self.hypothesis_metric is None:
-            metric = self.study.hypothesis.metric or "the first metric of one"
+            metric = self.study.hypothesis.metric or "the first metric of one system"
             does = f"{metric} does not score both {names[0]} and {names[1]}"
             yield ("hypothesis", "metric"), f"hypothesis: {does}; expected a metric of both"
 

@@ -320,8 +320,8 @@ def _check_names(study: Study, path: Path) -> Iterator[Mistake]:
 def _check_hypothesis(study: Study) -> Iterator[Mistake]:
     """The form of the hypothesis; whether its systems exist is known when all their settings are."""
     entry = study.hypothesis
-    if "hypothesis" in study.model_fields_set and not entry.primary and entry.margin is None:
-        yield ("hypothesis",), 'hypothesis: neither primary nor margin; expected as primary = "A > B"'
+    if entry.metric and not entry.primary:
+        yield ("hypothesis", "metric"), 'hypothesis: a metric without primary; expected as primary = "A > B"'
     if entry.primary and entry.systems is None:
         where = ("hypothesis", "primary")
         yield where, f'hypothesis: primary = {entry.primary!r}; expected two systems, as "A > B"'
