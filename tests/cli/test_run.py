@@ -342,3 +342,14 @@ def test_programs_are_found_beside_the_study_wherever_one_stands(
     ran = commands("run", "../study.toml", "--json", "--quiet")
     assert json.loads(ran.out)["failed"] == []
     assert study.with_suffix(".sqlite").exists()
+
+
+def test_a_plan_shows_the_hypothesis_and_the_roles_of_corpora(commands: Commands, study: Path) -> None:
+    stated = ['hypothesis={primary="unigram > majority", margin=0.5}', "corpora.small.role=develop"]
+    lines = commands("run", study, "--plan", *(word for value in stated for word in ("--set", value))).out.split("\n")
+    assert lines[0] == "Primary hypothesis: unigram > majority by Accuracy (upos)."
+    assert lines[2] == "Margin: differences of at most 0.5 points count as none."
+    assert lines[4].split() == ["corpus", "sentences", "words", "role"]
+    assert lines[5].endswith("develop")
+    assert lines[7] == "Corpora to develop on are scored on dev and never on test; the others on test."
+    assert lines[-2].endswith("no test set is evaluated.")

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from deadheat.errors import InputError, StudyError
-from deadheat.study.plan.study_file import line_of, read_study
+from deadheat.study.plan.study_file import read_study
+from deadheat.study.plan.toml_lines import line_of
 
 GOOD = """\
 name = "taggers"
@@ -195,3 +196,59 @@ def test_places_are_found_behind_headers_comments_and_dots() -> None:
         ["a"], ["b", "c", "d"], ["b", "e", "f"], ["g", 0, "h"], ["g", 1, "h"], ["g", 1], ["x"],
     ]  # fmt: skip
     assert [line_of(text, path) for path in paths] == [2, 4, 7, 9, 11, 10, 0]
+
+
+def hypothesis(lines: str) -> str:
+    return f"{GOOD}\n[hypothesis]\n{lines}\n"
+
+
+def test_a_hypothesis_names_two_systems_and_a_margin(folder: Path) -> None:
+    study, _ = read_study(written(folder, hypothesis('primary = "unigram > majority column=upos"\nmargin = 1')))
+    assert study.hypothesis.systems == ("unigram", "majority column=upos")
+    assert study.hypothesis.margin == 1
+    study, _ = read_study(written(folder, hypothesis("margin = 0.0")))
+    assert (study.hypothesis.systems, study.hypothesis.margin) == (None, 0)
+    study, _ = read_study(written(folder, GOOD))
+    assert (study.hypothesis.systems, study.hypothesis.margin) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "message"),
+    [
+        ("primary = 'unigram'", 28, "primary = 'unigram'; expected two systems, as \"A > B\""),
+        ("primary = 'A > B > C'", 28, "primary = 'A > B > C'; expected two systems, as \"A > B\""),
+        ("primary = ' > B'", 28, "expected two systems"),
+        ("primary = 'A < B'", 28, "expected two systems"),
+        ("primary = 'A > A'", 28, "hypothesis: A twice; expected two systems"),
+        ("margin = -1", 28, "hypothesis.margin: input should be greater than or equal to 0, not -1"),
+        ("margin = nan", 28, "hypothesis.margin: input should be a finite number, not nan"),
+        ("margin = '1'", 28, "hypothesis.margin: input should be a valid number, not '1'"),
+        ("metric = 'las'", 28, 'hypothesis: a metric without primary; expected as primary = "A > B"'),
+        ("primry = 'A > B'\nmargin = 1", 28, "hypothesis.primry is unknown; did you mean 'primary'?"),
+    ],
+)
+def test_mistakes_in_a_hypothesis_are_one_line(folder: Path, lines: str, line: int, message: str) -> None:
+    [fault] = faults(folder, hypothesis(lines))
+    assert fault.startswith(f"study.toml:{line}: ")
+    assert message in fault
+
+
+def test_a_protocol_is_one_of_those_that_there_are(folder: Path) -> None:
+    study, _ = read_study(written(folder, f"protocol = 'tune-split'\n{GOOD}"))
+    assert study.protocol == "tune-split"
+    assert faults(folder, f"protocol = 'tune-splits'\n{GOOD}") == [
+        "study.toml:1: protocol 'tune-splits' is unknown; did you mean 'tune-split'?"
+    ]
+
+
+def test_corpora_to_develop_on_leave_no_choice_of_parts_and_no_search(folder: Path) -> None:
+    text = GOOD.replace('files = "small.conllu"', 'files = "small.conllu"\nrole = "develop"')
+    study, _ = read_study(written(folder, text))
+    assert study.develops
+    assert not read_study(written(folder, GOOD))[0].develops
+    [fault] = faults(folder, f"evaluate = ['dev']\n{text}")
+    assert fault.startswith('study.toml:1: evaluate: corpora with role = "develop" are scored on dev')
+    [fault] = faults(folder, f"{text}\n[search]\nsystem = 'perceptron'\norder = [2, 3]\n")
+    assert fault.startswith('study.toml:28: search: corpora with role = "develop" cannot be searched apart')
+    [fault] = faults(folder, text.replace('"develop"', '"dev"'))
+    assert fault == "study.toml:7: corpora.small.role: input should be 'evaluate' or 'develop', not 'dev'"

@@ -12,12 +12,15 @@ import pytest
 
 from deadheat.corpus import read
 from deadheat.errors import InputError, StudyError
+from deadheat.questions.run import run_plan
 from deadheat.splits import STRATEGIES
 from deadheat.splits.strategy import Material
+from deadheat.study.engine.running import planned_evaluations
 from deadheat.study.plan import plan as plan_module
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
-from tests.study.study_cases import corpus_text, study_file
+from deadheat.study.store.store import Store
+from tests.study.study_cases import corpus_text, in_this_process, study_file
 
 
 @pytest.fixture
@@ -162,7 +165,7 @@ def test_the_part_to_tune_on_and_the_parts_that_are_scored(
 ) -> None:
     plan = Plan.of(study, [f"splits.sizes={sizes!r}", f"tune={tune}"])
     partition = plan.partition(plan.cells[0])
-    assert (plan.tune_part(partition), plan.evaluated_parts(partition)) == (tuned, evaluated)
+    assert (plan.tune_part(partition), plan.evaluated_parts(partition, "small")) == (tuned, evaluated)
     assert plan.scored_parts(plan.cells[0]) == evaluated
 
 
@@ -262,3 +265,64 @@ def test_a_way_to_split_can_be_for_some_corpora_only(tmp_path: Path) -> None:
 
 def line_number(path: Path, start: str) -> int:
     return next(i for i, line in enumerate(path.read_text().splitlines(), 1) if line.startswith(start))
+
+
+def two_corpora(study: Path, role: str = "develop") -> Path:
+    (study.parent / "other.conllu").write_text(corpus_text(30, 1))
+    study.write_text(f"{study.read_text()}\n[corpora.other]\nfiles = 'other.conllu'\nrole = '{role}'\n")
+    return study
+
+
+def test_corpora_to_develop_on_are_scored_on_dev_and_the_others_on_test(study: Path) -> None:
+    plan = Plan.of(two_corpora(study))
+    assert {cell.corpus: plan.scored_parts(cell) for cell in plan.cells} == {"small": ["test"], "other": ["dev"]}
+    evaluations = planned_evaluations(plan, plan.cells)
+    assert {test_set.name.partition(",")[0] for test_set in evaluations} == {"small"}
+    assert sum(evaluations.values()) == len(plan.cells) // 2
+    alone = Plan.of(study, ["corpora.small.role=develop"])
+    assert not planned_evaluations(alone, alone.cells)
+
+
+def test_a_role_changes_no_key(study: Path) -> None:
+    """What was trained is used again where the role of a corpus changes."""
+    assert keys(two_corpora(study)) == keys(study, "corpora.other.role=evaluate")
+
+
+def test_each_role_needs_its_part(study: Path) -> None:
+    two_corpora(study)
+    assert faults(study, "splits.sizes='train=rest,test=20%'") == [
+        "4: corpus other, random.v1(sizes='train=rest,test=20%'): dev is missing; the split has train, test"
+    ]
+    assert faults(study, "splits.sizes='train=rest,dev=20%'") == [
+        "4: corpus small, random.v1(sizes='train=rest,dev=20%'): test is missing; the split has train, dev"
+    ]
+
+
+def test_nothing_of_test_is_trained_scored_or_recorded_for_a_corpus_to_develop_on(study: Path) -> None:
+    result = run_plan(Plan.of(two_corpora(study)), executor=in_this_process).result
+    assert {(block.corpus, block.part) for block in result.blocks} == {("small", "test"), ("other", "dev")}
+    assert {test_set.name.partition(",")[0] for test_set in result.test_sets} == {"small"}
+    assert {claim.dataset for claim in result.verdict.claims} == {"small"}
+    with Store.read(Path(result.store)) as store:
+        scores = store.scores()
+    assert set(scores.select("corpus", "part").unique().iter_rows()) == {("small", "test"), ("other", "dev")}
+
+
+def test_a_hypothesis_is_about_systems_and_a_metric_of_the_study(study: Path) -> None:
+    study.write_text(study.read_text() + "[hypothesis]\nprimary = 'unigram > majority'\n")
+    metric = Plan.of(study).hypothesis_metric
+    assert metric is not None
+    assert metric.name == "accuracy.v1"
+    for name in ("unknown", "Unknown.v1"):
+        metric = Plan.of(study, [f"hypothesis.metric={name}"]).hypothesis_metric
+        assert metric is not None
+        assert metric.name == "unknown.v1"
+    line = study.read_text().split("\n").index("[hypothesis]") + 1
+    assert faults(study, "hypothesis.primary='unigrm > majority'") == [
+        f"{line + 1}: hypothesis: system 'unigrm' is unknown; did you mean 'unigram'?"
+    ]
+    assert faults(study, "hypothesis.metric=las") == [
+        f"{line}: hypothesis: las does not score both unigram and majority; expected a metric of both"
+    ]
+    [fault] = faults(study, "systems.0.column=xpos")
+    assert "the first metric of one system does not score both unigram and majority" in fault

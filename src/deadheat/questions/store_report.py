@@ -28,6 +28,7 @@ from deadheat.results.search import SearchResult
 from deadheat.results.study import FailedCell, Provenance, RunOverview, StudyBlock, StudyResult, SystemRuns
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.study.plan.cells import DONE, Cell
+from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.store.store import Store
 from deadheat.text import pluralize
 
@@ -42,12 +43,28 @@ def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) 
     with Store.read(Path(path)) as store:
         study = read_study(store)
         result = study.result
-        report = SourceReport(result.name, (result,), study.notes)
+        report = SourceReport(result.name, (result,), study.notes, _protocol(store))
         selection = _selection(store, study)
         if selection is not None:
             report += selection.over_seeds(result.alpha) + selection.over_corpora(result.alpha)
             report += _sizes(selection, store)
     return report if ledger is None else report + _evaluations(ledger, result)
+
+
+def _protocol(store: Store) -> str:
+    """Which paper's experiment the study file says it follows."""
+    protocol = PROTOCOLS.get(str(_study_table(store.study()).get("protocol", "")))
+    if protocol is None:
+        return ""
+    return f'The study follows the experiment of {protocol.paper}, "{protocol.title}" (protocol {protocol.name}).'
+
+
+def _study_table(text: str) -> Mapping[str, Any]:
+    """A study file as it was stored; empty if it cannot be read."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
 
 
 def _selection(store: Store, study: StoredStudy) -> ScoreSelection | None:
@@ -210,10 +227,7 @@ def _search_rows(runs: pl.DataFrame, searches: Sequence[SearchResult]) -> pl.Dat
 
 def _unfinished_search(runs: pl.DataFrame, text: str) -> list[str]:
     """Keys of the networks of a search in a study that was never run to its end; `text` is the study file."""
-    try:
-        study = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return []
+    study = _study_table(text)
     if not study.get("search"):
         return []
     tune = str(study.get("tune") or "auto")

@@ -51,9 +51,11 @@ class SourceReport:
     name: str = ""
     results: tuple[Result, ...] = ()
     notes: tuple[str, ...] = ()
+    protocol: str = ""  # the paper whose experiment a study follows, in a sentence
 
     def __add__(self, other: SourceReport) -> SourceReport:
-        return SourceReport(self.name or other.name, self.results + other.results, self.notes + other.notes)
+        results, notes = self.results + other.results, self.notes + other.notes
+        return SourceReport(self.name or other.name, results, notes, self.protocol or other.protocol)
 
 
 def _note(note: str) -> SourceReport:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from deadheat.reporting import model as m
 from deadheat.results.format import COUNT, DURATION, NAME
 from deadheat.study.plan.plan import Plan
+from deadheat.study.plan.protocols import PROTOCOLS
 from deadheat.study.search.search import BOTH, TUNE, Search, searches_of
 
 
@@ -17,8 +18,16 @@ def plan_view(
 
     `finals` is the highest number of final networks of searches that are still to be trained.
     """
-    corpora = [(name, item.corpus.sentences, item.corpus.words) for name, item in plan.materials.items()]
-    yield m.Table((m.Column("corpus"), *m.columns(COUNT, "sentences", "words")), corpora)
+    yield from _stated_blocks(plan)
+    corpora = [
+        (name, item.corpus.sentences, item.corpus.words, plan.study.corpora[name].role)
+        for name, item in plan.materials.items()
+    ]
+    columns = (m.Column("corpus"), *m.columns(COUNT, "sentences", "words"))
+    columns += (m.Column("role" if plan.study.develops else ""),)
+    yield m.Table(columns, corpora).without_unnamed()
+    if plan.study.develops:
+        yield m.paragraph("Corpora to develop on are scored on dev and never on test; the others on test.")
     splits = [(strategy.name, times, str(seed)) for strategy, times, seed in plan.strategies]
     yield m.Table((m.Column("split"), m.Column("times", COUNT), m.Column("seed")), splits)
     systems = [(plan.labels[name], name, ", ".join(map(str, seeds))) for name, seeds in plan.systems.items()]
@@ -38,6 +47,19 @@ def plan_view(
     if seconds is not None:
         summary += m.text("; about {}, by the time of earlier cells", m.Shown(seconds, DURATION))
     yield m.Paragraph(summary + ".")
+
+
+def _stated_blocks(plan: Plan) -> Iterator[m.Block]:
+    """The protocol that the study follows, and its hypothesis."""
+    if plan.study.protocol:
+        protocol = PROTOCOLS[plan.study.protocol]
+        yield m.paragraph("Protocol {}, after {}. {}", protocol.name, protocol.paper, protocol.question)
+    hypothesis, metric = plan.study.hypothesis, plan.hypothesis_metric
+    if hypothesis.systems is not None and metric is not None:
+        better, worse = hypothesis.systems
+        yield m.paragraph("Primary hypothesis: {} > {} by {}.", better, worse, metric.label)
+    if hypothesis.margin is not None:
+        yield m.paragraph(f"Margin: differences of at most {hypothesis.margin:g} points count as none.")
 
 
 def search_plan(search: Search) -> m.Text:

@@ -90,6 +90,7 @@ class _Piece:
     name: str
     results: tuple[Result, ...]
     notes: tuple[str, ...] = ()
+    protocol: str = ""
     is_whole: bool = False
 
 
@@ -145,7 +146,8 @@ def report(
     hide = partial(without_sealed, sealed=sealed) if sentences and sealed is not None else without_sentences
     pieces = [replace(piece, results=tuple(map(hide, piece.results))) for piece in pieces]
     name = title or join_names(dict.fromkeys(piece.name for piece in pieces), limit=TITLE_NAMES)
-    blocks = [*_verdicts(pieces), *_chapters(pieces), *_left_out(pieces, [UNREADABLE] if sealed is None else [])]
+    left_out = _left_out(pieces, [UNREADABLE] if sealed is None else [])
+    blocks = [*_verdicts(pieces), *_protocols(pieces), *_chapters(pieces), *left_out]
     page = Page(name, (*blocks, m.Signature(f"deadheat {__version__}")))
     return Report(page, tuple(result for piece in pieces for result in piece.results))
 
@@ -156,7 +158,7 @@ def _piece(source: str | os.PathLike[str] | Result | SourceReport, ledger: Ledge
     if isinstance(opened, Result):
         return _Piece(path.stem if path is not None else _source_name(opened), (opened,))
     assert not isinstance(opened, str | os.PathLike)
-    return _Piece(opened.name, opened.results, opened.notes, is_whole=True)
+    return _Piece(opened.name, opened.results, opened.notes, opened.protocol, is_whole=True)
 
 
 def _source_name(result: Result) -> str:
@@ -235,6 +237,14 @@ def _claims(result: Result) -> tuple[Claim, ...]:
         else claim
         for claim in verdict.claims
     )
+
+
+def _protocols(pieces: Sequence[_Piece]) -> Iterator[m.Block]:
+    """The papers whose experiments were followed."""
+    for piece in pieces:
+        if piece.protocol:
+            paragraph = m.Paragraph(piece.protocol)
+            yield from _about(piece.name, [paragraph]) if len(pieces) > 1 else [paragraph]
 
 
 def _chapters(pieces: Sequence[_Piece]) -> Iterator[m.Block]:

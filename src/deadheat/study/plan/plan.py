@@ -22,14 +22,15 @@ from deadheat.neural.config import missing_package
 from deadheat.splits import STRATEGIES, Partition, Strategy
 from deadheat.splits.strategy import Material
 from deadheat.study.plan.cells import Cell, CorpusSplit
-from deadheat.study.plan.study_file import CorpusEntry, Mistake, Study, SystemEntry, line_of, read_study
+from deadheat.study.plan.study_file import CorpusEntry, Mistake, Study, SystemEntry, read_study
+from deadheat.study.plan.toml_lines import line_of
 from deadheat.study.search.space import grid
 from deadheat.systems import SYSTEMS, System
 
 DEFAULT_METRICS = ("accuracy", "unknown", "sentence-accuracy")
 DEFAULT_TREE_METRICS = ("las", "uas")
 TREES, TREE_COLUMNS = "trees", ("head", "deprel", "tree")
-TRAIN = "train"
+TRAIN, DEV, TEST = "train", "dev", "test"
 CACHED_SPLITS = 8  # cells of one split follow each other
 
 
@@ -218,9 +219,14 @@ class Plan:
             raise InputError(f"tune = {tune!r}; the split has {', '.join(partition.parts)}")
         return tune
 
-    def evaluated_parts(self, partition: Partition) -> list[str]:
-        """The parts to score: those that the study names, or all but train."""
+    def evaluated_parts(self, partition: Partition, corpus: str) -> list[str]:
+        """The parts to score: those that the study names, or all but train.
+
+        Where some corpora are for development, these are scored on dev, and the others on test.
+        """
         parts: list[str] = list(dict.fromkeys(self.study.evaluate))
+        if self.study.develops:
+            parts = [DEV if self.study.corpora[corpus].role == "develop" else TEST]
         parts = parts or [part for part in partition.parts if part != TRAIN]
         missing = [part for part in (TRAIN, *parts) if part not in partition.parts]
         if missing or not parts:
@@ -232,7 +238,7 @@ class Plan:
         """The parts to score of a cell: its own, or those of its strategy."""
         if cell.scored:
             return list(cell.scored)
-        return self.evaluated_parts(self.partition(replace(cell.corpus_split, number=0)))
+        return self.evaluated_parts(self.partition(replace(cell.corpus_split, number=0)), cell.corpus)
 
     def _mistakes(self) -> Iterator[Mistake]:
         """What can be checked only now: metrics without a system, columns and parts that corpora lack."""
@@ -256,6 +262,7 @@ class Plan:
                     yield (table, i), message
         yield from self._vector_mistakes()
         yield from self._split_mistakes()
+        yield from self._hypothesis_mistakes()
 
     def _vector_mistakes(self) -> Iterator[Mistake]:
         """Word vector files that do not exist."""
@@ -281,9 +288,33 @@ class Plan:
                 try:
                     partition = self.partition(CorpusSplit(name, strategy.name, seed, 0))
                     self.tune_part(partition)
-                    self.evaluated_parts(partition)
+                    self.evaluated_parts(partition, name)
                 except InputError as error:
                     yield ("splits", i), f"corpus {name}, {strategy.name}: {error}"
+
+    def _hypothesis_mistakes(self) -> Iterator[Mistake]:
+        """A hypothesis about systems or a metric that the study does not have."""
+        labels, names = list(self.labels.values()), self.study.hypothesis.systems or ()
+        unknown = [name for name in names if name not in labels]
+        for name in unknown:
+            expected = nearest(name, labels) if labels else "expected it in [[systems]]"
+            yield ("hypothesis", "primary"), f"hypothesis: system {name!r} is unknown; {expected}"
+        if names and not unknown and self.hypothesis_metric is None:
+            metric = self.study.hypothesis.metric or "the first metric of one system"
+            does = f"{metric} does not score both {names[0]} and {names[1]}"
+            yield ("hypothesis", "metric"), f"hypothesis: {does}; expected a metric of both"
+
+    @cached_property
+    def hypothesis_metric(self) -> Metric | None:
+        """The metric of the primary hypothesis: the named one, or the first of its systems; None if there is none."""
+        by_label = {label: self.metrics[name] for name, label in self.labels.items()}
+        metrics = [by_label[label] for label in self.study.hypothesis.systems or () if label in by_label]
+        if len(metrics) < 2:
+            return None
+        wanted = self.study.hypothesis.metric.lower()
+        first = [metric for metric in metrics[0] if wanted in (metric.name.lower(), metric.base)]
+        shared = {metric.name for metric in (metrics[1] if wanted else metrics[1][:1])}
+        return next((metric for metric in (first if wanted else metrics[0][:1]) if metric.name in shared), None)
 
     @property
     def store_path(self) -> Path:

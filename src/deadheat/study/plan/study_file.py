@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -17,19 +16,15 @@ from deadheat.registry import Registry
 from deadheat.splits import STRATEGIES
 from deadheat.stats.corrections import CORRECTIONS
 from deadheat.stats.paired import TESTS
+from deadheat.study.plan.protocols import PROTOCOLS
+from deadheat.study.plan.toml_lines import TomlPath, line_of
 from deadheat.study.search.space import Space, grid
 from deadheat.systems import SYSTEMS
 
 N_CHECKED = 20  # random settings of a search that are checked before anything runs
 NonNegative = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
-TomlPath = tuple[str | int, ...]
 Mistake = tuple[TomlPath, str]  # where, and what is wrong
-
-_WORD = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""
-_DOTTED = rf"{_WORD}(?:\s*\.\s*{_WORD})*"
-_HEADER = re.compile(rf"\s*(\[\[?)\s*(?P<name>{_DOTTED})\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(rf"\s*(?P<key>{_DOTTED})\s*=")
 
 
 class StrictModel(BaseModel):
@@ -47,6 +42,7 @@ class CorpusEntry(StrictModel):
     separator: str | None = None
     lenient: list[str] = []
     documents: str = "auto"
+    role: Literal["evaluate", "develop"] = "evaluate"  # develop: never scored on test
 
 
 class EntryWithSettings(BaseModel):
@@ -115,6 +111,26 @@ class CompareEntry(StrictModel):
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
 
+class HypothesisEntry(StrictModel):
+    """What the study is meant to show, stated before it runs."""
+
+    primary: str = ""  # "A > B", by the labels of two systems
+    metric: str = ""  # of the primary hypothesis; empty: the first of its systems
+    margin: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None  # points that count as no difference
+
+    @property
+    def systems(self) -> tuple[str, str] | None:
+        """The system that is claimed to be better, and the other; None if no hypothesis of this form is stated.
+
+        Examples
+        --------
+        >>> HypothesisEntry(primary="mine > hmm").systems
+        ('mine', 'hmm')
+        """
+        names = tuple(name.strip() for name in self.primary.split(">"))
+        return (names[0], names[1]) if len(names) == 2 and all(names) else None
+
+
 class EngineEntry(StrictModel):
     """How cells are run."""
 
@@ -127,6 +143,7 @@ class Study(StrictModel):
     """What to run: every system with every setting and seed, on every split of every corpus."""
 
     name: str = ""
+    protocol: str = ""  # the experiment of a paper that it follows
     corpora: dict[str, CorpusEntry]
     splits: Annotated[list[SplitEntry], Field(min_length=1)] = [SplitEntry(strategy="standard")]
     systems: list[SystemEntry] = []
@@ -137,12 +154,18 @@ class Study(StrictModel):
     evaluate: list[Literal["tune", "dev", "test"]] = []
     store: str = ""
     compare: CompareEntry = CompareEntry()
+    hypothesis: HypothesisEntry = HypothesisEntry()
     engine: EngineEntry = EngineEntry()
 
     @field_validator("splits", "search", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return [value] if isinstance(value, dict) else value
+
+    @property
+    def develops(self) -> bool:
+        """Whether some corpora are for development only."""
+        return any(entry.role == "develop" for entry in self.corpora.values())
 
     def seeds_of(self, system: SystemEntry | SearchEntry) -> list[int]:
         """The seeds of a system, or else those of the study; a number n stands for 0 to n - 1."""
@@ -180,42 +203,6 @@ def read_study(path: Path, overrides: Sequence[str] = ()) -> tuple[Study, str]:
     if faults:
         raise StudyError(sorted(faults, key=lambda fault: fault.line))
     return study, text
-
-
-def line_of(text: str, path: Sequence[str | int]) -> int:
-    r"""The line of a key in a TOML text, or of the innermost table that has a line; 0 if none has.
-
-    The TOML reader of the standard library does not report line numbers.
-
-    Examples
-    --------
-    >>> text = "seeds = 3\n[[systems]]\nname = 'hmm'\n[[systems]]\nname = 'oops'\n"
-    >>> line_of(text, ["systems", 1, "name"]), line_of(text, ["systems", 1, "beam"]), line_of(text, ["seeds"])
-    (5, 4, 1)
-    """
-    lines: dict[TomlPath, int] = {}
-    table: TomlPath = ()
-    for number, line in enumerate(text.split("\n"), start=1):
-        header = _HEADER.match(line)
-        if header is not None:
-            table = _split_key(header["name"])
-            if header[1] == "[[":
-                table = (*table, sum(1 for key in lines if key[:-1] == table and isinstance(key[-1], int)))
-            lines.setdefault(table, number)
-            for end in range(1, len(table)):
-                lines.setdefault(table[:end], number)
-            continue
-        key = _KEY.match(line)
-        if key is not None:
-            lines.setdefault((*table, *_split_key(key["key"])), number)
-    wanted = tuple(path)
-    while wanted and wanted not in lines:
-        wanted = wanted[:-1]
-    return lines.get(wanted, 0)
-
-
-def _split_key(dotted: str) -> TomlPath:
-    return tuple(part.strip("\"'") for part in re.findall(_WORD, dotted))
 
 
 def _without_faults(raw: Mapping[str, Any], error: ValidationError, faults: Sequence[Fault]) -> Study:
@@ -293,7 +280,12 @@ def _existing_path(raw: Any, location: Sequence[str | int]) -> list[str | int]:
 
 
 def _known_keys(where: TomlPath) -> list[str]:
-    models: dict[str, type[BaseModel]] = {"corpora": CorpusEntry, "compare": CompareEntry, "engine": EngineEntry}
+    models: dict[str, type[BaseModel]] = {
+        "corpora": CorpusEntry,
+        "compare": CompareEntry,
+        "hypothesis": HypothesisEntry,
+        "engine": EngineEntry,
+    }
     model = models.get(str(where[0]), Study) if len(where) > 1 else Study
     return list(model.model_fields)
 
@@ -319,6 +311,32 @@ def _check_names(study: Study, path: Path) -> Iterator[Mistake]:
     ):
         if name not in names:
             yield ("compare", key), f"{key} {name!r} is unknown; {nearest(name, [*filter(None, names)])}"
+    if study.protocol and study.protocol not in PROTOCOLS:
+        yield ("protocol",), f"protocol {study.protocol!r} is unknown; {nearest(study.protocol, list(PROTOCOLS))}"
+    yield from _check_hypothesis(study)
+    yield from _check_roles(study)
+
+
+def _check_hypothesis(study: Study) -> Iterator[Mistake]:
+    """The form of the hypothesis; whether its systems exist is known when all their settings are."""
+    entry = study.hypothesis
+    if entry.metric and not entry.primary:
+        yield ("hypothesis", "metric"), 'hypothesis: a metric without primary; expected as primary = "A > B"'
+    if entry.primary and entry.systems is None:
+        where = ("hypothesis", "primary")
+        yield where, f'hypothesis: primary = {entry.primary!r}; expected two systems, as "A > B"'
+    if entry.systems is not None and entry.systems[0] == entry.systems[1]:
+        yield ("hypothesis", "primary"), f"hypothesis: {entry.systems[0]} twice; expected two systems"
+
+
+def _check_roles(study: Study) -> Iterator[Mistake]:
+    """Corpora for development leave no choice of parts, and settings are not yet searched on them alone."""
+    if study.develops and study.evaluate:
+        parts = 'corpora with role = "develop" are scored on dev and the others on test'
+        yield ("evaluate",), f"evaluate: {parts}; expected no evaluate"
+    if study.develops and study.search:
+        alone = 'corpora with role = "develop" cannot be searched apart from the others'
+        yield ("search", 0), f"search: {alone}; expected two studies, the second with the winning settings"
 
 
 def _check_systems(study: Study) -> Iterator[Mistake]:

@@ -20,7 +20,8 @@ from deadheat.errors import Fault, InputError, StudyError
 from deadheat.metrics import Metric
 from deadheat.study.plan.cells import Cell, CorpusSplit
 from deadheat.study.plan.plan import Plan
-from deadheat.study.plan.study_file import SearchEntry, line_of
+from deadheat.study.plan.study_file import SearchEntry
+from deadheat.study.plan.toml_lines import line_of
 from deadheat.study.search.space import Settings
 from deadheat.systems import SYSTEMS
 
