@@ -46,7 +46,9 @@ def store_report(path: str | os.PathLike[str], *, ledger: Ledger | None = None) 
         report = SourceReport(result.name, (result,), study.notes, _protocol(store))
         selection = _selection(store, study)
         if selection is not None:
-            report += selection.over_seeds(result.alpha) + selection.over_corpora(result.alpha)
+            report += selection.over_seeds(result.alpha) + selection.over_corpora(
+                result.alpha, tests=not result.comparisons
+            )
             report += _sizes(selection, store)
     return report if ledger is None else report + _evaluations(ledger, result)
 

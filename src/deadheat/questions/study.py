@@ -282,7 +282,8 @@ def study_verdict(
                 about_runs = all(_about_runs(block, a, b) for block in of_corpus)
                 label = metric_names.get(metric, metric)
                 claims.append(Claim(a, b, label, evidence, corpus, scale, alpha, about_runs))
-    over = sorted(comparisons, key=lambda item: item.test != RESAMPLED_T)
+    of_part = [comparison for comparison in comparisons if comparison.dataset == part]
+    over = sorted(of_part, key=lambda comparison: comparison.test != RESAMPLED_T)
     if over:
         joint = over[0].verdict
         first = {frozenset(planned or ())}
@@ -315,7 +316,6 @@ def _evidence(blocks: Sequence[StudyBlock], a: str, b: str, alpha: float) -> Ite
         test = pair.overall
         bounds = (test.low, test.high, test.p_corrected)
         counts = (test.splits, test.ahead) if several else (0, None)
-        margin, detectable = test.margin, test.detectable
-        state, numbers = pair.state(alpha), (test.difference, *bounds, *counts)
-        evidence = Evidence(source, state, *numbers, margin=margin, detectable=detectable)
+        evidence = Evidence(source, pair.state(alpha), test.difference, *bounds, *counts)
+        evidence = replace(evidence, margin=test.margin, detectable=test.detectable)
         yield evidence if pair.a == a else reverse(evidence)

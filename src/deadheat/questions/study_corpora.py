@@ -44,7 +44,7 @@ def over_corpora(
         for metric in dict.fromkeys(block.first_metrics().values()):
             families.setdefault((block.part, block.split_label, metric), []).append(at)
     comparisons = []
-    for (_, _, metric), members in families.items():
+    for (part, _, metric), members in families.items():
         if len(members) < 2:
             continue
         pairs: dict[PairName, dict[str, Estimate]] = {}
@@ -59,9 +59,9 @@ def over_corpora(
         several = any(blocks[at].splits > 1 for at in members)
         name = RESAMPLED_T if several else CLUSTERED_T
         if pairs:
-            comparisons.append(
-                _comparison(pairs, rows, replace(settings, test=name), metric, label, scale, several=several)
-            )
+            tested = replace(settings, test=name)
+            comparison = _comparison(pairs, rows, tested, metric, label, scale, several=several)
+            comparisons.append(replace(comparison, dataset=part))
     return tuple(comparisons)
 
 

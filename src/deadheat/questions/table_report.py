@@ -23,7 +23,7 @@ from deadheat.results.format import Scale
 from deadheat.results.score import ScoreTable, SystemMeans
 from deadheat.tables.scores import find_metric, stack_systems
 from deadheat.tables.table import DATASETS, METRICS, SCORES, SYSTEMS, Runs, Table, read_table
-from deadheat.text import join_names, pluralize
+from deadheat.text import join_names
 
 ALPHA = 0.05
 PARTS = ("test", "dev", "tune")  # the first that there is is shown
@@ -130,8 +130,8 @@ class ScoreSelection:
             result = replace(result, notes=(*result.notes, scope))
         return SourceReport(results=(replace(result, part=self.part),), notes=tuple(notes))
 
-    def over_corpora(self, alpha: float) -> SourceReport:
-        """The ranking over corpora, where there are some, and tests over them, where there are more."""
+    def over_corpora(self, alpha: float, *, tests: bool = True) -> SourceReport:
+        """The ranking over corpora, where there are some, and tests over them, unless there are better ones."""
         table = self.means()
         rows = list(table.values())
         if len(rows) < 2:
@@ -151,15 +151,11 @@ class ScoreSelection:
             notes.append(f"over {self.noun}, {limit}; {PAIRS_ALONE}; deadheat rank and compare have no such limit")
         kept = {name: row for name, row in table.items() if name in best}
         ranking = rank(kept, metric=self.label, samples=SAMPLES, missing="drop")
-        return SourceReport(results=(ranking,), notes=tuple(notes)) + self._tests(kept, len(common), alpha)
+        report = SourceReport(results=(ranking,), notes=tuple(notes))
+        return report + self._tests(kept, alpha) if tests else report
 
-    def _tests(self, table: dict[str, dict[str, float]], common: int, alpha: float) -> SourceReport:
-        """Tests over corpora, if there are enough of them for any difference to be significant."""
-        pairs = math.comb(len(table), 2)
-        if 2.0 ** (1 - common) * pairs > alpha:  # the smallest corrected p-value of the exact test
-            differences = pluralize(pairs, "difference")
-            reason = f"{common:,} are too few for any of {differences} to be significant at {alpha:g}"
-            return _note(f"no test over {self.noun}: {reason}")
+    def _tests(self, table: dict[str, dict[str, float]], alpha: float) -> SourceReport:
+        """Every pair of systems over corpora."""
         try:
             return SourceReport(results=(compare_scores(table, metric=self.label, missing="drop", alpha=alpha),))
         except InputError as error:  # scores of a size that cannot be tested can still be ranked

@@ -20,7 +20,6 @@ from deadheat.questions.table_report import SourceReport
 from deadheat.reporting import model as m
 from deadheat.reporting.html import MOTTO, Page, page_html
 from deadheat.reporting.privacy import Anonymizer, sealed_test_sets, without_sealed, without_sentences
-from deadheat.reporting.verdict import claims_headline, verdict_block
 from deadheat.reporting.views import view
 from deadheat.results.base import KINDS, Result, from_json
 from deadheat.results.compare import Comparison
@@ -28,8 +27,7 @@ from deadheat.results.data import SplitReport
 from deadheat.results.format import PERCENT
 from deadheat.results.ledger import Tally
 from deadheat.results.study import StudyResult
-from deadheat.results.verdict import NO_CLAIMS, Claim, merge_claims
-from deadheat.results.verdict import Verdict as Claims
+from deadheat.results.verdict import NO_CLAIMS
 from deadheat.study.ledger.ledger import Ledger
 from deadheat.tables.table import table_bytes
 from deadheat.text import join_names
@@ -56,6 +54,14 @@ CHAPTERS = {
 }
 TITLE_NAMES = 3
 SQLITE = b"SQLite format 3\x00"
+DECIDING = (
+    "study",
+    "compare",
+    "rank",
+    "seeds",
+    "contrast",
+    "search",
+)  # whose verdict opens a page, the first that is there
 START = 1 << 16  # bytes that tell what a file is
 PAGE_START = 1 << 18  # of a page, which begins with its style
 UNREADABLE = "No sentences: which test sets are sealed is unknown, because the ledger cannot be read."
@@ -131,8 +137,9 @@ def report(
     >>> gold = deadheat.read(text="a_X b_Y c_Z\n" * 20)
     >>> good, bad = deadheat.read(text="a_X b_Y c_X\n" * 20), deadheat.read(text="a_X b_X c_X\n" * 20)
     >>> page = report(deadheat.compare(gold, {"good": good, "bad": bad}))
-    >>> print(page.verdicts[0])
-    good is better than bad by 33.33 points of Accuracy (tag) (95% CI [+33.33, +33.33], p = 1.9e-06).
+    >>> print(page.verdicts[0])  # doctest: +NORMALIZE_WHITESPACE
+    This run of good is better than this run of bad by 33.33 points of Accuracy (tag)
+    (95% CI [+33.33, +33.33], p = 1.9e-06).
     >>> page.html().startswith("<!doctype html>"), [figure.name for figure in page.figures]
     (True, ['compare-scores', 'compare-differences', 'compare-disagreement-1', ...])
     """
@@ -210,33 +217,17 @@ def _verdicts_of(results: Iterable[Result]) -> Iterator[m.Verdict]:
 
 
 def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
-    """The claims of all results in one table; results that compare no systems have their own sentences."""
+    """The verdict of the result that can tell most; results that compare no systems have their own sentences."""
     main, *others = piece.results
     first, *searches = _verdicts_of([main])
-    claims = merge_claims(claim for result in piece.results for claim in _claims(result))
-    if claims:
-        overall = [claim for claim in claims if claim.evidence[0].source == "data sets"]
-        by_dataset = [claim for claim in claims if claim not in overall]
-        systems = max(getattr(result, "verdict", NO_CLAIMS).systems for result in piece.results)
-        headline = claims_headline(Claims(tuple(by_dataset or overall), systems=systems))
+    compared = [result for result in piece.results if getattr(result, "verdict", NO_CLAIMS)]
+    if compared:
         if isinstance(main, StudyResult) and not main.finished:
             yield first
-        first = verdict_block(Claims((*overall, *by_dataset)), headline=headline, remarks=first.remarks)
+        deciding = min(compared, key=lambda result: DECIDING.index(result.kind))
+        first = next(_verdicts_of([deciding]))
     yield from (first, *searches)
-    yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")
-
-
-def _claims(result: Result) -> tuple[Claim, ...]:
-    """The claims of a result; those over all data sets say so."""
-    verdict: Claims = getattr(result, "verdict", NO_CLAIMS)
-    if result.kind != "compare":
-        return () if result.kind == "search" else verdict.claims
-    return tuple(
-        replace(claim, dataset=f"all {evidence.count:,} data sets")
-        if (evidence := claim.evidence[0]).source == "data sets" and not claim.dataset
-        else claim
-        for claim in verdict.claims
-    )
+    yield from _verdicts_of(result for result in others if result not in compared and result.kind != "ledger")
 
 
 def _protocols(pieces: Sequence[_Piece]) -> Iterator[m.Block]:

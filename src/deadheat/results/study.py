@@ -262,7 +262,7 @@ class StudyResult(Result):
     name: str
     blocks: tuple[StudyBlock, ...]
     metric_names: Mapping[str, str]  # what metrics are called in tables
-    correction: str = "bonferroni"
+    correction: str = "holm"
     alpha: float = 0.05
     verdict: Verdict = NO_CLAIMS
     scale: Scale = PERCENT

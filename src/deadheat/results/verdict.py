@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -154,32 +153,6 @@ def state_of(*, p: float, alpha: float, direction: float, smallest_p: float = 0.
     if p > alpha or not direction:
         return State.NOT_SHOWN
     return State.SHOWN if direction > 0 else State.OPPOSITE
-
-
-def merge_claims(claims: Iterable[Claim]) -> tuple[Claim, ...]:
-    """Claims about the same pair on the same data set and metric become one with all the evidence.
-
-    Where two of them disagree about who is ahead, the first decides, and the evidence of the other is turned around.
-    """
-    merged: dict[tuple[frozenset[str], str, str], Claim] = {}
-    for claim in claims:
-        key = frozenset((claim.better, claim.worse)), claim.dataset, claim.metric
-        first = merged.get(key)
-        if first is None:
-            merged[key] = claim
-            continue
-        evidence = claim.evidence if claim.better == first.better else tuple(map(reverse, claim.evidence))
-        merged[key] = replace(first, evidence=(*first.evidence, *evidence))
-    return tuple(map(_oriented, merged.values()))
-
-
-def _oriented(claim: Claim) -> Claim:
-    """The claim that the system with the higher score is better, by the first evidence that has a difference."""
-    differences = (evidence.difference for evidence in claim.evidence if math.isfinite(evidence.difference))
-    if next(differences, 0.0) >= 0:
-        return claim
-    evidence = tuple(map(reverse, claim.evidence))
-    return replace(claim, better=claim.worse, worse=claim.better, evidence=evidence)
 
 
 def opposite(state: State) -> State:

@@ -26,7 +26,7 @@ from deadheat.results.format import (
     name_of_test,
 )
 from deadheat.results.verdict import margin_of
-from deadheat.text import pluralize
+from deadheat.text import pluralize, slug
 
 DRAWN = 40  # pairs or systems in a figure
 ROWS = 15  # of a table that is not folded
@@ -77,6 +77,17 @@ def view(result: Comparison) -> Iterator[m.Block]:
         yield from _ranks(result.ranks)
     if result.agreement is not None:
         yield from _agreement(result.agreement)
+
+
+def over_corpora(result: Comparison, title: m.Words, *, detail: bool = False) -> Iterator[m.Block]:
+    """Systems of a study over all of its corpora: scores, every pair, and differences by corpus."""
+    yield m.Heading(title, detail=detail)
+    pairs, file = _ranked_pairs(result), slug("study", str(title))
+    yield replace(dataset_table(result), name=f"{file}-systems", detail=detail)
+    table = _pair_table(result, pairs, interval_name(result.settings.alpha))
+    yield replace(table, name=f"{file}-pairs", detail=detail)
+    for at, block in enumerate(forests(result, pairs, file)):
+        yield replace(block, detail=True) if detail or at else block
 
 
 def _scope(result: Comparison) -> Iterator[m.Words]:
@@ -195,7 +206,7 @@ def _mark_on(result: Comparison, dataset: str, best: str, system: str) -> str:
     return ""
 
 
-def forests(result: Comparison, pairs: Sequence[PairwiseTest]) -> Iterator[m.Block]:
+def forests(result: Comparison, pairs: Sequence[PairwiseTest], file: str = "compare") -> Iterator[m.Figure | m.Table]:
     """The difference of every pair on every data set, and a forest plot of the first pairs."""
     factor, scale, level = result.scale.factor, result.scale, interval_name(result.settings.alpha)
     for at, pair in enumerate(pairs[:FORESTS], start=1):
@@ -220,9 +231,10 @@ def forests(result: Comparison, pairs: Sequence[PairwiseTest]) -> Iterator[m.Blo
         caption = m.text("{} - {} by data set.", forward.a, forward.b)
         alternative = m.Table(columns, rows, caption=caption)
         yield m.figure(
-            f"compare-forest-{at}", IntervalPlot(drawn, title, axis, zero=True), alternative=alternative, detail=False
+            f"{file}-forest-{at}", IntervalPlot(drawn, title, axis, zero=True), alternative=alternative, detail=False
         )
-    yield _by_dataset(result, pairs, level)
+    name = "differences" if file == "compare" else f"{file}-differences"
+    yield replace(_by_dataset(result, pairs, level), name=name)
 
 
 def text_intervals(rows: Sequence[IntervalRow], width: int = 33) -> list[str]:

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from deadheat.reporting import model as m
 from deadheat.reporting.verdict import verdict_block
-from deadheat.reporting.views.compare import disputed_sentences
+from deadheat.reporting.views.compare import disputed_sentences, over_corpora
 from deadheat.reporting.views.search import search_blocks, search_verdict, training
 from deadheat.reporting.views.study_details import evidence_blocks
 from deadheat.reporting.views.study_families import over
@@ -29,9 +29,19 @@ def view(result: StudyResult) -> Iterator[m.Block]:
     searched += [m.Signature(search.signature) for search in result.searches]
     if result.blocks:
         chapter = [m.Heading("Settings searched", level=1)] if searched else []
+        yield from _together(result)
         yield from (*evidence_blocks(result), *_agreement(result), *_runs(result), *chapter, *searched)
     else:
         yield from (*searched, *_runs(result))
+
+
+def _together(result: StudyResult) -> Iterator[m.Block]:
+    """All corpora together, by every strategy that several of them share."""
+    for comparison in sorted(result.comparisons, key=lambda item: result.parts.index(item.dataset)):
+        splits = "over random splits" if comparison.unit == "split" else "on single splits"
+        corpora = m.Shown(len(comparison.datasets), COUNT, suffix=" corpora")
+        title = m.text(f"{{}} together: {{}} on {{}} {splits}", corpora, comparison.metric, comparison.dataset)
+        yield from over_corpora(comparison, title, detail=comparison.dataset != result.parts[0])
 
 
 def _verdict(result: StudyResult) -> m.Verdict:

@@ -106,8 +106,8 @@ class SearchEntry(EntryWithSettings):
 class CompareEntry(StrictModel):
     """How systems are compared on each split."""
 
-    test: str = ""  # empty: the one that fits the metric
-    correction: str = "bonferroni"
+    test: str = ""  # on every split; empty: the clustered t-test
+    correction: str = "holm"
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
 
 
