@@ -173,7 +173,7 @@ def _pair_summaries(
         if block.splits == 1:
             assert record.single is not None
             ahead = int(record.single.value > 0)
-            yield pair, PairSummary(record.single, of_splits, 1, ahead, record.seeds == 1)
+            yield pair, PairSummary(record.single, of_splits, 1, ahead, record.about_runs)
             continue
         a, b = (np.array(rows[name, firsts[name]].by_split)[distinct] for name in pair)
         gaps = (a - b)[np.isfinite(a - b)]

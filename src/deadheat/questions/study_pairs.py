@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -28,6 +28,7 @@ from deadheat.stats.paired import CLUSTERED_T
 from deadheat.study.plan.cells import Cell
 from deadheat.study.plan.plan import Plan
 from deadheat.study.store.store import Store
+from deadheat.systems import SYSTEMS
 
 MCNEMAR = "mcnemar"
 PairName = tuple[str, str]
@@ -50,7 +51,7 @@ class PairRecord:
 
     tests: list[SplitTest] = field(default_factory=list)
     single: Estimate | None = None  # by units and seeds, of the last split
-    seeds: int = 1  # the larger number of seeds
+    about_runs: bool = False  # both systems have one seed, and another might give another result
 
 
 class PairTests:
@@ -96,7 +97,9 @@ class PairTests:
         self._pool(counts, documents, corpus, parts, metric)
         by_document = self._by_document(counts, documents, metric)
         kind = SENTENCE if by_document is None else DOCUMENT
+        fixed = {label for label, cells in systems.items() if not SYSTEMS.make(cells[0].system).seeded}
         runs = by_document or {label: RunScores.of(rows, metric.value) for label, rows in counts.items()}
+        runs = {label: replace(scores, is_fixed=label in fixed) for label, scores in runs.items()}
         for label, scores in runs.items():
             self.intervals[label] = scores.estimate().estimate.bounded_interval(scores.units).bounds
         for a, b in combinations(runs, 2):
@@ -104,7 +107,8 @@ class PairTests:
             if math.isnan(estimate.value):
                 continue
             record = self._records.setdefault((a, b), PairRecord())
-            record.single, record.seeds = estimate, max(record.seeds, runs[a].runs, runs[b].runs)
+            record.single = estimate
+            record.about_runs = all(runs[name].runs == 1 and name not in fixed for name in (a, b))
             split = SplitTest(CLUSTERED_T, kind, estimate.p, estimate.value, estimate.value)
             if test and test != CLUSTERED_T:
                 first_NF, second_NF = (metric.counts(aligned[name])[:, :3] for name in (a, b))
@@ -172,22 +176,15 @@ class PairTests:
             yield pair, self._records[pair]
 
     def over_splits(self, pair: PairName, differences_P: Values, test_share: float) -> Estimate:
-        """The mean difference over random splits.
-
-        The error is that of the corrected resampled t-test. It does not know of documents that have sentences in train
-        and in test: then it is that over documents of all test sets together, if that is greater.
-        """
-        estimate = resampled_estimate(differences_P, test_share)
+        """The mean difference over random splits."""
         if not self._documents_split or not set(pair) <= self._pooled.keys():
-            return estimate
+            return resampled_estimate(differences_P, test_share)
         counts = [self._pooled[name] for name in pair]
         used = counts[0].any(axis=1) | counts[1].any(axis=1)
         first, second = (RunScores.of(rows[None, used], self._values[pair[0]].value) for rows in counts)
         pooled = first.minus(second).estimate
-        enough = pooled.freedom + 1 >= MIN_DOCUMENTS
-        if enough and pooled.error > estimate.error:
-            return Estimate(estimate.value, pooled.error, pooled.freedom)
-        return estimate
+        enough = effective_units(counts[0][used, 1]) >= MIN_DOCUMENTS
+        return resampled_estimate(differences_P, test_share, pooled if enough else None)
 
 
 def _document_codes(corpus: Corpus, sentences: Indices, units: Indices) -> Indices | None:

@@ -373,8 +373,15 @@ def corrected_resampled_t(differences_P: ArrayLike, *, test_share: float, alpha:
     return ResampledT(estimate.value, *interval.bounds, t, max(len(differences) - 1, 0), estimate.p)
 
 
-def resampled_estimate(differences_P: Values, test_share: float) -> Estimate:
-    """The mean difference over random splits with the standard error of `corrected_resampled_t`."""
+def resampled_estimate(differences_P: Values, test_share: float, documents: Estimate | None = None) -> Estimate:
+    """The mean difference over random splits.
+
+    The standard error is that of `corrected_resampled_t`. It does not know of documents that have sentences in train
+    and in test, whose errors go together on every split: given an estimate with the documents of all test sets as
+    units, it is the greater error of the two, on its own degrees of freedom.
+    """
     mean = mean_estimate(differences_P)
-    splits = len(differences_P)
-    return replace(mean, error=mean.error * math.sqrt(1 + splits * test_share))
+    error = mean.error * math.sqrt(1 + len(differences_P) * test_share)
+    if documents is not None and documents.error > error:
+        return Estimate(mean.value, documents.error, documents.freedom)
+    return replace(mean, error=error)

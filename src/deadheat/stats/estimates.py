@@ -150,9 +150,10 @@ class RunScores:
     scores_R: Values
     influence_RN: Values
     means_NF: Values  # counts of every unit, means over runs
+    is_fixed: bool = False  # all runs of the system are the same, so that one run is all there is
 
     @classmethod
-    def of(cls, counts_RNF: Counts | Values, value: Value) -> RunScores:
+    def of(cls, counts_RNF: Counts | Values, value: Value, *, is_fixed: bool = False) -> RunScores:
         """From the counts of every run and unit.
 
         The influence is that of the jackknife: (N - 1) times the mean of the scores without one unit, minus the score
@@ -166,7 +167,7 @@ class RunScores:
             left_out_RN = value(totals_RF[:, None, :] - counts_RNF)
         left_out_RN = np.where(np.isfinite(left_out_RN), left_out_RN, value(totals_RF)[:, None])
         influence_RN = (units - 1) * (left_out_RN.mean(axis=1, keepdims=True) - left_out_RN)
-        return cls(value(totals_RF), influence_RN, counts_RNF.mean(axis=0))
+        return cls(value(totals_RF), influence_RN, counts_RNF.mean(axis=0), is_fixed)
 
     @property
     def runs(self) -> int:
@@ -216,7 +217,8 @@ class RunScores:
         degrees of freedom of V_units are the effective number of units 1 / Σ w² (Kish 1965), w their shares in what is
         counted, or the number of units on which the systems differ if that is smaller, minus 1; those of V_runs R - 1
         and S - 1; together Satterthwaite's. If one of the systems has a single run, its variance over runs is taken to
-        be that of the other; if both have, there is no V_runs, and the difference is that of these two runs.
+        be that of the other, unless all its runs would be the same; if both have, there is no V_runs, and the
+        difference is that of these two runs.
         """
         if self.units != other.units:
             raise InputError(f"{self.units} and {other.units} units; expected the same units for both systems")
@@ -224,7 +226,10 @@ class RunScores:
         several = [runs for runs in (self, other) if runs.runs > 1]
         parts = [VariancePart("runs", runs._run_variance() / runs.runs, runs.runs - 1) for runs in several]
         shared = sum(runs._shared_variance() for runs in several)
-        if len(several) == 1:  # the variance of a single run is unknown, and taken to be that of the other system
+        single = self if other in several else other
+        if (
+            len(several) == 1 and not single.is_fixed
+        ):  # the variance of a single run is unknown, and taken to be that of the other system
             variance, freedom = several[0]._run_variance(), several[0].runs - 1
             parts = [VariancePart("runs", variance * (1 + 1 / several[0].runs), freedom)]
             shared *= 1.0 + several[0].runs

@@ -11,6 +11,7 @@ from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, Vi
 from deadheat.reporting import model as m
 from deadheat.reporting.verdict import MARKS, mark_meanings, outcome_cell
 from deadheat.results.format import COUNT, NAME, P_VALUE, Scale, correction_words, interval_name, name_of_test
+from deadheat.results.oracle import oracle_row
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyResult, SystemScores
 from deadheat.results.verdict import opposite
 from deadheat.text import slug
@@ -82,16 +83,7 @@ def family_blocks(family: Family, *, folded: bool = False, detail: bool = False)
     if any(block.splits > 1 and block.pairs for block in family.blocks):
         yield m.Note(
             "The corrected resampled t-test (Nadeau and Bengio 2003) allows for the sentences that splits have in "
-            "common."
-        )
-    if any(row.interval for block in family.blocks for row in block.ranked):
-        yield m.Note(
-            "Intervals on a single split are Wilson's, which treat words as independent; with several seeds, that of "
-            "their mean."
-        )
-    if any(block.has_more_seeds and block.pairs for block in family.blocks):
-        yield m.Note(
-            "Tests on single splits compare the first seed of each system; means and tests over splits use all seeds."
+            "common. Where documents are marked and were split up, the error over documents is used if it is greater."
         )
 
 
@@ -132,6 +124,10 @@ def _split_ranges(family: Family, standard: StudyBlock, random: StudyBlock) -> P
         low, high = (factor * end for end in row.interval) if row is not None and row.interval else (None, None)
         mean = None if row is None else factor * row.mean
         rows.append(SplitRange(name, mean, low, high, tuple(factor * value for value in by_split)))
+    oracles = oracle_row(standard), oracle_row(random)
+    if oracles[0] is not None and oracles[1] is not None:
+        dots = tuple(factor * value for value in oracles[1].by_split)
+        rows.append(SplitRange(oracles[0].system, factor * oracles[0].mean, None, None, dots))
     title = family.title(f"on the standard split and on {random.splits:,} random ones")
     return SplitRangePlot(tuple(rows), title, family.axis)
 
@@ -172,12 +168,17 @@ def _score_table(family: Family, block: StudyBlock, *, detail: bool) -> m.Table:
         other_scores = (block.scores(row.system, metric) for metric in others)
         other_means = (None if scores is None else scores.mean for scores in other_scores)
         rows.append((row.system, cell, spread, row.sd, row.runs, *other_means))
+    oracle = oracle_row(block)
+    if oracle is not None:
+        spread = None if single else _value_range(oracle, scale)
+        rows.append((oracle.system, oracle.mean, spread, oracle.sd, oracle.runs, *[None] * len(others)))
     columns = [m.Column("system"), m.Column(family.metric_name, form)]
     columns += [m.Column("95% CI" if single else "min-max", scale.interval), m.Column("SD" if several else "", form)]
     columns += [m.Column("runs" if several else "", COUNT), *m.columns(form, *map(result.metric_name, others))]
     means = [*(["splits"] if block.splits > 1 else []), *(["seeds"] if block.has_more_seeds else [])]
     what = f"means over {' and '.join(means)}" if means else "scores"
     caption = f"{family.corpus}, {family.part}, {over(block)}: {what}{scale.unit}."
+    caption += " Oracle: right wherever some system (first seed) is right." if oracle is not None else ""
     test = f" ({_test_words(result, block)})" if block.pairs else ""
     units = "splits" if block.splits > 1 else f"{block.pairs[0].unit}s" if block.pairs else "sentences"
     name = slug("study", block.corpus, block.strategy, block.part, _only_metric(family))
@@ -211,8 +212,15 @@ def _marks(block: StudyBlock, alpha: float) -> list[str]:
 def _test_words(result: StudyResult, block: StudyBlock) -> str:
     """Which test the outcomes of a block are by, and how it was corrected."""
     test = "corrected resampled t-test over splits" if block.splits > 1 else _split_test(block)
-    corrected = correction_words(result.correction, len(block.pairs), noun="pair")
+    corrected = correction_words(result.correction, _tested_together(result, block), noun="pair")
     return f"{test}, p-values {corrected}, alpha {result.alpha:g}"
+
+
+def _tested_together(result: StudyResult, block: StudyBlock) -> int:
+    """Pairs on all corpora that are corrected together."""
+    alike = [other for other in result.blocks if (other.part, other.split_label) == (block.part, block.split_label)]
+    metric = block.metrics[0]
+    return sum(other.first_metrics()[pair.a] == metric for other in alike for pair in other.pairs)
 
 
 def _split_test(block: StudyBlock) -> str:
@@ -224,7 +232,7 @@ def _pair_table(family: Family, block: StudyBlock, *, detail: bool) -> m.Table:
     result, several = family.result, block.splits > 1
     scale = result.scale
     columns = [m.Column("pair"), m.Column("difference", scale.difference)]
-    columns.append(m.Column(interval_name(result.alpha) if several else "", scale.difference_interval))
+    columns.append(m.Column(interval_name(result.alpha), scale.difference_interval))
     columns += [*m.columns(P_VALUE, "p", f"p ({result.correction})"), m.Column("outcome")]
     columns += [*m.columns(NAME, "ahead", "better", "worse"), *m.columns(P_VALUE, "min p", "max p")] if several else []
     rows: list[m.Row] = []

@@ -52,9 +52,9 @@ name = "perceptron"
 column = {column}
 # seeds = 5        # seeds 0 to 4 for this system only
 
-# On each split every pair of systems is tested; p-values are corrected for the number of splits.
+# Every pair of systems is tested; p-values are corrected for the number of pairs.
 [compare]
-correction = "bonferroni"
+correction = "holm"
 alpha = 0.05
 {engine}"""
 PROTOCOL = """\
