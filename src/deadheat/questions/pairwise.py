@@ -20,6 +20,7 @@ from deadheat.stats.agreement import alpha as krippendorff_alpha
 from deadheat.stats.agreement import lowest_agreement, majority, oracle
 from deadheat.stats.checks import Values
 from deadheat.stats.differences import paired_differences, sign_test, signed_rank
+from deadheat.stats.estimates import RunScores
 from deadheat.stats.intervals import Value
 
 FINEST = 1 << 22  # differences that add up to more are not enumerated unless asked for: it would take seconds
@@ -44,6 +45,9 @@ def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: Pairwise
     """The p-value, and which system the test favours: above 0 the first, below 0 the second."""
     rng, test, resamples = np.random.default_rng([settings.seed, 1]), settings.test, settings.resamples
     paired.check_pair(first_NF, second_NF)
+    if test == paired.CLUSTERED_T:
+        estimate = RunScores.of(first_NF[None], value).minus(RunScores.of(second_NF[None], value)).estimate
+        return estimate.p, estimate.value
     if test in ("sign", "wilcoxon"):
         gaps = paired_differences(*(_unit_scores(counts_NF, value) for counts_NF in (first_NF, second_NF)))
         ranked = sign_test(gaps) if test == "sign" else signed_rank(gaps)
