@@ -125,7 +125,7 @@ def test_counts_are_saved_and_read_back(commands: Commands, made: Path, tmp_path
     assert json.loads(first.out)["sets"] == json.loads(again.out)["sets"]
     assert "counts of las.v1; expected uas.v1" in commands.refused("size", path, "--metric", "uas")
     assert "beside saved counts" in commands.refused("size", path, given(made, "a1")[1])
-    assert "--save is for GOLD NAME=PRED" in commands.refused("size", path, "--save", tmp_path / "other.npz")
+    assert "--save is for one test set" in commands.refused("size", path, "--save", tmp_path / "other.npz")
     path.write_bytes(b"PK\x03\x04")
     assert commands.refused("size", path).startswith(f"{path}: not saved counts; expected a file that deadheat size")
 
@@ -142,7 +142,7 @@ def test_a_list_of_test_sets_has_an_overall(commands: Commands, made: Path) -> N
     assert found["overall"]["words"] == 2 * 1927
     assert found["between"] == [[1.0, 1.0], [1.0, 1.0]]
     assert "beside --sets" in commands.refused("size", made / "gold.conllu", "--sets", listing)
-    assert "--save is for GOLD" in commands.refused("size", "--sets", listing, "--save", made / "x.npz")
+    assert "--save is for one test set" in commands.refused("size", "--sets", listing, "--save", made / "x.npz")
 
 
 def test_a_file_named_test_is_written_to_the_ledger(commands: Commands, made: Path, tmp_path: Path) -> None:
@@ -155,6 +155,25 @@ def test_a_file_named_test_is_written_to_the_ledger(commands: Commands, made: Pa
     assert commands("ledger", "guard", gold, "--budget", "6").code == 0
     assert "3 evaluations requested, 0 left of a budget of 6" in commands.refused("size", gold, *systems, *SETTINGS)
     assert commands("size", gold, *systems, *SETTINGS, "--over-budget", "review").code == 0
+
+
+def test_patterns_of_file_names_give_the_study_of_a_table(commands: Commands, made: Path, tmp_path: Path) -> None:
+    (tmp_path / "gold").mkdir()
+    rows = ["set,gold,system,prediction"]
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / "gold" / f"{name}.conllu").write_bytes((made / "gold.conllu").read_bytes())
+        for run in ("a1", "a2", "b1"):
+            (tmp_path / name / f"{run[0]}.{run[1]}.conllu").write_bytes((made / f"{run}.conllu").read_bytes())
+            rows.append(f"{name},gold/{name}.conllu,{run[0]},{name}/{run[0]}.{run[1]}.conllu")
+    (tmp_path / "sets.csv").write_text("\n".join(rows))
+    patterns = f"{tmp_path}/gold/{{dataset}}.conllu", f"{tmp_path}/{{dataset}}/{{system}}.{{run}}.conllu"
+    outcome = commands("size", *patterns, *SETTINGS, "--json")
+    assert outcome.out == commands("size", "--sets", tmp_path / "sets.csv", *SETTINGS, "--json").out
+    assert "--save is for one test set" in commands.refused("size", *patterns, "--save", tmp_path / "x.npz")
+    globs = [f"a={tmp_path}/x/a.*.conllu", f"b={tmp_path}/x/b.*.conllu"]
+    (one,) = json.loads(commands("size", tmp_path / "gold" / "x.conllu", *globs, *SETTINGS, "--json").out)["sets"]
+    assert one["curves"] == json.loads(outcome.out)["sets"][0]["curves"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts
 from deadheat.questions.compare import align_systems
-from deadheat.questions.size import Prediction, count_test_set, load_counts, size, size_of_counts, size_of_sets
+from deadheat.questions.designs import Prediction
+from deadheat.questions.size import count_test_set, load_counts, size, size_of_counts, size_of_sets
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.ranking.sizes import SetSizes
 from deadheat.results.base import to_document
@@ -74,7 +75,7 @@ def read_all(runs: dict[str, list[str]]) -> dict[str, list[Corpus]]:
 
 def test_counts_are_those_of_a_comparison_and_lengths_those_of_gold(text: str, runs: dict[str, list[str]]) -> None:
     gold, corpora = deadheat.read(text=text), read_all(runs)
-    given = [Prediction(name, gold, item) for name, several in corpora.items() for item in several]
+    given = [Prediction("", gold, name, "", item) for name, several in corpora.items() for item in several]
     made = count_test_set("", given, "", "text", None, {}).counted
     assert made.systems == ("good", "good", "fair", "fair", "poor")
     assert (made.metric.name, made.unit, made.words) == ("las.v1", "sentence", gold.words)
@@ -367,7 +368,7 @@ def test_real_parsers_on_a_real_treebank(shared_data: Path) -> None:
     parsers = ("biaffine", "pointer", "bracketing")
     lenient = ("multiple-roots", "final-newline")
     rows = [
-        Prediction(name, bank / f"gold.{name}.conll.gz", bank / f"{name}.run{run}.conll.gz")
+        Prediction("", bank / f"gold.{name}.conll.gz", name, str(run), bank / f"{name}.run{run}.conll.gz")
         for name in parsers
         for run in (1, 2, 3)
     ]

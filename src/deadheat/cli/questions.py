@@ -33,9 +33,10 @@ examples:
 SIZE_EXAMPLES = """\
 examples:
   deadheat size gold.conllu A=a.conllu B=b.conllu C=c.conllu
-  deadheat size gold.conllu A=a.run1.conllu A=a.run2.conllu B=b.run1.conllu B=b.run2.conllu    two runs per system
+  deadheat size gold.conllu A=a.run1.conllu A=a.run2.conllu 'B=b.run*.conllu'      several runs per system
   deadheat size gold.conllu A=a.conllu B=b.conllu --against rest --threshold 0.8
   deadheat size gold.conllu A=a.conllu B=b.conllu --save counts.npz && deadheat size counts.npz --draws 1000
+  deadheat size 'gold/{dataset}.conllu' 'pred/{dataset}/{system}.{run}.conllu'     several test sets
   deadheat size --sets sets.csv          several test sets: columns set, gold, system, prediction"""
 RANK_EXAMPLES = """\
 examples:
@@ -159,6 +160,8 @@ def run_size(arguments: argparse.Namespace) -> int:
 
 
 def _size(arguments: argparse.Namespace) -> Result:
+    from deadheat.questions.designs import is_pattern, match_pattern, named_runs
+    from deadheat.questions.inputs import CorpusSource
     from deadheat.questions.size import SUFFIX, size, size_of_counts, size_of_sets
     from deadheat.ranking.size_samples import SizeSettings, parse_sizes
 
@@ -167,8 +170,9 @@ def _size(arguments: argparse.Namespace) -> Result:
     settings = SizeSettings(sizes, whole, strategies, **values_of(SizeSettings, arguments))
     files: list[str] = arguments.files
     saved = [file for file in files if file.endswith(SUFFIX) and "=" not in file]
-    if (arguments.sets or saved) and arguments.save:
-        raise InputError("deadheat size: --save is for GOLD NAME=PRED ...; expected it without --sets and saved counts")
+    patterns = bool(files) and is_pattern(files[0])
+    if (arguments.sets or saved or patterns) and arguments.save:
+        raise InputError("deadheat size: --save is for one test set; expected it with GOLD NAME=PRED ... only")
     options = values_of(size, arguments) | {"settings": settings, "ledger_entry": ledger_entry(arguments)}
     if arguments.sets:
         if files:
@@ -183,7 +187,12 @@ def _size(arguments: argparse.Namespace) -> Result:
         problem = f"{files[0]} alone" if files else "no files"
         expected = f"expected GOLD NAME=PRED NAME=PRED ..., saved counts ({SUFFIX}), or --sets FILE"
         raise InputError(f"deadheat size: {problem}; {expected}")
-    return size(files[0], _named_files("size", files[1:]), save=arguments.save, **options, **reading(arguments))
+    if patterns:
+        return size_of_sets(match_pattern(files[0], files[1:]), **options, **reading(arguments))
+    systems: dict[str, list[CorpusSource]] = {}
+    for prediction in named_runs(files[0], files[1:]):
+        systems.setdefault(prediction.system, []).append(prediction.predicted)
+    return size(files[0], systems, save=arguments.save, **options, **reading(arguments))
 
 
 def _named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from deadheat.metrics import METRICS
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS
 from deadheat.questions import inputs
+from deadheat.questions.designs import AnyPath, Prediction, by_dataset, read_sets_table
 from deadheat.questions.pairwise import over_common_units
 from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, check_systems, ranked_names
@@ -42,21 +43,10 @@ from deadheat.study.ledger.ledger import (
 
 FORMAT, SUFFIX = "deadheat-counts.v1", ".npz"
 EXPECTED = f"expected a file that deadheat size --save wrote ({SUFFIX})"
-COLUMNS = ("set", "gold", "system", "prediction")
-AnyPath: TypeAlias = str | os.PathLike[str]
 PART_OF_THE_WHOLE = (
     "a sample is part of the whole test set, so tau approaches 1 as it grows, whatever the data; "
     "--against rest ranks on the sentences outside the sample instead"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prediction:
-    """One run of a system on a test set, and the gold file it is scored against."""
-
-    system: str
-    gold: inputs.CorpusSources
-    predicted: inputs.CorpusSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +117,11 @@ def size(
     """
     if save:
         check_target(save)
-    predictions = [Prediction(name, gold, run) for name, runs in systems.items() for run in inputs.sources_of(runs)]
+    predictions = [
+        Prediction("", gold, name, str(number), run)
+        for name, runs in systems.items()
+        for number, run in enumerate(inputs.sources_of(runs), start=1)
+    ]
     settings = settings or SizeSettings()
     check_systems([prediction.system for prediction in predictions], settings.runs)
     test_set = count_test_set("", predictions, metric, align, ledger_entry, reading)
@@ -138,7 +132,7 @@ def size(
 
 
 def size_of_sets(
-    listing: AnyPath,
+    sets: AnyPath | Sequence[Prediction],
     *,
     metric: str = "",
     settings: SizeSettings | None = None,
@@ -146,9 +140,10 @@ def size_of_sets(
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> SizeStudy:
-    """How much is sufficient on several test sets, from a table with the columns set, gold, system and prediction."""
+    """How much is sufficient on several test sets: a table of predictions, or a list from `questions.designs`."""
     settings, test_sets = settings or SizeSettings(), list[TestSet]()
-    for name, predictions in listed_sets(listing).items():
+    listed = read_sets_table(sets) if isinstance(sets, str | os.PathLike) else sets
+    for name, predictions in by_dataset(listed).items():
         check_systems([prediction.system for prediction in predictions], settings.runs, name)
         chosen = test_sets[0].counted.metric.name if test_sets else metric
         test_sets.append(count_test_set(name, predictions, chosen, align, ledger_entry, reading))
@@ -287,26 +282,6 @@ def _key(gold: inputs.CorpusSources) -> object:
     if isinstance(gold, str | os.PathLike):
         return os.fspath(gold)
     return id(gold) if isinstance(gold, Corpus) else tuple(_key(source) for source in gold)
-
-
-def listed_sets(path: AnyPath) -> dict[str, list[Prediction]]:
-    """Predictions by test set, from a table with the columns set, gold, system and prediction.
-
-    Files are relative to the table. A system that is listed twice for a test set has two runs.
-    """
-    from deadheat.tables.table import read_table
-
-    table = read_table(path)
-    columns = [table.texts(table.column(name)).to_list() for name in COLUMNS]
-    folder = Path(path).parent
-    sets: dict[str, list[Prediction]] = {}
-    for row, cells in enumerate(zip(*columns, strict=True)):
-        empty = next((name for name, cell in zip(COLUMNS, cells, strict=True) if not cell), None)
-        if empty is not None:
-            raise InputError(f"{table.location(row)}: no {empty}; expected {', '.join(COLUMNS)} in every row")
-        name, gold, system, prediction = cells
-        sets.setdefault(name, []).append(Prediction(system, str(folder / gold), str(folder / prediction)))
-    return sets
 
 
 def save_counts(test_set: TestSet, path: AnyPath) -> None:
