@@ -28,7 +28,7 @@ from deadheat.questions.designs import AnyPath, Prediction, by_dataset, read_set
 from deadheat.questions.pairwise import over_common_units
 from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, check_systems, ranked_names
-from deadheat.ranking.sizes import SetSizes, size_curves
+from deadheat.ranking.sizes import SetSizes, cross_curves, size_curves
 from deadheat.results.format import Scale
 from deadheat.results.rank import SizeStudy
 from deadheat.stats.agreement import weighted_kendall_rows
@@ -184,11 +184,15 @@ def study_sizes(
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"two test sets are named {repeated}; expected a different name for each")
+    if settings.cross and len(counted) < 2:
+        raise InputError(f"{names[0]}: one test set; expected several to compare across (--cross)")
     sets, overall = size_curves(counted, settings)
+    cross = cross_curves(counted, settings) if settings.cross else ()
     notes = [note for test_set in test_sets for note in test_set.notes] + list(_notes(sets, settings))
     if len(sets) > 1 and overall is None:
         notes.append(
-            "no overall ranking, because the test sets do not have the same systems and runs in the same order"
+            f"no overall ranking{' and no comparison across test sets' * settings.cross}, because the test sets do not "
+            "have the same systems and runs in the same order"
         )
     metric = counted[0].metric
     scale = Scale.of(row.score for sizes in sets for row in sizes.systems)
@@ -199,6 +203,7 @@ def study_sizes(
     ledger_notes = [note for item in recorded for note in item.notes]
     return replace(
         result,
+        cross=cross,
         notes=tuple(dict.fromkeys([*ledger_notes, *notes])),
         evaluations=tuple(tally for item in recorded for tally in item.tallies),
     )
