@@ -47,6 +47,10 @@ PART_OF_THE_WHOLE = (
     "a sample is part of the whole test set, so tau approaches 1 as it grows, whatever the data; "
     "--against rest ranks on the sentences outside the sample instead"
 )
+MATCHED_RUNS = (
+    "runs are matched across test sets by their order, which means something only if the same trained systems were run "
+    "on all of them"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,6 +225,8 @@ def _between(sets: Sequence[SetSizes]) -> tuple[tuple[float, ...], ...]:
 def _notes(sets: Sequence[SetSizes], settings: SizeSettings) -> Iterator[str]:
     if settings.against != "rest":
         yield PART_OF_THE_WHOLE
+    if settings.cross and settings.runs == "separate":
+        yield MATCHED_RUNS
     for test_set in sets:
         name, sizes = test_set.name, {point.words for point in test_set.curves[0].samples}
         beyond = ", ".join(f"{words:,}" for words in settings.sizes if words not in sizes)
