@@ -24,7 +24,7 @@ from deadheat.metrics import METRICS
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS
 from deadheat.questions import inputs
-from deadheat.questions.designs import AnyPath, Prediction, by_dataset, read_sets_table
+from deadheat.questions.designs import AnyPath, Prediction, by_dataset, missing_combinations, read_sets_table
 from deadheat.questions.pairwise import over_common_units
 from deadheat.questions.score import default_metric, notes_on
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, check_systems, ranked_names
@@ -151,7 +151,9 @@ def size_of_sets(
         check_systems([prediction.system for prediction in predictions], settings.runs, name)
         chosen = test_sets[0].counted.metric.name if test_sets else metric
         test_sets.append(count_test_set(name, predictions, chosen, align, ledger_entry, reading))
-    return study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
+    result = study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
+    lacking = missing_combinations(listed) if len(test_sets) > 1 and result.overall is None else []
+    return replace(result, notes=(*result.notes, *lacking))
 
 
 def size_of_counts(
