@@ -169,21 +169,26 @@ def _axes(plot: PanelGrid, rows: Sequence[str], columns: Sequence[str], grid: _G
     bottom = grid.top + len(rows) * grid.height - GAP * font
     for column in range(len(columns)):
         across = grid.column_scale(column)
-        for value, name in _fitting(across, font).items():
+        for value, x, name in _fitting(across, font):
             drawn.append(line("axis", across(value), bottom, across(value), bottom + 0.25 * font))
-            drawn.append(text(across(value), bottom + 1.2 * font, name, kind="soft small", anchor="middle"))
+            drawn.append(text(x, bottom + 1.2 * font, name, kind="soft small", anchor="middle"))
     drawn.append(text(grid.left, bottom + 2.8 * font, f"{plot.x_axis}; {plot.y_axis}", kind="soft small"))
     return "".join(drawn)
 
 
-def _fitting(scale: Scale, font: float) -> dict[float, str]:
-    """Labels of round numbers that do not touch each other or reach into the next panel."""
+def _fitting(scale: Scale, font: float) -> list[tuple[float, float, str]]:
+    """Round numbers with the positions of their labels, which do not touch or reach into the next panel.
 
-    def is_inside(value: float, name: str) -> bool:
+    If no label fits centred below its number, the last number has one that is moved to the side.
+    """
+    fitting = []
+    for value, name in fitting_ticks(scale, font, 3).items():
         half, gap = text_width(name, SMALL * font) / 2, GAP * font / 2
-        return scale.start - gap <= scale(value) - half and scale(value) + half <= scale.end + gap
-
-    return {value: name for value, name in fitting_ticks(scale, font, 3).items() if is_inside(value, name)}
+        lowest, highest = scale.start - gap + half, scale.end + gap - half
+        if lowest <= highest:
+            fitting.append((value, min(max(scale(value), lowest), highest), name))
+    inside = [tick for tick in fitting if tick[1] == scale(tick[0])]
+    return inside or fitting[-1:]
 
 
 def _description(plot: PanelGrid, series: Sequence[str], drawn: int) -> str:
