@@ -40,15 +40,15 @@ def one_by_one(given: CountedSet, settings: SizeSettings, draws: int) -> list[fl
 
 def main() -> None:
     given = parsers()
-    plain = SizeSettings(draws=DRAWS, seeds="separate", aso_draws=0)
-    random = SizeSettings(draws=DRAWS, seeds="separate", aso_draws=0, strategies=("rand",))
+    plain = SizeSettings(draws=DRAWS, runs="separate", aso_draws=0)
+    random = SizeSettings(draws=DRAWS, runs="separate", aso_draws=0, strategies=("rand",))
     ours = cpu(lambda: size_curves([given], random), repeats=3)
     slow = cpu(lambda: one_by_one(given, random, FEW), repeats=1) * DRAWS / FEW
     by_size = sample_taus(sampled_scores(given, "rand", random), given.systems, random)
     taus = np.array([tau_B[:FEW] for tau_B in by_size]).T.reshape(-1)
     assert np.allclose(taus, one_by_one(given, random, FEW), rtol=0, atol=1e-9)
     every = cpu(lambda: size_curves([given], plain), repeats=3)
-    full = cpu(lambda: size_curves([given], SizeSettings(draws=DRAWS, seeds="separate")), repeats=1)
+    full = cpu(lambda: size_curves([given], SizeSettings(draws=DRAWS, runs="separate")), repeats=1)
     rows = [
         ["rand, all draws at once", f"{ours:.2f}", "1.0"],
         ["rand, draw by draw with numpy and scipy.stats.weightedtau", f"{slow:.2f}", f"{slow / ours:.1f}"],

@@ -8,6 +8,7 @@ from deadheat.charts.chart import Plot
 from deadheat.charts.comparisons import IntervalPlot, IntervalRow, PairCell, PairMatrix
 from deadheat.charts.curves import Curve, CurvePlot, Gap, GapPlot
 from deadheat.charts.distributions import Sample, SplitRange, SplitRangePlot, Strip, StripPlot, ViolinPlot
+from deadheat.charts.panels import Panel, PanelGrid
 from deadheat.charts.ranks import CriticalDifferenceDiagram, RankBoxes, RankHeatmap, RankRow
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 
@@ -39,6 +40,15 @@ def diagram(names: Names) -> Plot:
 def curves(names: Names) -> Plot:
     series = (Curve(name, (10, 100, 1000), (i, i + 2, i + 1), (i,) * 3, (i + 3,) * 3) for i, name in enumerate(names))
     return CurvePlot(tuple(series), "Tau", "sentences", "tau", log_x=True, target=4)
+
+
+def panels(names: Names) -> Plot:
+    made = (
+        Panel(row, column, tuple(Curve(name, (10, 100, 1000), (i, i + 2.0, i + j)) for name in names[:3]))
+        for i, row in enumerate(names)
+        for j, column in enumerate(names)
+    )
+    return PanelGrid(tuple(made), "Panels", "words", "tau", "sample of", "ranking on", log_x=True, target=2)
 
 
 def gaps(names: Names) -> Plot:
@@ -82,5 +92,5 @@ def trees(names: Names) -> Plot:
 
 
 PLOTS: tuple[Callable[[Names], Plot], ...] = (
-    intervals, differences, matrix, diagram, curves, gaps, boxes, heatmap, violins, strips, splits, tags, trees,
+    intervals, differences, matrix, diagram, curves, panels, gaps, boxes, heatmap, violins, strips, splits, tags, trees,
 )  # fmt: skip

@@ -126,3 +126,14 @@ def test_columns_that_a_prediction_lacks_are_noted(commands: Commands, gold: Pat
     bare = re.sub(r"^(\d+\t\S+\t\S+\t\S+\t)\S+", r"\1_", guess.read_text(), flags=re.MULTILINE)
     guess.write_text(bare, encoding="utf-8")
     assert "no XPOS in the prediction; they count as wrong" in commands("score", gold, guess).err
+
+
+def test_info_on_a_folder_of_treebanks_has_the_sizes_of_their_parts(commands: Commands, tmp_path: Path) -> None:
+    for name in ("aa", "bb"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}-ud-test.conllu").write_text("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n")
+    (tmp_path / "empty").mkdir()
+    assert "Of 2 treebanks, 0 of 2 test sets have 10,000 words or more." in commands("info", tmp_path).out
+    document = json.loads(commands("info", tmp_path, "--json").out)
+    assert [(bank["name"], bank["parts"][0]["words"]) for bank in document["treebanks"]] == [("aa", 1), ("bb", 1)]
+    assert "no corpus files in this folder" in commands.refused("info", tmp_path / "empty")

@@ -67,7 +67,7 @@ def test_json_has_every_size_of_every_strategy(commands: Commands, made: Path) -
             "between",
             "runs",
         ),
-        *("align", "notes", "evaluations"),
+        *("align", "notes", "evaluations", "cross"),
     }
     assert found["kind"] == "size"
     assert [f"note: {note}" for note in found["notes"]] == outcome.err.splitlines()

@@ -298,6 +298,7 @@ def test_a_list_of_test_sets_gives_a_block_each_and_an_overall(folder: Path) -> 
     result = size_of_sets(listing(folder, rows[:-1]), settings=FAST)
     assert result.overall is None
     assert any(note.startswith("no overall ranking") for note in result.notes)
+    assert "poor has no predictions on torukai" in result.notes
 
 
 def test_runs_may_have_gold_files_of_their_own_if_the_sentences_are_the_same(folder: Path) -> None:

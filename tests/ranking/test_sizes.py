@@ -24,7 +24,9 @@ from deadheat.ranking.size_samples import (
 from deadheat.ranking.sizes import (
     ASO_RESAMPLES,
     SizePoint,
-    compare_aso,
+    aso_bounds,
+    aso_differences,
+    runs_of_systems,
     sample_taus,
     size_curves,
     size_point,
@@ -276,10 +278,10 @@ def test_significance_on_a_sample_is_compared_with_that_on_all_data() -> None:
     assert (sample.draws, whole.draws, sample.systems) == (4, 1, 3)
     assert (whole.disagreement, whole.distance) == (0, 0)
     sampled = sampled_scores(words, "rand", settings)
-    differences = compare_aso(sampled.scores_MBR[0, :4], sampled.against_MBR[0], words.systems, seed=0)
-    assert differences is not None
-    systems, disagreement_B, distance_B = differences
-    assert (sample.systems, sample.disagreement) == (systems, disagreement_B.mean())
+    runs = runs_of_systems(words.systems)
+    sides = (aso_bounds(scores, runs, seed=0) for scores in (sampled.scores_MBR[0, :4], sampled.against_MBR[0]))
+    disagreement_B, distance_B = aso_differences(*sides)
+    assert (sample.systems, sample.disagreement) == (len(runs), disagreement_B.mean())
     names = np.array(words.systems)
     bounds = []
     weights = sample_weights(words.lengths_N, "rand", [60], draw=3, seed=0)[0]
@@ -296,12 +298,14 @@ def test_significance_on_a_sample_is_compared_with_that_on_all_data() -> None:
 
 
 def test_significance_needs_two_systems_with_two_runs() -> None:
-    scores = np.array([[0.1, 0.2, 0.3]])
-    assert compare_aso(scores, scores, ["a", "a", "b"], seed=0) is None
-    assert compare_aso(scores, scores, ["a", "b", "c"], seed=0) is None
-    gone = compare_aso(np.array([[0.1, math.nan, 0.3, 0.4]]), np.ones((1, 4)), ["a", "a", "b", "b"], seed=0)
-    assert gone is not None
-    assert np.isnan(gone[1]).all()
+    for runs in ((2, 1), (1, 1, 1)):
+        counted = made_up(runs=runs, units=40)
+        assert all(point.aso is None for point in curve_of(counted, SizeSettings((30,), strategies=("seq",))).points)
+    scores = np.array([[0.1, math.nan, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4]])
+    bounds = aso_bounds(scores, runs_of_systems(["a", "a", "b", "b"]), seed=0)
+    disagreement_B, distance_B = aso_differences(bounds, bounds[1:])
+    np.testing.assert_array_equal(disagreement_B, [math.nan, 0])
+    np.testing.assert_array_equal(distance_B, [math.nan, 0])
 
 
 def test_over_several_sets_the_mean_score_ranks() -> None:

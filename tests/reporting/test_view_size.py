@@ -10,12 +10,14 @@ import pytest
 
 from deadheat.charts.chart import WIDE
 from deadheat.corpus import read
+from deadheat.errors import InputError
 from deadheat.metrics import METRICS
 from deadheat.questions.size import TestSet, size, study_sizes
 from deadheat.ranking.size_samples import CountedSet, SizeSettings
 from deadheat.reporting.model import Figure, Heading, Table, cell_text
 from deadheat.reporting.views import headline, view
 from deadheat.reporting.views.size import SETS
+from deadheat.results.base import from_json
 from deadheat.results.rank import SizeStudy
 from tests.reporting.latex_checker import check
 
@@ -149,3 +151,37 @@ def test_systems_with_the_same_score_have_no_tau_and_no_curve() -> None:
     assert all(math.isnan(point.tau) for point in level.sets[0].curves[0].points)
     (table,) = tables(level, "mean tau")
     assert {cell_text(row[4]) for row in table.cells()} == {"-"}
+
+
+def test_samples_of_one_set_beside_the_ranking_on_another() -> None:
+    result = simulated(sets=3, gap=0.02, runs=2, settings=replace(SETTINGS, cross=True))
+    assert [(item.source, item.target) for item in result.cross] == [
+        (f"set {a}", f"set {b}") for a in range(3) for b in range(3) if a != b
+    ]
+    assert from_json(result.to_json()) == result
+    (summary,) = tables(result, "tau, other")
+    rows = {tuple(map(cell_text, row[:2])): row for row in summary.cells()}
+    own = [item.curves[1].at(500) for item in result.sets]
+    other = [item.curves[1].at(500) for item in result.cross]
+    expected = [np.mean([point.tau for point in points if point]) for points in (own, other)]
+    assert [cell.value for cell in rows["rand", "500"][3:5]] == pytest.approx(expected)
+    distances = [point.aso.distance for point in other if point and point.aso]
+    assert rows["rand", "500"][-1].value == pytest.approx(np.mean(distances))
+    assert rows["seq", "all"][3].value == 1
+    (pairs,) = tables(result, "ranking on all of")
+    assert len(pairs.rows) == 9 * 2
+    figures = {block.drawing.name: block.drawing.plot for block in view(result) if isinstance(block, Figure)}
+    taus = figures["size-across-sets"].draw(WIDE)
+    assert {(row[0], row[1]) for row in taus.rows} == {(f"set {a}", f"set {b}") for a in range(3) for b in range(3)}
+    assert "size-across-sets-aso" in figures
+    check(result.to_latex())
+    assert "| tau, other" in result.to_markdown()
+    assert "Across test sets" not in str(simulated(sets=2))
+
+
+def test_one_set_or_other_systems_cannot_be_compared_across() -> None:
+    crossed = replace(SETTINGS, cross=True)
+    with pytest.raises(InputError, match="set 0: one test set; expected several to compare across"):
+        simulated(settings=crossed)
+    separate = simulated(sets=2, runs=2, settings=replace(crossed, runs="separate"))
+    assert any(note.startswith("runs are matched across test sets by their order") for note in separate.notes)

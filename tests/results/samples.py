@@ -17,7 +17,7 @@ from deadheat.questions.store_report import read_study
 from deadheat.questions.table_report import table_report
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result, from_document, to_document
-from deadheat.results.data import SplitReport
+from deadheat.results.data import PartSize, SplitReport, TreebankParts, TreebankSizes
 from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
 from deadheat.results.study import StudyResult
 from deadheat.study.plan.plan import Plan
@@ -161,6 +161,11 @@ def sample_split() -> Result:
     text = "# newdoc id = {0}\n" + "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n" * 6
     corpus = deadheat.read(text="".join(text.format(i) for i in range(10)))
     return SplitReport.of(deadheat.split(corpus, "random(unit='document')", times=2))
+
+
+def sample_treebanks() -> Result:
+    parts = (PartSize("train", 40, 500, 3), PartSize("dev", 9, 120), PartSize("test", 900, 10_100, 2))
+    return TreebankSizes("banks", (TreebankParts("en_ewt", parts), TreebankParts("kk_ktb", parts[::2])))
 
 
 def sample_ledger() -> Result:

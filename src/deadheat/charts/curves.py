@@ -37,7 +37,7 @@ from deadheat.charts.scales import (
     spread,
     thin,
 )
-from deadheat.text import capitalize, pluralize
+from deadheat.text import capitalize, join_names, pluralize
 
 CURVE_HEADER = ("series", "x", "y", "low", "high")
 MOST_MARKS = 24  # on a curve; longer curves have a mark at every n-th point
@@ -58,7 +58,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class CurvePlot:
-    """A line for each curve, named at its end, and a dashed line at the target."""
+    """A line for each curve, named at its end, a dashed line at the target, and vertical ones at `marked`."""
 
     curves: tuple[Curve, ...]
     title: str
@@ -66,6 +66,7 @@ class CurvePlot:
     y_axis: str
     log_x: bool = False
     target: float | None = None
+    marked: tuple[float, ...] = ()  # values on the x axis
 
     def draw(self, layout: Layout) -> Chart:
         if not self.curves:
@@ -80,6 +81,7 @@ class CurvePlot:
         ]
         if not plane.anonymous:
             drawn += [_band(i, points, plane) for i, points in enumerate(lines)]
+        drawn += [_marked(value, plane) for value in self.marked]
         if self.target is not None:
             drawn.append(_target(self.target, lines, plane))
         named = enumerate(zip(self.curves, lines, strict=True))
@@ -140,7 +142,7 @@ def _plane(plot: CurvePlot, lines: Sequence[Sequence[_Point]], layout: Layout) -
     names = [_end_name(curve, line) for curve, line in zip(plot.curves[:SERIES], lines, strict=False)]
     widest = max(text_width(name, font, bold=True) for name in names)
     right = layout.width - min(1.03 * widest + 2.6 * font, 0.33 * layout.width)
-    first, last = extent([point.x for point in points], margin=0.03, log=plot.log_x)
+    first, last = extent([point.x for point in points], margin=0.03, include=plot.marked, log=plot.log_x)
     across = Scale(first, last, left_margin(up, font, 6), right, plot.log_x)
     return _Plane(across, up, layout, anonymous=len(plot.curves) > SERIES)
 
@@ -205,6 +207,14 @@ def _end_names(curves: Sequence[Curve], lines: Sequence[Sequence[_Point]], plane
     return "".join(drawn)
 
 
+def _marked(value: float, plane: _Plane) -> str:
+    """A dashed vertical line, with its label beside its upper end."""
+    x, font, name = plane.across(value), plane.layout.font, brief(value)
+    label_width = text_width(name, SMALL * font)
+    drawn = line("axis", x, plane.up.start, x, plane.up.end, name, dash="2 3")
+    return drawn + text(x - 0.3 * font - label_width, plane.up.end + 0.9 * font, name, kind="soft small halo")
+
+
 def _target(target: float, lines: Sequence[Sequence[_Point]], plane: _Plane) -> str:
     """A dashed horizontal line, with its label where it crosses the fewest curves."""
     font, y = plane.layout.font, plane.up(target)
@@ -247,6 +257,7 @@ def _curve_description(plot: CurvePlot, lines: Sequence[Sequence[_Point]], scale
             parts.append(f"{curve.name} goes from {ends[0]} to {ends[-1]}")
     log = " (logarithmic)" if plot.log_x else ""
     target = f", with a target of {brief(plot.target)}" if plot.target is not None else ""
+    target += f", marked at {join_names(map(brief, plot.marked))}" if plot.marked else ""
     axes = f"{capitalize(plot.y_axis)} over {plot.x_axis}{log}"
     description = f"{axes} for {len(plot.curves)} series{target}. {'; '.join(parts)}."
     if len(plot.curves) > SERIES:

@@ -14,6 +14,7 @@ from deadheat.corpus import read, to_bytes, write
 from deadheat.corpus.info import info
 from deadheat.errors import InputError
 from deadheat.metrics import METRICS
+from deadheat.questions.treebanks import has_treebanks, treebank_sizes
 from deadheat.reporting.model import Column, Table
 from deadheat.reporting.terminal import print_blocks
 from deadheat.results.data import SplitReport
@@ -68,12 +69,18 @@ def _strategies() -> str:
 
 
 def info_parser() -> argparse.ArgumentParser:
-    parser = Parser("info", "What is in a corpus, and what is missing? Several files form one corpus.")
+    parser = Parser(
+        "info",
+        "What is in a corpus, and what is missing? Several files form one corpus. For a folder of treebanks, with a\n"
+        "folder for each: how large are their parts?",
+    )
     parser.add_argument("files", metavar="FILE", nargs="+", help="files or folders; - is standard input")
     return parser.add_options(json=JSON, reading=True)
 
 
 def run_info(arguments: argparse.Namespace) -> int:
+    if len(arguments.files) == 1 and has_treebanks(arguments.files[0]):
+        return show(treebank_sizes(arguments.files[0], **reading(arguments)), as_json=arguments.json)
     summary = info(read(arguments.files, **reading(arguments)))
     if arguments.json:
         print_json(summary.to_dict())

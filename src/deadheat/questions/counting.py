@@ -34,6 +34,7 @@ class CountedRuns:
     gold: Corpus  # of the first prediction
     pairs: Mapping[str, tuple[Pair, ...]]  # the runs of every system
     golds: tuple[tuple[Corpus, tuple[Corpus, ...]], ...]  # every gold file with the predictions scored against it
+    starts: Indices  # the first gold sentence of each unit, or of each sentence that documents consist of
     notes: tuple[str, ...] = ()
     is_sealed: bool = False
 
@@ -83,7 +84,7 @@ def count_runs(
     pairs = [align_words(gold, run, by=align, unit=fine) for gold, run in zip(gold_of_run, runs, strict=True)]
     measure = METRICS.make(metric or default_metric(pairs[0]))
     counts = [measure.counts(pair)[:, : len(FIELDS)] for pair in pairs]
-    dataset, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
+    dataset, starts, unit_notes = _counted(predictions[0].dataset or first.name, first, unit, pairs, counts)
     notes = dict.fromkeys(note for _, sealing in unsealed for note in sealing)
     is_sealed = bool(notes)
     notes |= dict.fromkeys([*unit_notes, *(note for pair in pairs for note in notes_on(pair, SENTENCE, [measure]))])
@@ -95,25 +96,25 @@ def count_runs(
         for gold in golds.values()
     )
     grouped = {name: tuple(rows) for name, rows in by_system.items()}
-    return CountedRuns(dataset, measure, first, grouped, by_gold, tuple(notes), is_sealed)
+    return CountedRuns(dataset, measure, first, grouped, by_gold, starts, tuple(notes), is_sealed)
 
 
 def _counted(
     name: str, gold: Corpus, unit: str, pairs: Sequence[Pair], counts: Sequence[Counts]
-) -> tuple[CountedDataset, list[str]]:
-    """The counts of every system over documents, sentences or tokens, and why not over documents."""
+) -> tuple[CountedDataset, Indices, list[str]]:
+    """The counts of every system over documents, sentences or tokens; their sentences; and why not over documents."""
     systems = [pair.predicted.name for pair in pairs]
     if unit == TOKEN:
         if any(counts_NF[:, 1].max(initial=0) > 1 for counts_NF in counts):
             raise InputError("the metric counts more than one item per token; expected sentences or documents as units")
-        return CountedDataset(name, TOKEN, stack_runs(systems, counts), gold.sentences), []
+        return CountedDataset(name, TOKEN, stack_runs(systems, counts), gold.sentences), np.zeros(0, np.int64), []
     shared, common = over_common_units(counts, pairs)
     if not len(common):
         raise InputError(f"{gold.name}: no sentences; expected some to compare")
     fine = SENTENCE if len(common) == gold.sentences else "block"
     sentences = stack_runs(systems, shared)
     if not gold.has_documents:
-        return CountedDataset(name, fine, sentences, gold.sentences), []
+        return CountedDataset(name, fine, sentences, gold.sentences), common, []
     present, codes = np.unique(gold.documents[common], return_inverse=True)
     number, documents = len(present), {system: sum_documents(rows, codes) for system, rows in sentences.items()}
     effective = effective_units(np.bincount(codes, np.diff(gold.offsets[common], append=gold.words)).astype(float))
@@ -124,7 +125,8 @@ def _counted(
         size = f"{pluralize(number, 'document')} that weigh as much as {effective:.1f} of equal size"
         about = "the verdict is about more sentences of these documents, not about other documents"
         notes.append(f"{name}: {size}, and {MIN_DOCUMENTS} are needed: {fine}s are compared; {about}")
-    return CountedDataset(name, chosen, counted, gold.sentences, number, other if number > 1 else None), notes
+    dataset = CountedDataset(name, chosen, counted, gold.sentences, number, other if number > 1 else None)
+    return dataset, common, notes
 
 
 def stack_runs(systems: Sequence[str], counts: Sequence[Counts]) -> dict[str, Counts]:

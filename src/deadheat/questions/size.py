@@ -21,14 +21,11 @@ from deadheat.corpus.reading import ReadingOptions
 from deadheat.corpus.writing import write_bytes
 from deadheat.errors import InputError, reason
 from deadheat.metrics import METRICS
-from deadheat.metrics import align as align_words
-from deadheat.metrics.metric import FIELDS
 from deadheat.questions import inputs
-from deadheat.questions.counting import over_common_units
-from deadheat.questions.designs import AnyPath, Prediction, by_dataset, read_sets_table
-from deadheat.questions.score import default_metric, notes_on
+from deadheat.questions.counting import count_runs
+from deadheat.questions.designs import AnyPath, Prediction, by_dataset, missing_combinations, read_sets_table
 from deadheat.ranking.size_samples import SIZES, CountedSet, SizeSettings, check_systems, ranked_names
-from deadheat.ranking.sizes import SetSizes, size_curves
+from deadheat.ranking.sizes import SetSizes, cross_curves, size_curves
 from deadheat.results.format import Scale
 from deadheat.results.rank import SizeStudy
 from deadheat.stats.agreement import weighted_kendall_rows
@@ -46,6 +43,10 @@ EXPECTED = f"expected a file that deadheat size --save wrote ({SUFFIX})"
 PART_OF_THE_WHOLE = (
     "a sample is part of the whole test set, so tau approaches 1 as it grows, whatever the data; "
     "--against rest ranks on the sentences outside the sample instead"
+)
+MATCHED_RUNS = (
+    "runs are matched across test sets by their order, which means something only if the same trained systems were run "
+    "on all of them"
 )
 
 
@@ -147,7 +148,9 @@ def size_of_sets(
         check_systems([prediction.system for prediction in predictions], settings.runs, name)
         chosen = test_sets[0].counted.metric.name if test_sets else metric
         test_sets.append(count_test_set(name, predictions, chosen, align, ledger_entry, reading))
-    return study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
+    result = study_sizes(test_sets, settings, ledger_entry=ledger_entry, align=align)
+    lacking = missing_combinations(listed) if len(test_sets) > 1 and result.overall is None else []
+    return replace(result, notes=(*result.notes, *lacking))
 
 
 def size_of_counts(
@@ -184,11 +187,15 @@ def study_sizes(
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"two test sets are named {repeated}; expected a different name for each")
+    if settings.cross and len(counted) < 2:
+        raise InputError(f"{names[0]}: one test set; expected several to compare across (--cross)")
     sets, overall = size_curves(counted, settings)
+    cross = cross_curves(counted, settings) if settings.cross else ()
     notes = [note for test_set in test_sets for note in test_set.notes] + list(_notes(sets, settings))
     if len(sets) > 1 and overall is None:
         notes.append(
-            "no overall ranking, because the test sets do not have the same systems and runs in the same order"
+            f"no overall ranking{' and no comparison across test sets' * settings.cross}, because the test sets do not "
+            "have the same systems and runs in the same order"
         )
     metric = counted[0].metric
     scale = Scale.of(row.score for sizes in sets for row in sizes.systems)
@@ -199,6 +206,7 @@ def study_sizes(
     ledger_notes = [note for item in recorded for note in item.notes]
     return replace(
         result,
+        cross=cross,
         notes=tuple(dict.fromkeys([*ledger_notes, *notes])),
         evaluations=tuple(tally for item in recorded for tally in item.tallies),
     )
@@ -216,6 +224,8 @@ def _between(sets: Sequence[SetSizes]) -> tuple[tuple[float, ...], ...]:
 def _notes(sets: Sequence[SetSizes], settings: SizeSettings) -> Iterator[str]:
     if settings.against != "rest":
         yield PART_OF_THE_WHOLE
+    if settings.cross and settings.runs == "separate":
+        yield MATCHED_RUNS
     for test_set in sets:
         name, sizes = test_set.name, {point.words for point in test_set.curves[0].samples}
         beyond = ", ".join(f"{words:,}" for words in settings.sizes if words not in sizes)
@@ -237,51 +247,15 @@ def count_test_set(
     ledger_entry: LedgerEntry | None,
     reading: ReadingOptions,
 ) -> TestSet:
-    """Count every run over the units that all share.
-
-    Runs may have different gold files, as long as these have the same sentences: some parsers come with a gold file in
-    which columns that they do not predict are changed.
-    """
-    for prediction in predictions:
-        inputs.check_prediction(prediction.system, prediction.gold, prediction.predicted)
-    sources = {_key(prediction.gold): prediction.gold for prediction in predictions}
-    unsealed = [inputs.unseal(gold, reading, ledger_entry) for gold in sources.values()]
-    corpora = inputs.open_corpora(
-        [*(gold for gold, _ in unsealed), *(prediction.predicted for prediction in predictions)], reading
-    )
-    golds = dict(zip(sources, corpora, strict=False))
-    runs = [
-        replace(corpus, name=prediction.system)
-        for prediction, corpus in zip(predictions, corpora[len(golds) :], strict=True)
-    ]
-    first = corpora[0]
-    for gold in golds.values():
-        if not np.array_equal(gold.offsets, first.offsets):
-            expected = "expected the same sentences in all gold files of a test set"
-            raise InputError(f"{gold.name}: other sentences than {first.name}; {expected}")
-    gold_of_run = [golds[_key(prediction.gold)] for prediction in predictions]
-    pairs = [align_words(gold, run, by=align) for gold, run in zip(gold_of_run, runs, strict=True)]
-    measure = METRICS.make(metric or default_metric(pairs[0]))
-    notes = dict.fromkeys(note for _, sealing_notes in unsealed for note in sealing_notes)
-    notes |= dict.fromkeys(note for pair in pairs for note in notes_on(pair, "sentence", [measure]))
-    by_gold = tuple(
-        (gold, tuple(run for run, of_run in zip(runs, gold_of_run, strict=True) if of_run is gold))
-        for gold in golds.values()
-    )
-    counts, common = over_common_units([measure.counts(pair)[:, : len(FIELDS)] for pair in pairs], pairs)
-    if not len(common):
-        raise InputError(f"{first.name}: no sentences; expected some to sample")
-    lengths = np.diff(first.offsets[common], append=first.words).astype(np.int64)
-    unit = "sentence" if len(common) == first.sentences else "block"
-    systems = tuple(prediction.system for prediction in predictions)
-    counted = CountedSet(name or first.name, systems, lengths, np.stack(counts), measure, unit)
-    return TestSet(counted, by_gold, notes=tuple(notes))
-
-
-def _key(gold: inputs.CorpusSources) -> object:
-    if isinstance(gold, str | os.PathLike):
-        return os.fspath(gold)
-    return id(gold) if isinstance(gold, Corpus) else tuple(_key(source) for source in gold)
+    """Count every run over the sentences that all share, the runs of a system one after the other."""
+    order = {system: at for at, system in enumerate(dict.fromkeys(row.system for row in predictions))}
+    rows = sorted(predictions, key=lambda row: order[row.system])
+    runs = count_runs(rows, metric, unit="sentence", align=align, ledger_entry=ledger_entry, reading=reading)
+    systems = tuple(system for system, counts_RNF in runs.dataset.counts.items() for _ in counts_RNF)
+    lengths = np.diff(runs.gold.offsets[runs.starts], append=runs.gold.words).astype(np.int64)
+    counts_RNF = np.concatenate(list(runs.dataset.counts.values()))
+    counted = CountedSet(name or runs.gold.name, systems, lengths, counts_RNF, runs.metric, runs.dataset.unit)
+    return TestSet(counted, runs.golds, notes=runs.notes)
 
 
 def save_counts(test_set: TestSet, path: AnyPath) -> None:

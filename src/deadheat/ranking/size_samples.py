@@ -51,6 +51,9 @@ class SizeSettings:
     aso_draws: Annotated[
         int, Argument("draws per size on which significance over runs is compared", metavar="N", parse=whole_number)
     ] = 20
+    cross: Annotated[bool, Argument("also compare samples of each test set with the ranking on every other one")] = (
+        False
+    )
 
     def __post_init__(self) -> None:
         if not self.sizes or self.sizes[0] < 1 or any(a >= b for a, b in zip(self.sizes, self.sizes[1:], strict=False)):

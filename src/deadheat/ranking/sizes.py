@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +109,15 @@ class SetSizes:
     curves: tuple[SizeCurve, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CrossSizes:
+    """Rankings on samples of one test set, compared with the ranking on all of another: one curve per strategy."""
+
+    source: str  # the test set that is sampled
+    target: str
+    curves: tuple[SizeCurve, ...]
+
+
 def size_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[list[SetSizes], SetSizes | None]:
     """Curves for every test set and, if several have the same runs, for the mean score over all of them."""
     for counted in sets:
@@ -136,16 +146,64 @@ def _ranking(names: Sequence[str], scores_S: Values) -> tuple[SystemScore, ...]:
     return tuple(SystemScore(names[at], float(scores_S[at])) for at in np.argsort(-scores_S, kind="stable"))
 
 
+def cross_curves(sets: Sequence[CountedSet], settings: SizeSettings) -> tuple[CrossSizes, ...]:
+    """Curves for every ordered pair of different test sets; none if they do not have the same runs in the same order.
+
+    A sample of the source is compared with all of the target, which it is no part of: so tau does not tend to 1.
+    """
+    if len({counted.systems for counted in sets}) != 1:
+        return ()
+    systems = sets[0].systems
+    wholes, samples = [], []
+    for counted in sets:
+        scores_R = counted.metric.value(counted.counts_RNF.sum(axis=1))
+        wholes.append(_side(scores_R[None, None], systems, settings))
+        sampled = [sampled_scores(counted, strategy, settings) for strategy in settings.strategies]
+        samples.append([(item, _side(item.scores_MBR, systems, settings, item.wholes)) for item in sampled])
+    return tuple(
+        CrossSizes(
+            sets[source].name,
+            sets[target].name,
+            tuple(_curve(sampled, side, wholes[target], settings) for sampled, side in samples[source]),
+        )
+        for source, target in permutations(range(len(sets)), 2)
+    )
+
+
 def size_curve(sampled: SampledScores, systems: Sequence[str], settings: SizeSettings) -> SizeCurve:
     """Tau of the samples of one strategy, and the agreement of significance if systems have several runs."""
+    samples = _side(sampled.scores_MBR, systems, settings, sampled.wholes)
+    return _curve(sampled, samples, _side(sampled.against_MBR, systems, settings), settings)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One side of a comparison of rankings: scores of what is ranked, and eps_min of every pair of systems by size."""
+
+    scores_MBS: Values
+    systems: int  # with at least two runs
+    bounds_M: tuple[Values, ...]  # draws by systems by systems; empty without significance
+
+
+def _side(scores_MBR: Values, systems: Sequence[str], settings: SizeSettings, wholes: Sequence[bool] = ()) -> _Side:
+    scores_MBS = ranked_scores(scores_MBR, systems, settings.runs)
+    rows = runs_of_systems(systems)
+    if not settings.aso_draws or len(rows) < 2:
+        return _Side(scores_MBS, len(rows), ())
+    draws = [1 if whole else settings.aso_draws for whole in wholes or [False] * len(scores_MBR)]
+    bounds = (
+        aso_bounds(scores_BR[:n], rows, seed=settings.seed) for scores_BR, n in zip(scores_MBR, draws, strict=True)
+    )
+    return _Side(scores_MBS, len(rows), tuple(bounds))
+
+
+def _curve(sampled: SampledScores, samples: _Side, against: _Side, settings: SizeSettings) -> SizeCurve:
     points = []
-    for at, tau_B in enumerate(sample_taus(sampled, systems, settings)):
+    for at, tau_B in enumerate(_taus_by_size(samples.scores_MBS, against.scores_MBS)):
         aso = None
-        if settings.aso_draws:
-            draws = 1 if sampled.wholes[at] else settings.aso_draws
-            opposite = min(at, len(sampled.against_MBR) - 1)
-            sides = sampled.scores_MBR[at, :draws], sampled.against_MBR[opposite, :draws]
-            aso = _aso_agreement(compare_aso(*sides, systems, seed=settings.seed))
+        if samples.bounds_M:
+            bounds_BSS, others_BSS = samples.bounds_M[at], against.bounds_M[min(at, len(against.bounds_M) - 1)]
+            aso = _aso_agreement(samples.systems, *aso_differences(bounds_BSS, others_BSS[: len(bounds_BSS)]))
         units = float(sampled.units_M[at])
         points.append(size_point(sampled.sizes[at], units, tau_B, settings, whole=sampled.wholes[at], aso=aso))
     return SizeCurve(sampled.strategy, tuple(points), sufficient_size(points, settings.confidence))
@@ -153,8 +211,11 @@ def size_curve(sampled: SampledScores, systems: Sequence[str], settings: SizeSet
 
 def sample_taus(sampled: SampledScores, systems: Sequence[str], settings: SizeSettings) -> list[Values]:
     """Weighted Kendall's tau of each draw, for every size; NaN for a sample on which all systems are tied."""
-    scores_MBS = ranked_scores(sampled.scores_MBR, systems, settings.runs)
-    against_MBS = ranked_scores(sampled.against_MBR, systems, settings.runs)
+    sides = (ranked_scores(scores, systems, settings.runs) for scores in (sampled.scores_MBR, sampled.against_MBR))
+    return _taus_by_size(*sides)
+
+
+def _taus_by_size(scores_MBS: Values, against_MBS: Values) -> list[Values]:
     return [_taus(scores_BS, against_MBS[min(at, len(against_MBS) - 1)]) for at, scores_BS in enumerate(scores_MBS)]
 
 
@@ -205,42 +266,37 @@ def _taus(scores_BS: Values, against_BS: Values) -> Values:
     return tau_B
 
 
-def compare_aso(
-    scores_BR: Values, against_BR: Values, systems: Sequence[str], *, seed: int
-) -> tuple[int, Values, Values] | None:
-    """How many systems have at least two runs, and disagreement and distance (see `AsoAgreement`) of every draw.
+def runs_of_systems(systems: Sequence[str]) -> list[NDArray[np.intp]]:
+    """Positions of the runs of every system that has at least two."""
+    rows = (np.flatnonzero(np.array(systems) == name) for name in dict.fromkeys(systems))
+    return [row for row in rows if len(row) > 1]
 
-    They are NaN for a draw in which some run has no score; all is None with fewer than two such systems. The resamples
-    of runs are the same for every sample, so that two samples with the same scores agree entirely.
+
+def aso_bounds(scores_BR: Values, rows: Sequence[NDArray[np.intp]], *, seed: int) -> Values:
+    """eps_min of every ordered pair of systems in every draw; NaN for a draw in which some run has no score.
+
+    The resamples of runs are the same for every draw, so that two samples with the same scores agree entirely.
     """
-    rows = [np.flatnonzero(np.array(systems) == name) for name in dict.fromkeys(systems)]
-    rows = [row for row in rows if len(row) > 1]
-    if len(rows) < 2:
-        return None
-    pairs = ~np.eye(len(rows), dtype=bool)
-    disagreement_B, distance_B = np.full(len(scores_BR), math.nan), np.full(len(scores_BR), math.nan)
-    others = [_aso_bounds(scores_R, rows, seed) for scores_R in against_BR]
-    for draw, scores_R in enumerate(scores_BR):
-        bounds, other = _aso_bounds(scores_R, rows, seed), others[draw if len(others) > 1 else 0]
-        if bounds is None or other is None:
-            continue
-        disagreement_B[draw] = np.mean((bounds < ASO_THRESHOLD)[pairs] != (other < ASO_THRESHOLD)[pairs])
-        distance_B[draw] = np.mean(np.abs(bounds - other)[pairs])
-    return len(rows), disagreement_B, distance_B
+    bounds_BSS = np.full((len(scores_BR), len(rows), len(rows)), math.nan)
+    for bounds_SS, scores_R in zip(bounds_BSS, scores_BR, strict=True):
+        scores = [scores_R[row] for row in rows]
+        if all(np.isfinite(values).all() for values in scores):
+            bounds_SS[:] = aso_matrix(scores, rng=np.random.default_rng(seed), resamples=ASO_RESAMPLES).bound_SS
+    return bounds_BSS
 
 
-def _aso_agreement(differences: tuple[int, Values, Values] | None) -> AsoAgreement | None:
-    if differences is None:
-        return None
-    systems, *by_draw = differences
-    defined = (values_B[~np.isnan(values_B)] for values_B in by_draw)
-    means = (float(values.mean()) if len(values) else math.nan for values in defined)
-    return AsoAgreement(len(by_draw[0]), systems, *means)
+def aso_differences(bounds_BSS: Values, others_BSS: Values) -> tuple[Values, Values]:
+    """Disagreement and distance of every draw (see `AsoAgreement`); NaN where bounds are missing."""
+    pairs = ~np.eye(bounds_BSS.shape[1], dtype=bool)
+    bounds, others = bounds_BSS[:, pairs], np.broadcast_to(others_BSS, bounds_BSS.shape)[:, pairs]
+    distance_B = np.abs(bounds - others).mean(axis=1)
+    disagreement_B = ((bounds < ASO_THRESHOLD) != (others < ASO_THRESHOLD)).mean(axis=1)
+    return np.where(np.isnan(distance_B), math.nan, disagreement_B), distance_B
 
 
-def _aso_bounds(scores_R: Values, rows: Sequence[NDArray[np.intp]], seed: int) -> Values | None:
-    """eps_min of every ordered pair of systems; None if a run has no score."""
-    scores = [scores_R[row] for row in rows]
-    if not all(np.isfinite(values).all() for values in scores):
-        return None
-    return aso_matrix(scores, rng=np.random.default_rng(seed), resamples=ASO_RESAMPLES).bound_SS
+def _aso_agreement(systems: int, disagreement_B: Values, distance_B: Values) -> AsoAgreement:
+    defined = ~np.isnan(distance_B)
+    means = (
+        float(values_B[defined].mean()) if defined.any() else math.nan for values_B in (disagreement_B, distance_B)
+    )
+    return AsoAgreement(len(distance_B), systems, *means)

@@ -50,6 +50,7 @@ CHAPTERS = {
     "rank": "Over data sets",
     "size": "How much test data is enough",
     "split": "How the data were split",
+    "treebanks": "How large the treebanks are",
     "ledger": "Evaluations of the test sets",
 }
 TITLE_NAMES = 3

@@ -28,6 +28,7 @@ KINDS = {
     "rank": "deadheat.results.rank:Ranking",
     "size": "deadheat.results.rank:SizeStudy",
     "split": "deadheat.results.data:SplitReport",
+    "treebanks": "deadheat.results.data:TreebankSizes",
     "ledger": "deadheat.results.ledger:LedgerReport",
     "table": "deadheat.results.score:ScoreTable",
     "study": "deadheat.results.study:StudyResult",

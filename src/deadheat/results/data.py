@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from deadheat.results.base import Result
 from deadheat.splits.leaks import Leak
+from deadheat.text import pluralize
 
 if TYPE_CHECKING:
     from deadheat.corpus.vocabulary import Indices
@@ -102,6 +103,42 @@ class SplitReport(Result):
         """What leaks between the parts of every split of a folder."""
         leaks = tuple(SplitLeaks(name, tuple(pairs)) for name, pairs in check.leaks.items())
         return cls(check.folder, leaks=leaks, verified=check.verified, notes=check.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class TreebankParts:
+    """A treebank and the sizes of its parts."""
+
+    name: str
+    parts: tuple[PartSize, ...]
+
+    def part(self, name: str) -> PartSize | None:
+        """A part, if the treebank has it."""
+        return next((part for part in self.parts if part.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TreebankSizes(Result):
+    """How large the parts of the treebanks in a folder are."""
+
+    kind: ClassVar[str] = "treebanks"
+
+    folder: str
+    treebanks: tuple[TreebankParts, ...]
+
+    def signature_parts(self) -> Iterable[str]:
+        return "treebanks", self.folder, pluralize(len(self.treebanks), "treebank")
+
+    @property
+    def part_names(self) -> list[str]:
+        """The parts that some treebank has, in the order of the longest list."""
+        longest = max((treebank.parts for treebank in self.treebanks), key=len, default=())
+        names = [part.name for part in longest]
+        return list(dict.fromkeys([*names, *(part.name for treebank in self.treebanks for part in treebank.parts)]))
+
+    def words_of(self, part: str) -> list[int]:
+        """Words of a part in every treebank that has it, in increasing order."""
+        return sorted(size.words for treebank in self.treebanks if (size := treebank.part(part)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from deadheat.ranking.anomalies import Anomalies
 from deadheat.ranking.exact import SubsetCounts
 from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset, RepresentativeSubsets
 from deadheat.ranking.size_samples import SizeSettings
-from deadheat.ranking.sizes import SetSizes
+from deadheat.ranking.sizes import CrossSizes, SetSizes
 from deadheat.ranking.subsets import MetricStability, TauSummary
 from deadheat.results.base import Result
 from deadheat.results.format import Scale
@@ -124,6 +124,7 @@ class SizeStudy(Result):
     """Rankings on samples of test sets, compared with the rankings on all of them or on the rest."""
 
     kind: ClassVar[str] = "size"
+    schema: ClassVar[int] = 2
 
     metric: str
     metric_name: str
@@ -136,6 +137,7 @@ class SizeStudy(Result):
     runs: int = 0
     align: str = ""
     evaluations: tuple[Tally, ...] = ()
+    cross: tuple[CrossSizes, ...] = ()  # every ordered pair of test sets, if asked for
 
     def signature_parts(self) -> Iterable[str]:
         settings = self.settings

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.ranking.sizes import SetSizes, SizeCurve, SizePoint
 from deadheat.reporting import model as m
+from deadheat.reporting.views.size_cross import across_sets
 from deadheat.results.format import COUNT, NAME, SHARE, Scale, number_format
 from deadheat.results.rank import SizeStudy
 from deadheat.text import pluralize, slug
@@ -39,6 +40,8 @@ def view(result: SizeStudy) -> Iterator[m.Block]:
     yield m.Verdict(_headline(result), remarks=(criterion,))
     if len(result.sets) > 1:
         yield from _all_sets(result)
+    if result.cross:
+        yield from across_sets(result)
     hardest = sorted(result.sets, key=_lowest_share)[:SETS]
     blocks = [*([result.overall] if result.overall is not None else []), *result.sets]
     for test_set in blocks:
