@@ -45,11 +45,13 @@ def test_a_comparison_is_counted_and_reported_in_json(
 def test_power_evaluates_the_test_set_too(
     commands: Commands, held_out: Path, guess: Path, ledger_path: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copy.conllu"
-    copy.write_bytes(guess.read_bytes())
-    commands.refused("power", held_out, f"a={guess}", f"b={guess}", "-m", "lass")
+    copy, right = tmp_path / "copy.conllu", tmp_path / "right.conllu"
+    right.write_bytes(held_out.read_bytes())
+    copy.write_text(guess.read_text().replace("1\tYes\tyes\tINTJ", "1\tYes\tyes\tX"))
+    commands.refused("power", held_out, f"a={guess}", f"b={copy}", "-m", "lass", "--difference", 1)
+    commands.refused("power", held_out, f"a={guess}", f"b={copy}")
     assert not ledger_path.exists()
-    outcome = commands("power", held_out, f"a={guess}", f"b={copy}")
+    outcome = commands("power", held_out, f"a={right}", f"b={copy}", "-m", "upos", "--difference", 1)
     assert outcome.code == 0
     assert "2 evaluations of this test set so far" in outcome.err
     assert [line["event"] for line in lines_of(ledger_path)] == ["look", "look"]
