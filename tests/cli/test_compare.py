@@ -26,18 +26,6 @@ def test_compare_prints_a_verdict_scores_pairs_and_disagreement(
     assert [row["system"] for row in result["systems"]] == ["guess", "other"]
 
 
-def test_power_of_files_and_of_assumed_accuracies(commands: Commands, gold: Path, guess: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.conllu"
-    other.write_text(gold.read_text(), encoding="utf-8")
-    assert "sentences needed for power 0.8" in commands("power", gold, f"a={guess}", f"b={other}").out
-    arguments = ("power", "--size", 1000, "--accuracies", 0.95, 0.93, "--agreement", 0.96)
-    result = json.loads(commands(*arguments, "--json").out)
-    assert (result["kind"], result["units"]) == ("power", 1000)
-    named = json.loads(commands("power", gold, f"a={guess}", f"b={other}", "--json").out)
-    assert (named["systems"], named["metric"], named["unit"]) == (["a", "b"], "LAS", "sentence")
-    assert commands(*arguments).out.startswith("If the difference is 2.00 points, a test set of 1,000 items shows it")
-
-
 def test_a_table_of_scores_can_be_compared(commands: Commands, tmp_path: Path) -> None:
     table = tmp_path / "scores.csv"
     table.write_text("data,A,B\nen,90,89\nde,85,84\nfi,80,78\n")

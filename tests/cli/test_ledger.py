@@ -45,11 +45,13 @@ def test_a_comparison_is_counted_and_reported_in_json(
 def test_power_evaluates_the_test_set_too(
     commands: Commands, held_out: Path, guess: Path, ledger_path: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "copy.conllu"
-    copy.write_bytes(guess.read_bytes())
-    commands.refused("power", held_out, f"a={guess}", f"b={guess}", "-m", "lass")
+    copy, right = tmp_path / "copy.conllu", tmp_path / "right.conllu"
+    right.write_bytes(held_out.read_bytes())
+    copy.write_text(guess.read_text().replace("1\tYes\tyes\tINTJ", "1\tYes\tyes\tX"))
+    commands.refused("power", held_out, f"a={guess}", f"b={copy}", "-m", "lass", "--difference", 1)
+    commands.refused("power", held_out, f"a={guess}", f"b={copy}")
     assert not ledger_path.exists()
-    outcome = commands("power", held_out, f"a={guess}", f"b={copy}")
+    outcome = commands("power", held_out, f"a={right}", f"b={copy}", "-m", "upos", "--difference", 1)
     assert outcome.code == 0
     assert "2 evaluations of this test set so far" in outcome.err
     assert [line["event"] for line in lines_of(ledger_path)] == ["look", "look"]
@@ -89,9 +91,9 @@ def test_the_table_has_one_row_per_test_set(commands: Commands, held_out: Path, 
     commands("ledger", "guard", held_out, "--budget", 10)
     verdict, _, header, row, *_ = commands("ledger").out.splitlines()
     assert verdict == "en-ud-test.conllu: 2 evaluations."
-    assert header.split()[-9:] == "users sealed evaluations systems predictions budget left over budget".split()
+    assert header.split()[-10:] == "users sealed evaluations looks systems predictions budget left over budget".split()
     assert row.split()[:2] == ["en-ud-test.conllu", text_hash(read(held_out))[:12]]
-    assert row.split()[-7:] == ["no", "2", "1", "1", "10", "8", "0"]
+    assert row.split()[-8:] == ["no", "2", "1", "1", "1", "10", "8", "0"]
     found = json.loads(commands("ledger", "--json").out)
     assert (found["kind"], found["ledger"], found["test_sets"][0]["predictions"]) == ("ledger", str(ledger_path), 1)
 
@@ -196,6 +198,10 @@ def test_nothing_is_printed_when_the_budget_is_spent_and_nothing_recorded_when_i
         (["show", "missing.conllu"], "missing.conllu: cannot be read (no such file or directory)"),
         (["guard", "x", "--budget", "-1"], "'-1'; expected a whole number"),
         (["burn"], "invalid choice"),
+        (["--by", "day"], "invalid choice"),
+        (["show", "x", "--by", "year"], "--by beside an action or --verify"),
+        (["--counts", "x.csv"], "--counts without --by year"),
+        (["--by", "month", "--counts", "x.csv"], "--counts without --by year"),
     ],
 )
 def test_mistakes_are_one_line(commands: Commands, arguments: list[str], message: str) -> None:
@@ -246,3 +252,50 @@ def test_an_empty_file_is_no_test_set(commands: Commands, tmp_path: Path) -> Non
     empty = tmp_path / "test.conllu"
     empty.write_text("")
     assert "no words; expected a test set" in commands.refused("ledger", "guard", empty)
+
+
+def test_a_look_is_a_command_and_the_same_one_again_is_no_new_look(
+    commands: Commands, held_out: Path, guess: Path, tmp_path: Path
+) -> None:
+    right = tmp_path / "right.conllu"
+    right.write_bytes(held_out.read_bytes())
+    systems = (f"a={guess}", f"b={right}")
+
+    def look(*arguments: object) -> tuple[int, int, int]:
+        (tally,) = json.loads(commands(*arguments, "--json").out)["evaluations"]
+        return tally["look"], tally["looks"], tally["evaluations"]
+
+    assert look("compare", held_out, *systems) == (1, 1, 2)
+    assert look("score", held_out, guess, "-m", "las") == (2, 2, 3)
+    assert look("compare", held_out, *systems, "-m", "upos") == (3, 3, 5)
+    assert look("compare", held_out, *systems) == (1, 3, 7)
+    assert json.loads(commands("ledger", "--json").out)["test_sets"][0]["looks"] == 3
+
+
+def test_evaluations_are_counted_by_year_and_by_month(
+    commands: Commands, held_out: Path, guess: Path, ledger_path: Path
+) -> None:
+    commands("score", held_out, guess, guess, "-m", "las")
+    year = str(lines_of(ledger_path)[0]["time"])[:4]
+    result = json.loads(commands("ledger", "--by", "year", "--json").out)
+    assert (result["by"], result["periods"]) == ("year", [{"period": year, "counts": [2]}])
+    shown = commands("ledger", "--by", "month").out
+    assert "median per test set" in shown
+    assert f"{str(lines_of(ledger_path)[0]['time'])[:7]} " in shown
+    assert "month" not in commands("ledger").out
+
+
+def test_counts_by_year_can_come_from_a_table(commands: Commands, tmp_path: Path) -> None:
+    """Two papers of 2010 with 2 and 4 models, three of 2020 with 3, 8 and 10."""
+    table = tmp_path / "papers.csv"
+    table.write_text("year,count\n2020,8\n2010,2\n2020,3\n2010,4\n2020,10\n")
+    shown = commands("ledger", "--by", "year", "--counts", table).out.splitlines()
+    assert shown[0] == "27 evaluations in 2 years."
+    assert [line.split() for line in shown if line.startswith("20")] == [
+        ["2010", "2", "6", "3", "4"],
+        ["2020", "3", "21", "8", "10"],
+    ]
+    table.write_text("year,count\n2020,2.5\n")
+    assert "papers.csv:2: count 2.5; expected a whole number" in commands.refused(
+        "ledger", "--by", "year", "--counts", table
+    )

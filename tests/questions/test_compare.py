@@ -8,7 +8,6 @@ import pytest
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError, NameUnknown
 from deadheat.questions.compare import compare
-from deadheat.questions.power import assumed_power, power
 from deadheat.results.verdict import State
 from deadheat.stats.paired import TESTS
 from deadheat.testbed import BUILT_IN_SYSTEMS, built_in
@@ -213,18 +212,6 @@ def test_what_cannot_be_compared_is_reported(tmp_path: Path) -> None:
         compare(file, {"a": file, "b": SYSTEMS["good"]})
     with pytest.raises(InputError, match="whole sentences"):
         compare(GOLD, SYSTEMS, metric="sentence-accuracy(column='tag')", unit="token")
-
-
-def test_power_of_two_systems_and_of_assumptions() -> None:
-    result = power(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]})
-    assert result.power > 0.99
-    assert power(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["twin"]}).power < 0.5
-    assumed = assumed_power(1000, 0.95, 0.93, agreement=0.96)
-    assert assumed.power == pytest.approx(assumed.simulated, abs=0.03)
-    with pytest.raises(InputError, match=r"expected between 0.88 and 0.98"):
-        assumed_power(1000, 0.95, 0.93, agreement=0.99)
-    with pytest.raises(InputError, match="3 systems; expected two"):
-        power(GOLD, SYSTEMS)
 
 
 def test_pairing_makes_the_interval_of_a_constant_gain_a_point() -> None:

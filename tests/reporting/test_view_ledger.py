@@ -3,8 +3,8 @@
 import pytest
 
 from deadheat.reporting.views import headline, view
-from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
-from tests.reporting.blocks import column, rows, tables, texts
+from deadheat.results.ledger import LedgerLine, LedgerReport, PeriodCounts, Tally
+from tests.reporting.blocks import column, data, drawn, rows, tables, texts
 
 HOSTILE = ("<script>alert('a')</script>", "a & b", "מנתח")
 
@@ -64,3 +64,18 @@ def test_names_of_any_kind_are_shown_as_they_are() -> None:
     (table,) = tables(view(LedgerReport(sets, HOSTILE[0])))
     assert [row[0] for row in rows(table)] == list(HOSTILE)
     assert set(column(table, "users").values()) == {f"{HOSTILE[0]}, {HOSTILE[1]} and {HOSTILE[2]}"}
+
+
+def test_evaluations_by_period_are_a_table_and_a_figure() -> None:
+    periods = (PeriodCounts("2010", (2, 4)), PeriodCounts("2020", (3, 8, 10)))
+    tabled = view(LedgerReport((), periods=periods, counted="row"))
+    (table,) = tables(tabled)
+    assert [column.heading for column in table.columns] == ["year", "rows", "evaluations", "median per row", "most"]
+    assert rows(table) == [["2010", "2", "6", "3", "4"], ["2020", "3", "21", "8", "10"]]
+    (chart,) = drawn(tabled).values()
+    assert [(row["name"], row["value"]) for row in data(chart)] == [
+        ("2010", 2), ("2010", 4), ("2020", 3), ("2020", 8), ("2020", 10)
+    ]  # fmt: skip
+    recorded = view(LedgerReport((tally("x", 3),), periods=(PeriodCounts("2026-05", (3,)),), by="month"))
+    assert rows(tables(recorded)[1]) == [["2026-05", "1", "3", "3", "3"]]
+    assert list(drawn(recorded)) == ["evaluations-by-period"]

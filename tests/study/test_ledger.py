@@ -11,6 +11,7 @@ import pytest
 from deadheat import compare, read, score
 from deadheat.corpus.corpus import content_hash, text_hash
 from deadheat.errors import InputError
+from deadheat.results.ledger import PeriodCounts, Tally, look_note
 from deadheat.study.ledger.ledger import Evaluation, Ledger, LedgerEntry, LedgerTestSet, is_test_name
 
 GOLD, GOOD, BAD = "the_DT heat_NN\nis_VBZ dead_JJ\n", "the_DT heat_NN\nis_VBZ dead_NN\n", "the_X heat_X\nis_X dead_X\n"
@@ -217,3 +218,38 @@ def test_lines_that_somebody_mangled_are_counted_as_far_as_they_go(ledger: Ledge
     assert ledger.tally(TEST.hash).evaluations == 2
     assert ledger.tallies()[0].budget is None
     assert len(ledger.verify().faults) == 2
+
+
+def test_looks_of_a_study_are_one_and_lines_without_looks_are_told_by_time_and_settings(ledger: Ledger) -> None:
+    for system in ("a", "b"):
+        tally = ledger.record([TEST], [scored(system)], look="study").tallies[0]
+        assert (tally.look, tally.looks, tally.evaluations) == (1, 1, 1 + (system == "b"))
+    other = ledger.record([TEST], [scored("a"), scored("b")]).tallies[0]
+    assert (other.look, other.looks) == (2, 2)
+    swapped = ledger.record([TEST], [scored("b"), scored("a")]).tallies[0]
+    assert (swapped.look, swapped.looks, swapped.evaluations) == (2, 2, 6)
+    first = ledger.record([TEST], [scored("c")], look="study").tallies[0]
+    assert (first.look, first.looks) == (1, 2)
+    assert ledger.tally(TEST.hash).look == 0
+    older = {"event": "look", "test_set": "ef" * 32, "name": "old", "settings": "s", "prediction": "p"}
+    times = ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z", "2021-02-01T00:00:00Z")
+    ledger.chain.append(lambda _: [{**older, "time": time} for time in times], repair={})
+    assert ledger.tally("ef" * 32).looks == 2
+    assert ledger.periods("month", {"ef" * 32}) == (PeriodCounts("2020-01", (2,)), PeriodCounts("2021-02", (1,)))
+    assert [item.period for item in ledger.periods()][:2] == ["2020", "2021"]
+
+
+def test_what_looks_do_to_a_p_value_by_hand() -> None:
+    """7 looks: 7 x 0.003 = 0.021, and 0.05 / (7 x 8) = 0.00089."""
+    tally = Tally("test.txt", "ab" * 32, looks=7, look=7)
+    assert look_note([tally], 0.003) == (
+        "look 7 at this test set: had each look been a chance to stop, p would be at most 0.0210; "
+        "looks that are planned can spend alpha, which tests look 7 at 0.0009 instead of 0.05"
+    )
+    again = Tally("test.txt", "ab" * 32, looks=7, look=2)
+    assert look_note([again, Tally("b", "cd" * 32, looks=1, look=1)], 0.5, alpha=0.06) == (
+        "look 2 of 7 at this test set: had each look been a chance to stop, p would be at most 1.0000; "
+        "looks that are planned can spend alpha, which tests look 2 at 0.0100 instead of 0.06"
+    )
+    assert look_note([], 0.01) == look_note([Tally("b", "cd" * 32, looks=1, look=1)], 0.01) == ""
+    assert "p would be 7 times as large" in look_note([tally], float("nan"))

@@ -10,8 +10,8 @@ from deadheat.arguments import whole_number
 from deadheat.cli.options import JSON, Parser, add_ledger_file, print_json, reading, say, show
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError
-from deadheat.results.ledger import LedgerReport, Tally
-from deadheat.study.ledger.ledger import SHORT, Ledger, LedgerTestSet
+from deadheat.results.ledger import LedgerReport, PeriodCounts, Tally
+from deadheat.study.ledger.ledger import PERIODS, SHORT, Ledger, LedgerTestSet
 from deadheat.study.ledger.sealing import seal
 from deadheat.text import pluralize
 
@@ -24,6 +24,8 @@ examples:
   deadheat ledger show en-test.conllu                   every evaluation of one test set
   deadheat ledger guard en-test.conllu --budget 20      refuse more than 20 evaluations
   deadheat ledger seal en-test.conllu                   hide the labels; write a copy without them
+  deadheat ledger --by year                             evaluations of test sets by year
+  deadheat ledger --by year --counts papers.csv         the same from a table: a row per paper, columns year and count
   deadheat ledger --verify                              was any line edited, deleted or moved?
   deadheat ledger --verify --head 3f0c2a61d0b4          is there a line with the hash that was published?"""
 
@@ -35,6 +37,10 @@ def ledger_parser() -> argparse.ArgumentParser:
     parser.add_argument("--budget", type=whole_number, metavar="N", help="evaluations that are allowed (guard, seal)")
     parser.add_argument(
         "--out", default="", metavar="COPY", help="the copy without labels (seal; default: NAME.unlabelled.SUFFIX)"
+    )
+    parser.add_argument("--by", choices=tuple(PERIODS), help="evaluations by year or by month")
+    parser.add_argument(
+        "--counts", default="", metavar="TABLE", help="with --by year: a table with the columns year and count instead"
     )
     parser.add_argument("--verify", action="store_true", help="check every line of the ledger")
     parser.add_argument("--head", metavar="HASH", help="with --verify: the hash of a line that must exist")
@@ -62,6 +68,12 @@ def _check(arguments: argparse.Namespace) -> None:
         ),
         "--out without seal; expected deadheat ledger seal FILE --out COPY": arguments.out and action != "seal",
         f"--verify beside {action}; expected one of them": arguments.verify and action,
+        "--by beside an action or --verify; expected deadheat ledger --by year": (
+            arguments.by and (action or arguments.verify)
+        ),
+        "--counts without --by year; expected deadheat ledger --by year --counts TABLE": (
+            arguments.counts and arguments.by != "year"
+        ),
         "--head without --verify; expected deadheat ledger --verify --head HASH": head and not arguments.verify,
         f"head {head!r}; expected {MIN_HASH} to 64 digits of a hash": head is not None and not _HASH.fullmatch(head),
     }
@@ -92,7 +104,26 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> int:
 
 
 def _table(ledger: Ledger, arguments: argparse.Namespace) -> int:
-    return show(LedgerReport(ledger.tallies(), str(ledger.path)), as_json=arguments.json)
+    if arguments.counts:
+        periods = _tabled(arguments.counts)
+        return show(LedgerReport((), periods=periods, counted="row"), as_json=arguments.json)
+    periods = ledger.periods(arguments.by) if arguments.by else ()
+    by = arguments.by or "year"
+    return show(LedgerReport(ledger.tallies(), str(ledger.path), periods=periods, by=by), as_json=arguments.json)
+
+
+def _tabled(path: str) -> tuple[PeriodCounts, ...]:
+    """Counts by year from a table with a row per paper, say."""
+    from deadheat.tables.table import read_table
+
+    table = read_table(path)
+    years = table.names(table.column("year"), "year").to_list()
+    counts: dict[str, list[int]] = {}
+    for row, (year, count) in enumerate(zip(years, table.numbers(table.column("count")).to_list(), strict=True)):
+        if count is None or count < 0 or count != int(count):
+            raise InputError(f"{table.location(row)}: count {count}; expected a whole number, 0 or more")
+        counts.setdefault(year, []).append(int(count))
+    return tuple(PeriodCounts(year, tuple(counts[year])) for year in sorted(counts))
 
 
 def _show(ledger: Ledger, arguments: argparse.Namespace) -> int:

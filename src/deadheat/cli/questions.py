@@ -30,8 +30,11 @@ examples:
   deadheat compare --scores scores.csv          a table of scores by system and data set"""
 POWER_EXAMPLES = """\
 examples:
-  deadheat power gold.conllu A=a.conllu B=b.conllu --units 5000
-  deadheat power --accuracies 0.970 0.968 --agreement 0.98 --units 25000"""
+  deadheat power gold.conllu A=a.conllu B=b.conllu --difference 0.5
+  deadheat power gold.conllu A=a.run1.conllu A=a.run2.conllu B=b.run1.conllu B=b.run2.conllu --difference 0.5 --runs 5
+  deadheat power --accuracies 0.970 0.968 --agreement 0.98 --units 25000
+  deadheat power --accuracies 0.970 0.968 --agreement 0.98 --units 25000 --design-effect 2 --runs 5 --run-sd 0.1
+With files, --difference is the true difference that should be shown; the observed one is not used, only the noise."""
 SIZE_EXAMPLES = """\
 examples:
   deadheat size gold.conllu A=a.conllu B=b.conllu C=c.conllu
@@ -130,28 +133,53 @@ def power_parser() -> argparse.ArgumentParser:
 
     parser = Parser("power", epilog=POWER_EXAMPLES)
     parser.add_argument("gold", metavar="GOLD", nargs="?", help=GOLD)
-    parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help="two systems' names and predictions")
+    systems = "two systems' names and predictions; a name may be repeated for several runs"
+    parser.add_argument("systems", metavar="NAME=PRED", nargs="*", help=systems)
     parser.add_argument("--accuracies", type=float, nargs=2, metavar="P", help="assumed accuracies, instead of files")
     parser.add_argument(
         "--agreement", type=float, metavar="SHARE", help="share of items on which both are right or both are wrong"
+    )
+    parser.add_argument(
+        "--design-effect", type=float, metavar="X", help="with --accuracies: variance relative to independent items"
+    )
+    parser.add_argument(
+        "--run-sd", type=float, metavar="POINTS", help="with --accuracies: standard deviation of scores over runs"
     )
     return parser.add_options(power, json=JSON, ledger=True, reading=True)
 
 
 def run_power(arguments: argparse.Namespace) -> int:
-    from deadheat.questions.power import assumed_power, power
+    from deadheat.questions.power import power
 
     if arguments.accuracies:
-        if arguments.gold or arguments.units is None or arguments.agreement is None:
-            raise InputError("deadheat power: --accuracies needs --units and --agreement, and no files")
-        options = {name: getattr(arguments, name) for name in ("agreement", "alpha", "target", "seed")}
-        return show(assumed_power(arguments.units, *arguments.accuracies, **options), as_json=arguments.json)
+        return show(_assumed_power(arguments), as_json=arguments.json)
     if not arguments.gold:
         raise InputError("deadheat power: no files; expected GOLD NAME=PRED NAME=PRED, or --accuracies")
+    given = [flag for flag in ("agreement", "design_effect", "run_sd") if getattr(arguments, flag) is not None]
+    if given:
+        flag = given[0].replace("_", "-")
+        raise InputError(
+            f"deadheat power: --{flag} with files; expected it with --accuracies, since files are measured"
+        )
+    if arguments.difference is None:
+        raise InputError("deadheat power: no --difference; expected the difference to show in points: --difference 0.5")
     options = values_of(power, arguments) | reading(arguments)
-    systems = _one_file_each("power", arguments.systems)
+    systems = _named_files("power", arguments.systems)
     result = power(arguments.gold, systems, ledger_entry=ledger_entry(arguments), **options)
     return show(result, as_json=arguments.json)
+
+
+def _assumed_power(arguments: argparse.Namespace) -> Result:
+    from deadheat.questions.power import assumed_power
+
+    if arguments.gold or arguments.units is None or arguments.agreement is None:
+        raise InputError("deadheat power: --accuracies needs --units and --agreement, and no files")
+    given = [flag for flag in ("difference", "documents", "unit", "metric") if getattr(arguments, flag)]
+    if given:
+        raise InputError(f"deadheat power: --{given[0]} with --accuracies; expected it with files only")
+    options = {name: getattr(arguments, name) for name in ("agreement", "runs", "run_sd", "alpha", "target", "seed")}
+    options |= {} if arguments.design_effect is None else {"design_effect": arguments.design_effect}
+    return assumed_power(arguments.units, *arguments.accuracies, **options)
 
 
 def size_parser() -> argparse.ArgumentParser:

@@ -331,7 +331,7 @@ def evaluations_of(results: Iterable[Result]) -> list[Tally]:
     tallies: dict[str, Tally] = {}
     for result in results:
         match result:
-            case Scores() | Comparison() | SizeStudy():
+            case Scores() | Comparison() | SizeStudy() | Power():
                 test_sets = result.evaluations
             case LedgerReport():
                 test_sets = result.test_sets

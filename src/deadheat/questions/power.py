@@ -1,9 +1,11 @@
-"""Power: could this test set have shown the difference."""
+"""Power: could a test set show a difference of this size."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Annotated, TypeAlias, Unpack
 
 import numpy as np
@@ -11,25 +13,46 @@ import numpy as np
 from deadheat.arguments import Argument
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError
+from deadheat.metrics.metric import Counts
+from deadheat.metrics.pair import UNITS
 from deadheat.questions import inputs
-from deadheat.questions.compare import align_systems
+from deadheat.questions.compare import AlignedSystems, align_systems
 from deadheat.results.data import Power
-from deadheat.stats.power import PowerAnalysis, mcnemar_power, paired_power, simulate_mcnemar_power
+from deadheat.results.format import PERCENT
+from deadheat.stats.estimates import RunScores, effective_units
+from deadheat.stats.noise import Noise, RunNoise
+from deadheat.stats.power import PowerAnalysis, mcnemar_power, plan_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 
-Size: TypeAlias = Annotated[
-    int | None, Argument("units of a test set of another size", aliases=("--size",), metavar="N")
+RunPair: TypeAlias = tuple[RunScores, RunScores]
+FEWEST_DOCUMENTS = 5  # of equal weight, from which noise can be estimated
+
+Difference: TypeAlias = Annotated[
+    float | None, Argument("true difference that should be shown, in points: 0.5 is half a point", metavar="POINTS")
 ]
+PowerUnit: TypeAlias = Annotated[
+    str, Argument("what varies (default: documents if gold marks at least 5, else sentences)", choices=UNITS)
+]
+Size: TypeAlias = Annotated[
+    int | None, Argument("sentences (or items) of a test set of another size", aliases=("--size",), metavar="N")
+]
+Documents: TypeAlias = Annotated[
+    int | None, Argument("documents of a test set of another size, where documents vary", metavar="N")
+]
+Runs: TypeAlias = Annotated[int | None, Argument("planned runs of each system", metavar="R")]
 
 
 def power(  # noqa: PLR0913 (the options of the command)
     gold: inputs.CorpusSources,
-    systems: Mapping[str, inputs.CorpusSource],
+    systems: Mapping[str, inputs.CorpusSources],
     *,
+    difference: Difference = None,
     metric: inputs.MetricName = "",
-    unit: inputs.Unit = "sentence",
+    unit: PowerUnit = "",
     units: Size = None,
+    documents: Documents = None,
+    runs: Runs = None,
     alpha: inputs.Alpha = 0.05,
     target: inputs.Target = 0.8,
     seed: inputs.Seed = 0,
@@ -37,28 +60,152 @@ def power(  # noqa: PLR0913 (the options of the command)
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Power:
-    """Power of a test set to show the difference between two systems, taking the observed units for the population.
+    """Power of a test set to show a difference between two systems, which vary as their predictions at hand do.
+
+    The observed difference plays no part.
 
     Parameters
     ----------
     systems
-        Two predictions by the name of their system.
-    units
-        Ask for a test set of another size.
+        The prediction of each of two systems by its name, or the predictions of its runs.
+    difference
+        The true difference that should be shown, in points: 0.5 is half a point of LAS.
+    unit
+        What varies: by default documents if gold marks at least 5 of equal weight, else sentences.
+    units, documents
+        Ask for a test set of another size, in sentences or in documents.
+    runs
+        Ask for another number of runs of each system.
     ledger_entry
         Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
     """
     if len(systems) != 2:
         raise InputError(f"{pluralize(len(systems), 'system')}; expected two")
-    aligned = align_systems(gold, systems, metric, unit, align, reading, ledger_entry)
+    gap = _check_difference(difference)
+    predictions = {name: inputs.sources_of(sources) for name, sources in systems.items()}
+    several = any(len(sources) > 1 for sources in predictions.values())
+    sources_of_run, system_of_run = dict[str, inputs.CorpusSource](), dict[str, str]()
+    for name, sources in predictions.items():
+        for number, source in enumerate(sources, start=1):
+            run = f"{name}#{number}" if several else name
+            sources_of_run[run], system_of_run[run] = source, name
+    aligned = align_systems(gold, sources_of_run, metric, unit or "sentence", align, reading, ledger_entry)
+    measured = _measure(aligned, system_of_run, unit, align, reading)
+    planned = _planned_runs(runs, tuple(systems), measured.noise.runs)
+    analysis = plan_power(
+        measured.noise,
+        gap,
+        rng=np.random.default_rng(seed),
+        units=_planned_units(measured.unit, unit, units, documents),
+        runs=planned,
+        alpha=alpha,
+        target=target,
+    )
+    corpora = [replace(corpus, name=system_of_run[run]) for run, corpus in aligned.systems.items()]
+    signature = f"{aligned.metric.name} | align {align} | unit {measured.unit}"
+    recorded = inputs.record(ledger_entry, aligned.gold, corpora, [aligned.metric.name], signature)
+    at_hand = measured.noise.runs
+    single = [name for name, number in zip(systems, at_hand, strict=True) if number == 1]
+    remark = f"one run of {' and of '.join(single)}: noise between runs is left out, so real power is lower"
+    return replace(
+        _result(analysis, measured.unit),
+        systems=tuple(systems),
+        metric=aligned.metric.label,
+        measured_units=measured.noise.units,
+        measured_runs=at_hand,
+        runs=planned or at_hand,
+        design_effect=measured.design_effect,
+        evaluations=recorded.tallies,
+        notes=(*recorded.notes, *aligned.notes, *((remark,) if single else ())),
+    )
+
+
+def _check_difference(points: float | None) -> float:
+    """The difference to show as scores are stored, from points as they are shown."""
+    if points is None:
+        raise InputError("no difference to show; expected one in points, such as --difference 0.5")
+    if not 0 < abs(points) <= PERCENT.factor:
+        raise InputError(f"difference {points:g}; expected points other than 0, up to {PERCENT.factor:g}")
+    return abs(points) / PERCENT.factor
+
+
+def _planned_runs(runs: int | None, systems: tuple[str, ...], at_hand: tuple[int, int]) -> tuple[int, int] | None:
+    if runs is None:
+        return None
+    if runs < 2:
+        raise InputError(f"{pluralize(runs, 'run')} of each system; expected at least two")
+    for name, number in zip(systems, at_hand, strict=True):
+        if number < 2:
+            expected = f"expected two or more runs of each, such as {name}=FILE {name}=FILE"
+            raise InputError(f"{runs} planned runs, but the noise between runs is unknown for {name}; {expected}")
+    return runs, runs
+
+
+def _planned_units(unit: str, requested: str, units: int | None, documents: int | None) -> int | None:
+    """The planned size of the test set; sentences are never taken for documents."""
+    if documents is not None and (unit != "document" or units is not None):
+        problem = "beside units" if units is not None else f"although {unit}s vary"
+        raise InputError(f"{pluralize(documents, 'document')} {problem}; expected one size, in {unit}s")
+    if units is not None and unit == "document" and not requested:
+        expected = "expected --documents N, or --unit sentence"
+        raise InputError(f"{pluralize(units, 'unit')}, although documents vary here; {expected}")
+    return documents if units is None else units
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """The noise of two systems by some unit."""
+
+    noise: Noise
+    unit: str
+    design_effect: float
+
+
+def _measure(
+    aligned: AlignedSystems, system_of_run: Mapping[str, str], unit: str, align: str, reading: ReadingOptions
+) -> _Measured:
+    """The noise of two systems, by documents where there are enough of them unless another unit was asked for."""
+    pair, name = _run_scores(aligned, system_of_run)
+    align_again = partial(
+        align_systems,
+        aligned.gold,
+        aligned.systems,
+        aligned.metric.name,
+        align=align,
+        reading=reading,
+        ledger_entry=None,
+    )
+    effect = math.nan
+    if unit in ("", "sentence") and aligned.gold.has_documents:
+        documents, document_name = _run_scores(align_again(unit="document"), system_of_run)
+        if effective_units(documents[0].means_NF + documents[1].means_NF) >= FEWEST_DOCUMENTS:
+            effect = _design_effect(documents, pair)
+            pair, name = (pair, name) if unit else (documents, document_name)
+    elif unit == "document":
+        effect = _design_effect(pair, _run_scores(align_again(unit="sentence"), system_of_run)[0])
+    noise = Noise.of(*pair)
+    if noise.design(0.0, noise.units, noise.runs).estimate.error == 0:
+        systems = " and ".join(dict.fromkeys(system_of_run.values()))
+        problem = f"{systems}: their difference is the same on every {name}, so there is no noise to measure"
+        raise InputError(f"{problem}; expected predictions that vary")
+    return _Measured(noise, name, effect)
+
+
+def _design_effect(by_document: RunPair, by_sentence: RunPair) -> float:
+    """The variance of the difference by documents over that by sentences."""
+    variances = [pair[0].minus(pair[1]).variance_of("units") for pair in (by_document, by_sentence)]
+    return variances[0] / variances[1] if variances[1] > 0 else math.nan
+
+
+def _run_scores(aligned: AlignedSystems, system_of_run: Mapping[str, str]) -> tuple[RunPair, str]:
+    """The runs of both systems over the units that all share, and what such a unit is."""
     measure = aligned.metric
-    counts, _ = aligned.common_counts([measure.counts(pair) for pair in aligned.pairs])
-    signature = f"{measure.name} | align {align} | unit {unit}"
-    recorded = inputs.record(ledger_entry, aligned.gold, aligned.systems.values(), [measure.name], signature)
-    rng, (first, second) = np.random.default_rng(seed), counts.values()
-    analysis = paired_power(first, second, measure.value, rng=rng, alpha=alpha, target=target, units=units)
-    notes = (*recorded.notes, *aligned.notes)
-    return replace(_result(analysis, unit), systems=tuple(systems), metric=measure.label, notes=notes)
+    counts, unit = aligned.common_counts([measure.counts(pair) for pair in aligned.pairs])
+    by_system: dict[str, list[Counts]] = {}
+    for run, counts_NF in counts.items():
+        by_system.setdefault(system_of_run[run], []).append(counts_NF)
+    first, second = (RunScores.of(np.stack(runs), measure.value) for runs in by_system.values())
+    return (first, second), unit
 
 
 def _result(analysis: PowerAnalysis, unit: str) -> Power:
@@ -66,17 +213,20 @@ def _result(analysis: PowerAnalysis, unit: str) -> Power:
     return Power(**values | {"needed": float(analysis.needed)}, unit=unit)
 
 
-def assumed_power(
+def assumed_power(  # noqa: PLR0913 (what a person would vary)
     items: int,
     first: float,
     second: float,
     *,
     agreement: float,
+    design_effect: float = 1.0,
+    runs: int | None = None,
+    run_sd: float | None = None,
     alpha: float = 0.05,
     target: float = 0.8,
     seed: int = 0,
 ) -> Power:
-    """Power of McNemar's test to show that two accuracies differ, without data.
+    """Power to show that two accuracies differ, without data: of McNemar's test, or over planned runs.
 
     Parameters
     ----------
@@ -86,11 +236,15 @@ def assumed_power(
         The assumed accuracies.
     agreement
         The share of items on which both systems are right or both are wrong.
+    design_effect
+        How many times as large the variance is because items of one document are alike; 1 for independent items.
+    runs, run_sd
+        Planned runs of each system, and the standard deviation of their scores in points.
 
     Examples
     --------
     >>> assumed_power(25_000, 0.970, 0.968, agreement=0.98)
-    <Power: If the difference is 0.20 points, a test set of 25,000 items shows it with a probability of 60.9%.>
+    <Power: If the true difference is 0.20 points, a test set of 25,000 items shows it with a probability of 60.9%.>
     """
     if items < 1:
         raise InputError(f"{items} items; expected at least one")
@@ -105,7 +259,22 @@ def assumed_power(
             f"accuracies {first:g} and {second:g} cannot agree on {agreement:g} of items; "
             f"expected between {least:g} and {most:g}"
         )
-    chances = max(0.0, (discordant + gap) / 2), max(0.0, (discordant - gap) / 2)
-    analysis = mcnemar_power(items, *chances, alpha=alpha, target=target)
-    simulated = simulate_mcnemar_power(items, *chances, rng=np.random.default_rng(seed), alpha=alpha)
-    return _result(replace(analysis, simulated=simulated), "item")
+    chances, rng = (max(0.0, (discordant + gap) / 2), max(0.0, (discordant - gap) / 2)), np.random.default_rng(seed)
+    analysis = mcnemar_power(items, *chances, alpha=alpha, target=target, design_effect=design_effect)
+    if runs is None and run_sd is None:
+        independent = max(1, round(items / design_effect))
+        simulated = simulate_mcnemar_power(independent, *chances, rng=rng, alpha=alpha)
+        return replace(_result(replace(analysis, simulated=simulated), "item"), design_effect=design_effect)
+    noise = _assumed_noise(items, design_effect * (discordant - gap**2), design_effect, runs, run_sd)
+    analysis = plan_power(noise, gap, rng=rng, alpha=alpha, target=target)
+    return replace(_result(analysis, "item"), design_effect=design_effect, runs=noise.runs)
+
+
+def _assumed_noise(items: int, per_unit: float, design_effect: float, runs: int | None, run_sd: float | None) -> Noise:
+    if runs is None or run_sd is None:
+        raise InputError("runs and their standard deviation go together; expected --runs R and --run-sd POINTS")
+    if runs < 2 or not 0 <= run_sd < math.inf:
+        problem = f"{pluralize(runs, 'run')} of each system with a standard deviation of {run_sd:g}"
+        raise InputError(f"{problem}; expected at least two runs, and points of 0 or more")
+    noise = RunNoise(runs, (run_sd / PERCENT.factor) ** 2)
+    return Noise(items, items / design_effect, per_unit, math.inf, (noise, noise))

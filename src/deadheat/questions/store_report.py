@@ -138,9 +138,10 @@ def _evaluations(ledger: Ledger, study: StudyResult) -> SourceReport:
     hashes = {test_set.hash for test_set in study.test_sets}
     try:
         entries = tuple(entry for entry in ledger.tallies() if entry.test_set in hashes) if hashes else ()
+        periods = ledger.periods(test_sets=hashes) if entries else ()
     except InputError as error:
         return SourceReport(notes=(f"the number of evaluations of the test sets is unknown: {error}",))
-    return SourceReport(results=(LedgerReport(entries),)) if entries else SourceReport()
+    return SourceReport(results=(LedgerReport(entries, periods=periods),)) if entries else SourceReport()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from deadheat.results.base import Result
+from deadheat.results.ledger import Tally
 from deadheat.splits.leaks import Leak
 from deadheat.text import pluralize
 
@@ -143,23 +144,34 @@ class TreebankSizes(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Power(Result):
-    """The probability that a test finds a difference of this size, and what would be needed to find it."""
+    """The probability that a test shows a difference of this size, and what would be needed to show it."""
 
     kind: ClassVar[str] = "power"
+    schema: ClassVar[int] = 2
 
-    difference: float
+    difference: float  # the true one that should be shown
     units: int
     alpha: float
-    power: float  # by the normal approximation
+    power: float
     simulated: float  # by simulation; NaN without one
-    smallest: float  # the smallest detectable difference: found with the target power
-    needed: float  # units that are needed to find this difference with the target power; infinite if none are enough
+    smallest: float  # the smallest detectable difference: shown with the target power
+    needed: float  # units that are needed to show this difference with the target power; infinite if none are enough
     target: float = 0.8
-    by_units: Curve = ()  # sizes of a test set, and the power of each to find this difference
-    by_difference: Curve = ()  # differences, and the power of this test set to find each
+    needed_low: float = math.nan  # with the lowest and the highest variance in its 95% interval; NaN if assumed
+    needed_high: float = math.nan
+    error: float = math.nan  # standard error of the difference
+    freedom: float = math.nan  # and its degrees of freedom; NaN for McNemar's test
+    run_share: float = math.nan  # the share of the variance that is due to runs; NaN where runs do not count
+    by_units: Curve = ()  # sizes of a test set, and the power of each to show this difference
+    by_difference: Curve = ()  # differences, and the power of this test set to show each
+    unit: str = "unit"
+    measured_units: int = 0  # from which the noise was estimated; 0 if it is assumed
+    measured_runs: tuple[int, ...] = ()
+    runs: tuple[int, ...] = ()  # of each system in the design; none where runs do not count
+    design_effect: float = math.nan  # variance by documents over that by sentences, or as assumed; NaN if unknown
     systems: tuple[str, ...] = ()
     metric: str = ""
-    unit: str = "unit"
+    evaluations: tuple[Tally, ...] = ()
 
     @property
     def is_sufficient(self) -> bool:
@@ -170,6 +182,12 @@ class Power(Result):
         """Whether some number of units has the target power."""
         return math.isfinite(self.needed)
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether the noise is that of predictions, and not assumed."""
+        return self.measured_units > 0
+
     def signature_parts(self) -> Iterable[str]:
+        runs = f"runs {' and '.join(map(str, dict.fromkeys(self.runs)))}" if self.runs else ""
         units = f"units {self.units} ({self.unit})"
-        return self.metric, units, f"alpha {self.alpha:g}", f"target {self.target:g}"
+        return self.metric, units, runs, f"alpha {self.alpha:g}", f"target {self.target:g}"

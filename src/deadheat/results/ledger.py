@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deadheat.results.base import Result
+from deadheat.results.format import P_VALUE, show
+from deadheat.stats.looks import look_bound, spent_level
 from deadheat.text import pluralize
 
 
@@ -26,6 +28,8 @@ class Tally:
     budget: int | None = None
     over_budget: int = 0  # evaluations beyond the budget, with a reason
     sealed: bool = False
+    looks: int = 0  # distinct commands and studies; one that is repeated with the same predictions counts once
+    look: int = 0  # the number of the look that was just recorded; 0 without one
 
     @property
     def left(self) -> int | None:
@@ -40,6 +44,31 @@ class Tally:
 
     def __str__(self) -> str:
         return f"ledger: {self.describe()}"
+
+
+def look_note(tallies: Iterable[Tally], p: float, *, alpha: float = 0.05) -> str:
+    """What earlier looks at a test set mean for the smallest corrected p-value of a result; empty for a first look.
+
+    Of several test sets, the one with the most looks counts.
+
+    Examples
+    --------
+    >>> look_note([Tally("test.conllu", "ab" * 32, looks=7, look=7)], 0.003)[:79]
+    'look 7 at this test set: had each look been a chance to stop, p would be at mos'
+    """
+    most = max(tallies, key=lambda tally: tally.looks, default=None)
+    if most is None or most.looks < 2:
+        return ""
+    look = most.look or most.looks
+    number = f"look {look}" if look == most.looks else f"look {look} of {most.looks}"
+    bound = f"p would be at most {show(look_bound(p, most.looks), P_VALUE)}"
+    if p != p:
+        bound = f"p would be {most.looks} times as large"
+    level = f"tests look {look} at {show(spent_level(alpha, look), P_VALUE)} instead of {alpha:g}"
+    return (
+        f"{number} at this test set: had each look been a chance to stop, {bound}; "
+        f"looks that are planned can spend alpha, which {level}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +86,27 @@ class LedgerLine:
     over_budget: str = ""  # the reason to evaluate past the budget
 
 
+@dataclass(frozen=True, slots=True)
+class PeriodCounts:
+    """How many evaluations there were in a year or a month."""
+
+    period: str  # 2026, or 2026-05
+    counts: tuple[int, ...]  # of each test set, or of each row of a table
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LedgerReport(Result):
     """How often test sets were evaluated; of a single one, every line of the ledger."""
 
     kind: ClassVar[str] = "ledger"
+    schema: ClassVar[int] = 2
 
     test_sets: tuple[Tally, ...]
     ledger: str = ""  # its path
     lines: tuple[LedgerLine, ...] = ()
+    periods: tuple[PeriodCounts, ...] = ()  # in order
+    by: str = "year"  # or month: the length of the periods
+    counted: str = "test set"  # what the counts of a period are of; else a row of a table
 
     def signature_parts(self) -> Iterable[str]:
         return "ledger", pluralize(len(self.test_sets), "test set")

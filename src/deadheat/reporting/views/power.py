@@ -1,55 +1,101 @@
-"""Whether a test set could have shown a difference."""
+"""Whether a test set could show a difference."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from deadheat.charts.curves import Curve, CurvePlot
 from deadheat.reporting import model as m
 from deadheat.results.data import Curve as Points
 from deadheat.results.data import Power
-from deadheat.results.format import COUNT, PERCENT, SHARE
+from deadheat.results.format import COUNT, PERCENT, SHARE, number_format
 
 
 def view(result: Power) -> Iterator[m.Block]:
     """What a test set of this size can show, and what it would take."""
-    between = m.text(" between {}", m.names(result.systems)) if result.systems else None
-    metric = m.text(" of {}", result.metric) if result.metric else None
-    words = "If the difference{} is {} points{}, a test set of {} shows it with a probability of {}."
-    size, gap = m.count(result.units, result.unit), m.size_of(result.difference, PERCENT)
-    yield m.Verdict(m.text(words, between, gap, metric, size, m.share(result.power)))
+    gap = m.size_of(result.difference, PERCENT)
+    of_metric = m.text(" of {}", result.metric) if result.metric else None
+    difference = m.text("the true difference is {} points{}", gap, of_metric)
+    if result.systems:
+        difference = m.text("{} truly differ by {} points{}", m.names(result.systems), gap, of_metric)
+    words = "If {}, a test set of {}{} shows it with a probability of {}."
+    size, runs = m.count(result.units, result.unit), _runs(result)
+    with_runs = m.text(" with {}", runs) if runs else None
+    yield m.Verdict(m.text(words, difference, size, with_runs, m.share(result.power)))
     units, target = f"{result.unit}s", m.share(result.target)
-    yield m.Heading("Could the test set have shown the difference?", detail=True)
+    yield m.Heading("Can the test set show the difference?", detail=True)
     if result.is_reachable:
-        needed = m.Shown(result.needed, COUNT)
-        yield m.explanation("To show it with a probability of {} takes {} {}.", target, needed, units)
+        needed, bounds = m.Shown(result.needed, COUNT), _bounds(result)
+        interval = m.text(" (95% CI {})", bounds) if bounds else None
+        yield m.explanation("To show it with a probability of {} takes {} {}{}.", target, needed, units, interval)
     else:
-        yield m.explanation("No number of {} would show it with a probability of {}.", units, target)
+        because = " with so few runs" if result.runs else ""
+        yield m.explanation(f"No number of {{}} would show it with a probability of {{}}{because}.", units, target)
     if not result.is_sufficient:
         yield m.explanation(
             "So a test that shows no difference here says little: the systems may well differ, and the test set may "
             "be too small."
         )
     yield from _figures(result, units)
-    smallest = m.Cell(result.smallest if result.smallest == result.smallest else "none", format=PERCENT.score)
+    yield m.Table((m.Column("quantity"), m.Column("value", SHARE)), tuple(_rows(result, units)), name="power")
+    yield m.Note(_basis(result))
+
+
+def _runs(result: Power) -> m.Text | None:
+    """`5 runs of each`, where several runs count."""
+    if max(result.runs, default=1) < 2:
+        return None
+    if len(set(result.runs)) == 1:
+        return m.text("{} of each system", m.count(result.runs[0], "run"))
+    return m.text("{} and {} runs", *result.runs)
+
+
+def _bounds(result: Power) -> m.Text | None:
+    """The interval of the units needed."""
+    if math.isnan(result.needed_low):
+        return None
+    low = m.Shown(result.needed_low, COUNT)
+    if math.isinf(result.needed_low):
+        return m.text("no number is enough")
+    if math.isinf(result.needed_high):
+        return m.text("{} or more", low)
+    return m.text("{} to {}", low, m.Shown(result.needed_high, COUNT))
+
+
+def _rows(result: Power, units: str) -> Iterator[m.Row]:
+    points = PERCENT.score
+    yield "true difference, in points", m.Cell(result.difference, format=points)
+    yield units, m.Cell(result.units, format=COUNT)
+    if result.runs:
+        numbers = tuple(dict.fromkeys(result.runs))
+        yield "runs of each system", m.Cell(m.join_text([m.text("{}", number) for number in numbers], " and "))
+    yield "standard error of the difference, in points", m.Cell(result.error, format=points)
+    if not math.isnan(result.run_share):
+        yield "share of its variance from runs", result.run_share
+    if not math.isnan(result.design_effect):
+        yield "design effect", m.Cell(result.design_effect, format=number_format(2))
+    yield f"power at alpha {result.alpha:g}", result.power
+    yield "power, simulated", result.simulated
+    smallest = m.Cell(result.smallest if result.smallest == result.smallest else "none", format=points)
+    yield f"smallest detectable difference, in points (power {result.target:g})", smallest
     enough = m.Cell(result.needed if result.is_reachable else "no number is enough", format=COUNT)
-    yield m.Table(
-        (m.Column("quantity"), m.Column("value", SHARE)),
-        (
-            ("difference, in points", m.Cell(result.difference, format=PERCENT.difference)),
-            (units, m.Cell(result.units, format=COUNT)),
-            (f"power at alpha {result.alpha:g}", result.power),
-            ("power, simulated", result.simulated),
-            (f"smallest detectable difference, in points (power {result.target:g})", smallest),
-            (f"{units} needed for power {result.target:g}", enough),
-        ),
-        name="power",
-    )
-    basis = "The difference and how often the systems agree are assumptions."
-    if result.systems:
-        basis = "The observed difference is taken as the true one, and the units at hand as the population."
-    checked = ", checked by simulation" if result.simulated == result.simulated else ""
-    yield m.Note(f"{basis} Power is by the normal approximation{checked}.")
+    yield f"{units} needed for power {result.target:g}", enough
+    if bounds := _bounds(result):
+        yield f"{units} needed, 95% CI", m.Cell(bounds)
+
+
+def _basis(result: Power) -> m.Text:
+    """Where the noise comes from, and how power was computed."""
+    if not result.is_measured:
+        method = "over planned runs" if result.runs else "of McNemar's test by the normal approximation"
+        basis = m.text("The difference, how often the systems agree and the design effect are assumptions.")
+        return basis + f" Power is {method}, checked by simulation."
+    measured = m.count(result.measured_units, result.unit)
+    basis = m.text("The noise is that of {} of the predictions at hand; their difference is not used.", measured)
+    effect = " The design effect is the variance by documents over that by sentences."
+    t_test = " Power is that of the t-test, checked by simulation; the interval is due to the uncertain variance."
+    return basis + ("" if math.isnan(result.design_effect) else effect) + t_test
 
 
 def _figures(result: Power, units: str) -> Iterator[m.Figure]:

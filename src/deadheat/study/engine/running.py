@@ -154,6 +154,8 @@ def run_study(
     if ledger_entry is not None:
         check_budgets(plan, cells, ledger_entry)
     made_with = provenance(plan.path.parent) | ({"set": list(plan.overrides)} if plan.overrides else {})
+    # All cells of a study are one look, also if it is resumed; with another seed or system it is another look.
+    look = "\n".join(sorted(cell.key for cell in plan.cells)) if ledger_entry is not None else ""
     by_key = {cell.key: cell for cell in cells}
     for cell in cells:
         executor.submit(cell.key, cell)
@@ -162,7 +164,7 @@ def run_study(
     for result in executor.results():
         cell = by_key[result.name]
         if result.value is not None and ledger_entry is not None:
-            notes += _record_evaluation(cell, result.value, ledger_entry, plan)
+            notes += _record_evaluation(cell, result.value, ledger_entry, plan, look)
         outcome = _outcome(cell, result, made_with)
         save = store.replace if result.name in stored and outcome.status == DONE else store.add
         save(outcome)
@@ -232,7 +234,9 @@ def check_budgets(plan: Plan, cells: Iterable[Cell], ledger_entry: LedgerEntry) 
             )
 
 
-def _record_evaluation(cell: Cell, result: CellResult, ledger_entry: LedgerEntry, plan: Plan) -> tuple[str, ...]:
+def _record_evaluation(
+    cell: Cell, result: CellResult, ledger_entry: LedgerEntry, plan: Plan, look: str
+) -> tuple[str, ...]:
     if TEST not in result.texts:
         return ()
     scores = next(scores for scores in result.scores if scores.part == TEST)
@@ -242,7 +246,7 @@ def _record_evaluation(cell: Cell, result: CellResult, ledger_entry: LedgerEntry
     purpose = ledger_entry.purpose or f"study {plan.study.name or plan.path.name}"
     test_set = _test_set(cell.corpus_split, result.texts[TEST])
     recorded = ledger_entry.ledger.record(
-        [test_set], [evaluation], purpose=purpose, over_budget=ledger_entry.over_budget
+        [test_set], [evaluation], purpose=purpose, over_budget=ledger_entry.over_budget, look=look
     )
     return recorded.notes if not recorded.tallies else ()
 

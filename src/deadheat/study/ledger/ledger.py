@@ -13,20 +13,22 @@ import os
 import pwd
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deadheat.corpus.corpus import Corpus, text_hash
 from deadheat.errors import InputError, reason
-from deadheat.results.ledger import LedgerLine, Tally
+from deadheat.results.ledger import LedgerLine, PeriodCounts, Tally
 from deadheat.study.ledger.hash_chain import HashChain, Verification, parse_events
 from deadheat.text import pluralize
 
 SEALED = "sealed"  # folder of sealed labels beside a ledger
 SHORT = 12  # characters of a hash in tables
 EVALUATION = "look"  # the event in the file
+PERIODS = {"year": 4, "month": 7}  # characters of a time
 _TEST_NAME = re.compile(r"(?:^|[-_.])test(?:[-_.]|$)", re.IGNORECASE)
 
 
@@ -132,6 +134,15 @@ class Ledger:
         """The tally of the test set with this hash."""
         return _tally(test_set, self.events(test_set))
 
+    def periods(self, by: str = "year", test_sets: Container[str] | None = None) -> tuple[PeriodCounts, ...]:
+        """Evaluations of every test set, or of those with these hashes, by year or by month in which there were any."""
+        counts: dict[str, Counter[str]] = {}
+        for event in self.events():
+            test_set, when = str(event.get("test_set", "")), str(event.get("time", ""))[: PERIODS[by]]
+            if event.get("event") == EVALUATION and when and (test_sets is None or test_set in test_sets):
+                counts.setdefault(when, Counter())[test_set] += 1
+        return tuple(PeriodCounts(period, tuple(counts[period].values())) for period in sorted(counts))
+
     def guard(self, test_set: LedgerTestSet, *, budget: int | None = None) -> tuple[str, ...]:
         """Count every evaluation of a test set from now on, whatever its name, and refuse those beyond the budget.
 
@@ -171,8 +182,15 @@ class Ledger:
         *,
         purpose: str = "",
         over_budget: str = "",
+        look: str = "",
     ) -> RecordedEvaluations:
         """Write one line per evaluation and test set, all or none.
+
+        Parameters
+        ----------
+        look
+            What these evaluations belong to, such as a study. By default they are a look of their own, unless the same
+            predictions were evaluated together before with the same metrics and settings: that is the same look.
 
         Raises
         ------
@@ -181,6 +199,9 @@ class Ledger:
             test set is guarded.
         """
         events: dict[str, list[dict[str, Any]]] = {}
+        look_hash = _look_hash(
+            look or repr(sorted((item.prediction, item.metrics, item.settings) for item in evaluations))
+        )
 
         def new_lines(data: bytes) -> list[dict[str, Any]]:
             lines: list[dict[str, Any]] = []
@@ -188,7 +209,7 @@ class Ledger:
                 before = list(parse_events(data, test_set.hash))
                 beyond = self._is_beyond_budget(test_set, _tally(test_set.hash, before), len(evaluations), over_budget)
                 why = over_budget if beyond else ""
-                new = [_evaluation_line(test_set, evaluation, purpose, why) for evaluation in evaluations]
+                new = [_evaluation_line(test_set, evaluation, look_hash, purpose, why) for evaluation in evaluations]
                 events[test_set.hash] = before + new
                 lines += new
             return lines
@@ -200,7 +221,7 @@ class Ledger:
             if any(self.tally(test_set.hash).guarded for test_set in test_sets):
                 raise InputError(f"{problem}; expected to, because the test set is guarded") from error
             return RecordedEvaluations(notes=(f"{problem}; this evaluation was not recorded",))
-        tallies = tuple(_tally(test_set.hash, events[test_set.hash]) for test_set in test_sets)
+        tallies = tuple(_tally(test_set.hash, events[test_set.hash], look_hash) for test_set in test_sets)
         counts = [str(tally) if len(tallies) == 1 else f"ledger: {tally.describe(tally.name)}" for tally in tallies]
         return RecordedEvaluations(tallies, (*repairs, *counts))
 
@@ -236,7 +257,9 @@ def is_test_name(path: str) -> bool:
     return _TEST_NAME.search(os.path.basename(path)) is not None
 
 
-def _evaluation_line(test_set: LedgerTestSet, evaluation: Evaluation, purpose: str, over_budget: str) -> dict[str, Any]:
+def _evaluation_line(
+    test_set: LedgerTestSet, evaluation: Evaluation, look: str, purpose: str, over_budget: str
+) -> dict[str, Any]:
     line = {
         "event": EVALUATION,
         **_stamp(),
@@ -245,10 +268,20 @@ def _evaluation_line(test_set: LedgerTestSet, evaluation: Evaluation, purpose: s
         "system": evaluation.system,
         "prediction": evaluation.prediction,
         "settings": hashlib.sha256(evaluation.settings.encode()).hexdigest()[:16],
+        "look": look,
         "purpose": purpose,
         "metrics": list(evaluation.metrics),
     }
     return line | ({"over_budget": over_budget} if over_budget else {})
+
+
+def _look_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _look_of(event: Mapping[str, Any]) -> str:
+    """The look that a line belongs to; older lines have none, and one look was written within a second."""
+    return str(event.get("look") or f"{event.get('time')} {event.get('settings')}")
 
 
 def _stamp() -> dict[str, str]:
@@ -278,13 +311,14 @@ def _line(event: Mapping[str, Any]) -> LedgerLine:
     )
 
 
-def _tally(test_set: str, events: Iterable[Mapping[str, Any]]) -> Tally:
-    """Count the lines of one test set."""
+def _tally(test_set: str, events: Iterable[Mapping[str, Any]], look: str = "") -> Tally:
+    """Count the lines of one test set; `look` is the one that was just recorded."""
     lines = [event for event in events if event.get("test_set") == test_set]
     evaluations = [event for event in lines if event.get("event") == EVALUATION]
     guards = [event for event in lines if event.get("event") in ("guard", "seal")]
     budgets = [event["budget"] for event in guards if isinstance(event.get("budget"), int)]
     times = [str(event.get("time", "")) for event in evaluations]
+    looks = list(dict.fromkeys(map(_look_of, evaluations)))
     return Tally(
         name=str((guards or evaluations or [{}])[-1].get("name", "")),
         test_set=test_set,
@@ -298,6 +332,8 @@ def _tally(test_set: str, events: Iterable[Mapping[str, Any]]) -> Tally:
         budget=budgets[-1] if budgets else None,
         over_budget=sum("over_budget" in event for event in evaluations),
         sealed=any(event.get("event") == "seal" for event in guards),
+        looks=len(looks),
+        look=looks.index(look) + 1 if look in looks else 0,
     )
 
 

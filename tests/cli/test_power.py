@@ -1,0 +1,96 @@
+"""The power command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deadheat.testbed import built_in
+from tests.cli.running import Commands
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Gold and one prediction of two systems; documents are not marked."""
+    folder, made = tmp_path_factory.mktemp("power"), built_in(sentences=60, seed=2)
+    gold = "".join(line for line in made.gold.splitlines(keepends=True) if not line.startswith("#"))
+    for name, text in {"gold": gold, "a": made.predictions["A"], "b": made.predictions["B"]}.items():
+        (folder / f"{name}.conllu").write_text(text, encoding="utf-8")
+    return [str(folder / "gold.conllu"), f"a={folder / 'a.conllu'}", f"b={folder / 'b.conllu'}"]
+
+
+def test_files_are_the_noise_and_the_difference_is_asked_for(commands: Commands, files: list[str]) -> None:
+    outcome = commands("power", *files, "--difference", 5)
+    assert outcome.out.startswith("If a and b truly differ by 5.00 points of LAS, a test set of 60 sentences shows it")
+    assert "sentences needed, 95% CI" in outcome.out
+    assert "one run of a and of b" in outcome.err
+    result = json.loads(commands("power", *files, "--difference", 5, "--json").out)
+    assert (result["kind"], result["schema"], result["difference"]) == ("power", 2, 0.05)
+    assert (result["systems"], result["metric"], result["unit"]) == (["a", "b"], "LAS", "sentence")
+    larger = json.loads(commands("power", *files, "--difference", 5, "--units", 600, "--json").out)
+    assert (larger["units"], larger["measured_units"]) == (600, 60)
+    assert larger["error"] == pytest.approx(result["error"] / 10**0.5)
+
+
+def test_a_name_that_is_repeated_has_several_runs(commands: Commands, files: list[str]) -> None:
+    again = [files[1].replace("a=", "b="), files[2].replace("b=", "a=")]
+    shown = commands("power", *files, *again, "--difference", 5, "--runs", 4).out
+    assert "a test set of 60 sentences with 4 runs of each system shows it" in shown
+    assert "runs 4 | alpha" in shown
+
+
+def test_assumed_accuracies_need_no_files(commands: Commands) -> None:
+    arguments = ("power", "--size", 1000, "--accuracies", 0.95, 0.93, "--agreement", 0.96)
+    result = json.loads(commands(*arguments, "--json").out)
+    assert (result["kind"], result["units"], result["design_effect"]) == ("power", 1000, 1)
+    shown = commands(*arguments).out
+    assert shown.startswith("If the true difference is 2.00 points, a test set of 1,000 items shows it")
+    clustered = json.loads(commands(*arguments, "--design-effect", 2, "--json").out)
+    assert clustered["power"] < result["power"]
+    runs = commands(*arguments, "--runs", 5, "--run-sd", 0.3).out
+    assert "a test set of 1,000 items with 5 runs of each system" in runs
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no --difference; expected the difference to show in points: --difference 0.5"),
+        (["--difference", "0"], "difference 0; expected points other than 0, up to 100"),
+        (["--difference", "nan"], "difference nan; expected points other than 0"),
+        (["--difference", "1", "--design-effect", "2"], "--design-effect with files; expected it with --accuracies"),
+        (["--difference", "1", "--runs", "5"], "the noise between runs is unknown for a; expected two or more runs"),
+        (["--difference", "1", "--runs", "1"], "1 run of each system; expected at least two"),
+        (["--difference", "1", "--documents", "9"], "9 documents although sentences vary; expected one size"),
+        (["--difference", "1", "--units", "1"], "1 units, which weigh as much as"),
+    ],
+)
+def test_mistakes_with_files_are_one_line(
+    commands: Commands, files: list[str], options: list[str], message: str
+) -> None:
+    assert message in commands.refused("power", *files, *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--difference", "1"], "--difference with --accuracies; expected it with files only"),
+        (["--runs", "5"], "expected --runs R and --run-sd POINTS"),
+        (["--runs", "1", "--run-sd", "1"], "expected at least two runs"),
+        (["--design-effect", "0"], "design effect 0; expected a number above 0"),
+    ],
+)
+def test_mistakes_with_accuracies_are_one_line(commands: Commands, options: list[str], message: str) -> None:
+    assumed = ("--accuracies", 0.9, 0.8, "--agreement", 0.85, "--units", 100)
+    assert message in commands.refused("power", *assumed, *options)
+
+
+def test_predictions_that_hardly_differ_have_no_noise(commands: Commands, gold: Path, guess: Path) -> None:
+    copy = guess.with_name("copy.conllu")
+    for text, message in (
+        (guess.read_text(), "a and b: their difference is the same on every sentence, so there is no noise"),
+        (gold.read_text(), "5 units, but the systems differ on fewer than two of them"),
+    ):
+        copy.write_text(text)
+        assert commands.refused("power", gold, f"a={guess}", f"b={copy}", "--difference", 1).startswith(message)
