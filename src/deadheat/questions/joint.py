@@ -84,11 +84,11 @@ class JointScores:
         rows = []
         for dataset in self.datasets:
             systems = tuple(summarize(name, self.scores[dataset.name, name], level) for name in dataset.counts)
-            sizes = (dataset.sentences, dataset.documents, self._design_effect(dataset))
+            sizes = (dataset.sentences, dataset.documents, self.design_effect(dataset))
             rows.append(DatasetScores(dataset.name, dataset.unit, dataset.units, systems, *sizes))
         return tuple(rows)
 
-    def _design_effect(self, dataset: CountedDataset) -> float:
+    def design_effect(self, dataset: CountedDataset) -> float:
         """Variance of a difference by documents over that by sentences, on average over pairs of the first systems."""
         if dataset.other_counts is None:
             return math.nan

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Annotated, TypeAlias, Unpack
 
 import numpy as np
@@ -13,26 +12,20 @@ import numpy as np
 from deadheat.arguments import Argument
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.errors import InputError
-from deadheat.metrics.metric import Counts
-from deadheat.metrics.pair import UNITS
 from deadheat.questions import inputs
-from deadheat.questions.compare import AlignedSystems, align_systems
+from deadheat.questions.counting import CountedRuns, count_runs
+from deadheat.questions.designs import Prediction
+from deadheat.questions.joint import JointScores
+from deadheat.questions.score import AUTO
 from deadheat.results.data import Power
 from deadheat.results.format import PERCENT
-from deadheat.stats.estimates import RunScores, effective_units
 from deadheat.stats.noise import Noise, RunNoise
 from deadheat.stats.power import PowerAnalysis, mcnemar_power, plan_power, simulate_mcnemar_power
 from deadheat.study.ledger.ledger import LedgerEntry
 from deadheat.text import pluralize
 
-RunPair: TypeAlias = tuple[RunScores, RunScores]
-FEWEST_DOCUMENTS = 5  # of equal weight, from which noise can be estimated
-
 Difference: TypeAlias = Annotated[
     float | None, Argument("true difference that should be shown, in points: 0.5 is half a point", metavar="POINTS")
-]
-PowerUnit: TypeAlias = Annotated[
-    str, Argument("what varies (default: documents if gold marks at least 5, else sentences)", choices=UNITS)
 ]
 Size: TypeAlias = Annotated[
     int | None, Argument("sentences (or items) of a test set of another size", aliases=("--size",), metavar="N")
@@ -49,7 +42,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     *,
     difference: Difference = None,
     metric: inputs.MetricName = "",
-    unit: PowerUnit = "",
+    unit: inputs.Unit = AUTO,
     units: Size = None,
     documents: Documents = None,
     runs: Runs = None,
@@ -71,7 +64,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     difference
         The true difference that should be shown, in points: 0.5 is half a point of LAS.
     unit
-        What varies: by default documents if gold marks at least 5 of equal weight, else sentences.
+        What varies between test sets: `document` where at least three are marked, else `sentence`; or `token`.
     units, documents
         Ask for a test set of another size, in sentences or in documents.
     runs
@@ -82,15 +75,13 @@ def power(  # noqa: PLR0913 (the options of the command)
     if len(systems) != 2:
         raise InputError(f"{pluralize(len(systems), 'system')}; expected two")
     gap = _check_difference(difference)
-    predictions = {name: inputs.sources_of(sources) for name, sources in systems.items()}
-    several = any(len(sources) > 1 for sources in predictions.values())
-    sources_of_run, system_of_run = dict[str, inputs.CorpusSource](), dict[str, str]()
-    for name, sources in predictions.items():
-        for number, source in enumerate(sources, start=1):
-            run = f"{name}#{number}" if several else name
-            sources_of_run[run], system_of_run[run] = source, name
-    aligned = align_systems(gold, sources_of_run, metric, unit or "sentence", align, reading, ledger_entry)
-    measured = _measure(aligned, system_of_run, unit, align, reading)
+    predictions = [
+        Prediction("", gold, name, str(number), source)
+        for name, sources in systems.items()
+        for number, source in enumerate(inputs.sources_of(sources), start=1)
+    ]
+    counted = count_runs(predictions, metric, unit=unit, align=align, ledger_entry=ledger_entry, reading=reading)
+    measured = _measure(counted)
     planned = _planned_runs(runs, tuple(systems), measured.noise.runs)
     analysis = plan_power(
         measured.noise,
@@ -101,22 +92,21 @@ def power(  # noqa: PLR0913 (the options of the command)
         alpha=alpha,
         target=target,
     )
-    corpora = [replace(corpus, name=system_of_run[run]) for run, corpus in aligned.systems.items()]
-    signature = f"{aligned.metric.name} | align {align} | unit {measured.unit}"
-    recorded = inputs.record(ledger_entry, aligned.gold, corpora, [aligned.metric.name], signature)
+    signature = f"{counted.metric.name} | align {align} | unit {measured.unit}"
+    recorded = counted.record(ledger_entry, signature)
     at_hand = measured.noise.runs
     single = [name for name, number in zip(systems, at_hand, strict=True) if number == 1]
     remark = f"one run of {' and of '.join(single)}: noise between runs is left out, so real power is lower"
     return replace(
         _result(analysis, measured.unit),
         systems=tuple(systems),
-        metric=aligned.metric.label,
+        metric=counted.metric.label,
         measured_units=measured.noise.units,
         measured_runs=at_hand,
         runs=planned or at_hand,
         design_effect=measured.design_effect,
-        evaluations=recorded.tallies,
-        notes=(*recorded.notes, *aligned.notes, *((remark,) if single else ())),
+        evaluations=tuple(tally for item in recorded for tally in item.tallies),
+        notes=(*(note for item in recorded for note in item.notes), *counted.notes, *((remark,) if single else ())),
     )
 
 
@@ -146,7 +136,7 @@ def _planned_units(unit: str, requested: str, units: int | None, documents: int 
     if documents is not None and (unit != "document" or units is not None):
         problem = "beside units" if units is not None else f"although {unit}s vary"
         raise InputError(f"{pluralize(documents, 'document')} {problem}; expected one size, in {unit}s")
-    if units is not None and unit == "document" and not requested:
+    if units is not None and unit == "document" and requested == AUTO:
         expected = "expected --documents N, or --unit sentence"
         raise InputError(f"{pluralize(units, 'unit')}, although documents vary here; {expected}")
     return documents if units is None else units
@@ -161,51 +151,16 @@ class _Measured:
     design_effect: float
 
 
-def _measure(
-    aligned: AlignedSystems, system_of_run: Mapping[str, str], unit: str, align: str, reading: ReadingOptions
-) -> _Measured:
-    """The noise of two systems, by documents where there are enough of them unless another unit was asked for."""
-    pair, name = _run_scores(aligned, system_of_run)
-    align_again = partial(
-        align_systems,
-        aligned.gold,
-        aligned.systems,
-        aligned.metric.name,
-        align=align,
-        reading=reading,
-        ledger_entry=None,
-    )
-    effect = math.nan
-    if unit in ("", "sentence") and aligned.gold.has_documents:
-        documents, document_name = _run_scores(align_again(unit="document"), system_of_run)
-        if effective_units(documents[0].means_NF + documents[1].means_NF) >= FEWEST_DOCUMENTS:
-            effect = _design_effect(documents, pair)
-            pair, name = (pair, name) if unit else (documents, document_name)
-    elif unit == "document":
-        effect = _design_effect(pair, _run_scores(align_again(unit="sentence"), system_of_run)[0])
-    noise = Noise.of(*pair)
+def _measure(counted: CountedRuns) -> _Measured:
+    """The noise of two systems, by the units that were counted."""
+    joint = JointScores.of([counted.dataset], counted.metric.value)
+    noise = Noise.of(*joint.scores.values())
+    unit = counted.dataset.unit
     if noise.design(0.0, noise.units, noise.runs).estimate.error == 0:
-        systems = " and ".join(dict.fromkeys(system_of_run.values()))
-        problem = f"{systems}: their difference is the same on every {name}, so there is no noise to measure"
+        systems = " and ".join(joint.systems)
+        problem = f"{systems}: their difference is the same on every {unit}, so there is no noise to measure"
         raise InputError(f"{problem}; expected predictions that vary")
-    return _Measured(noise, name, effect)
-
-
-def _design_effect(by_document: RunPair, by_sentence: RunPair) -> float:
-    """The variance of the difference by documents over that by sentences."""
-    variances = [pair[0].minus(pair[1]).variance_of("units") for pair in (by_document, by_sentence)]
-    return variances[0] / variances[1] if variances[1] > 0 else math.nan
-
-
-def _run_scores(aligned: AlignedSystems, system_of_run: Mapping[str, str]) -> tuple[RunPair, str]:
-    """The runs of both systems over the units that all share, and what such a unit is."""
-    measure = aligned.metric
-    counts, unit = aligned.common_counts([measure.counts(pair) for pair in aligned.pairs])
-    by_system: dict[str, list[Counts]] = {}
-    for run, counts_NF in counts.items():
-        by_system.setdefault(system_of_run[run], []).append(counts_NF)
-    first, second = (RunScores.of(np.stack(runs), measure.value) for runs in by_system.values())
-    return (first, second), unit
+    return _Measured(noise, unit, joint.design_effect(counted.dataset))
 
 
 def _result(analysis: PowerAnalysis, unit: str) -> Power:

@@ -85,12 +85,17 @@ class Estimate:
     def detectable(self, alpha: float = 0.05, power: float = 0.8) -> float:
         """The smallest true value that data of this precision show with the given power; NaN if unknown.
 
-        The sum of the quantiles of Student's t for alpha and for the power, times the standard error.
+        By the noncentral t distribution: the shift at which a t of these degrees of freedom is significant with this
+        probability, times the standard error.
         """
         check_alpha(alpha)
         if not self._is_defined:
             return math.nan
-        return (self._quantile(1 - alpha / 2) + self._quantile(power)) * self.error
+        from scipy.special import nctdtrinc
+
+        bound = self._quantile(1 - alpha / 2)
+        shift = float(nctdtrinc(min(self.freedom, 1e6), 1 - power, bound))
+        return (shift if math.isfinite(shift) else bound + self._quantile(power)) * self.error
 
     def negated(self) -> Estimate:
         """The same of the difference the other way round."""

@@ -17,7 +17,7 @@ from numpy.random import Generator
 
 from deadheat.errors import InputError
 from deadheat.stats.checks import Values
-from deadheat.stats.estimates import RunsEstimate
+from deadheat.stats.estimates import RunsEstimate, run_share
 from deadheat.stats.intervals import normal_cdf, normal_quantile
 from deadheat.stats.noise import Noise
 from deadheat.stats.paired import mcnemar
@@ -194,7 +194,7 @@ def plan_power(
     low, high = (math.nan if math.isnan(factor) else needed_with(noise.times(factor)) for factor in bounds)
     simulated, smallest = simulate_power(design, rng=rng, alpha=alpha), _smallest(estimate.error, power, target)
     outcome = (power(gap), simulated, smallest, needed, target, low, high)
-    result = PowerAnalysis(gap, size, alpha, *outcome, estimate.error, estimate.freedom, design.run_share)
+    result = PowerAnalysis(gap, size, alpha, *outcome, estimate.error, estimate.freedom, run_share([design]))
     return _with_curves(result, lambda units, gap: power(gap) if units == size else power_of(noise, units, gap))
 
 
