@@ -71,7 +71,7 @@ def test_one_run_of_a_system_leaves_what_needs_more_without_a_number() -> None:
     assert math.isnan(pair.brown_forsythe_p_corrected)
     assert pair.mann_whitney_p_corrected == 1
     assert pair.difference == pytest.approx(-0.1)
-    assert all(map(math.isnan, (pair.means.p_corrected, pair.means.interval.low, pair.means.detectable)))
+    assert all(map(math.isnan, (pair.means.p_corrected, pair.means.interval.low, pair.detectable)))
     assert pair.winner == ""
     assert system_pairs({"a": [0.5]}, rng=np.random.default_rng(0)) == ()
 

@@ -148,7 +148,7 @@ def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale, margin: f
             p=pair.means.p_corrected,
             count=best.compared + other.compared,
             margin=margin,
-            detectable=pair.means.detectable,
+            detectable=pair.detectable,
         )
         yield Claim(best.system, other.system, metric, (evidence,), block.level, scale, alpha)
 

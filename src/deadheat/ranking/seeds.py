@@ -47,7 +47,6 @@ class MeanDifference:
     interval: Interval
     p: float
     p_corrected: float
-    detectable: float  # the smallest difference that the runs at hand would show with power 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +66,7 @@ class SystemPair:
     aso_a: Aso  # almost stochastic order in favour of a
     aso_b: Aso
     power: SeedPower
+    detectable: float  # the smallest difference of means that the runs at hand would show with power 0.8
 
     @property
     def difference(self) -> float:
@@ -185,6 +185,7 @@ def system_pairs(
             order.pair(i, j),
             order.pair(j, i),
             power,
+            power.detectable_difference if target == DETECTABLE_POWER else _detectable(a, b, power),
         )
         pairs.append(pair)
     return tuple(pairs)
@@ -197,17 +198,22 @@ def mean_differences(values: Sequence[Values], *, alpha: float, correction: str)
     estimates = [mean_difference(values[i], values[j], level) for i, j in indices]
     p_values = [estimate.p for estimate in estimates]
     corrected, levels = correct_defined(p_values, correction), decision_levels(p_values, correction, alpha)
-    differences = []
-    for k, (i, j) in enumerate(indices):
-        detectable, interval = math.nan, Interval(math.nan, math.nan, 1 - alpha, "t")
-        if not math.isnan(p_values[k]):
-            sizes, variances = zip(
-                *((len(runs), float(runs.var(ddof=1))) for runs in (values[i], values[j])), strict=True
-            )
-            detectable = detectable_difference(variances, sizes, level, DETECTABLE_POWER)
-            interval = estimates[k].interval(1 - float(levels[k]))
-        differences.append(MeanDifference(estimates[k], interval, p_values[k], float(corrected[k]), detectable))
-    return differences
+    return [
+        MeanDifference(estimate, _interval(estimate, 1 - float(level), alpha), estimate.p, float(p))
+        for estimate, p, level in zip(estimates, corrected, levels, strict=True)
+    ]
+
+
+def _interval(estimate: Estimate, level: float, alpha: float) -> Interval:
+    return Interval(math.nan, math.nan, 1 - alpha, "t") if math.isnan(level) else estimate.interval(level)
+
+
+def _detectable(a: Values, b: Values, power: SeedPower) -> float:
+    """The smallest difference that the runs at hand would show with power 0.8; NaN where a system has one run."""
+    if min(len(a), len(b)) < 2:
+        return math.nan
+    variances, sizes = (float(a.var(ddof=1)), float(b.var(ddof=1))), (len(a), len(b))
+    return detectable_difference(variances, sizes, power.alpha / power.comparisons, DETECTABLE_POWER)
 
 
 def _comparisons(pairs: int, correction: str) -> int:
