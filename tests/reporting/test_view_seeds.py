@@ -115,7 +115,7 @@ def test_false_alarms_of_aso_and_ranges_of_runs_are_beside_the_numbers(tmp_path:
     rates = result[""].aso_false_alarms
     assert rates is not None
     caption = str(table(result, "ASO A").caption)
-    words = f"some bound is below 0.2 in about {100 * rates.below_02:.0f}% of tables"
+    words = f"some bound would be below 0.2 in about {100 * rates.below_02:.0f}% of tables"
     assert f"if 5 systems with 5 runs each were equal, {words}" in caption
     assert words in str(result)
     assert words in fragment(view(result))

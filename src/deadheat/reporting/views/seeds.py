@@ -265,7 +265,7 @@ def _false_alarms(result: Seeds) -> str:
         _from_to([round(100 * rate) for rate in rates])
         for rates in ([item.below_02 for item in alarms], [item.below_05 for item in alarms])
     ]
-    words = f"some bound is below 0.2 in about {below[0]}% of tables, and below 0.5 in {below[1]}%"
+    words = f"some bound would be below 0.2 in about {below[0]}% of tables, and below 0.5 in {below[1]}%"
     return f"; if {systems} systems with {runs} runs each were equal, {words}"
 
 
