@@ -84,7 +84,7 @@ def aso_false_alarms(runs: Sequence[int], alpha: float) -> AsoFalseAlarms | None
     --------
     >>> rates = aso_false_alarms([5] * 5, 0.05)
     >>> round(rates.below_02, 2), round(rates.below_05, 2)
-    (0.37, 0.70)
+    (0.37, 0.71)
     """
     if len(runs) < 2:
         raise InputError(f"false alarms of {len(runs)} system; expected at least two to compare")

@@ -27,6 +27,7 @@ from deadheat.results.compare import Comparison
 from deadheat.results.data import SplitReport
 from deadheat.results.format import PERCENT
 from deadheat.results.ledger import Tally
+from deadheat.results.runs import Seeds
 from deadheat.results.study import StudyResult
 from deadheat.results.verdict import NO_CLAIMS, Claim, merge_claims
 from deadheat.results.verdict import Verdict as Claims
@@ -216,10 +217,14 @@ def _merged_verdicts(piece: _Piece) -> Iterator[m.Verdict]:
         overall = [claim for claim in claims if claim.evidence[0].source == "data sets"]
         by_dataset = [claim for claim in claims if claim not in overall]
         systems = max(getattr(result, "verdict", NO_CLAIMS).systems for result in piece.results)
-        headline = claims_headline(Claims(tuple(by_dataset or overall), systems=systems))
+        headline, remarks = claims_headline(Claims(tuple(by_dataset or overall), systems=systems)), first.remarks
+        sources = [result for result in piece.results if _claims(result)]
+        if len(sources) == 1 and isinstance(sources[0], Seeds):  # whose own words speak of this test set only
+            (own,) = _verdicts_of(sources)
+            headline, remarks = own.headline, (*remarks, *own.remarks)
         if isinstance(main, StudyResult) and not main.finished:
             yield first
-        first = verdict_block(Claims((*overall, *by_dataset)), headline=headline, remarks=first.remarks)
+        first = verdict_block(Claims((*overall, *by_dataset)), headline=headline, remarks=remarks)
     yield from (first, *searches)
     yield from _verdicts_of(result for result in others if not _claims(result) and result.kind != "ledger")
 
