@@ -25,7 +25,7 @@ def runs(tmp_path: Path) -> Path:
 def test_the_terminal_shows_the_verdict_systems_pairs_and_seeds(commands: Commands, runs: Path) -> None:
     outcome = commands("seeds", runs, "--system", "system", "--score", "test", "--dev", "dev", "--difference", 0.1)
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith("B is better than A by 0.")
+    assert outcome.out.startswith("On this test set, B scores higher than A by 0.")
     lines = outcome.out.splitlines()
     at = next(i for i, line in enumerate(lines) if line.split()[:2] == ["system", "runs"])
     assert lines[at + 1].startswith("B")  # the better one first
@@ -40,6 +40,10 @@ def test_json_has_everything(commands: Commands, runs: Path) -> None:
     assert block["systems"][0]["dev_test"]["spearman"]["test"] == "Spearman"
     assert len(block["systems"][0]["density"]["scores"]) == 101
     assert block["pairs"][0]["mann_whitney_p_corrected"] < 0.001
+    assert block["pairs"][0]["means"]["interval"]["high"] < 0
+    assert block["systems"][0]["range"]["runs"] == 20
+    assert 0 < block["aso_false_alarms"]["below_02"] < block["aso_false_alarms"]["below_05"] < 1
+    assert (found["schema"], found["margin"]) == (2, "NaN")
     power = block["pairs"][0]["power"]
     assert 2 <= power["seeds_low"] <= power["seeds"] <= power["seeds_high"]
     assert block["differences"]["configurations"] == 2

@@ -17,6 +17,7 @@ from deadheat.paper.methods import (
     split_words,
 )
 from deadheat.paper.paragraph import paragraph
+from deadheat.reporting.model import p_value
 from deadheat.reporting.views import headline
 from deadheat.results.compare import Comparison
 from deadheat.results.ledger import LedgerReport, Tally
@@ -123,10 +124,8 @@ def test_runs_say_whom_the_best_is_better_than() -> None:
     )
     pair = result.blocks[0].pair("A", "B")
     gap = f"{100 * (a.mean - b.mean):+.2f}"
-    assert (
-        lines[3]
-        == f"On ner, A was significantly better than B ({gap} points, p = {pair.mann_whitney_p_corrected:.4f})."
-    )
+    p = p_value(pair.means.p_corrected)
+    assert lines[3] == f"On ner, A scored significantly higher than B ({gap} points, {p})."
     assert lines[5] == "On ner, of all 3 pairs, 2 differ significantly."
 
 

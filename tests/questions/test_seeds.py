@@ -79,18 +79,20 @@ def write(path: Path, rows: list[tuple[str, int, int, float]]) -> Path:
     return path
 
 
-def test_too_few_seeds_for_all_pairs_have_no_power_however_far_apart(tmp_path: Path) -> None:
-    """Six systems of five seeds: the smallest p-value is 15 * 2 / C(10, 5) = 0.119."""
-    rows = [(f"s{i}", 1, seed, 10.0 * i + seed / 10) for i in range(6) for seed in range(5)]
+def test_pairs_that_share_alpha_have_less_power(tmp_path: Path) -> None:
+    rows = [(f"s{i}", 1, seed, float(i + seed)) for i in range(6) for seed in range(5)]
     path = write(tmp_path / "runs.csv", rows)
-    (block,) = seeds(path, score="test").blocks
-    assert {(pair.power.seeds, pair.power.power_now, pair.power.detectable_difference) for pair in block.pairs} == {
-        (6, 0, np.inf)
-    }
-    assert {pair.smallest_p > 0.05 for pair in block.pairs} == {True}
-    (free,) = seeds(path, score="test", correction="none").blocks
-    assert {pair.power.comparisons for pair in free.pairs} == {1}
-    assert min(pair.power.power_now for pair in free.pairs) == pytest.approx(1)
+    (shared,), (free,) = (seeds(path, score="test", correction=name).blocks for name in ("holm", "none"))
+    assert ({pair.power.comparisons for pair in shared.pairs}, {pair.power.comparisons for pair in free.pairs}) == (
+        {15},
+        {1},
+    )
+    for pair, alone in zip(shared.pairs, free.pairs, strict=True):
+        assert pair.power.power_now < alone.power.power_now
+        assert pair.detectable == pair.power.detectable_difference > alone.detectable
+    (other,) = seeds(path, score="test", target=0.9).blocks
+    assert [pair.detectable for pair in other.pairs] == [pair.detectable for pair in shared.pairs]
+    assert all(pair.power.detectable_difference > pair.detectable for pair in other.pairs)
 
 
 def test_systems_of_several_configurations_are_compared_by_the_means_of_each(tmp_path: Path) -> None:
@@ -102,7 +104,6 @@ def test_systems_of_several_configurations_are_compared_by_the_means_of_each(tmp
     (pair,) = block.pairs
     assert pair.difference == pytest.approx(-2)
     assert pair.a_better == pytest.approx((0 + 2 + 1) / 9)  # 5 beats 2 and 4, 3 beats 2
-    assert pair.smallest_p == pytest.approx(0.1)
     assert any("pairs compare the means of configurations" in note for note in result.notes)
     seeds_alone = seeds(tmp_path / "runs.csv", score="test", ignore=["size"])
     assert (seeds_alone.blocks[0].unit, seeds_alone.notes) == ("seed", ())
@@ -123,12 +124,14 @@ def test_equal_systems_of_random_configurations_win_as_rarely_as_claimed(tmp_pat
     assert wins <= 10
 
 
-def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> None:
-    few = [("A", 1, seed, 12.0 + 5 * (seed - 2)) for seed in range(5)]
+def test_two_runs_against_many_have_the_degrees_of_freedom_of_the_two_and_a_note(tmp_path: Path) -> None:
+    few = [("A", 1, seed, 12.0 + seed) for seed in range(2)]
     many = [("B", 1, seed, seed % 7 / 7) for seed in range(20)]
-    (note,) = seeds(write(tmp_path / "runs.csv", few + many), score="test").notes
-    assert note.startswith("all runs: A - B: standard deviations and numbers of runs both differ")
-    assert seeds(write(tmp_path / "runs.csv", few + many[:5]), score="test").notes == ()
+    result = seeds(write(tmp_path / "runs.csv", few + many), score="test")
+    (note,) = result.notes
+    assert note.startswith("all runs: A - B: the numbers of runs are so unequal that Welch's test would find too many")
+    assert result[""].pairs[0].means.estimate.freedom == 1
+    assert seeds(write(tmp_path / "runs.csv", few + many[:2]), score="test").notes == ()
 
 
 @pytest.mark.parametrize(
@@ -143,6 +146,7 @@ def test_a_win_with_other_spread_and_fewer_runs_has_a_caveat(tmp_path: Path) -> 
         ({"correction": "home"}, r"correction 'home' is unknown"),
         ({"resamples": 0}, r"0 resamples; expected at least 2"),
         ({"difference": 0.0}, r"difference 0; expected a number other than 0"),
+        ({"margin": -1.0}, r"margin -1; expected 0 \(none\) or more"),
     ],
 )
 def test_what_cannot_be_compared_is_reported(options: dict[str, object], problem: str, runs: Path) -> None:
@@ -159,7 +163,6 @@ def test_too_many_systems_are_refused(tmp_path: Path) -> None:
 
 
 def test_claims_are_of_the_best_mean_against_all_others_in_each_block(tmp_path: Path) -> None:
-    """Six separated seeds of three systems: 3 * 2 / C(12, 6) = 0.0065; three seeds: 3 * 2 / C(6, 3) = 0.3."""
     rows = [
         f"{task},{name},{i},{k + i / 100}"
         for task, n in (("x", 6), ("y", 3))
@@ -167,28 +170,59 @@ def test_claims_are_of_the_best_mean_against_all_others_in_each_block(tmp_path: 
         for i in range(n)
     ]
     path = tmp_path / "runs.csv"
-    path.write_text("\n".join(["task,system,seed,test", *rows]))
+    path.write_text("\n".join(["task,system,seed,test", *rows, "z,A,0,1", "z,B,0,2", "z,B,1,3"]))
     result = seeds(path, score="test", by="task")
     claims = result.verdict.claims
     assert [(claim.dataset, claim.better, claim.worse) for claim in claims] == [
-        ("x", "C", "B"), ("x", "C", "A"), ("y", "C", "B"), ("y", "C", "A"),
+        ("x", "C", "B"), ("x", "C", "A"), ("y", "C", "B"), ("y", "C", "A"), ("z", "B", "A"),
     ]  # fmt: skip
     evidence = claims[0].evidence[0]
-    assert (evidence.source, evidence.state, evidence.count) == ("runs", State.SHOWN, 12)
-    assert (evidence.difference, evidence.p) == pytest.approx((1, 6 / 924))
-    assert [claim.evidence[0].state for claim in claims[2:]] == [State.TOO_FEW] * 2
+    assert (evidence.source, evidence.state, evidence.count) == ("runs on this test set", State.SHOWN, 12)
+    assert evidence.difference == pytest.approx(1)
+    assert evidence.low < 1 < evidence.high
+    # Three seeds are few, and enough for differences of a hundred standard deviations; one run has no deviation.
+    assert [claim.evidence[0].state for claim in claims[2:]] == [State.SHOWN, State.SHOWN, State.TOO_FEW]
     assert (result.verdict.omitted, result.verdict.systems) == (2, 3)
 
 
-def test_a_higher_mean_with_lower_ranks_is_no_better_and_configurations_are_settings(tmp_path: Path) -> None:
-    low = [("A", 1, seed, float(seed)) for seed in range(9)] + [("A", 1, 9, 1000.0)]
-    high = [("B", 1, seed, 20.0 + seed) for seed in range(10)]
-    (claim,) = seeds(write(tmp_path / "runs.csv", low + high), score="test").verdict.claims
-    assert (claim.better, claim.evidence[0].state) == ("A", State.OPPOSITE)
+def test_evidence_is_of_the_better_system_and_agrees_with_the_pair(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = [(name, 1, seed, float(rng.normal(mean))) for name, mean in (("A", 0), ("B", 1)) for seed in range(6)]
+    result = seeds(write(tmp_path / "runs.csv", rows), score="test")
+    (pair,), (claim,) = result[""].pairs, result.verdict.claims
+    evidence = claim.evidence[0]
+    assert (claim.better, claim.worse) == ("B", "A")
+    assert (evidence.low, evidence.high) == (-pair.means.interval.high, -pair.means.interval.low)
+    assert (evidence.difference, evidence.p) == pytest.approx((-pair.difference, pair.means.p_corrected))
+    assert (evidence.detectable, evidence.count) == (pair.detectable, 12)
+
+
+def test_runs_that_are_close_are_equal_within_the_margin(tmp_path: Path) -> None:
+    rows = [(name, 1, seed, 0.9 + seed / 1e4) for name in "AB" for seed in range(5)]
+    path = write(tmp_path / "runs.csv", rows)
+    states = [seeds(path, score="test", margin=margin).verdict.claims[0].evidence[0] for margin in (None, 0.001, 0)]
+    assert [evidence.state for evidence in states] == [State.EQUAL, State.NOT_SHOWN, State.NOT_SHOWN]
+    assert states[0].margin == pytest.approx(0.005)  # half a point
+    assert np.isnan(states[2].margin)
+    plain = write(tmp_path / "plain.csv", [(a, b, c, 100 * score) for a, b, c, score in rows])
+    assert np.isnan(seeds(plain, score="test").margin)  # no percentages, no default
+    assert seeds(plain, score="test", margin=0.5).verdict.claims[0].evidence[0].state is State.EQUAL
+
+
+def test_configurations_are_the_evidence_where_they_are_compared(tmp_path: Path) -> None:
     rows = [(name, i, seed, float(i + seed)) for name in "AB" for i in range(5) for seed in (0, 1)]
     (claim,) = seeds(write(tmp_path / "runs.csv", rows), score="test", settings=["size"]).verdict.claims
     evidence = claim.evidence[0]
-    assert (evidence.source, evidence.state, evidence.p, evidence.count) == ("settings", State.NOT_SHOWN, 1, 10)
+    assert (evidence.source, evidence.p, evidence.count) == ("configurations on this test set", 1, 10)
+    assert evidence.state is State.NOT_SHOWN
+
+
+def test_the_range_is_of_runs_of_one_configuration(runs: Path) -> None:
+    result = seeds(runs, score="test", by="task")
+    assert result["ner"]["A"].range is not None
+    assert result["ner"]["A"].range.observed == pytest.approx(0.03)
+    assert result["ner"]["B"].range is None  # the two runs differ in size
+    assert result["pos"]["A"].range is None
 
 
 def test_differences_between_seeds_are_near_the_published_ones(shared_data: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.ranking.seed_power import seeds_needed, simulate_welch, smallest_p, welch_power
-from deadheat.ranking.seeds import density, dev_test, seed_differences, system_pairs
+from deadheat.ranking.seed_power import fixed_freedom, mean_difference, seeds_needed, simulate_welch, welch_power
+from deadheat.ranking.seeds import density, dev_test, run_range, seed_differences, system_pairs
 from deadheat.stats.checks import Values
 from deadheat.stats.corrections import holm
 
@@ -49,6 +49,15 @@ def test_pairs_have_the_tests_of_scipy_corrected_by_holm() -> None:
     for name, test in expected.items():
         p_values = holm([test(runs[pair.a], runs[pair.b]) for pair in result])
         assert [getattr(pair, f"{name}_p_corrected") for pair in result] == pytest.approx(list(p_values))
+    tested = [stats.ttest_ind(runs[pair.a], runs[pair.b], equal_var=False) for pair in result]
+    uncorrected = [test.pvalue for test in tested]
+    assert [pair.means.p for pair in result] == pytest.approx(uncorrected)
+    assert [pair.means.p_corrected for pair in result] == pytest.approx(list(holm(uncorrected)))
+    for pair, test in zip(result, tested, strict=True):
+        level = pair.means.interval.level  # the smallest p-value is tested at 0.05 / 3, the largest at 0.05
+        assert pair.means.interval.bounds == pytest.approx(tuple(test.confidence_interval(level)))
+        assert bool(pair.winner) == (pair.means.p_corrected <= 0.05)
+    assert min(1 - pair.means.interval.level for pair in result) == pytest.approx(0.05 / 3)
     for pair in result:
         x, y = runs[pair.a], runs[pair.b]
         assert pair.a_better == pytest.approx(np.mean(x[:, None] > y[None, :]))
@@ -61,25 +70,73 @@ def test_one_run_of_a_system_leaves_what_needs_more_without_a_number() -> None:
     (pair,) = system_pairs({"a": [0.5], "b": [0.6]}, rng=np.random.default_rng(0))
     assert math.isnan(pair.brown_forsythe_p_corrected)
     assert pair.mann_whitney_p_corrected == 1
+    assert pair.difference == pytest.approx(-0.1)
+    assert all(map(math.isnan, (pair.means.p_corrected, pair.means.interval.low, pair.detectable)))
     assert pair.winner == ""
     assert system_pairs({"a": [0.5]}, rng=np.random.default_rng(0)) == ()
 
 
-def test_the_winner_is_who_tends_to_score_higher() -> None:
+def test_the_winner_is_who_has_the_higher_mean() -> None:
     low, high = np.arange(10.0), np.arange(20.0, 30.0)
     (pair,) = system_pairs({"low": low, "high": high}, rng=np.random.default_rng(0))
     assert pair.winner == "high"
     (pair,) = system_pairs({"high": high, "low": low}, rng=np.random.default_rng(0))
     assert pair.winner == "high"
-    (pair,) = system_pairs({"high": high, "low": low}, rng=np.random.default_rng(0), alpha=1e-9)
+    (pair,) = system_pairs({"high": high, "low": low}, rng=np.random.default_rng(0), alpha=1e-12)
     assert pair.winner == ""
 
 
-def test_the_smallest_p_is_that_of_separated_runs_corrected() -> None:
-    runs = {name: 10.0 * position + np.arange(5) for position, name in enumerate("abcdef")}
-    pairs = system_pairs(runs, rng=np.random.default_rng(0))
-    assert [pair.smallest_p for pair in pairs] == pytest.approx([15 * 2 / math.comb(10, 5)] * 15)
-    assert [pair.mann_whitney_p_corrected for pair in pairs] == pytest.approx([pair.smallest_p for pair in pairs])
+def test_three_runs_that_are_far_apart_are_shown_to_differ() -> None:
+    (pair,) = system_pairs({"a": [90.1, 90.2, 90.3], "b": [88.1, 88.0, 88.2]}, rng=np.random.default_rng(0))
+    # Standard deviations of 0.1: the error is 0.1 √(2/3) = 0.0816, t = 2.1 / 0.0816 on 4 degrees of freedom.
+    assert pair.means.p == pytest.approx(2 * stats.t.sf(2.1 / 0.0816497, 4), rel=1e-4)
+    assert pair.means.interval.bounds == pytest.approx((2.1 - 2.7764 * 0.08165, 2.1 + 2.7764 * 0.08165), abs=1e-4)
+    assert pair.winner == "a"
+
+
+def test_best_and_worst_run_are_as_far_apart_as_tables_of_the_range_say() -> None:
+    scores = np.array([3.0, 1.0, 2.0, 5.0, 4.0])
+    result = run_range(scores)
+    sd = scores.std(ddof=1)
+    # d2(5) = 2.326 of control charts, and the upper 5 % point of the studentized range, 3.858.
+    assert (result.runs, result.observed) == (5, 4.0)
+    assert (result.expected, result.p95) == pytest.approx((2.326 * sd, 3.858 * sd), abs=0.001)
+    assert result.p95 == pytest.approx(sd * stats.studentized_range.ppf(0.95, 5, np.inf), rel=1e-4)
+    with pytest.raises(InputError, match="one run; expected at least two"):
+        run_range([0.5])
+
+
+def test_the_range_of_normal_scores_is_as_expected() -> None:
+    ranges = np.ptp(np.random.default_rng(12).normal(size=(40_000, 12)), axis=1)
+    unit = run_range(np.random.default_rng(0).normal(size=12))
+    sd = unit.expected / 3.258  # d2(12)
+    assert ranges.mean() == pytest.approx(3.258, abs=0.02)
+    assert (ranges <= unit.p95 / sd).mean() == pytest.approx(0.95, abs=0.005)
+
+
+@pytest.mark.parametrize("sizes", [(2, 5), (2, 50), (3, 20), (5, 20), (10, 50)])
+@pytest.mark.parametrize("level", [0.05, 0.05 / 45])
+@pytest.mark.parametrize("ratio", [0.01, 0.25, 1.0, 4.0, 100.0])
+def test_equal_means_of_unequal_numbers_of_runs_are_found_no_more_often_than_the_level(
+    sizes: tuple[int, int], level: float, ratio: float
+) -> None:
+    rate = welch_power(0.0, (ratio, 1.0), sizes, level, freedom=fixed_freedom(sizes, level))
+    assert rate <= 1.25 * level or not 0.25 <= ratio <= 4
+    if freedom := fixed_freedom(sizes, level):
+        assert freedom == min(sizes) - 1
+        assert rate <= level * (1 + 1e-6)
+
+
+def test_welchs_degrees_of_freedom_are_kept_where_they_will_do() -> None:
+    assert fixed_freedom((5, 5), 0.05 / 45) is None
+    assert fixed_freedom((20, 50), 0.05) is None
+    rng = np.random.default_rng(13)
+    few, many = rng.normal(size=2), rng.normal(size=50)
+    estimate = mean_difference(few, many, 0.05)
+    assert estimate.freedom == 1
+    assert welch_power(0.0, (1.0, 1.0), (2, 50), 0.05) > 0.12
+    rate = np.mean([mean_difference(rng.normal(size=2), many, 0.05).p <= 0.05 for many in rng.normal(size=(2000, 50))])
+    assert rate <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
 
 
 def test_two_seeds_of_a_configuration_by_hand() -> None:
@@ -192,17 +249,15 @@ def test_power_is_a_chance_and_grows_with_the_difference(
     assert 0 <= powers[0] <= powers[1] + 1e-6 <= 1 + 2e-6
 
 
-def test_pairs_that_share_alpha_need_more_seeds_and_never_fewer_than_ranks_do() -> None:
+def test_pairs_that_share_alpha_need_more_seeds() -> None:
     rng = np.random.default_rng(8)
     a, b = rng.normal(size=8), rng.normal(size=8)
     alone, shared = (seeds_needed(a, b, rng=rng, difference=1.0, comparisons=pairs) for pairs in (1, 15))
     assert shared.seeds > alone.seeds
     variances = float(a.var(ddof=1)), float(b.var(ddof=1))
     assert shared.power_now == welch_power(1.0, variances, (8, 8), 0.05 / 15)
-    # 2 / C(12, 6) = 0.0022 and 2 / C(10, 5) = 0.0079, where 0.0033 is needed.
     far = seeds_needed(a, b, rng=rng, difference=1000.0, comparisons=15)
-    assert (far.seeds, far.seeds_low, far.seeds_high) == (6, 6, 6)
-    assert smallest_p(6, 6) == pytest.approx(stats.mannwhitneyu(range(6), range(6, 12), method="exact").pvalue)
+    assert (far.seeds, far.power_now) == pytest.approx((2, 1))
 
 
 @pytest.mark.slow
@@ -263,7 +318,8 @@ def test_seeds_that_cannot_be_computed_are_nan_or_infinite() -> None:
     rng = np.random.default_rng(7)
     assert math.isnan(seeds_needed([1.0], [2.0, 3.0], rng=rng).seeds)
     assert math.isinf(seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng).seeds)
-    assert seeds_needed([1.0, 1.0], [2.0, 2.0], rng=rng).seeds == 4  # 2 / C(8, 4) is the first below 0.05
+    constant = seeds_needed([1.0, 1.0], [2.0, 2.0], rng=rng)
+    assert (constant.seeds, constant.power_now) == (4, 0)  # random signs of 2 n - 2 runs: 2^-6 is the first below 0.05
     assert math.isinf(seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, difference=1e-9).seeds)
     with pytest.raises(InputError, match="difference 0; expected a number other than 0"):
         seeds_needed([1.0, 2.0], [2.0, 1.0], rng=rng, difference=0.0)

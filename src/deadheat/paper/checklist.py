@@ -199,7 +199,7 @@ def _seeds(result: Seeds) -> Facts:
         yield "Runs", f"{f'{block.level}: ' if block.level else ''}runs of {runs}"
         yield from ((GIVEN, row.system) for row in block.systems)
         if block.pairs:
-            test = f"the Mann-Whitney test over {block.unit}s"
+            test = f"Welch's test over {block.unit}s"
             yield _test(test, result.alpha, result.correction, len(block.pairs))
 
 

@@ -56,8 +56,8 @@ def cite(*keys: str) -> Text:
 
     Examples
     --------
-    >>> print("Holm's method", cite("holm-1979", "mann-whitney-1947"), ".", sep="")
-    Holm's method (Holm, 1979; Mann and Whitney, 1947).
+    >>> print("Holm's method", cite("holm-1979", "welch-1947"), ".", sep="")
+    Holm's method (Holm, 1979; Welch, 1947).
     """
     unique = tuple(dict.fromkeys(keys))
     label = "; ".join(map(authors_and_year, unique))
@@ -175,9 +175,16 @@ def evidence_text(
 
 
 def best_sentences(
-    best: str, others: Sequence[tuple[State, Text]], units: str, *, where: Text = NOTHING
+    best: str,
+    others: Sequence[tuple[State, Text]],
+    units: str,
+    *,
+    where: Text = NOTHING,
+    shown: str = "was significantly better",
 ) -> Iterator[Text]:
     """What is shown about the best system and the others, one sentence for each state.
+
+    `shown` is what a difference that is shown means.
 
     Examples
     --------
@@ -189,7 +196,8 @@ def best_sentences(
     """
     for state in State:
         template, conjunction = OUTCOMES[state]
-        opponents = listing([opponent for shown, opponent in others if shown is state], conjunction)
+        template = template.replace("was significantly better", shown)
+        opponents = listing([opponent for other, opponent in others if other is state], conjunction)
         opening = where
         if state is State.TOO_FEW:
             opening += _opening("there", where) + f" were too few {units} to tell whether "

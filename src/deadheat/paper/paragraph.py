@@ -197,11 +197,13 @@ def _seeds(result: Seeds) -> Iterator[m.Text]:
         means = any(block.unit == "configuration" for block in blocks)
         what = m.text("the means of configurations" if means else "runs")
         corrected = cited_correction(result.correction, sizes)
-        template = f"The Mann-Whitney test{{}} of {{}} was used at alpha {result.alpha:g}, with p-values {{}}."
-        yield m.text(template, cite("mann-whitney-1947"), what, corrected)
+        template = f"Means were compared by Welch's test{{}} of {{}} at alpha {result.alpha:g}, with p-values {{}}."
+        yield m.text(template, cite("welch-1947"), what, corrected)
     for block in blocks[:DATASETS]:
         yield from _seed_block(result, block)
     yield from _more(len(blocks))
+    if sizes:
+        yield m.text("These differences are between runs on the same test set, and need not hold on another.")
 
 
 def _seed_block(result: Seeds, block: SeedBlock) -> Iterator[m.Text]:
@@ -219,10 +221,10 @@ def _seed_block(result: Seeds, block: SeedBlock) -> Iterator[m.Text]:
     for row in ranked[1:]:
         pair = block.pair(best.system, row.system)
         gap = best.compared_mean - row.compared_mean
-        opponent = evidence_text(row.system, gap, result.scale, pair.mann_whitney_p_corrected)
-        others.append((block.state(best.system, row.system, result.alpha), opponent))
-    yield from best_sentences(best.system, others, units, where=where)
-    states = [block.state(pair.a, pair.b, result.alpha) for pair in block.pairs]
+        opponent = evidence_text(row.system, gap, result.scale, pair.means.p_corrected)
+        others.append((block.state(best.system, row.system, result.margin), opponent))
+    yield from best_sentences(best.system, others, units, where=where, shown="scored significantly higher")
+    states = [block.state(pair.a, pair.b, result.margin) for pair in block.pairs]
     yield from pairs_sentences(states, units, where=where)
 
 

@@ -1,4 +1,4 @@
-"""Is it the method or the seed: distributions of scores over seeds."""
+"""Is it the method or the seed: scores over seeds, on one test set."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from deadheat.arguments import Argument
 from deadheat.errors import InputError
 from deadheat.questions import inputs
 from deadheat.questions.contrast import setting_columns
+from deadheat.ranking.aso_rates import aso_false_alarms
 from deadheat.ranking.contrasts import Codes, configuration_keys
-from deadheat.ranking.seeds import SystemPair, density, dev_test, seed_differences, system_pairs
+from deadheat.ranking.seed_power import fixed_freedom
+from deadheat.ranking.seeds import SystemPair, density, dev_test, run_range, seed_differences, system_pairs
 from deadheat.results.format import PERCENT, Scale
 from deadheat.results.runs import SeedBlock, Seeds, SystemRuns
-from deadheat.results.verdict import Claim, Evidence, Verdict
+from deadheat.results.verdict import Claim, Evidence, Verdict, margin_of
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
 from deadheat.stats.distributions import summary
@@ -29,6 +31,7 @@ MAX_SCORES = 2000  # of a system, that the result holds one by one
 QUANTILES = np.linspace(0, 1, 201)  # instead of more scores
 ALL_RUNS = "all runs"
 SEED, CONFIGURATION = "seed", "configuration"  # what pairs compare
+SOURCES = {SEED: "runs on this test set", CONFIGURATION: "configurations on this test set"}
 
 
 ComparePairs: TypeAlias = Callable[[Mapping[str, Values]], tuple[SystemPair, ...]]
@@ -52,11 +55,16 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     alpha: inputs.Alpha = 0.05,
     target: inputs.Target = 0.8,
     correction: inputs.Correction = "holm",
+    margin: inputs.Margin = None,
     resamples: inputs.Resamples = 1000,
     seed: inputs.Seed = 0,
     metric: str = "",
 ) -> Seeds:
-    """Compare systems by the distributions of their scores over seeds.
+    """Compare systems by their scores over seeds, on one test set.
+
+    Every two systems have the difference of their means with a confidence interval and a p-value by Welch's test,
+    corrected for all pairs. What runs on one test set show is about this test set: whether a difference would hold on
+    another, `compare` tells from the predictions of all runs.
 
     Parameters
     ----------
@@ -76,6 +84,8 @@ def seeds(  # noqa: PLR0913 (the options of the command)
         The difference of means for which the number of seeds is computed; the observed one by default.
     target
         The power with which the difference should be found.
+    margin
+        Differences up to this many points count as equal; by default 0.5 for percentages, and none for other scores.
     metric
         What the scores are; by default the name of their column.
     """
@@ -109,31 +119,41 @@ def seeds(  # noqa: PLR0913 (the options of the command)
     scale, dev_scale = (
         PERCENT if scores is None else Scale.of(scores.tolist()) for scores in (arrays.scores_N, arrays.dev_N)
     )
-    claims = [claim for block in blocks for claim in _claims(block, alpha, metric or score, scale)]
+    width = margin_of(margin, scale)
+    claims = [claim for block in blocks for claim in _claims(block, alpha, metric or score, scale, width)]
     verdict = Verdict(tuple(claims), sum(len(block.pairs) for block in blocks) - len(claims), len(systems))
-    columns = (score, dev, system, by, tuple(configured))
-    options = (alpha, correction, target, resamples, seed)
-    notes = tuple(note for block in blocks for note in _notes(block, alpha))
-    return Seeds(*columns, *options, tuple(blocks), verdict, scale, dev_scale, metric or score, notes=notes)
+    return Seeds(
+        *(score, dev, system, by, tuple(configured), alpha, correction, width, target, resamples, seed),
+        tuple(blocks),
+        verdict,
+        scale,
+        dev_scale,
+        metric or score,
+        notes=tuple(note for block in blocks for note in _notes(block)),
+    )
 
 
-def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale) -> Iterator[Claim]:
+def _claims(block: SeedBlock, alpha: float, metric: str, scale: Scale, margin: float) -> Iterator[Claim]:
     """The system with the best mean against all others."""
     best, *others = block.ranked()
-    source = "settings" if block.unit == CONFIGURATION else "runs"
     for other in others:
         pair = block.pair(best.system, other.system)
+        low, high = pair.means.interval.bounds
         evidence = Evidence(
-            source,
-            block.state(best.system, other.system, alpha),
+            SOURCES[block.unit],
+            block.state(best.system, other.system, margin),
             difference=best.compared_mean - other.compared_mean,
-            p=pair.mann_whitney_p_corrected,
+            low=low if pair.a == best.system else -high,
+            high=high if pair.a == best.system else -low,
+            p=pair.means.p_corrected,
             count=best.compared + other.compared,
+            margin=margin,
+            detectable=pair.detectable,
         )
         yield Claim(best.system, other.system, metric, (evidence,), block.level, scale, alpha)
 
 
-def _notes(block: SeedBlock, alpha: float) -> Iterator[str]:
+def _notes(block: SeedBlock) -> Iterator[str]:
     where = block.level or "all runs"
     if block.differences is None:
         yield f"{where}: no two runs agree in all settings, so the variation between seeds is unknown"
@@ -144,12 +164,13 @@ def _notes(block: SeedBlock, alpha: float) -> Iterator[str]:
     unequal = [
         f"{pair.a} - {pair.b}"
         for pair in block.pairs
-        if pair.winner and pair.brown_forsythe.p <= alpha and compared[pair.a] != compared[pair.b]
+        if fixed_freedom((compared[pair.a], compared[pair.b]), pair.power.alpha / pair.power.comparisons)
     ]
     if unequal:
         others = f" and {pluralize(len(unequal) - 3, 'other pair')}" if len(unequal) > 3 else ""
-        reason = "standard deviations and numbers of runs both differ, which can make equal means look different"
-        yield f"{where}: {', '.join(unequal[:3])}{others}: {reason}"
+        reason = "the numbers of runs are so unequal that Welch's test would find too many differences"
+        instead = "the degrees of freedom are those of the system with fewer runs"
+        yield f"{where}: {', '.join(unequal[:3])}{others}: {reason}; {instead}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,12 +195,14 @@ def _block(where: str, level: str, arrays: _Arrays, rows: Codes, compare: Compar
     compared = {
         name: _means(arrays, selected) if averaged else arrays.scores_N[selected] for name, selected in rows_of.items()
     }
+    pairs = compare(compared)
     return SeedBlock(
         level,
         CONFIGURATION if averaged else SEED,
         tuple(_system(name, arrays, selected, compared[name]) for name, selected in rows_of.items()),
-        compare(compared),
+        pairs,
         seed_differences(keys, arrays.scores_N[rows]) if repeated else None,
+        aso_false_alarms([len(values) for values in compared.values()], pairs[0].aso_a.alpha) if pairs else None,
     )
 
 
@@ -191,7 +214,10 @@ def _system(name: str, arrays: _Arrays, rows: Codes, compared: Values) -> System
     else:
         kept = (tuple(scores.tolist()), (), () if dev is None else tuple(dev.tolist()))
     predicted = None if dev is None else dev_test(dev, scores)
-    return SystemRuns(name, summary(scores), *means, density(scores), *kept, predicted)
+    is_one = len(scores) > 1 and len(np.unique(arrays.keys_N[rows])) == 1
+    return SystemRuns(
+        name, summary(scores), *means, density(scores), *kept, predicted, run_range(scores) if is_one else None
+    )
 
 
 def _means(arrays: _Arrays, rows: Codes) -> Values:

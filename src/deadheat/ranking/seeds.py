@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError
-from deadheat.ranking.seed_power import SeedPower, seeds_needed, smallest_p
+from deadheat.ranking.seed_power import SeedPower, detectable_difference, mean_difference, seeds_needed
 from deadheat.stats.aggregates import win_share
 from deadheat.stats.aso import Aso, aso_matrix
 from deadheat.stats.checks import Values, check_scores
-from deadheat.stats.corrections import correct_defined
+from deadheat.stats.corrections import correct_defined, decision_levels
 from deadheat.stats.distributions import DistributionTest, brown_forsythe, kolmogorov_smirnov, mann_whitney, spearman
+from deadheat.stats.estimates import Estimate
 from deadheat.stats.intervals import Interval, normal_quantile
+from deadheat.stats.ranks import expected_range, studentized_range_quantile
 
 GRID_POINTS = 101
+DETECTABLE_POWER = 0.8  # with which runs would show a difference, where they show none
 MARGIN = 3  # bandwidths by which the grid of a density extends beyond the scores
 
 
@@ -33,12 +36,26 @@ class Density:
 
 
 @dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """The difference of two systems' mean scores by Welch's test, corrected for all pairs of systems.
+
+    The interval is as wide as the correction asks for: it excludes 0 exactly where the corrected p-value is at most
+    alpha. All but the value is NaN where a system has one run.
+    """
+
+    estimate: Estimate
+    interval: Interval
+    p: float
+    p_corrected: float
+
+
+@dataclass(frozen=True, slots=True)
 class SystemPair:
-    """Two systems compared by their distributions of scores; p-values are corrected for all pairs of systems."""
+    """Two systems compared by their scores over runs; p-values are corrected for all pairs of systems."""
 
     a: str
     b: str
-    difference: float  # mean of a minus mean of b
+    means: MeanDifference  # of a minus that of b
     a_better: float  # probability that a run of a scores higher than a run of b; ties count half
     mann_whitney: DistributionTest
     kolmogorov_smirnov: DistributionTest
@@ -46,11 +63,36 @@ class SystemPair:
     mann_whitney_p_corrected: float
     kolmogorov_smirnov_p_corrected: float
     brown_forsythe_p_corrected: float
-    smallest_p: float  # the smallest corrected p-value that the Mann-Whitney test can give with so many runs
     aso_a: Aso  # almost stochastic order in favour of a
     aso_b: Aso
-    winner: str  # which tends to score higher, by the corrected Mann-Whitney test; empty if neither is shown to
     power: SeedPower
+    detectable: float  # the smallest difference of means that the runs at hand would show with power 0.8
+
+    @property
+    def difference(self) -> float:
+        """Mean of a minus mean of b."""
+        return self.means.estimate.value
+
+    @property
+    def winner(self) -> str:
+        """Which is shown to have the higher mean on this test set; empty if neither is."""
+        if self.means.interval.low > 0:
+            return self.a
+        return self.b if self.means.interval.high < 0 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRange:
+    """The best and the worst run of a system, and how far apart they are expected to be by chance.
+
+    As many runs with the same normal distribution have an expected range of d2(n) standard deviations, which grows with
+    their number, and stay within the 95% quantile in 95 of 100 cases. The standard deviation is that of the runs.
+    """
+
+    runs: int
+    observed: float
+    expected: float
+    p95: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,42 +153,81 @@ def system_pairs(
     difference: float | None = None,
     target: float = 0.8,
 ) -> tuple[SystemPair, ...]:
-    """Compare every two systems by their distributions of scores over seeds.
+    """Compare every two systems by their scores over seeds.
 
-    Kolmogorov-Smirnov (any difference), Mann-Whitney (who tends to be higher) and Brown-Forsythe (spread) are each
-    corrected for all pairs; almost stochastic order divides alpha by the number of pairs. The smallest p-value is
-    2 / C(n + m, n), corrected as if the runs of every two systems were fully separated. Where it exceeds alpha, the
-    power is 0. For `difference` and `target` see `seeds_needed`.
+    `mean_differences` is what verdicts are made of. Kolmogorov-Smirnov (any difference), Mann-Whitney (who tends to be
+    higher) and Brown-Forsythe (spread) describe the distributions, and are each corrected for all pairs; almost
+    stochastic order divides alpha by the number of pairs. For `difference` and `target` see `seeds_needed`.
     """
     names = list(scores)
     values = [check_scores(f"runs of {name}", scores[name]) for name in names]
     if len(names) < 2:
         return ()
     indices = list(combinations(range(len(names)), 2))
-    rank_tests, shape_tests, spread_tests = (
+    ranks, shapes, spreads = (
         [test(values[i], values[j]) for i, j in indices] for test in (mann_whitney, kolmogorov_smirnov, brown_forsythe)
     )
-    rank_p, shape_p, spread_p = (
-        correct_defined([test.p for test in tests], correction).tolist()
-        for tests in (rank_tests, shape_tests, spread_tests)
-    )
-    limits = correct_defined([smallest_p(len(values[i]), len(values[j])) for i, j in indices], correction).tolist()
+    corrected = [correct_defined([test.p for test in tests], correction).tolist() for tests in (ranks, shapes, spreads)]
+    means = mean_differences(values, alpha=alpha, correction=correction)
     order = aso_matrix(values, rng=rng, alpha=alpha, resamples=resamples)
-    comparisons = 1 if correction == "none" else len(indices)
+    comparisons = _comparisons(len(indices), correction)
     pairs = []
-    tested = zip(rank_tests, shape_tests, spread_tests, strict=True)
-    corrected = zip(rank_p, shape_p, spread_p, limits, strict=True)
-    for (i, j), of_pair, p_values in zip(indices, tested, corrected, strict=True):
+    for k, (i, j) in enumerate(indices):
         a, b = values[i], values[j]
         power = seeds_needed(a, b, rng=rng, difference=difference, alpha=alpha, comparisons=comparisons, target=target)
-        if p_values[-1] > alpha and min(len(a), len(b)) > 1:
-            power = replace(power, power_now=0.0, detectable_difference=math.inf)
-        gap, a_better, orders = float(a.mean() - b.mean()), win_share(a, b), (order.pair(i, j), order.pair(j, i))
-        winner = ""
-        if p_values[0] <= alpha and a_better != 0.5:
-            winner = names[i] if a_better > 0.5 else names[j]
-        pairs.append(SystemPair(names[i], names[j], gap, a_better, *of_pair, *p_values, *orders, winner, power))
+        pair = SystemPair(
+            names[i],
+            names[j],
+            means[k],
+            win_share(a, b),
+            *(ranks[k], shapes[k], spreads[k]),
+            *(corrected[0][k], corrected[1][k], corrected[2][k]),
+            order.pair(i, j),
+            order.pair(j, i),
+            power,
+            power.detectable_difference if target == DETECTABLE_POWER else _detectable(a, b, power),
+        )
+        pairs.append(pair)
     return tuple(pairs)
+
+
+def mean_differences(values: Sequence[Values], *, alpha: float, correction: str) -> list[MeanDifference]:
+    """The differences of the means of every two systems' runs, first minus second, corrected for all pairs."""
+    indices = list(combinations(range(len(values)), 2))
+    level = alpha / _comparisons(len(indices), correction)
+    estimates = [mean_difference(values[i], values[j], level) for i, j in indices]
+    p_values = [estimate.p for estimate in estimates]
+    corrected, levels = correct_defined(p_values, correction), decision_levels(p_values, correction, alpha)
+    return [
+        MeanDifference(estimate, _interval(estimate, 1 - float(level), alpha), estimate.p, float(p))
+        for estimate, p, level in zip(estimates, corrected, levels, strict=True)
+    ]
+
+
+def _interval(estimate: Estimate, level: float, alpha: float) -> Interval:
+    return Interval(math.nan, math.nan, 1 - alpha, "t") if math.isnan(level) else estimate.interval(level)
+
+
+def _detectable(a: Values, b: Values, power: SeedPower) -> float:
+    """The smallest difference that the runs at hand would show with power 0.8; NaN where a system has one run."""
+    if min(len(a), len(b)) < 2:
+        return math.nan
+    variances, sizes = (float(a.var(ddof=1)), float(b.var(ddof=1))), (len(a), len(b))
+    return detectable_difference(variances, sizes, power.alpha / power.comparisons, DETECTABLE_POWER)
+
+
+def _comparisons(pairs: int, correction: str) -> int:
+    """How many pairs share alpha."""
+    return 1 if correction == "none" else max(1, pairs)
+
+
+def run_range(scores: ArrayLike) -> RunRange:
+    """The difference between the best and the worst run, and what chance alone leads one to expect."""
+    values = check_scores("range of runs", scores)
+    if len(values) < 2:
+        raise InputError("range of runs: one run; expected at least two")
+    sd, runs = float(values.std(ddof=1)), len(values)
+    return RunRange(runs, float(np.ptp(values)), expected_range(runs) * sd, studentized_range_quantile(0.05, runs) * sd)
 
 
 def seed_differences(keys_N: NDArray[np.int64], scores_N: ArrayLike) -> SeedDifferences:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from deadheat.errors import NameUnknown
+from deadheat.ranking.aso_rates import AsoFalseAlarms
 from deadheat.ranking.contrasts import OptionComparison
 from deadheat.ranking.importance import Importance
-from deadheat.ranking.seeds import Density, DevTest, SeedDifferences, SystemPair
+from deadheat.ranking.seeds import Density, DevTest, RunRange, SeedDifferences, SystemPair
 from deadheat.results.base import Result
 from deadheat.results.format import PERCENT, Scale
-from deadheat.results.verdict import State, Verdict, state_of
+from deadheat.results.verdict import State, Verdict, judge, opposite, state_of
 from deadheat.stats.distributions import Summary
 
 
@@ -29,6 +31,7 @@ class SystemRuns:
     quantiles: tuple[float, ...] = ()  # instead of more than 2,000 scores: 201, evenly from minimum to maximum
     dev_scores: tuple[float, ...] = ()  # of the same runs as `scores`
     dev_test: DevTest | None = None
+    range: RunRange | None = None  # of several runs of one configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class SeedBlock:
     systems: tuple[SystemRuns, ...]
     pairs: tuple[SystemPair, ...]
     differences: SeedDifferences | None  # between runs of one configuration; None where each has one run
+    aso_false_alarms: AsoFalseAlarms | None = None  # of as many equal systems; None where there are no pairs
 
     def __getitem__(self, system: str) -> SystemRuns:
         for row in self.systems:
@@ -59,18 +63,19 @@ class SeedBlock:
         """Two of the systems, in whichever order they were tested."""
         return next(pair for pair in self.pairs if {pair.a, pair.b} == {a, b})
 
-    def state(self, better: str, worse: str, alpha: float) -> State:
-        """What the runs say about the claim that one system is better than another."""
+    def state(self, better: str, worse: str, margin: float) -> State:
+        """What the runs say about the claim that one system scores higher than another on this test set."""
         pair = self.pair(better, worse)
-        direction = pair.a_better - 0.5 if pair.a == better else 0.5 - pair.a_better
-        return state_of(p=pair.mann_whitney_p_corrected, alpha=alpha, direction=direction, smallest_p=pair.smallest_p)
+        state = judge(pair.means.interval.bounds, margin=margin)
+        return state if pair.a == better else opposite(state)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Seeds(Result):
-    """Systems compared by the distributions of their scores over seeds."""
+    """Systems compared by their scores over seeds, on one test set."""
 
     kind: ClassVar[str] = "seeds"
+    schema: ClassVar[int] = 2
 
     score: str  # the column of scores, of development scores, of systems, and of levels
     dev: str
@@ -79,6 +84,7 @@ class Seeds(Result):
     settings: tuple[str, ...]  # columns in which runs of one configuration agree, besides the system
     alpha: float
     correction: str
+    margin: float  # differences up to this are as good as none; NaN if there is no margin
     target: float  # power for which the number of seeds is computed
     resamples: int
     seed: int
@@ -96,7 +102,8 @@ class Seeds(Result):
         raise NameUnknown("block", level, [block.level for block in self.blocks])
 
     def signature_parts(self) -> Iterable[str]:
-        tests = "mann-whitney", self.correction, f"alpha {self.alpha:g}", f"power {self.target:g}"
+        margin = "" if math.isnan(self.margin) else f"margin {self.margin * self.scale.factor:g}"
+        tests = "welch", self.correction, f"alpha {self.alpha:g}", margin, f"power {self.target:g}"
         by = self.by and f"by {self.by}"
         return "seeds", self.metric, by, *tests, f"{self.resamples} resamples", f"seed {self.seed}"
 

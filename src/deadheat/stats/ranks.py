@@ -240,6 +240,22 @@ def studentized_range_quantile(alpha: float, groups: int) -> float:
     return bisect(lambda q: bool(studentized_range_tail(q, groups) > alpha), 0.0, 80.0)
 
 
+@cache
+def expected_range(groups: int) -> float:
+    """Return the expected range of standard normal variables: ∫ 1 - Φ(z)^k - (1 - Φ(z))^k dz (Tippett 1925).
+
+    Examples
+    --------
+    >>> [round(expected_range(runs), 3) for runs in (2, 5, 10, 25)]
+    [1.128, 2.326, 3.078, 3.931]
+    """
+    from scipy.special import log_ndtr
+
+    z = np.arange(-9, 9, STEP)
+    tails = np.exp(groups * log_ndtr(z)) + np.exp(groups * log_ndtr(-z))
+    return float((1 - tails).sum() * STEP)
+
+
 def average_ranks(scores_SD: Values) -> Values:
     """Return the mean rank of each system over the data sets."""
     ranks: Values = doubled_ranks(-scores_SD.T).mean(axis=0) / 2

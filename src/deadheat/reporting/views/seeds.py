@@ -13,10 +13,10 @@ from deadheat.charts.curves import Gap, GapPlot
 from deadheat.charts.distributions import Sample, ViolinPlot
 from deadheat.ranking.seeds import SystemPair
 from deadheat.reporting import model as m
-from deadheat.reporting.verdict import MARKS, mark_meanings, outcome_cell, verdict_block
-from deadheat.results.format import COUNT, P_VALUE, Format, Kind, Scale, correction_words, number_format
+from deadheat.reporting.verdict import MARKS, mark_meanings, verdict_block
+from deadheat.reporting.views.seeds_verdict import REMARK, headline
+from deadheat.results.format import COUNT, P_VALUE, Format, Kind, Scale, correction_words, interval_name, number_format
 from deadheat.results.runs import SeedBlock, Seeds, SystemRuns
-from deadheat.results.verdict import State
 from deadheat.text import slug
 
 VIOLINS, SERIES, MATRIX = 30, 8, 40  # systems in a figure
@@ -29,7 +29,8 @@ SEED_INTERVAL = Format(Kind.INTERVAL, Scale(1.0, 0))
 
 def view(result: Seeds) -> Iterator[m.Block]:
     """The verdict, scores over seeds, dev and test scores, all pairs, and how much seeds alone change scores."""
-    yield verdict_block(result.verdict, headline="" if result.verdict else _headline(result))
+    remarks = [REMARK] if result.verdict else []
+    yield verdict_block(result.verdict, headline=headline(result), remarks=remarks)
     yield m.Heading(m.text(f"{{}} over {_over(result)}", result.metric), detail=True)
     yield m.explanation(
         "Each shape shows the distribution of a system's scores over its runs, the box their middle half, and the line "
@@ -37,6 +38,8 @@ def view(result: Seeds) -> Iterator[m.Block]:
     )
     yield from (_violins(result, block) for block in result.blocks)
     yield _system_table(result)
+    if any(row.range for block in result.blocks for row in block.systems):
+        yield from _ranges(result)
     if result.settings:
         yield m.Note(m.text("Runs that agree in {} differ by their seeds alone.", m.names(result.settings, limit=40)))
     if result.dev:
@@ -45,16 +48,6 @@ def view(result: Seeds) -> Iterator[m.Block]:
         yield from _pairs(result)
     if any(block.differences for block in result.blocks):
         yield from _differences(result)
-
-
-def _headline(result: Seeds) -> m.Words:
-    """A sentence about the variation between seeds, where there are no systems to compare."""
-    medians = [block.differences.median for block in result.blocks if block.differences]
-    if not medians:
-        return "There are no two systems to compare, and no configuration was run twice."
-    lowest = m.text("{} to ", m.score(min(medians), result.scale)) if len(medians) > 1 else None
-    words = f"Two runs of the same configuration differ by a median of {{}}{{}}{result.scale.points} {{}}."
-    return m.text(words, lowest, m.score(max(medians), result.scale), result.metric)
 
 
 def _over(result: Seeds) -> str:
@@ -82,7 +75,7 @@ def _system_table(result: Seeds) -> m.Table:
     rows: list[m.Row] = []
     for block in result.blocks:
         ranked = block.ranked()
-        states = [block.state(ranked[0].system, other.system, result.alpha) for other in ranked[1:]]
+        states = [block.state(ranked[0].system, other.system, result.margin) for other in ranked[1:]]
         marks = ["", *(MARKS[state] for state in states)]
         means = m.best_cells([row.summary.mean for row in ranked], form, marks=marks)
         for row, mean in zip(ranked, means, strict=True):
@@ -93,8 +86,30 @@ def _system_table(result: Seeds) -> m.Table:
     columns += m.columns(form, "min", "median", "max", "mean", "SD")
     part = f" on the {result.part} set" if result.part else ""
     caption = m.text(f"{{}}{result.scale.unit}{part} over runs; SD: standard deviation.", result.metric)
-    test = f" (Mann-Whitney test, p-values {_correction(result)}, alpha {result.alpha:g})"
+    test = f" on this test set (Welch's test, p-values {_correction(result)}, alpha {result.alpha:g})"
     return replace(_table(result, columns, rows, caption), name="seeds", marks=mark_meanings(test, "runs"))
+
+
+def _ranges(result: Seeds) -> Iterator[m.Block]:
+    yield m.Heading("Best and worst run", detail=True)
+    yield m.explanation(
+        "The more runs a system has, the farther apart are its best and its worst, by chance alone. That the best run "
+        "differs from the worst says nothing unless they are farther apart than that."
+    )
+    rows: list[m.Row] = [
+        (block.level, row.system, gap.runs, gap.observed, gap.expected, gap.p95)
+        for block in result.blocks
+        for row in block.ranked()
+        if (gap := row.range)
+    ]
+    columns = [m.Column(result.system or "system"), m.Column("runs", COUNT)]
+    columns += m.columns(result.scale.score, "best - worst", "expected", "95% quantile")
+    caption = m.text(
+        f"Best minus worst run in {{}}{result.scale.in_points}, and what to expect of as many equal runs: the mean and "
+        "the 95% quantile of the range of normal scores with this SD.",
+        result.metric,
+    )
+    yield _table(result, columns, rows, caption)
 
 
 def _violins(result: Seeds, block: SeedBlock) -> m.Figure:
@@ -162,16 +177,19 @@ def _pairs(result: Seeds) -> Iterator[m.Block]:
     pairs = [pair for block in result.blocks for pair in block.pairs]
     significant = sum(bool(pair.winner) for pair in pairs)
     yield m.Heading("Differences between systems", detail=True)
-    yield m.explanation("{} of {} of systems differ significantly.", significant, m.count(len(pairs), "pair"))
+    yield m.explanation(
+        "{} of {} of systems are shown to differ on this test set.", significant, m.count(len(pairs), "pair")
+    )
     for block in result.blocks:
         if 3 <= len(block.systems) <= MATRIX:
             yield _matrix(result, block)
     yield _pair_table(result)
+    yield _distribution_table(result)
     yield m.Note(
-        "Outcomes are those of the Mann-Whitney test (MW): which system tends to score higher. The Kolmogorov-Smirnov "
-        "test (KS) finds any difference between distributions, the Brown-Forsythe test (SD) a difference in spread. "
-        "ASO: bound eps_min of almost stochastic order; the closer to 0, the surer that the system is better over the "
-        "whole distribution."
+        "Outcomes are those of Welch's test of the mean scores. The other tests describe the distributions: "
+        "Mann-Whitney (MW) asks which system tends to score higher, Kolmogorov-Smirnov (KS) finds any difference, "
+        "Brown-Forsythe (SD) a difference in spread. ASO: bound eps_min of almost stochastic order; the closer to 0, "
+        "the more one system is ahead over the whole distribution."
     )
     if any(block.unit == "configuration" for block in result.blocks):
         yield m.Note(
@@ -181,36 +199,85 @@ def _pairs(result: Seeds) -> Iterator[m.Block]:
     yield _power_table(result)
 
 
-def _outcome(pair: SystemPair, alpha: float) -> m.Cell:
-    """What the Mann-Whitney test of a pair says, in words."""
-    return outcome_cell(pair.winner, State.TOO_FEW if pair.smallest_p > alpha else State.NOT_SHOWN)
+def _outcome(block: SeedBlock, pair: SystemPair, margin: float) -> m.Cell:
+    """What Welch's test of a pair says about this test set, in words."""
+    if pair.winner:
+        return m.Cell(m.text("{} scores higher", pair.winner), tone="good")
+    return m.Cell(block.state(pair.a, pair.b, margin).value, tone="muted")
 
 
 def _pair_table(result: Seeds) -> m.Table:
-    columns = [m.Column("pair"), m.Column("difference", result.scale.difference), m.Column("P(A > B)", PROBABILITY)]
-    columns += m.columns(P_VALUE, "p (MW)", "p (KS)", "p (SD)")
-    columns += [*m.columns(STATISTIC, "ASO A", "ASO B"), m.Column("outcome")]
+    level = interval_name(result.alpha)
+    columns = [m.Column("pair"), m.Column("difference", result.scale.difference)]
+    columns += [m.Column(level, result.scale.difference_interval), m.Column("p", P_VALUE), m.Column("outcome")]
     rows: list[m.Row] = []
     for block in result.blocks:
         for pair in block.pairs:
-            shape_p_values = pair.kolmogorov_smirnov_p_corrected, pair.brown_forsythe_p_corrected
-            numbers = pair.difference, pair.a_better, pair.mann_whitney_p_corrected, *shape_p_values
-            outcome = pair.aso_a.bound, pair.aso_b.bound, _outcome(pair, result.alpha)
-            rows.append((block.level, m.text("{} - {}", pair.a, pair.b), *numbers, *outcome))
-    corrected = f", {_correction(result)}" if len(rows) > 1 else ""
-    unit = "run" if all(block.unit == "seed" for block in result.blocks) else "run or configuration"
+            means = pair.means
+            numbers = pair.difference, means.interval.bounds, means.p_corrected, _outcome(block, pair, result.margin)
+            rows.append((block.level, m.text("{} - {}", pair.a, pair.b), *numbers))
+    several = any(len(block.pairs) > 1 for block in result.blocks)
+    corrected = f", both {_correction(result)}" if several else ""
+    margin = None
+    if not math.isnan(result.margin):
+        unit = " points" if result.scale.is_percent else ""
+        margin = m.text(f"; differences up to {{}}{unit} count as equal", m.size_of(result.margin, result.scale))
     caption = m.text(
-        f"Differences of mean {{}}, A minus B; P(A > B): probability that a {unit} of A scores higher. p-values of the "
-        f"Mann-Whitney (MW), Kolmogorov-Smirnov (KS) and Brown-Forsythe (SD) tests{corrected}; alpha {result.alpha:g}.",
+        f"Differences of mean {{}} on this test set, A minus B, with {level} and p-values of Welch's test{corrected}; "
+        f"alpha {result.alpha:g}{{}}.",
         result.metric,
+        margin,
     )
     return replace(_table(result, columns, rows, caption), name="seed-pairs")
+
+
+def _distribution_table(result: Seeds) -> m.Table:
+    columns = [m.Column("pair"), m.Column("P(A > B)", PROBABILITY)]
+    columns += [*m.columns(P_VALUE, "p (MW)", "p (KS)", "p (SD)"), *m.columns(STATISTIC, "ASO A", "ASO B")]
+    rows: list[m.Row] = []
+    for block in result.blocks:
+        for pair in block.pairs:
+            p_values = (
+                pair.mann_whitney_p_corrected,
+                pair.kolmogorov_smirnov_p_corrected,
+                pair.brown_forsythe_p_corrected,
+            )
+            numbers = pair.a_better, *p_values, pair.aso_a.bound, pair.aso_b.bound
+            rows.append((block.level, m.text("{} - {}", pair.a, pair.b), *numbers))
+    corrected = f", {_correction(result)}" if any(len(block.pairs) > 1 for block in result.blocks) else ""
+    unit = "run" if all(block.unit == "seed" for block in result.blocks) else "run or configuration"
+    caption = (
+        f"Distributions. P(A > B): probability that a {unit} of A scores higher. p-values of the Mann-Whitney (MW), "
+        f"Kolmogorov-Smirnov (KS) and Brown-Forsythe (SD) tests{corrected}. ASO: bound eps_min of almost stochastic "
+        f"order in favour of A and of B{_false_alarms(result)}."
+    )
+    return _table(result, columns, rows, caption)
+
+
+def _false_alarms(result: Seeds) -> str:
+    """How often equal systems have a bound below the thresholds that are in use."""
+    alarms = [block.aso_false_alarms for block in result.blocks if block.aso_false_alarms]
+    if not alarms:
+        return ""
+    systems = _from_to([item.systems for item in alarms])
+    runs = _from_to([number for item in alarms for number in (item.fewest_runs, item.most_runs)])
+    below = [
+        _from_to([round(100 * rate) for rate in rates])
+        for rates in ([item.below_02 for item in alarms], [item.below_05 for item in alarms])
+    ]
+    words = f"some bound would be below 0.2 in about {below[0]}% of tables, and below 0.5 in {below[1]}%"
+    return f"; if {systems} systems with {runs} runs each were equal, {words}"
+
+
+def _from_to(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _matrix(result: Seeds, block: SeedBlock) -> m.Figure:
     cells = []
     for pair in block.pairs:
-        p, words = pair.mann_whitney_p_corrected, str(_outcome(pair, result.alpha).value)
+        p, words = pair.means.p_corrected, str(_outcome(block, pair, result.margin).value)
         cells.append(PairCell(pair.a, pair.b, result.scale.factor * pair.difference, p, bool(pair.winner), words))
     title = _title(f"Differences of mean {result.metric}, row minus column", result, block)
     systems = tuple(row.system for row in block.ranked())
