@@ -15,7 +15,7 @@ import deadheat
 from deadheat.corpus import Corpus
 from deadheat.errors import InputError
 from deadheat.metrics.metric import Counts
-from deadheat.questions.compare import align_systems
+from deadheat.questions.counting import count_runs
 from deadheat.questions.designs import Prediction
 from deadheat.questions.size import count_test_set, load_counts, size, size_of_counts, size_of_sets
 from deadheat.ranking.size_samples import SizeSettings
