@@ -28,6 +28,13 @@ Correction: TypeAlias = Annotated[
     str, Argument("correction for several tests: bonferroni, holm, bh or none", aliases=("--correct",), metavar="NAME")
 ]
 Alpha: TypeAlias = Annotated[float, Argument("significance level", metavar="ALPHA")]
+Margin: TypeAlias = Annotated[
+    float | None,
+    Argument(
+        "differences up to this many points count as equal (default: 0.5 for percentages, none for other scores)",
+        metavar="POINTS",
+    ),
+]
 Level: TypeAlias = Annotated[float, Argument("confidence level of the intervals", metavar="LEVEL")]
 Resamples: TypeAlias = Annotated[int, Argument("number of resamples", metavar="N")]
 Seed: TypeAlias = Annotated[int, Argument("random seed", metavar="N", parse=whole_number)]
