@@ -141,8 +141,11 @@ def rank(  # noqa: PLR0913 (the options of the command)
     Examples
     --------
     >>> table = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 80, "fi": 71}}
-    >>> rank(table, subset_size=2)
-    <Ranking: A is first on all 3 data sets together and on 66.7% of all 3 subsets of 2.>
+    >>> ranking = rank(table, subset_size=2)
+    >>> ranking.systems[0].system, round(ranking.systems[0].shares[0], 3)  # first on two of three subsets
+    ('A', 0.667)
+    >>> ranking.verdict.claims[0].evidence[0].state.value
+    'not told apart'
     """
     options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
     tables = {} if metrics is None else _tables(scores, metrics, options)

@@ -228,7 +228,7 @@ def _claims(result: Result) -> tuple[Claim, ...]:
     """The claims of a result; those over all data sets say so."""
     verdict: Claims = getattr(result, "verdict", NO_CLAIMS)
     if result.kind != "compare":
-        return () if result.kind in {"search", "rank"} else verdict.claims
+        return () if result.kind == "search" else verdict.claims
     return tuple(
         replace(claim, dataset=f"all {evidence.count:,} data sets")
         if (evidence := claim.evidence[0]).source == "data sets" and not claim.dataset
