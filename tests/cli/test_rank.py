@@ -57,8 +57,9 @@ def test_json_has_the_fields_that_the_page_promises(
     assert set(found) == {
         "kind", "schema", "version", "metric", "datasets", "subset_size", "samples", "design", "grouped_by", "seed",
         "systems", "pairs", "tau", "scale", "all_subsets", "anomalies", "subsets", "leave_one_out", "representative",
-        "metrics", "notes",
+        "metrics", "notes", "alpha", "margin", "verdict",
     }  # fmt: skip
+    assert len(found["verdict"]["claims"]) == 3
     assert (found["kind"], found["metric"], found["datasets"]) == ("rank", "las", 8)
     assert (found["subset_size"], found["samples"], found["all_subsets"]) == (3, 56, 56)
     assert set(found["systems"][0]) == {
@@ -117,8 +118,9 @@ def test_a_person_sees_ranks_pairs_and_the_line_to_quote(
     lines = outcome.out.splitlines()
     subsets_of_4 = [[sum(row[at] for at in chosen) for row in SYSTEMS.values()] for chosen in combinations(range(8), 4)]
     first = 100 * sum(sums[0] == max(sums) for sums in subsets_of_4) / 70
-    assert lines[0] == f"graph is first on all 8 data sets together and on {first:.1f}% of all 70 subsets of 4."
-    start = next(at for at, line in enumerate(lines) if line.startswith("system "))
+    assert lines[0].startswith("graph has the best LAS")
+    assert f"graph is first on {first:.1f}% of all 70 subsets of 4." in lines
+    start = next(at for at, line in enumerate(lines) if line.startswith("system ") and " rank " in line)
     heads = "system rank LAS mean rank SD median quartiles range possible first ahead of next"
     assert lines[start].split() == heads.split()
     assert [line.split()[0] for line in lines[start + 1 : start + 4]] == ["graph", "transition", "labels"]
@@ -126,9 +128,9 @@ def test_a_person_sees_ranks_pairs_and_the_line_to_quote(
     assert "Where graph ranks best and worst" in outcome.out
     assert "Error reduction in percent" in outcome.out
     assert "Stability by metric" in outcome.out
-    assert (
-        lines[-1]
-        == "deadheat 0.1.0 | las | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank | seed 0"
+    assert lines[-1] == (
+        "deadheat 0.1.0 | las | 3 systems | 8 data sets | all subsets of 4 | ties share the better rank | "
+        "t-test over data sets | holm | alpha 0.05 | seed 0"
     )
     assert outcome.err == "note: subset poor: no scores on sa; left out\n"
 
@@ -140,6 +142,16 @@ def test_scores_and_error_reductions_of_shares_are_in_percent(commands: Commands
     lines = [line.split() for line in commands("rank", path, "--subsets", subsets).out.splitlines()]
     assert ["both", "65.00"] in lines
     assert any(line[:3] == ["b", "1", "94.50"] for line in lines)
+
+
+def test_a_margin_and_a_level_can_be_given(commands: Commands, tmp_path: Path) -> None:
+    path = tmp_path / "small.csv"
+    path.write_text("dataset,a,b\nen,90.2,90\nde,80,79.9\nfi,70.1,70.2\nkk,60,60.1\n", encoding="utf-8")
+    equal = commands("rank", path, "--margin", "1", "--alpha", "0.1").out
+    assert equal.startswith("A dead heat: a and b are equal within 1.00 in mean score")
+    assert "equal within 1.00" not in commands("rank", path).out
+    assert equal.rstrip().endswith("t-test over data sets | holm | alpha 0.1 | margin 1")
+    assert commands.refused("rank", path, "--margin", "-1") == "margin -1; expected 0 (none) or more"
 
 
 def test_one_data_set_a_family(commands: Commands, scores: Path, attributes: Path) -> None:

@@ -106,9 +106,13 @@ def test_a_ranking_says_how_far_it_depends_on_the_data_sets() -> None:
     result = cast(Ranking, all_samples()["rank_with_everything"])
     lines = sentences(result)
     assert lines[0] == ("We ranked 4 systems on 8 data sets, and on all 56 subsets of 3 (Alonso-Alonso et al., 2022).")
-    assert lines[1] == headline(result)
+    assert lines[1] == (
+        "Mean differences over data sets were tested with Student's t-test at alpha 0.05, with p-values corrected by "
+        "Holm's method for 6 tests (Holm, 1979)."
+    )
+    assert lines[2] == headline(result)
     tau = result.tau
-    assert lines[2].endswith(f"is {tau.mean:.3f} on average (SD {tau.sd:.3f}, minimum {tau.min:.3f}).")
+    assert lines[3].endswith(f"is {tau.mean:.3f} on average (SD {tau.sd:.3f}, minimum {tau.min:.3f}).")
 
 
 def test_runs_say_whom_the_best_is_better_than() -> None:

@@ -51,7 +51,7 @@ def test_options_have_wins_differences_and_tests_best_first(result: Contrast) ->
     pair = comparison.pair("lstm", "none")
     row = options.rows[2]
     assert row[2:5] == (comparison["none"].median_difference, comparison["none"].median, comparison["none"].sd)
-    assert row[5:] == (pair.sign_p_corrected, pair.wilcoxon_p_corrected, pair.pitman_morgan_p_corrected)
+    assert row[5:] == (pair.sign_p_corrected, pair.wilcoxon_p_corrected, pair.spread_p_corrected)
     (latex,) = check(result.to_latex()).tables
     assert latex[3][1] == "0%"
     assert latex[3][2] == f"{100 * comparison['none'].median_difference:+.2f}"
@@ -67,7 +67,7 @@ def test_too_few_configurations_are_marked_otherwise_than_no_difference(tmp_path
         "opt,size,f1\n" + "".join(f"{o},{k},{0.5 + 0.1 * ((o == 'a') == k % 2)}\n" for o in "ab" for k in range(8))
     )
     even = contrast(path, factor="opt", score="f1", settings=["size"])
-    assert "not shown to be better over settings" in headline(even)
+    assert "not told apart" in headline(even)
     for found, mark in ((few, DOUBLE_DAGGER), (even, DAGGER)):
         assert [as_cell(row[1]).mark for row in tables(found)[0].rows] == ["", mark]
         assert f"alpha {found.alpha:g}" in str(found).split(f"\n{mark} ")[1].split("\n")[0]
@@ -92,11 +92,27 @@ def test_levels_are_columns_and_one_configuration_has_no_spread(tmp_path: Path) 
     found = contrast(path, factor="decoder", score="f1", by="task", second="size", settings=["size"])
     (latex,) = check(found.to_latex()).tables
     assert [row[:3] for row in latex[:3]] == [["task", "size", "decoder"], ["pos", "1", "crf"], ["pos", "1", "softmax"]]
-    assert latex[-1][:2] == ["ner", "1"]
-    assert latex[-1][-1] == "-"
+    assert latex[6][:2] == ["ner", "1"]
+    assert latex[6][-1] == "-"
     assert "too few settings to tell on 3" in headline(found)
     assert "in percent" not in str(found)
     assert found.notes[0] in fragment(view(found))
+
+
+def test_the_last_rows_are_averages_over_the_levels(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text(
+        "task,decoder,size,f1\npos,crf,1,90\npos,softmax,1,88\npos,crf,2,80\npos,softmax,2,81\n"
+        "ner,crf,1,72\nner,softmax,1,69\nner,crf,2,72\nner,softmax,2,69\n"
+    )
+    found = contrast(path, factor="decoder", score="f1", by="task", settings=["size"])
+    (latex,) = check(found.to_latex()).tables
+    assert [row[:3] for row in latex[-2:]] == [["average", "crf", "75.0%"], ["average", "softmax", "25.0%"]]
+    assert set(latex[-1][3:]) == {"-"}
+    assert [as_cell(row[2]).strong for row in tables(found)[0].rows[-2:]] == [True, False]
+    for shown in (str(found), found.to_markdown(), fragment(view(found))):
+        assert "Average: mean over all levels of task." in shown
+    assert from_json(found.to_json()) == found
 
 
 def test_settings_that_matter_are_listed_and_drawn(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from deadheat.stats.distributions import (
     cohens_d,
     kolmogorov_smirnov,
     mann_whitney,
+    paired_brown_forsythe,
     spearman,
     summary,
 )
@@ -120,6 +121,25 @@ def test_brown_forsythe_is_that_of_scipy(sizes: tuple[int, ...]) -> None:
     result, expected = brown_forsythe(*groups), stats.levene(*groups, center="median")
     assert result.statistic == pytest.approx(expected.statistic, rel=1e-10)
     assert result.p == pytest.approx(expected.pvalue, rel=1e-10)
+
+
+def test_paired_brown_forsythe_is_the_paired_t_test_of_distances_from_medians() -> None:
+    first, second = np.random.default_rng(3).normal(size=(2, 11))
+    expected = stats.ttest_rel(abs(first - np.median(first)), abs(second - np.median(second)))
+    result = paired_brown_forsythe(first, second)
+    assert (result.statistic, result.p) == pytest.approx((expected.statistic, expected.pvalue))
+    # By hand: distances 2, 1, 0, 1, 2 and 6, 3, 0, 3, 6; differences -4, -2, 0, -2, -4 with mean -2.4, variance 2.8.
+    assert paired_brown_forsythe(range(5), range(0, 15, 3)).statistic == pytest.approx(-2.4 / math.sqrt(2.8 / 5))
+
+
+def test_paired_brown_forsythe_of_too_few_or_of_equal_distances() -> None:
+    few = paired_brown_forsythe([1, 2, 3, 4], [1, 4, 2, 8])
+    assert math.isnan(few.p)
+    assert "4 pairs, which are fewer than 5" in str(few)
+    shifted = paired_brown_forsythe([0.3, 0.5, 0.7, 0.8, 1.7], [0.4, 0.6, 0.8, 0.9, 1.8])
+    assert (shifted.statistic, shifted.p) == (0, 1)
+    with pytest.raises(InputError, match="paired_brown_forsythe: 3 and 2 scores; expected pairs"):
+        paired_brown_forsythe([1, 2, 3], [1, 2])
 
 
 def test_brown_forsythe_of_groups_without_variation_says_why_it_is_nothing() -> None:

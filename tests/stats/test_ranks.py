@@ -1,7 +1,7 @@
 """Systems over data sets: a published table, scipy, scikit-posthocs, every clique, and tables with holes."""
 
 import math
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -101,7 +101,9 @@ def test_scipy_finds_the_same_chi_square(systems: int, data_sets: int, kinds: in
     assert (result.chi_square, result.p_chi_square) == pytest.approx((other.statistic, other.pvalue), rel=1e-10)
     f = (data_sets - 1) * result.chi_square / (data_sets * (systems - 1) - result.chi_square)
     p = stats.f.sf(f, systems - 1, (systems - 1) * (data_sets - 1))
-    assert (result.f, result.p) == pytest.approx((f, p), rel=1e-10)
+    assert result.f == pytest.approx(f, rel=1e-10)
+    assert result.method == ("exact" if systems < 26 else "iman-davenport")
+    assert systems < 26 or result.p == pytest.approx(p, rel=1e-10)
 
 
 def test_friedman_by_hand() -> None:
@@ -111,6 +113,51 @@ def test_friedman_by_hand() -> None:
     assert result.average_ranks_S.tolist() == [1.25, 2.0, 2.75]
     assert (result.chi_square, result.f) == pytest.approx((4.5, 3 * 4.5 / 3.5))
     assert result.p_chi_square == pytest.approx(math.exp(-4.5 / 2))
+
+
+def share_of_arrangements(table: np.ndarray) -> float:
+    """The share of all arrangements of scores within each data set whose chi-square is at least as great."""
+    observed = friedman(table).chi_square
+    orders = [list(permutations(column)) for column in table.T]
+    values = [friedman(np.array(columns).T).chi_square for columns in product(*orders)]
+    return float(np.mean(np.array(values) >= observed - 1e-9))
+
+
+@pytest.mark.parametrize(("systems", "data_sets"), [(2, 7), (3, 4), (4, 2)])
+@pytest.mark.parametrize("kinds", [3, 10**9], ids=["ties", "no ties"])
+def test_p_is_the_share_of_all_arrangements(systems: int, data_sets: int, kinds: int) -> None:
+    table = np.random.default_rng(systems + data_sets).integers(0, kinds, (systems, data_sets)).astype(float)
+    result = friedman(table)
+    assert result.method == "exact"
+    assert result.p == pytest.approx(share_of_arrangements(table), rel=1e-10)
+
+
+def test_exact_p_values_are_those_of_published_tables() -> None:
+    """Siegel and Castellan (1988), table M: 6.5 with 3 systems on 4 data sets, 8.2 with 4 systems on 3."""
+    three, four = (
+        friedman([[9, 8, 9, 7], [8, 7, 8, 8], [7, 6, 5, 6]]),
+        friedman([[4, 4, 4], [3, 3, 2], [2, 2, 3], [1, 1, 1]]),
+    )
+    assert (three.chi_square, three.p) == pytest.approx((6.5, 0.0417), abs=1e-4)
+    assert (four.chi_square, four.p) == pytest.approx((8.2, 0.0174), abs=1e-4)
+
+
+def test_one_swap_in_six_data_sets_is_not_as_rare_as_f_says() -> None:
+    swapped = friedman([[3] * 6, [2] * 5 + [1], [1] * 5 + [2]])
+    from scipy.special import fdtrc
+
+    assert fdtrc(2, 10, swapped.f) == pytest.approx(5.2e-05, rel=0.01)
+    # Of 6^6 arrangements, 6 rank all alike, and 6 * 6 * 2 swap two neighbours once: 78 / 46,656.
+    assert swapped.p == pytest.approx(78 / 6**6)
+
+
+def test_a_large_table_is_tested_by_f() -> None:
+    table = np.random.default_rng(0).normal(size=(4, 26))
+    assert friedman(table[:, :25]).method == "exact"
+    assert friedman(table).method == "iman-davenport"
+    assert "exact p" in str(friedman(table[:, :25]))
+    assert critical_difference(table).friedman_method == "Iman and Davenport's form"
+    assert critical_difference(table[:, :25]).friedman_method == "exact"
 
 
 def test_data_sets_that_all_rank_alike_have_an_infinite_f_and_the_chance_of_that_as_p() -> None:

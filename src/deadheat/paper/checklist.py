@@ -143,6 +143,8 @@ def _facts(result: Result) -> Facts:
             yield from (("Metrics", metric_label(name)) for name in [result.metric] if name)
             ranks = "best, worst, mean and median rank and their standard deviation"
             yield "Variation", f"{ranks} over subsets of the data sets"
+            tests = f"Student's t-test over data sets, alpha {result.alpha:g}"
+            yield from [("Tests", tests)] * result.has_tests
             yield from ((GIVEN, row.system) for row in result.systems)
         case SizeStudy():
             yield from (("Data", f"{row.name}: {pluralize(row.words, 'word')}") for row in result.sets)

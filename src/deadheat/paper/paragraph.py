@@ -30,7 +30,7 @@ from deadheat.results.compare import AverageRanks, Comparison
 from deadheat.results.data import Power, SplitReport
 from deadheat.results.format import PERCENT
 from deadheat.results.ledger import LedgerReport, Tally
-from deadheat.results.rank import Ranking, SizeStudy
+from deadheat.results.rank import CORRECTION, Ranking, SizeStudy
 from deadheat.results.runs import Contrast, ContrastBlock, SeedBlock, Seeds
 from deadheat.results.score import Scores
 from deadheat.results.search import SearchResult
@@ -281,6 +281,10 @@ def _ranking(result: Ranking) -> Iterator[m.Text]:
     systems += m.text(" by {}", result.metric) if result.metric else NOTHING
     datasets = m.count(result.datasets, "data set")
     yield m.text("We ranked {} on {}, and on {}{}.", systems, datasets, subsets_text(result), cite("alonso-etal-2022"))
+    if result.has_tests:
+        corrected = cited_correction(CORRECTION, [len(result.pairs)])
+        words = f"Mean differences over data sets were tested with Student's t-test at alpha {result.alpha:g}, with "
+        yield m.text(words + "p-values {}.", corrected)
     headline, *remarks = _headline(result)
     yield headline
     tau = result.tau

@@ -16,7 +16,7 @@ from deadheat.questions.inputs import Alpha, ByColumn, Correction, Ignore, Score
 from deadheat.ranking.contrasts import REPEATS, TIES, Codes, configuration_keys, contrast_options, paired_scores
 from deadheat.ranking.importance import Importance, factor_importance
 from deadheat.results.format import Scale
-from deadheat.results.runs import Contrast, ContrastBlock
+from deadheat.results.runs import AverageWins, Contrast, ContrastBlock
 from deadheat.results.verdict import Claim, Evidence, Verdict
 from deadheat.stats.checks import Values, check_alpha
 from deadheat.stats.corrections import correct
@@ -137,7 +137,26 @@ def contrast(  # noqa: PLR0913 (the options of the command)
     compared = len({option.option for block in blocks for option in block.comparison.options})
     roles = (factor, score, by, second, tuple(paired), tuple(unpaired))
     outcome = (blocks, shares, Verdict(claims, systems=compared))
-    return Contrast(*roles, repeats, ties, alpha, correction, seed, len(table), *outcome, scale, notes=tuple(notes))
+    asked = (repeats, ties, alpha, correction, seed, len(table))
+    return Contrast(*roles, *asked, *outcome, scale, _average_wins(blocks), notes=tuple(notes))
+
+
+def _average_wins(blocks: Sequence[ContrastBlock]) -> tuple[AverageWins, ...]:
+    """The mean wins of the options that all of several levels have, for each level of the second factor."""
+    averages: list[AverageWins] = []
+    for second_level in dict.fromkeys(block.second_level for block in blocks):
+        levels = [
+            {row.option: row.wins for row in block.comparison.options}
+            for block in blocks
+            if block.second_level == second_level
+        ]
+        if len(levels) < 2:
+            continue
+        common = [option for option in levels[0] if all(option in level for level in levels)]
+        means = [(option, math.fsum(level[option] for level in levels) / len(levels)) for option in common]
+        ranked = sorted(means, key=lambda mean: -mean[1])
+        averages += [AverageWins(second_level, option, wins, len(levels)) for option, wins in ranked]
+    return tuple(averages)
 
 
 def _claims(block: ContrastBlock, second: str, alpha: float, metric: str, scale: Scale) -> Iterator[Claim]:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, repeat
 from typing import Annotated, TypeAlias
 
 import numpy as np
 
 from deadheat.arguments import Argument, whole_number
 from deadheat.errors import InputError, NameUnknown
-from deadheat.questions.inputs import DatasetColumn, MetricName, Missing, ScoreColumn, Seed, SystemColumn
+from deadheat.questions.inputs import (
+    Alpha,
+    DatasetColumn,
+    Margin,
+    MetricName,
+    Missing,
+    ScoreColumn,
+    Seed,
+    SystemColumn,
+)
 from deadheat.ranking.anomalies import Attributes, find_anomalies
-from deadheat.ranking.exact import TIME_LIMIT, Extreme, count_sums, extreme_ranks
+from deadheat.ranking.exact import TIME_LIMIT, Extreme, SubsetCounts, count_sums, extreme_ranks
 from deadheat.ranking.integers import IntegerScores, integer_scores, ranks_of
+from deadheat.ranking.pair_means import PairMean, selected_pairs
 from deadheat.ranking.selected_subsets import NamedSubset, named_subsets, rank_without_each
 from deadheat.ranking.selected_subsets import representative as find_representative
 from deadheat.ranking.subsets import (
@@ -29,12 +39,15 @@ from deadheat.ranking.subsets import (
     rank_over_subsets,
     stratified,
 )
-from deadheat.results.format import Scale
-from deadheat.results.rank import ExtremeRank, PairOrder, Ranking, SystemRanks
+from deadheat.results.format import Scale, metric_label
+from deadheat.results.rank import CORRECTION, ExtremeRank, PairOrder, Ranking, SystemRanks
+from deadheat.results.verdict import Claim, Evidence, Verdict, judge, margin_of
+from deadheat.stats.checks import check_alpha
 from deadheat.tables.matrix import ScoreSource, ScoreTable, TableOptions, open_scores
 from deadheat.text import pluralize
 
 SUBSET_SIZE, SAMPLES = 10, 1_000_000
+SOURCE = "data sets like these"
 Path = str | os.PathLike[str]
 
 
@@ -86,13 +99,18 @@ def rank(  # noqa: PLR0913 (the options of the command)
     perfect: Annotated[float | None, Argument("score without errors (default: 1 or 100)", metavar="SCORE")] = None,
     leave_one_out: Annotated[bool, Argument("rank without each data set in turn")] = False,
     representative: RepresentativeSize = None,
+    alpha: Alpha = 0.05,
+    margin: Margin = None,
     seed: Seed = 0,
     system: SystemColumn = "",
     dataset: DatasetColumn = "",
     score: ScoreColumn = "",
     missing: Missing = "refuse",
 ) -> Ranking:
-    """How stable the ranking of systems is over the choice of data sets; higher scores are better.
+    """What a ranking shows for data sets like these, and how it changes on subsets of them; higher scores are better.
+
+    The best system is compared with each other one, and each with the next, by Student's t-test of their mean
+    difference over data sets, corrected for all pairs of systems. Ranks on subsets describe these data sets.
 
     Parameters
     ----------
@@ -114,14 +132,20 @@ def rank(  # noqa: PLR0913 (the options of the command)
         Named subsets, as a table or as data sets by subset; and the score without errors, for error reductions.
     representative
         Find this many data sets that rank the systems as all do.
+    alpha, margin
+        Significance level of the tests over data sets, and how many points count as equal: 0.5 for percentages by
+        default, 0 for no margin.
     system, dataset, score, missing
         Columns of the table, and what to do with data sets that lack a score: "refuse" or "drop".
 
     Examples
     --------
     >>> table = {"A": {"en": 90, "de": 80, "fi": 70}, "B": {"en": 80, "de": 80, "fi": 71}}
-    >>> rank(table, subset_size=2)
-    <Ranking: A is first on all 3 data sets together and on 66.7% of all 3 subsets of 2.>
+    >>> ranking = rank(table, subset_size=2)
+    >>> ranking.systems[0].system, round(ranking.systems[0].shares[0], 3)  # first on two of three subsets
+    ('A', 0.667)
+    >>> ranking.verdict.claims[0].evidence[0].state.value
+    'not told apart'
     """
     options: TableOptions = {"system": system, "dataset": dataset, "score": score, "missing": missing}
     tables = {} if metrics is None else _tables(scores, metrics, options)
@@ -135,7 +159,9 @@ def rank(  # noqa: PLR0913 (the options of the command)
     if (exact or anomalies) and not design.uniform:
         problem = "exact results and anomalies are for all subsets of a size"
         raise InputError(f"{problem}; expected neither strata nor one data set per group with them")
-    integers = integer_scores(table.scores_SD)
+    integers, scale = integer_scores(table.scores_SD), Scale.of(table.scores_SD.ravel().tolist())
+    check_alpha(alpha)
+    margin_of(margin, scale)
     examined = [_find_system(name, table.systems) for name in anomalies]
     named = _named_subsets(subsets, table, perfect)
     rng = np.random.default_rng(seed)
@@ -152,7 +178,10 @@ def rank(  # noqa: PLR0913 (the options of the command)
         subset_size=design.size,
         samples=ranks.samples,
         design=design.name,
-        scale=Scale.of(table.scores_SD.ravel().tolist()),
+        scale=scale,
+        alpha=alpha,
+        margin=margin_of(margin, scale),
+        verdict=_verdict(table, integers, order, scale, alpha=alpha, margin=margin),
         grouped_by=stratify or one_per,
         seed=seed,
         all_subsets=math.comb(integers.datasets, design.size) if exact else None,
@@ -165,6 +194,32 @@ def rank(  # noqa: PLR0913 (the options of the command)
         metrics=tuple(metric_stability(name, integer_scores(other.scores_SD), ranks) for name, other in tables.items()),
         notes=_notes(table, integers, ranks, named),
     )
+
+
+def _verdict(
+    table: ScoreTable,
+    integers: IntegerScores,
+    order: Sequence[int],
+    scale: Scale,
+    *,
+    alpha: float,
+    margin: float | None,
+) -> Verdict:
+    """Claims about the best system against each other one, and about the other neighbours in the ranking."""
+    names, equal = [table.systems[system] for system in order], margin_of(margin, scale)
+    metric = metric_label(table.metric) if table.metric else "mean score"
+    possible = 1.0 if scale.is_percent else math.inf
+
+    def claim(pair: PairMean) -> Claim:
+        bounds = pair.low, pair.high
+        state = judge(bounds, margin=equal, alpha=alpha, detectable=pair.detectable, possible=possible)
+        numbers = pair.difference, *bounds, pair.p, integers.datasets, pair.ahead, equal, pair.detectable
+        return Claim(
+            names[pair.first], names[pair.second], metric, (Evidence(SOURCE, state, *numbers),), "", scale, alpha
+        )
+
+    pairs = selected_pairs(integers, order, alpha=alpha, correction=CORRECTION)
+    return Verdict(tuple(map(claim, pairs)), systems=len(names))
 
 
 def _attributes(attributes: Path | Attributes | None, table: ScoreTable) -> Attributes:
@@ -237,14 +292,20 @@ def _systems(
 def _pairs(
     table: ScoreTable, integers: IntegerScores, ranks: SubsetRanks, order: Sequence[int], *, exact: bool
 ) -> tuple[PairOrder, ...]:
-    pairs = []
-    for better, worse in combinations(order, 2):
-        ahead, behind = int(ranks.wins_SS[better, worse]), int(ranks.wins_SS[worse, better])
-        share, reverse, tied = (count / ranks.samples for count in (ahead, behind, ranks.samples - ahead - behind))
-        leads_D = integers.above_SD[better] - integers.above_SD[worse]
-        counts = count_sums(leads_D, ranks.design.size) if exact else None
-        pairs.append(PairOrder(table.systems[better], table.systems[worse], share, reverse, tied, counts))
-    return tuple(pairs)
+    names = [table.systems[system] for system in order]
+    first, second = np.triu_indices(len(order), 1)
+    ordered = np.asarray(order)
+    wins_P, losses_P = (ranks.wins_SS[ordered[a], ordered[b]] for a, b in ((first, second), (second, first)))
+    counts_P = wins_P, losses_P, ranks.samples - wins_P - losses_P
+    shares = zip(*((count_P / ranks.samples).tolist() for count_P in counts_P), strict=True)
+    counts: Iterable[SubsetCounts | None] = repeat(None)
+    if exact:
+        above_SD = integers.above_SD[ordered]
+        counts = [count_sums(above_SD[a] - above_SD[b], ranks.design.size) for a, b in zip(first, second, strict=True)]
+    return tuple(
+        PairOrder(better, worse, ahead, behind, tied, count)
+        for (better, worse), (ahead, behind, tied), count in zip(combinations(names, 2), shares, counts, strict=False)
+    )
 
 
 def _named_subsets(

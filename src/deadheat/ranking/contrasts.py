@@ -5,7 +5,6 @@ Axes: N runs, C configurations, O options.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -17,7 +16,7 @@ from deadheat.errors import InputError, NameUnknown
 from deadheat.stats.checks import Values
 from deadheat.stats.corrections import correct, correct_defined
 from deadheat.stats.differences import paired_differences, sign_test, signed_rank_rows
-from deadheat.stats.distributions import DistributionTest, brown_forsythe
+from deadheat.stats.distributions import paired_brown_forsythe
 
 Codes = NDArray[np.int64]
 REPEATS = ("mean", "each")
@@ -53,8 +52,8 @@ class OptionPair:
     smallest_p: float  # the smallest corrected p-value that the sign test can give with so many configurations
     wilcoxon_p: float
     wilcoxon_p_corrected: float
-    pitman_morgan_p: float  # of equal standard deviations over configurations; NaN with fewer than three
-    pitman_morgan_p_corrected: float
+    spread_p: float  # of an equal spread of scores over configurations; NaN with fewer than five
+    spread_p_corrected: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,6 @@ class OptionComparison:
     options: tuple[Option, ...]
     pairs: tuple[OptionPair, ...]
     best: str  # the option that wins most often
-    spread: DistributionTest  # whether the options' scores vary equally over configurations
     tied: int  # configurations in which several options share the highest score
     configurations: int
     pairings: int  # as many as configurations; more where each of several runs is paired
@@ -102,10 +100,8 @@ def contrast_options(
     that wins most of the others, as in Reimers and Gurevych's tables (`ties` "most"), or is shared as well ("share").
     The best option is the one with most wins, and of several the one with the higher mean. Pairs are tested by the sign
     test and by Wilcoxon's signed-rank test, and p-values are corrected for all pairs, so that they also hold for the
-    option that was selected because it won. Spread is tested for all options by the Brown-Forsythe test, which assumes
-    that the options are independent and so has little power, and for each pair by the test of Pitman (1939) and Morgan
-    (1939), which does not: a and b vary equally if and only if a + b and a - b do not correlate. It assumes scores that
-    are about normal.
+    option that was selected because it won. Whether the scores of two options vary equally over configurations is
+    tested by the paired form of the Brown-Forsythe test.
     """
     scores = np.asarray(scores_CO, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(options) or len(options) < 2 or not len(scores):
@@ -129,7 +125,6 @@ def contrast_options(
         tuple(Option(*row) for row in rows),
         _pairs(rounded, paired_differences(means, np.zeros_like(means)), options, correction),
         options[best],
-        brown_forsythe(*means.T),
         int(tied_C.sum()),
         len(means),
         len(scores),
@@ -155,7 +150,7 @@ def _pairs(scores_CO: Values, means_CO: Values, options: Sequence[str], correcti
     signs = [sign_test(row) for row in differences]
     sign_p = [float(test.p) for test in signs]
     rank_p = [float(test.p) for test in signed_rank_rows(differences)]
-    spread_p = [_pitman_morgan(means_CO[:, a], means_CO[:, b]) for a, b in indices]
+    spread_p = [paired_brown_forsythe(means_CO[:, a], means_CO[:, b]).p for a, b in indices]
     smallest = correct([min(1.0, 2.0 ** (1 - len(means_CO)))] * len(indices), correction)
     corrected = zip(*(correct_defined(p_values, correction) for p_values in (sign_p, rank_p, spread_p)), strict=True)
     return tuple(
@@ -170,26 +165,11 @@ def _pairs(scores_CO: Values, means_CO: Values, options: Sequence[str], correcti
             smallest_p=float(smallest[k]),
             wilcoxon_p=rank_p[k],
             wilcoxon_p_corrected=float(by_rank),
-            pitman_morgan_p=spread_p[k],
-            pitman_morgan_p_corrected=float(by_spread),
+            spread_p=spread_p[k],
+            spread_p_corrected=float(by_spread),
         )
         for k, ((a, b), (by_sign, by_rank, by_spread)) in enumerate(zip(indices, corrected, strict=True))
     )
-
-
-def _pitman_morgan(first_C: Values, second_C: Values) -> float:
-    """Two-sided p-value of equal variances of paired scores: whether their sums and differences correlate."""
-    freedom = len(first_C) - 2
-    if freedom < 1:
-        return math.nan
-    sums, differences = paired_differences(first_C, -second_C), paired_differences(first_C, second_C)
-    if np.ptp(sums) == 0 or np.ptp(differences) == 0:
-        return 1.0
-    r = float(np.corrcoef(sums, differences)[0, 1])
-    from scipy.special import stdtr
-
-    t = r * math.sqrt(freedom / (1 - r * r)) if r * r < 1 else math.inf
-    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def configuration_keys(settings: Sequence[Codes], runs: int) -> Codes:

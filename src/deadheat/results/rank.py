@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,7 +17,10 @@ from deadheat.ranking.subsets import MetricStability, TauSummary
 from deadheat.results.base import Result
 from deadheat.results.format import Scale
 from deadheat.results.ledger import Tally
+from deadheat.results.verdict import Verdict
 from deadheat.text import pluralize
+
+CORRECTION = "holm"  # of the tests over data sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,10 @@ class PairOrder:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ranking(Result):
-    """A ranking of systems on all data sets, and how it changes on subsets of them."""
+    """A ranking of systems on all data sets, what it shows for others like them, and how it changes on subsets."""
 
     kind: ClassVar[str] = "rank"
+    schema: ClassVar[int] = 2
 
     metric: str  # "" if the table names none
     systems: tuple[SystemRanks, ...]  # best first
@@ -83,6 +88,9 @@ class Ranking(Result):
     samples: int
     design: str  # all, free, stratified or one per group
     scale: Scale
+    alpha: float
+    margin: float  # within which two systems count as equal; NaN without one
+    verdict: Verdict  # the best against each other system, and the other neighbours in the ranking
     grouped_by: str = ""  # the attribute that subsets are stratified by, or have one data set per value of
     seed: int = 0
     all_subsets: int | None = None  # how many there are, where all were counted
@@ -103,6 +111,11 @@ class Ranking(Result):
         pairs = {(pair.better, pair.worse): pair for pair in self.pairs}
         return [pairs[better.system, worse.system] for better, worse in pairwise(self.systems)]
 
+    @property
+    def has_tests(self) -> bool:
+        """Whether there are data sets enough for a test of mean differences over them."""
+        return any(not math.isnan(claim.evidence[0].p) for claim in self.verdict.claims)
+
     def missed(self) -> Iterator[ExtremeRank]:
         """The possible ranks that no sampled subset gives."""
         for row in self.systems:
@@ -116,6 +129,9 @@ class Ranking(Result):
         is_random = not self.lists_all or self.anomalies or self.representative is not None
         yield from (self.metric, pluralize(len(self.systems), "system"), pluralize(self.datasets, "data set"))
         yield from (f"{subsets}{by} of {self.subset_size}", "ties share the better rank")
+        if self.has_tests:
+            margin = "" if math.isnan(self.margin) else f"margin {self.scale.factor * self.margin:g}"
+            yield from ("t-test over data sets", CORRECTION, f"alpha {self.alpha:g}", margin)
         yield f"seed {self.seed}" if is_random else ""
 
 

@@ -124,11 +124,22 @@ class ContrastBlock:
         return state_of(p=pair.sign_p_corrected, alpha=alpha, direction=direction, smallest_p=pair.smallest_p)
 
 
+@dataclass(frozen=True, slots=True)
+class AverageWins:
+    """The mean over all levels of `by`, each with equal weight, of the share of configurations that an option wins."""
+
+    second_level: str  # empty without a second factor
+    option: str
+    wins: float
+    levels: int
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Contrast(Result):
     """Which option of a factor wins over configurations that agree in every other setting."""
 
     kind: ClassVar[str] = "contrast"
+    schema: ClassVar[int] = 2
 
     factor: str  # empty where only the importance of settings was computed
     score: str
@@ -146,6 +157,7 @@ class Contrast(Result):
     importance: Mapping[str, Importance]  # by level of `by`; empty if it was not asked for
     verdict: Verdict
     scale: Scale = PERCENT
+    averages: tuple[AverageWins, ...] = ()  # of the options that several levels of `by` have in common, best first
 
     def __getitem__(self, level: str) -> OptionComparison:
         """The options on a level of `by`, where there is no second factor."""

@@ -14,11 +14,13 @@ from deadheat.kernels.statistics import crossing_probability
 from deadheat.stats.aggregates import doubled_wins, win_share
 from deadheat.stats.agreement import doubled_ranks
 from deadheat.stats.checks import Values, check_scores, check_two_systems
+from deadheat.stats.estimates import mean_estimate
 
 EXACT, ASYMPTOTIC = "exact", "asymptotic"
 MAX_CELLS = 10**7  # of a lattice; they take 0.05 s
 MAX_ORDERS = 2**63 - 1  # counts must fit into 64-bit integers
 MAX_RUNS_PERMUTED = 8  # 40,320 permutations
+MIN_PAIRS_SPREAD = 5  # with which the spread of paired scores is tested
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,50 @@ def brown_forsythe(*groups: ArrayLike) -> DistributionTest:
 
     ratio = (between / freedom[0]) / (within / freedom[1])
     return DistributionTest("Brown-Forsythe", "F", ratio, float(fdtrc(*freedom, ratio)), ASYMPTOTIC)
+
+
+def paired_brown_forsythe(a: ArrayLike, b: ArrayLike) -> DistributionTest:
+    """Brown-Forsythe test of whether paired scores have the same spread, two-sided.
+
+    Notes
+    -----
+    Student's paired t-test of the distances from the median of one's own sample, |a_i - med(a)| - |b_i - med(b)|, on
+    n - 1 degrees of freedom (Grambsch 1994). NaN with fewer than five pairs, where it errs in up to 9%.
+
+    It is the only one of six tests that kept its level in a simulation of 21 kinds of pairs without a difference in
+    spread (normal, Laplace, t with 3 degrees of freedom, lognormal, exponential, bivariate t, and noise that grows
+    with a skewed effect; correlations of 0, 0.5 and 0.9). Rejections at 0.05, in percent: of the worst of them, and of
+    normal pairs with standard deviations of 1 and 1.5 (correlations of 0 and 0.5) or 1 and 1.25 (0.9):
+
+    | test | 10 | 30 | 200 pairs | power at 10 | 30 | 200 |
+    | --- | --- | --- | --- | --- | --- | --- |
+    | this one | 5 | 5 | 6 | 13 | 51 | 100 |
+    | its differences with random signs (swaps within pairs) | 7 | 6 | 6 | 14 | 51 | 100 |
+    | Pitman-Morgan (1939), correlation of a + b and a - b | 40 | 52 | 63 | 24 | 67 | 100 |
+    | the same with ranks (McCulloch 1987) | 10 | 11 | 11 | 21 | 61 | 100 |
+    | the same with HC4 standard errors (Wilcox 2015) | 11 | 8 | 6 | 20 | 60 | 100 |
+    | Bonett and Seier (2003) | 23 | 12 | 7 | 35 | 62 | 100 |
+
+    Examples
+    --------
+    >>> first, second = [0.91, 0.92, 0.93, 0.95, 0.90, 0.92], [0.80, 0.92, 0.97, 0.99, 0.76, 0.89]
+    >>> print(paired_brown_forsythe(first, second))
+    paired Brown-Forsythe: t = -3.363, p = 0.02004 (asymptotic)
+    """
+    first, second = check_two_systems("paired_brown_forsythe", a, b)
+    if len(first) != len(second):
+        raise InputError(f"paired_brown_forsythe: {len(first)} and {len(second)} scores; expected pairs")
+    name, pairs = "paired Brown-Forsythe", len(first)
+    if pairs < MIN_PAIRS_SPREAD:
+        note = f"{pairs} pairs, which are fewer than {MIN_PAIRS_SPREAD}"
+        return DistributionTest(name, "t", math.nan, math.nan, ASYMPTOTIC, note)
+    distances = np.abs(first - np.median(first)) - np.abs(second - np.median(second))
+    # Distances that are equal in decimals are equal.
+    rounding = 2.0**-36 * max(float(np.abs(first).max()), float(np.abs(second).max()))
+    distances[np.abs(distances) <= rounding] = 0.0
+    estimate = mean_estimate(distances)
+    statistic = estimate.value / estimate.error if estimate.error else math.copysign(math.inf, estimate.value)
+    return DistributionTest(name, "t", statistic if estimate.value else 0.0, estimate.p, ASYMPTOTIC)
 
 
 def mann_whitney(a: ArrayLike, b: ArrayLike) -> DistributionTest:

@@ -10,10 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import permutations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.stats.agreement import doubled_ranks
@@ -26,17 +27,20 @@ Names: TypeAlias = Sequence[str] | None
 
 MISSING = ("refuse", "drop")
 MAX_CLIQUES = 1000
+EXACT, IMAN_DAVENPORT = "exact", "iman-davenport"
+MAX_DATA_SETS_EXACT = {2: 1000, 3: 100, 4: 25, 5: 10, 6: 5, 7: 2, 8: 2}  # by systems; two seconds at most
 STEP = 1 / 8  # of the quadrature; relative errors are below 1e-14 up to 300 systems, 1e-11 for 2000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Friedman:
-    """Friedman's test that all systems are equally good, also in the form of Iman and Davenport."""
+    """Friedman's test that all systems are equally good: exact in small tables, else by Iman and Davenport's F."""
 
     chi_square: float
     p_chi_square: float
     f: float
     p: float
+    method: str  # of p: `EXACT` or `IMAN_DAVENPORT`
     average_ranks_S: Values
     data_sets: int
     dropped: int
@@ -44,9 +48,10 @@ class Friedman:
     def __str__(self) -> str:
         systems = len(self.average_ranks_S)
         degrees = f"{systems - 1}, {(systems - 1) * (self.data_sets - 1)}"
-        f = f"Iman-Davenport F({degrees}) = {self.f:.3f}, p = {self.p:.4g}"
+        f = f"Iman-Davenport F({degrees}) = {self.f:.3f}" + ("" if self.method == EXACT else f", p = {self.p:.4g}")
         chi = f"Friedman chi-square({systems - 1}) = {self.chi_square:.3f}, p = {self.p_chi_square:.4g}"
-        return f"{f}; {chi}; {_sizes(self)}"
+        exact = f"exact p = {self.p:.4g}; " if self.method == EXACT else ""
+        return f"{exact}{f}; {chi}; {_sizes(self)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +89,11 @@ class CriticalDifference:
     friedman: Friedman
     cliques: tuple[tuple[str, ...], ...]
 
+    @property
+    def friedman_method(self) -> str:
+        """How the p-value of Friedman's test was computed, in words."""
+        return {EXACT: "exact", IMAN_DAVENPORT: "Iman and Davenport's form"}[self.friedman.method]
+
     def __str__(self) -> str:
         ranked = sorted(zip(self.pairs.average_ranks_S.tolist(), self.pairs.names, strict=True), key=lambda r: r[0])
         listed = ", ".join(f"{name} {rank:.2f}" for rank, name in ranked)
@@ -98,15 +108,21 @@ def friedman(scores_SD: ArrayLike, *, names: Names = None, datasets: Names = Non
     -----
     With R_j the mean rank of system j of S over D data sets, χ² = (S - 1) D² Σ(R_j - (S+1)/2)² / Σ(r_ij - (S+1)/2)²,
     which is Friedman's (1937) statistic corrected for ties, and F = (D - 1) χ² / (D (S - 1) - χ²) with S - 1 and
-    (S - 1)(D - 1) degrees of freedom (Iman and Davenport 1980). If all data sets have the same ranking, F is infinite,
-    and p is the probability of that (Conover 1999). If all systems are tied on every data set, both statistics are 0
-    and p is 1.
+    (S - 1)(D - 1) degrees of freedom (Iman and Davenport 1980).
+
+    In small tables p is exact: the share of all arrangements of the ranks within each data set (S! of them unless some
+    are tied) whose statistic is at least as great. They are counted by rank sums, one data set after the other, for up
+    to 1000 data sets with 2 systems, 100 with 3, 25 with 4, 10 with 5, 5 with 6, and 2 with 7 or 8. In larger tables p
+    is that of F, which errs in up to 6.3% there at a level of 5% (10 systems, 2 data sets). In smaller ones it can be
+    far too small: if five of six data sets rank three systems alike and the sixth swaps the last two, it gives 5.2e-05,
+    and the exact p-value is 0.0017. If all data sets have the same ranking, F is infinite, and p is always exact. If
+    all systems are tied on every data set, both statistics are 0 and p is 1.
 
     Examples
     --------
     >>> table = [[0.9, 0.8, 0.9, 0.7], [0.8, 0.7, 0.8, 0.8], [0.7, 0.6, 0.5, 0.6]]
     >>> print(friedman(table))
-    Iman-Davenport F(2, 6) = 13.000, p = 0.006592; Friedman chi-square(2) = 6.500, p = 0.03877; 4 data sets
+    exact p = 0.04167; Iman-Davenport F(2, 6) = 13.000; Friedman chi-square(2) = 6.500, p = 0.03877; 4 data sets
     """
     from scipy.special import chdtrc, fdtrc
 
@@ -120,15 +136,52 @@ def friedman(scores_SD: ArrayLike, *, names: Names = None, datasets: Names = Non
     between, total = int((centred.sum(axis=0) ** 2).sum()), int((centred**2).sum())
     chi_square = (systems - 1) * between / total if total else 0.0
     rest = data_sets * total - between
-    if rest or not total:
-        f = (data_sets - 1) * between / rest if rest else 0.0
-        p = float(fdtrc(systems - 1, (systems - 1) * (data_sets - 1), f))
+    f = (data_sets - 1) * between / rest if rest else math.inf if total else 0.0
+    method = EXACT
+    if not rest:
+        p = _same_ranking_p(ranks_DS[0], data_sets) if total else 1.0
+    elif data_sets <= MAX_DATA_SETS_EXACT.get(systems, 0):
+        p = _exact_friedman_p(centred, between)
     else:
-        f = math.inf
-        alike = math.prod(math.factorial(n) for n in np.unique(ranks_DS[0], return_counts=True)[1].tolist())
-        p = math.exp((data_sets - 1) * -math.log(math.factorial(systems) // alike))
+        p, method = float(fdtrc(systems - 1, (systems - 1) * (data_sets - 1), f)), IMAN_DAVENPORT
     p_chi_square = float(chdtrc(systems - 1, chi_square))
-    return Friedman(chi_square, p_chi_square, f, p, average_ranks(scores), data_sets, dropped)
+    return Friedman(chi_square, p_chi_square, f, p, method, average_ranks(scores), data_sets, dropped)
+
+
+def _same_ranking_p(ranks_S: NDArray[np.int64], data_sets: int) -> float:
+    """The probability that all data sets have the same ranking."""
+    alike = math.prod(math.factorial(n) for n in np.unique(ranks_S, return_counts=True)[1].tolist())
+    return math.exp((data_sets - 1) * -math.log(math.factorial(len(ranks_S)) // alike))
+
+
+def _exact_friedman_p(centred_DS: NDArray[np.int64], between: int) -> float:
+    """The share of arrangements with a sum of squared rank sums of at least `between`.
+
+    Systems are exchangeable, so that rank sums are kept in ascending order, each vector of them with its probability.
+    """
+    data_sets, systems = centred_DS.shape
+    base = 2 * int(np.abs(centred_DS).max()) * data_sets + 1
+    orders = sorted((_arrangements(tuple(sorted(row))) for row in centred_DS.tolist()), key=len, reverse=True)
+    sums_MS: NDArray[np.int32] = orders[0][:1]
+    probabilities_M: Values = np.ones(1)
+    for at, orders_AS in enumerate(orders[1:], start=2):
+        sums_MS = (sums_MS[:, None, :] + orders_AS).reshape(-1, systems)
+        probabilities_M = np.repeat(probabilities_M / len(orders_AS), len(orders_AS))
+        if at < data_sets:
+            sums_MS.sort(axis=1)
+            keys_M: NDArray[np.int64] = np.zeros(len(sums_MS), np.int64)
+            for column_M in sums_MS.T[1:]:  # the first follows from the others, because all sums together are 0
+                keys_M = keys_M * base + column_M
+            _, firsts, indices = np.unique(keys_M, return_index=True, return_inverse=True)
+            sums_MS, probabilities_M = sums_MS[firsts], np.bincount(indices, probabilities_M).astype(np.float64)
+    squares_M = np.einsum("ms,ms->m", sums_MS, sums_MS, dtype=np.int64)
+    return min(1.0, float(probabilities_M[squares_M >= between].sum()))
+
+
+@cache
+def _arrangements(ranks: tuple[int, ...]) -> NDArray[np.int32]:
+    """All distinct orders of the ranks on a data set, which are equally likely; the ascending one first."""
+    return np.array(sorted(set(permutations(ranks))), np.int32)
 
 
 def nemenyi(

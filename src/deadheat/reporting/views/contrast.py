@@ -16,6 +16,7 @@ from deadheat.text import slug
 SETTINGS = 10  # settings, and pairs of settings, in a table of importance
 SMALLEST_SHARE = 0.005  # of two settings together
 LEVELS = 4  # in the headline
+AVERAGE = "average"  # the level of rows with means over levels
 NOISE = "noise between runs of the same settings"
 
 
@@ -62,9 +63,9 @@ def _options(result: Contrast) -> Iterator[m.Block]:
         reason = "because runs of one configuration are not independent"
         yield m.Note(f"Tests use the means of configurations, {reason}.", detail=False)
     yield m.Note(
-        "p (sign) and p (Wilcoxon): tests of the difference to the option with most wins. p (SD): Pitman-Morgan test "
-        "of equal standard deviations over configurations. The Brown-Forsythe test compares the standard deviations of "
-        "all options, and assumes that options are independent."
+        "p (sign) and p (Wilcoxon): tests of the difference to the option with most wins. p (spread): paired "
+        "Brown-Forsythe test of whether scores of the two options are equally far from their medians. It needs five "
+        "configurations."
     )
 
 
@@ -78,28 +79,43 @@ def _option_table(result: Contrast) -> m.Table:
             if row.option != best:
                 pair = block.comparison.pair(best, row.option)
                 wins = m.Cell(row.wins, mark=MARKS[block.state(row.option, result.alpha)])
-                tests = pair.sign_p_corrected, pair.wilcoxon_p_corrected, pair.pitman_morgan_p_corrected
+                tests = pair.sign_p_corrected, pair.wilcoxon_p_corrected, pair.spread_p_corrected
                 cells = [wins, row.median_difference, row.median, row.sd, *tests]
             rows.append((block.level, block.second_level, row.option, *cells))
+    rows += _average_rows(result)
     columns = (
         *map(m.Column, (result.by, result.second, result.factor)),
         m.Column("wins", SHARE),
         m.Column("median difference", result.scale.difference),
         *m.columns(result.scale.score, "median", "SD"),
-        *m.columns(P_VALUE, "p (sign)", "p (Wilcoxon)", "p (SD)"),
+        *m.columns(P_VALUE, "p (sign)", "p (Wilcoxon)", "p (spread)"),
     )
     sizes = {len(block.comparison.pairs) for block in result.blocks}
     corrected = correction_words(result.correction, sizes.pop() if len(sizes) == 1 else None, noun="pair")
     test = f" (sign test on configurations, p-values {corrected}, alpha {result.alpha:g})"
     several = f" ({corrected})" if any(len(block.comparison.pairs) > 1 for block in result.blocks) else ""
+    average = m.text(f" {AVERAGE.capitalize()}: mean over all levels of {{}}.", result.by) if result.averages else None
     caption = m.text(
         f"Share of configurations that each option of {{}} wins; scores: {{}}{result.scale.unit}. Differences and "
-        f"p-values{several} are relative to the option with most wins.",
+        f"p-values{several} are relative to the option with most wins.{{}}",
         result.factor,
         result.score,
+        average,
     )
     marks = mark_meanings(test, "configurations", best="the option with most wins")
     return m.Table(columns, rows, "contrast", caption, marks, labels=3).without_unnamed()
+
+
+def _average_rows(result: Contrast) -> list[m.Row]:
+    """Mean wins over the levels, the highest in bold."""
+    highest: dict[str, float] = {}
+    for row in result.averages:
+        highest.setdefault(row.second_level, row.wins)  # the best comes first
+    return [
+        (AVERAGE, row.second_level, row.option, m.Cell(row.wins, strong=row.wins == highest[row.second_level]))
+        + (None,) * 6
+        for row in result.averages
+    ]
 
 
 def _configuration_table(result: Contrast) -> m.Table:
@@ -107,12 +123,11 @@ def _configuration_table(result: Contrast) -> m.Table:
     columns = (
         *map(m.Column, (result.by, result.second)),
         *m.columns(COUNT, "configurations", runs, "ties for the highest score"),
-        m.Column("p (Brown-Forsythe)", P_VALUE),
     )
     rows: list[m.Row] = []
     for block in result.blocks:
         options = block.comparison
-        numbers = options.configurations, options.pairings, options.tied, options.spread.p
+        numbers = options.configurations, options.pairings, options.tied
         rows.append((block.level, block.second_level, *numbers))
     return m.Table(columns, rows, labels=2).without_unnamed()
 

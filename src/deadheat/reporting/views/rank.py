@@ -9,6 +9,7 @@ from deadheat.ranking.anomalies import Anomalies, ExtremeSubsets
 from deadheat.ranking.selected_subsets import LeaveOneOut, NamedSubset, RepresentativeSubsets
 from deadheat.ranking.subsets import MetricStability
 from deadheat.reporting import model as m
+from deadheat.reporting.verdict import MARKS, verdict_block
 from deadheat.results.format import (
     CORRECTION_NAMES,
     COUNT,
@@ -17,13 +18,15 @@ from deadheat.results.format import (
     PERCENT,
     RANK,
     SHARE,
+    correction_words,
+    interval_name,
     metric_label,
     number_format,
 )
-from deadheat.results.rank import PairOrder, Ranking, SystemRanks
+from deadheat.results.rank import CORRECTION, PairOrder, Ranking, SystemRanks
 
-STABLE = 0.95  # share of subsets from which on an order is called stable
 CLOSEST = 10  # pairs in the table of those that change their order most often
+FOLDED = 30  # systems from which on the table of differences is folded
 ROWS = 10  # data sets to leave out, and attributes, in a table that is not folded
 REDUCTIONS = 4  # systems whose error reductions are shown
 CHANGES = 6  # ranks that change without a data set
@@ -31,8 +34,9 @@ TAU = number_format(3)
 
 
 def view(result: Ranking) -> Iterator[m.Block]:
-    """The ranks of all systems over subsets, how stable the order of pairs is, and whatever else was asked for."""
-    yield m.Verdict(_headline(result), remarks=(_stable_pairs(result),))
+    """What holds over data sets, the ranks over subsets of them, and whatever else was asked for."""
+    yield verdict_block(result.verdict, headline=_headline(result), remarks=tuple(_remarks(result)))
+    yield from _differences(result)
     yield from _ranks(result)
     yield from _pairs(result)
     if result.all_subsets is not None:
@@ -49,27 +53,77 @@ def view(result: Ranking) -> Iterator[m.Block]:
         yield from _metrics(result.metrics)
 
 
-def _headline(result: Ranking) -> m.Text:
-    datasets = m.count(result.datasets, "data set")
+def _headline(result: Ranking) -> m.Words:
+    """That several systems share the first rank; otherwise the claims say who is better."""
     tied = [row.system for row in result.systems if row.rank == 1]
-    if len(tied) > 1:
-        return m.text("{} share the first rank on all {} together.", m.names(tied), datasets)
-    first, words = result.systems[0], "{} is first on all {} together and on {} of {}."
-    return m.text(words, first.system, datasets, m.share(first.shares[0]), subsets_text(result))
+    if len(tied) < 2:
+        return ""
+    return m.text("{} share the first rank on all {} together.", m.names(tied), m.count(result.datasets, "data set"))
 
 
-def _stable_pairs(result: Ranking) -> m.Text:
-    neighbours = result.neighbours
-    stable = sum(pair.shares[0] >= STABLE for pair in neighbours)
+def _remarks(result: Ranking) -> Iterator[m.Text]:
+    """On how many subsets the first system is first, and neighbours in the ranking keep their order."""
+    first, *others = result.systems
+    if len(others) > 1 and others[0].rank > 1:
+        yield m.text("{} is first on {} of {}.", first.system, m.share(first.shares[0]), subsets_text(result))
     subsets = subsets_text(result)
     if result.all_subsets is not None:
         subsets = m.text("all {} of {}", m.count(result.all_subsets, "subset"), result.subset_size)
-    if len(neighbours) == 1:
-        (pair,) = neighbours
-        return m.text("{} is ahead of {} on {} of {}.", pair.better, pair.worse, m.share(pair.shares[0]), subsets)
-    keep = "keeps its" if stable == 1 else "keep their"
-    words = f"{{}} of {{}} in the ranking {keep} order on at least {STABLE:.0%} of {{}}."
-    return m.text(words, stable, m.count(len(neighbours), "neighbouring pair"), subsets)
+    shares = [pair.shares[0] for pair in result.neighbours]
+    if len(shares) == 1:
+        yield m.text("{} is ahead of {} on {} of {}.", first.system, others[0].system, m.share(shares[0]), subsets)
+    elif min(shares) == max(shares):
+        yield m.text("Neighbours in the ranking keep their order on {} of {}.", m.share(shares[0]), subsets)
+    else:
+        words = "Neighbours in the ranking keep their order on {} to {} of {}."
+        yield m.text(words, m.share(min(shares)), m.share(max(shares)), subsets)
+
+
+def _differences(result: Ranking) -> Iterator[m.Block]:
+    """Each system against the next and against the best, over data sets."""
+    if not result.has_tests:
+        return
+    yield m.Heading("Differences over data sets", detail=True)
+    if len(result.systems) > 2:
+        yield _difference_table(result)
+    yield m.Note(
+        "The data sets are taken for a random sample of those of interest, each with equal weight: Student's t-test of "
+        "the mean difference. Which systems are compared was seen in the same scores, and so p-values and intervals "
+        "are corrected for all pairs of systems."
+    )
+
+
+def _difference_table(result: Ranking) -> m.Table:
+    claims = {(claim.better, claim.worse): claim.evidence[0] for claim in result.verdict.claims}
+    names = [row.system for row in result.systems]
+    rows: list[m.Row] = []
+    for at, system in enumerate(names):
+        cells: list[m.Content] = []
+        for pair in ((system, names[at + 1]) if at + 1 < len(names) else None, (names[0], system) if at else None):
+            evidence = claims[pair] if pair else None
+            if evidence is None:
+                cells += [None, None, None]
+            else:
+                difference = m.Cell(evidence.difference, mark=MARKS[evidence.state])
+                cells += [difference, (evidence.low, evidence.high), evidence.p]
+        rows.append((system, *cells))
+    columns = [m.Column("system")]
+    for heading in ("above next", "below best"):
+        columns += [m.Column(heading, result.scale.difference), m.Column("CI", result.scale.difference_interval)]
+        columns += [m.Column("p", P_VALUE)]
+    corrected = correction_words(CORRECTION, len(result.pairs), noun="pair")
+    caption = m.text(
+        f"Mean differences{{}} over all {{}}{result.scale.in_points}: {interval_name(result.alpha)} and p-values by "
+        f"Student's t-test over data sets, {corrected}.",
+        m.text(" of {}", metric_label(result.metric)) if result.metric else None,
+        m.count(result.datasets, "data set"),
+    )
+    marks = (
+        m.Mark(m.EQUALS, "equal within the margin"),
+        m.Mark(m.DAGGER, "not told apart"),
+        m.Mark(m.DOUBLE_DAGGER, "too few data sets to show any difference"),
+    )
+    return m.Table(columns, rows, "rank-differences", caption, marks, folded=len(rows) > FOLDED)
 
 
 def subsets_text(result: Ranking) -> m.Text:
