@@ -232,7 +232,7 @@ def average_ranks(systems: Sequence[str], datasets: Sequence[str], scores_SD: Va
     pairs, friedman = ranks.pairs, ranks.friedman
     averages, p_values = tuple(pairs.average_ranks_S.tolist()), tuple(map(tuple, pairs.p_values_SS.tolist()))
     diagram = (pairs.method, pairs.names, averages, ranks.cliques, pairs.critical_difference)
-    return AverageRanks(*diagram, friedman.p, alpha, pairs.data_sets, p_values, friedman.f, friedman.chi_square)
+    return AverageRanks(*diagram, friedman.p, ranks.friedman_method, alpha, pairs.data_sets, p_values)
 
 
 def _details(

@@ -40,13 +40,6 @@ Margin: TypeAlias = Annotated[
     ),
 ]
 Level: TypeAlias = Annotated[float, Argument("confidence level of the intervals", metavar="LEVEL")]
-Margin: TypeAlias = Annotated[
-    float | None,
-    Argument(
-        "differences up to this many points count as equal (default: 0.5 for percentages, none for other scores)",
-        metavar="POINTS",
-    ),
-]
 Resamples: TypeAlias = Annotated[int, Argument("number of resamples", metavar="N")]
 Seed: TypeAlias = Annotated[int, Argument("random seed", metavar="N", parse=whole_number)]
 Reference: TypeAlias = Annotated[str, Argument("compare every system with this one only", metavar="NAME")]

@@ -175,6 +175,8 @@ def pair_sentence(claim: Claim) -> m.Text:
         return m.text("{}: {}{} and {} {}.", *_dead_heat(claim))
     if gap == 0:
         return m.text("{}{} and {} have the same score.", *who, claim.worse)
+    if gap is None and len(claim.evidence) == 1 and first.state is State.NOT_SHOWN:
+        return m.text("{}{} and {} are not told apart{}.", *who, claim.worse, _numbers(claim))
     if few == " or ".join(_sources(claim)):
         words = "{}{} is ahead of {}{}, but there are too few {} to tell whether it is better."
         return m.text(words, *who, claim.worse, by, few)
@@ -231,7 +233,9 @@ def _precision(claim: Claim, evidence: Evidence) -> m.Text | None:
     unit = " points" if claim.scale.is_percent else ""
     sizes = m.size_of(evidence.detectable, claim.scale), m.size_of(evidence.equal_within, claim.scale)
     words = f" These {{}} would show a difference of {{}}{unit} with power {TARGET_POWER:.0%}; they show the two to be "
-    return m.text(words + "equal within {}.", m.text(evidence.source.removeprefix("these ")), *sizes)
+    return m.text(
+        words + "equal within {}.", m.text(evidence.source.removeprefix("these ").removesuffix(" like these")), *sizes
+    )
 
 
 def _by_state(claim: Claim) -> list[m.Text]:

@@ -207,12 +207,11 @@ class AverageRanks:
     ranks: tuple[float, ...]
     groups: tuple[tuple[str, ...], ...]
     critical_difference: float | None
-    friedman_p: float  # of the F statistic
+    friedman_p: float
+    friedman_method: str  # exact, or Iman and Davenport's form of the test
     alpha: float
     datasets: int
     p_values: tuple[tuple[float, ...], ...] = ()  # of every two systems, in their order
-    friedman_f: float = math.nan
-    friedman_chi_square: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -332,10 +332,12 @@ def _ranks(ranks: AverageRanks) -> Iterator[m.Block]:
     """Average ranks over data sets, and systems whose ranks do not differ significantly."""
     title = "Average ranks over data sets"
     yield m.Heading(title)
-    words = "On each of {}, the best system has rank 1. Friedman's test of equal ranks (Iman and Davenport's form): {}."
+    words = "On each of {}, the best system has rank 1. Friedman's test of equal ranks ({}): {}."
     if ranks.critical_difference is not None:
         words += f" Average ranks differ significantly if they are {ranks.critical_difference:.2f} or more apart."
-    yield m.paragraph(words, m.count(ranks.datasets, "data set"), m.p_value(ranks.friedman_p))
+    yield m.paragraph(
+        words, m.count(ranks.datasets, "data set"), m.text(ranks.friedman_method), m.p_value(ranks.friedman_p)
+    )
     if 2 <= len(ranks.systems) <= DRAWN:
         groups = tuple(tuple(ranks.systems.index(name) for name in group) for group in ranks.groups)
         plot = CriticalDifferenceDiagram(ranks.systems, ranks.ranks, groups, title, ranks.critical_difference)
