@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -32,8 +33,10 @@ from deadheat.questions.pairwise import agreement, odds_ratio, pair_p
 from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, score_of
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
 from deadheat.results.format import PERCENT, Scale
+from deadheat.results.ledger import look_note
 from deadheat.results.score import Score
 from deadheat.stats.estimates import Estimate
+from deadheat.stats.looks import spent_level
 from deadheat.stats.paired import CLUSTERED_T, TESTS
 from deadheat.stats.ranks import critical_difference
 from deadheat.study.ledger.ledger import LedgerEntry
@@ -45,6 +48,9 @@ TestName: TypeAlias = Annotated[
         f"another significance test, for one run each: {', '.join(TESTS[1:])} (default: the clustered t-test)",
         metavar="NAME",
     ),
+]
+SpendAlpha: TypeAlias = Annotated[
+    bool, Argument("test at the share of alpha that is left for this look at the test set, by the ledger")
 ]
 Runs: TypeAlias = inputs.CorpusSource | Sequence[inputs.CorpusSource]
 Systems: TypeAlias = Mapping[str, Runs | Mapping[str, Runs]] | str | Sequence[str] | Sequence[Prediction]
@@ -65,6 +71,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     align: inputs.Align = "text",
     resamples: inputs.Resamples = 10_000,
     seed: inputs.Seed = 0,
+    spend_alpha: SpendAlpha = False,
     ledger_entry: LedgerEntry | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Comparison:
@@ -91,6 +98,8 @@ def compare(  # noqa: PLR0913 (the options of the command)
         Test every system against this one alone.
     train
         The training file: accuracy on unknown words is added, for metrics of tags on one test set.
+    spend_alpha
+        Test at the level that is left for this look at the test set, see `deadheat.stats.looks.spent_level`.
     ledger_entry
         Where to record the evaluation of a test set, see `docs/ledger.md`; nothing is recorded without it.
 
@@ -111,18 +120,27 @@ def compare(  # noqa: PLR0913 (the options of the command)
         name = counted[0].metric.name if counted else metric
         counted.append(count_runs(rows, name, unit=unit, align=align, ledger_entry=ledger_entry, reading=reading))
     measure = counted[0].metric
-    comparison = compare_counts([item.dataset for item in counted], measure, settings, reference=reference)
+    datasets = [item.dataset for item in counted]
+    comparison = compare_counts(datasets, measure, settings, reference=reference)
+    recorded = [
+        item for runs in counted for item in runs.record(ledger_entry, f"{comparison.signature} | align {align}")
+    ]
+    tallies = tuple(tally for item in recorded for tally in item.tallies)
+    look = max((tally.look for tally in tallies), default=0)
+    if spend_alpha and look:
+        settings = replace(settings, alpha=spent_level(alpha, look))
+        comparison = compare_counts(datasets, measure, settings, reference=reference)
     if len(counted) == 1:
         single = counted[0]
         comparison = replace(comparison, dataset=single.gold.name, **_details(single, train, reading, settings))
     elif train is not None:
         raise InputError("training files with several data sets; expected them with one data set only")
-    comparison = replace(comparison, align=align)
-    recorded = [item for runs in counted for item in runs.record(ledger_entry, comparison.signature)]
-    notes = [note for item in recorded for note in item.notes]
+    looks = look_note(tallies, min((pair.p_corrected for pair in comparison.pairs), default=math.nan), alpha=alpha)
+    if spend_alpha and look:
+        looks = f"look {look} at this test set, tested at alpha {settings.alpha:.4g} of {alpha:g} (alpha spending)"
+    notes = [*(note for item in recorded for note in item.notes), *([looks] if looks else [])]
     notes += [*missing_combinations(predictions), *(note for item in counted for note in item.notes)]
-    tallies = tuple(tally for item in recorded for tally in item.tallies)
-    return replace(comparison, notes=tuple(dict.fromkeys(notes)), evaluations=tallies)
+    return replace(comparison, align=align, notes=tuple(dict.fromkeys(notes)), evaluations=tallies)
 
 
 def _design(gold: inputs.CorpusSources | Mapping[str, inputs.CorpusSources], systems: Systems) -> list[Prediction]:
@@ -176,9 +194,7 @@ def compare_counts(
     unit = "/".join(dict.fromkeys(dataset.unit for dataset in datasets))
     rows = tuple(_score_row(system, joint, metric, means[system], level) for system in joint.systems)
     source = f"{unit}s" + " and runs" * any(runs.runs > 1 for runs in joint.scores.values())
-    verdict = joint_verdict(
-        tests, scores, metric=metric.label, source=source, units=units, alpha=settings.alpha, scale=scale
-    )
+    verdict = joint_verdict(tests, scores, settings, metric=metric.label, source=source, units=units, scale=scale)
     tied = tied_systems(scores, every, settings.alpha)
     summaries = joint.summaries(level)
     outcome = (settings, _reason(settings, summaries), rows, tests, tied, verdict)

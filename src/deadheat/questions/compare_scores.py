@@ -73,7 +73,7 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
         for system, row in zip(table.systems, table.scores_SD, strict=True)
     )
     means = {row.system: row.value for row in rows}
-    verdict = joint_verdict(tests, means, metric=label, source="data sets", units=datasets, alpha=alpha, scale=scale)
+    verdict = joint_verdict(tests, means, settings, metric=label, source="data sets", units=datasets, scale=scale)
     reason = "asked for" if test else "every data set is one unit"
     outcome = (settings, reason, rows, tests, tied_systems(means, every, alpha), verdict)
     comparison = Comparison(label, metric or "mean", "data set", datasets, *outcome, scale=scale, reference=reference)

@@ -146,9 +146,19 @@ def over_datasets(a: str, b: str, scores: tuple[float, float], estimates: Mappin
 
 
 def corrected_pairs(
-    pairs: Sequence[PairEstimates], settings: PairwiseSettings, *, scale: Scale = PERCENT
+    pairs: Sequence[PairEstimates],
+    settings: PairwiseSettings,
+    *,
+    scale: Scale = PERCENT,
 ) -> tuple[PairwiseTest, ...]:
-    """Pairs with p-values corrected for their number, and intervals that agree with them."""
+    """Pairs with p-values corrected for their number, and intervals that agree with them.
+
+    A pair that was planned is tested alone, and comes first.
+    """
+    alone = [pair for pair in pairs if {pair.a, pair.b} == set(settings.planned or ())]
+    if alone and len(pairs) > 1:
+        others = [pair for pair in pairs if pair not in alone]
+        return (*corrected_pairs(alone, settings, scale=scale), *corrected_pairs(others, settings, scale=scale))
     alpha, correction = settings.alpha, settings.correction
     p = [pair.here.p if pair.named is None else pair.named[0] for pair in pairs]
     here = _Family(p, [pair.here for pair in pairs], settings)
@@ -221,11 +231,11 @@ def tied_systems(scores: Mapping[str, float], pairs: Sequence[PairwiseTest], alp
 def joint_verdict(
     pairs: Sequence[PairwiseTest],
     scores: Mapping[str, float],
+    settings: PairwiseSettings,
     *,
     metric: str,
     source: str,
     units: int,
-    alpha: float,
     scale: Scale,
 ) -> Verdict:
     """Claims about the pairs that matter: all of three systems, else the best against the others.
@@ -236,13 +246,16 @@ def joint_verdict(
     position = {name: at for at, name in enumerate(order)}
     chosen = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
     if len(order) > ALL_PAIRS and len(pairs) == len(order) * (len(order) - 1) // 2:
-        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b)]
+        chosen = [
+            pair for pair in chosen if order[0] in (pair.a, pair.b) or {pair.a, pair.b} == set(settings.planned or ())
+        ]
     claims = []
     for pair in chosen:
         ahead = pair if (pair.difference, -position[pair.a]) >= (0, -position[pair.b]) else pair.turned()
-        evidence = _evidence(ahead, source, units, alpha)
-        about_runs = pair.about_runs and not pair.by_dataset
-        claims.append(Claim(ahead.a, ahead.b, metric, evidence, "", scale, alpha, about_runs))
+        evidence = _evidence(ahead, source, units, settings.alpha)
+        flags = (pair.about_runs and not pair.by_dataset, {pair.a, pair.b} == set(settings.planned or ()))
+        claims.append(Claim(ahead.a, ahead.b, metric, evidence, "", scale, settings.alpha, *flags))
+    claims.sort(key=lambda claim: not claim.is_planned)
     return Verdict(tuple(claims), omitted=len(pairs) - len(claims), systems=len(order))
 
 

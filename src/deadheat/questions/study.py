@@ -63,11 +63,13 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
             blocks.append(block)
     metrics = {metric.name: metric.label for rows in plan.metrics.values() for metric in rows}
     entry, scale = plan.study.compare, scale_of(blocks)
-    settings = PairwiseSettings(CLUSTERED_T, entry.correction, entry.alpha, margin=plan.study.hypothesis.margin)
-    blocks = _corrected(blocks, estimates, settings, scale)
+    hypothesis = plan.study.hypothesis
+    settings = PairwiseSettings(CLUSTERED_T, entry.correction, entry.alpha, margin=hypothesis.margin)
+    single = hypothesis.systems if len({block.corpus for block in blocks}) == 1 else None
+    blocks = _corrected(blocks, estimates, replace(settings, planned=single), scale)
+    settings = replace(settings, planned=hypothesis.systems)
     comparisons = over_corpora(blocks, estimates, settings, metrics, scale)
-    planned_pair = plan.study.hypothesis.systems
-    verdict, unranked = study_verdict(blocks, comparisons, metrics, scale, entry.alpha, planned_pair)
+    verdict, unranked = study_verdict(blocks, comparisons, metrics, scale, settings)
     tune_parts = {plan.tune_part(plan.partition(cells[0])) for cells in groups.values()}
     tuned = [plan.labels[name] for name in plan.systems if SYSTEMS.make(name).tuned]
     notes = [
@@ -83,7 +85,7 @@ def study_result(plan: Plan, store: Store) -> StudyResult:
         tuple(StudySystem(plan.labels[name], name, tuple(seeds)) for name, seeds in plan.systems.items()),
         len(plan.cells),
     )
-    question = (comparisons, settings.margin, plan.study.hypothesis.primary)
+    question = (comparisons, settings.margin, hypothesis.primary)
     tests = (entry.correction, entry.alpha, verdict, scale, *question)
     return StudyResult(
         name, tuple(blocks), metrics, *tests, *planned, len(missing), tuple(damaged), notes=tuple(notes), keys=keys
@@ -219,11 +221,14 @@ def _corrected(
     settings: PairwiseSettings,
     scale: Scale,
 ) -> list[StudyBlock]:
-    """Blocks with their pairs: p-values corrected for all pairs of a part, strategy and metric, over all corpora."""
-    families: dict[tuple[str, str, str], list[BlockPair]] = {}
+    """Blocks with their pairs: p-values corrected for all pairs of a part, strategy and metric, over all corpora.
+
+    A pair that was planned is tested alone.
+    """
+    families: dict[tuple[str, str, str, bool], list[BlockPair]] = {}
     for at, a, b in estimates:
-        block = blocks[at]
-        families.setdefault((block.part, block.split_label, block.first_metrics()[a]), []).append((at, a, b))
+        block, alone = blocks[at], {a, b} == set(settings.planned or ())
+        families.setdefault((block.part, block.split_label, block.first_metrics()[a], alone), []).append((at, a, b))
     margin, tested = margin_of(settings.margin, scale), dict[BlockPair, PairOverSplits]()
     for keys in families.values():
         p = [_p_value(estimates[key]) for key in keys]
@@ -253,14 +258,14 @@ def study_verdict(
     comparisons: Sequence[Comparison],
     metric_names: Mapping[str, str],
     scale: Scale,
-    alpha: float,
-    planned: PairName | None = None,
+    settings: PairwiseSettings,
 ) -> tuple[Verdict, list[str]]:
     """Claims about the systems, on test if it was scored; and who is not ranked.
 
     On one corpus: neighbours in the ranking, with the evidence of random splits first. On several: all of them
     together, and others like them. A pair that was planned comes first.
     """
+    alpha, planned = settings.alpha, settings.planned
     tested = [block for block in blocks if block.pairs]
     part = next((name for name in PARTS if any(block.part == name for block in tested)), "")
     groups: dict[tuple[str, str], list[StudyBlock]] = {}
@@ -281,14 +286,13 @@ def study_verdict(
             if evidence:
                 about_runs = all(_about_runs(block, a, b) for block in of_corpus)
                 label = metric_names.get(metric, metric)
-                claims.append(Claim(a, b, label, evidence, corpus, scale, alpha, about_runs))
+                is_planned = {a, b} == set(planned or ())
+                claims.append(Claim(a, b, label, evidence, corpus, scale, alpha, about_runs, is_planned))
     of_part = [comparison for comparison in comparisons if comparison.dataset == part]
     over = sorted(of_part, key=lambda comparison: comparison.test != RESAMPLED_T)
     if over:
         joint = over[0].verdict
-        first = {frozenset(planned or ())}
-        ordered = sorted(joint.claims, key=lambda claim: frozenset((claim.better, claim.worse)) not in first)
-        return replace(joint, claims=tuple(ordered), omitted=max(pairs - len(ordered), 0), systems=systems), notes
+        return replace(joint, omitted=max(pairs - len(joint.claims), 0), systems=systems), notes
     return Verdict(tuple(claims[:MAX_CLAIMS]), max(pairs - len(claims[:MAX_CLAIMS]), 0), systems), notes
 
 

@@ -41,7 +41,8 @@ def claims_table(verdict: Claims) -> m.Table:
     for claim in verdict.claims:
         evidence = {item.source: item for item in claim.evidence}
         cells = [_cell(claim, evidence[source]) if source in evidence else MISSING for source in verdict.sources]
-        rows.append((m.text("{} > {}", claim.better, claim.worse), claim.dataset, claim.metric, *cells))
+        name = m.text("{} > {} (planned)" if claim.is_planned else "{} > {}", claim.better, claim.worse)
+        rows.append((name, claim.dataset, claim.metric, *cells))
     labels = "higher > lower", "data set" if datasets else "", "metric" if metrics else ""
     columns = m.columns(NAME, *labels, *(f"over {source}" for source in verdict.sources))
     return m.Table(columns, rows, labels=3).without_unnamed()
@@ -82,6 +83,9 @@ def claims_headline(verdict: Claims) -> m.Words:
     claims = verdict.claims
     if not claims:
         return "No two systems could be compared."
+    planned = next((claim for claim in claims if claim.is_planned), None)
+    if planned is not None:
+        return m.text("Planned: {}", pair_sentence(planned))
     if len(claims) == 1:
         return pair_sentence(claims[0])
     if len({frozenset((claim.better, claim.worse)) for claim in claims}) == 1:
@@ -233,9 +237,8 @@ def _precision(claim: Claim, evidence: Evidence) -> m.Text | None:
     unit = " points" if claim.scale.is_percent else ""
     sizes = m.size_of(evidence.detectable, claim.scale), m.size_of(evidence.equal_within, claim.scale)
     words = f" These {{}} would show a difference of {{}}{unit} with power {TARGET_POWER:.0%}; they show the two to be "
-    return m.text(
-        words + "equal within {}.", m.text(evidence.source.removeprefix("these ").removesuffix(" like these")), *sizes
-    )
+    source = evidence.source.removeprefix("these ").removesuffix(" like these")
+    return m.text(words + "equal within {}.", m.text(source), *sizes)
 
 
 def _by_state(claim: Claim) -> list[m.Text]:

@@ -30,6 +30,7 @@ class PairwiseSettings:
     resamples: int = 10_000
     seed: int = 0
     margin: float | None = None  # in points as they are shown; None: the default of the scale
+    planned: tuple[str, str] | None = None  # two systems whose comparison was planned, and is tested alone
 
     def __post_init__(self) -> None:
         if self.test and self.test not in TESTS:

@@ -60,6 +60,7 @@ class Claim:
     scale: Scale = PERCENT
     alpha: float = 0.05  # level of the tests; intervals are at 1 - alpha
     about_runs: bool = False  # of one run each: what is shown is shown of these trained models, not of the methods
+    is_planned: bool = False  # stated before the data were seen, and tested alone
 
     @property
     def is_shown(self) -> bool:

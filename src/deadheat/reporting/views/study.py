@@ -54,7 +54,11 @@ def _verdict(result: StudyResult) -> m.Verdict:
     if result.blocks and not result.verdict:
         headline = _best(result)
     left_out = m.text("{} of {} failed and are left out.", failed, m.count(result.cells, "cell"))
-    return verdict_block(result.verdict, headline=headline, remarks=[left_out] if failed else [])
+    remarks = [left_out] if failed else []
+    if any(claim.is_planned for claim in result.verdict.claims):
+        words = "{} was planned before the study ran, and is tested alone. The other claims were found in the data."
+        remarks.append(m.text(words, result.hypothesis))
+    return verdict_block(result.verdict, headline=headline, remarks=remarks)
 
 
 def _best(result: StudyResult) -> m.Text:
