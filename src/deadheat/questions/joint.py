@@ -157,8 +157,8 @@ def corrected_pairs(
     """
     alone = [pair for pair in pairs if {pair.a, pair.b} == set(settings.planned or ())]
     if alone and len(pairs) > 1:
-        others = [pair for pair in pairs if pair not in alone]
-        return (*corrected_pairs(alone, settings, scale=scale), *corrected_pairs(others, settings, scale=scale))
+        rest = [pair for pair in pairs if pair not in alone]
+        return (*corrected_pairs(alone, settings, scale=scale), *corrected_pairs(rest, settings, scale=scale))
     alpha, correction = settings.alpha, settings.correction
     p = [pair.here.p if pair.named is None else pair.named[0] for pair in pairs]
     here = _Family(p, [pair.here for pair in pairs], settings)
@@ -246,9 +246,8 @@ def joint_verdict(
     position = {name: at for at, name in enumerate(order)}
     chosen = sorted(pairs, key=lambda pair: sorted((position[pair.a], position[pair.b])))
     if len(order) > ALL_PAIRS and len(pairs) == len(order) * (len(order) - 1) // 2:
-        chosen = [
-            pair for pair in chosen if order[0] in (pair.a, pair.b) or {pair.a, pair.b} == set(settings.planned or ())
-        ]
+        planned = set(settings.planned or ())
+        chosen = [pair for pair in chosen if order[0] in (pair.a, pair.b) or {pair.a, pair.b} == planned]
     claims = []
     for pair in chosen:
         ahead = pair if (pair.difference, -position[pair.a]) >= (0, -position[pair.b]) else pair.turned()
