@@ -17,7 +17,6 @@ from typing import TypeAlias
 
 from deadheat.errors import InputError, NameUnknown
 from deadheat.questions.inputs import CorpusSource, CorpusSources, sources_of
-from deadheat.tables.table import read_table
 from deadheat.text import join_names, pluralize
 
 FIELDS = ("dataset", "system", "run")
@@ -54,6 +53,8 @@ def read_sets_table(path: AnyPath) -> list[Prediction]:
     Files are relative to the table. Without a column of runs, a system that is listed several times for a data set has
     runs 1, 2, ...
     """
+    from deadheat.tables.table import read_table
+
     table = read_table(path)
     sets = table.find("", SET_NAMES, what="the set") or table.column(COLUMNS[0])
     names = [sets, *map(table.column, COLUMNS[1:]), table.find("", ("run",), what="the run")]
