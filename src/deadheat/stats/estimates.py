@@ -131,6 +131,7 @@ class RunsEstimate:
     value: float
     parts: tuple[VariancePart, ...]
     shared: float = 0.0
+    most_freedom: float = math.inf  # few runs cannot be made up for by many units, see `run_freedom`
 
     @property
     def estimate(self) -> Estimate:
@@ -141,7 +142,8 @@ class RunsEstimate:
             return Estimate(self.value, math.nan, math.nan)
         spread = sum(part.variance**2 / part.freedom for part in self.parts if part.variance and part.freedom > 0)
         least = min((part.freedom for part in self.parts if part.source == "units"), default=math.nan)
-        return Estimate(self.value, math.sqrt(variance), max(1.0, variance**2 / spread) if spread else least)
+        freedom = max(1.0, variance**2 / spread) if spread else least
+        return Estimate(self.value, math.sqrt(variance), min(freedom, self.most_freedom))
 
     def variance_of(self, source: str) -> float:
         """The variance from units or from runs, as far as it was estimated."""
@@ -221,7 +223,7 @@ class RunScores:
         system over (R - 1)(N - 1) degrees of freedom, divided by R N, which is in both. It is at least V_units. The
         degrees of freedom of V_units are the effective number of units 1 / Σ w² (Kish 1965), w their shares in what is
         counted, or the number of units on which the systems differ if that is smaller, minus 1; those of V_runs R - 1
-        and S - 1; together Satterthwaite's. If one of the systems has a single run, its variance over runs is taken to
+        and S - 1; together Satterthwaite's, within the limit of `run_freedom`. If one of the systems has a single run, its variance over runs is taken to
         be that of the other, unless all its runs would be the same; if both have, there is no V_runs, and the
         difference is that of these two runs.
         """
@@ -241,7 +243,31 @@ class RunScores:
         different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
         effective = min(effective_units(_sizes(self.means_NF + other.means_NF)), float(different or self.units))
         units = _unit_part(influence_N, effective)
-        return RunsEstimate(self.mean - other.mean, (units, *parts), shared)
+        numbers = [runs.runs for runs in (self, other) if not runs.is_fixed]
+        limit = run_freedom(*numbers) if several else math.inf
+        return RunsEstimate(self.mean - other.mean, (units, *parts), shared, limit)
+
+
+def run_freedom(*runs: int) -> float:
+    """The most degrees of freedom that an estimate may have whose error comes from so many runs of each system.
+
+    Satterthwaite's degrees of freedom are too many where the variance over few runs happens to be estimated small. In
+    simulations of all shares of the runs in the variance and of standard deviations that differ by a factor of two,
+    tests at 5% then err in up to 13%; with these limits in up to 6.2% (2 runs against 3), mostly in less than 5%.
+
+    Examples
+    --------
+    >>> run_freedom(3, 3), run_freedom(2, 2), run_freedom(1, 3), run_freedom(2, 10), run_freedom(4)
+    (11, 4, 2, 1, 3)
+    """
+    few, many = min(runs), max(runs)
+    if few == 1:
+        return many - 1
+    if few < 5 and (len(runs) == 1 or many >= 2 * few):
+        return few - 1
+    if few < 5 and many > few:
+        return 2 * few - 1
+    return 4 if few == 2 else 5 * few - 4
 
 
 def effective_units(sizes_N: Values) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from deadheat.errors import InputError
-from deadheat.stats.estimates import RunScores, RunsEstimate, VariancePart
+from deadheat.stats.estimates import RunScores, RunsEstimate, VariancePart, run_freedom
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,8 @@ class Noise:
                 shared += peculiar
                 parts.append(VariancePart("runs", system.between / number + peculiar, number - 1))
         unit_part = VariancePart("units", on_units, self.effective * units / self.units - 1)
-        return RunsEstimate(difference, (unit_part, *parts), shared)
+        limit = run_freedom(*runs) if parts else math.inf
+        return RunsEstimate(difference, (unit_part, *parts), shared, limit)
 
     def variance_bounds(self, units: float, runs: tuple[int, int]) -> tuple[float, float]:
         """The ends of the 95% interval of the variance of a design, as multiples of it; NaN where it is assumed.

@@ -135,7 +135,7 @@ def _satterthwaite(design: RunsEstimate, shares: Sequence[Values]) -> tuple[Valu
         else:
             runs_B += drawn_B
     variance_B = np.maximum(units_B, units_B + runs_B - design.shared)
-    return variance_B, np.maximum(1.0, variance_B**2 / spread_B)
+    return variance_B, np.minimum(np.maximum(1.0, variance_B**2 / spread_B), design.most_freedom)
 
 
 def plan_power(
