@@ -219,6 +219,8 @@ def larger(design: Design, sentences: int) -> Design:
 
 def true_score(design: Design) -> float:
     """The expected score of a system, by a large sample."""
-    many = replace(design, sentences=200_000, documents=20_000 if design.documents else 0, systems=1, runs=1, datasets=1)
+    many = replace(
+        design, sentences=200_000, documents=20_000 if design.documents else 0, systems=1, runs=1, datasets=1
+    )
     counts = draw(many, np.random.default_rng(1))[0].counts["s0"]
     return float(counts[..., CORRECT].sum() / counts[..., 1].sum())
