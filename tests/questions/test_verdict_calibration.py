@@ -58,6 +58,15 @@ def test_equal_systems_seldom_win(design: Design) -> None:
     assert wins <= at_most(FEW)
 
 
+@pytest.mark.parametrize(("at", "effect"), [(3, 1.4), (4, 2.7), (5, 2.7)])
+def test_documents_have_the_design_effect_that_their_world_is_named_by(at: int, effect: float) -> None:
+    effects = [
+        compared(DESIGNS[at], np.random.default_rng([6, world])).datasets[0].design_effect for world in range(60)
+    ]
+    assert f"design effect {effect}" in DESIGNS[at].name
+    assert np.mean(effects) == pytest.approx(effect, rel=0.15)
+
+
 @pytest.mark.parametrize("design", DESIGNS_ELSEWHERE, ids=name)
 def test_systems_that_are_equal_on_average_over_all_data_sets_seldom_win_there(design: Design) -> None:
     wins = rate(lambda rng: any_win_elsewhere(compared(design, rng)), FEW)

@@ -105,9 +105,9 @@ DESIGNS = [
     Design("300 sentences, one run each"),
     Design("60 sentences, one run each", sentences=60),
     Design("heavy tails, 300 sentences", tail=2, sentence_sd=0.8),
-    Design("30 documents, design effect 1.4", documents=30, document_sd=0.15),
-    Design("30 documents, design effect 2.7", documents=30, document_sd=0.4),
-    Design("12 documents, design effect 2.7", documents=12, document_sd=0.25),
+    Design("30 documents, design effect 1.4", documents=30, document_sd=0.13),
+    Design("30 documents, design effect 2.7", documents=30, document_sd=0.315),
+    Design("12 documents, design effect 2.7", documents=12, document_sd=0.182),
     Design("2 runs each", runs=2, run_sd=0.08),
     Design("3 runs each", runs=3, run_sd=0.08),
     Design("10 runs each", runs=10, run_sd=0.08),
@@ -210,11 +210,6 @@ def _pair(
         counts = np.stack([np.bincount(codes_N, sums_SN[system]), *[np.bincount(codes_N, total_N)] * 2], axis=1)
         rows.append(RunScores.of(counts[None, used], accuracy))
     return resampled_estimate(differences, share, rows[0].minus(rows[1]).estimate)
-
-
-def larger(design: Design, sentences: int) -> Design:
-    """The same with more text, to find the true score."""
-    return replace(design, sentences=sentences)
 
 
 def true_score(design: Design) -> float:
