@@ -1,6 +1,7 @@
 """Corrected p-values: by hand, by statsmodels, by obvious versions, and what must hold of all."""
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
+from scipy.stats import binom
 
 from deadheat.errors import InputError, NameUnknown
-from deadheat.stats.corrections import CORRECTIONS, benjamini_hochberg, bonferroni, correct, holm, none, tied_with_best
+from deadheat.stats.corrections import (
+    CORRECTIONS,
+    benjamini_hochberg,
+    bonferroni,
+    correct,
+    correct_defined,
+    decision_levels,
+    holm,
+    none,
+    partial_conjunction,
+    tied_with_best,
+)
 
 P_VALUES = [0.01, 0.04, 0.03, 0.005, 0.5, 0.03, 0.9, 0.0001]
 # statsmodels 0.15: `multipletests(P_VALUES, method=...)[1]` with bonferroni, holm, fdr_bh
@@ -110,6 +123,69 @@ def test_a_matrix_of_p_values_and_an_unknown_correction_are_refused() -> None:
         holm([[0.1, 0.2]])
     with pytest.raises(NameUnknown, match="did you mean 'bonferroni'"):
         correct([0.1], "bonferoni")
+
+
+@given(p_lists, st.sampled_from(sorted(CORRECTIONS)), st.sampled_from([0.01, 0.05, 0.2]))
+def test_p_is_at_most_its_level_exactly_where_corrected_p_is_at_most_alpha(
+    p_values: list[float], method: str, alpha: float
+) -> None:
+    corrected, levels = correct(p_values, method), decision_levels(p_values, method, alpha)
+    for p, value, level in zip(p_values, corrected.tolist(), levels.tolist(), strict=True):
+        assert 0 < level <= alpha * (1 + 1e-12)
+        if abs(value - alpha) > 1e-12:
+            assert (p <= level) == (value <= alpha)
+
+
+@given(p_lists, st.floats(0.001, 0.5))
+def test_the_levels_of_single_step_methods_do_not_depend_on_the_p_values(p_values: list[float], alpha: float) -> None:
+    number = len(p_values)
+    assert decision_levels(p_values, "none", alpha).tolist() == pytest.approx([alpha] * number)
+    assert decision_levels(p_values, "bonferroni", alpha).tolist() == pytest.approx([alpha / max(1, number)] * number)
+
+
+def test_the_levels_of_step_methods_by_hand() -> None:
+    """Holm tests 0.01 at a third of 0.05, 0.02 at a half, and 0.4 at all of it; BH at one, two and three thirds."""
+    assert decision_levels([0.02, 0.4, 0.01], "holm", 0.05).tolist() == pytest.approx([0.05 / 2, 0.05, 0.05 / 3])
+    assert decision_levels([0.01, 0.04, 0.4], "bh", 0.05).tolist() == pytest.approx([0.05 / 3, 0.05 * 2 / 3, 0.05])
+
+
+def test_tests_that_could_not_be_made_have_no_level_and_do_not_count() -> None:
+    p_values = [0.01, float("nan"), 0.02]
+    assert correct_defined(p_values, "bonferroni")[[0, 2]].tolist() == [0.02, 0.04]
+    assert decision_levels(p_values, "bonferroni", 0.05)[[0, 2]].tolist() == pytest.approx([0.025, 0.025])
+    assert np.isnan([correct_defined(p_values, "holm")[1], decision_levels(p_values, "holm", 0.05)[1]]).all()
+    assert decision_levels([], "holm", 0.05).tolist() == []
+
+
+def plain_partial_conjunction(p_values: list[float], alpha: float) -> int:
+    """The greatest u such that for every v up to u, in every n - v + 1 of the tests some p passes Bonferroni's bound.
+
+    If fewer than v data sets have an effect, some n - v + 1 have none: Bonferroni over each such subset must reject.
+    """
+    number = len(p_values)
+
+    def is_rejected(v: int) -> bool:
+        size = number - v + 1
+        return all(size * min(subset) <= alpha for subset in combinations(p_values, size))
+
+    return max((u for u in range(number + 1) if all(is_rejected(v) for v in range(1, u + 1))), default=0)
+
+
+@given(
+    st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.001, 0.01, 0.02, 0.05])), max_size=7),
+    st.sampled_from([0.01, 0.05, 0.2]),
+)
+def test_partial_conjunction_is_bonferroni_over_all_subsets(p_values: list[float], alpha: float) -> None:
+    assert partial_conjunction(p_values, alpha) == plain_partial_conjunction(p_values, alpha)
+
+
+def test_partial_conjunction_rarely_exceeds_the_true_number_of_effects() -> None:
+    rng, worlds, true = np.random.default_rng(0), 2000, 3
+    exceeded = 0
+    for _ in range(worlds):
+        p_values = np.concatenate([rng.random(true) * 1e-6, rng.random(7)])
+        exceeded += partial_conjunction(p_values, 0.05) > true
+    assert binom.ppf(1e-4, worlds, 0.03) <= exceeded <= binom.ppf(1 - 1e-4, worlds, 0.05)
 
 
 def test_the_systems_tied_with_the_best_are_named_from_the_best_down() -> None:

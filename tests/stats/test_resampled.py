@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.stats.differences import corrected_resampled_t
+from deadheat.stats.differences import corrected_resampled_t, resampled_estimate
+from deadheat.stats.estimates import Estimate
 
 
 def test_five_differences_by_hand() -> None:
@@ -39,10 +40,26 @@ def test_the_interval_excludes_zero_where_the_test_rejects() -> None:
 
 
 @pytest.mark.parametrize(
-    ("differences", "p"), [([], math.nan), ([0.1], math.nan), ([0.1] * 4, math.nan), ([0.1] * 5, 0.0), ([0.0] * 3, 1.0)]
+    ("differences", "p"),
+    [([], math.nan), ([0.1], math.nan), ([0.1] * 4, 2 / 2**4), ([0.1] * 6, 2 / 2**6), ([0.0] * 3, 1.0)],
 )
-def test_too_few_or_equal_differences(differences: list[float], p: float) -> None:
-    assert corrected_resampled_t(differences, test_share=0.1).p == pytest.approx(p, nan_ok=True)
+def test_too_few_differences_tell_nothing_and_equal_ones_as_much_as_signs_that_agree(
+    differences: list[float], p: float
+) -> None:
+    """Of k random signs, all agree with probability 2 / 2^k; the interval is a point once that is at most alpha."""
+    result = corrected_resampled_t(differences, test_share=0.1)
+    assert result.p == pytest.approx(p, nan_ok=True)
+    assert math.isnan(result.low) == (not (p <= 0.05 or p == 1))
+
+
+def test_documents_that_were_split_up_decide_where_their_error_is_greater() -> None:
+    differences = np.array([0.01, 0.03, 0.02])
+    plain = resampled_estimate(differences, 0.25)
+    assert plain.error == pytest.approx(0.01 * math.sqrt(1 / 3 + 0.25))
+    greater = resampled_estimate(differences, 0.25, Estimate(0.5, 0.3, 17.5))
+    assert (greater.value, greater.error, greater.freedom) == (plain.value, 0.3, 17.5)
+    for smaller in (Estimate(0.5, plain.error / 2, 17.5), Estimate(0.5, math.nan, math.nan)):
+        assert resampled_estimate(differences, 0.25, smaller) == plain
 
 
 def test_swapping_the_systems_turns_the_result_around() -> None:
