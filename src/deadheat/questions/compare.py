@@ -88,7 +88,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
     metric
         By default LAS for trees, else the first metric that `deadheat.score` would show.
     unit
-        What varies between test sets: `document` where at least three are marked, else `sentence`; or `token`.
+        What varies between test sets: `document` where several are marked, else `sentence`; or `token`.
     test, correction, alpha
         Another significance test than the clustered t-test, for one run each on one test set; the correction for
         several tests, and the level.

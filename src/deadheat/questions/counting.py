@@ -19,7 +19,16 @@ from deadheat.metrics.metric import FIELDS, Counts
 from deadheat.questions import inputs
 from deadheat.questions.designs import Prediction
 from deadheat.questions.joint import CountedDataset
-from deadheat.questions.score import AUTO, DOCUMENT, MIN_DOCUMENTS, SENTENCE, TOKEN, default_metric, notes_on
+from deadheat.questions.score import (
+    AUTO,
+    DOCUMENT,
+    FEW_DOCUMENTS,
+    MIN_DOCUMENTS,
+    SENTENCE,
+    TOKEN,
+    default_metric,
+    notes_on,
+)
 from deadheat.stats.estimates import effective_units
 from deadheat.study.ledger.ledger import LedgerEntry, RecordedEvaluations
 from deadheat.text import pluralize
@@ -121,10 +130,12 @@ def _counted(
     chosen = DOCUMENT if unit == DOCUMENT or (unit == AUTO and effective >= MIN_DOCUMENTS) else fine
     counted, other = (documents, sentences) if chosen == DOCUMENT else (sentences, documents)
     notes = []
+    about = "about more sentences of these documents, not about other documents"
     if unit == AUTO and chosen != DOCUMENT and number > 1:
-        size = f"{pluralize(number, 'document')} that weigh as much as {effective:.1f} of equal size"
-        about = "the verdict is about more sentences of these documents, not about other documents"
-        notes.append(f"{name}: {size}, and {MIN_DOCUMENTS} are needed: {fine}s are compared; {about}")
+        notes.append(f"{name}: one of {number:,} documents outweighs the others, so {fine}s are compared: {about}")
+    elif unit == AUTO and chosen == DOCUMENT and effective < FEW_DOCUMENTS:
+        few = f"{pluralize(number, 'document')}, which weigh as much as {effective:.1f} of equal size"
+        notes.append(f"{name}: {few}, show only large differences; --unit sentence asks {about}")
     dataset = CountedDataset(name, chosen, counted, gold.sentences, number, other if number > 1 else None)
     return dataset, common, notes
 

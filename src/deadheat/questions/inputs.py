@@ -25,7 +25,7 @@ MetricName: TypeAlias = Annotated[
 ]
 UNITS = ("auto", *COUNTED_UNITS)
 Unit: TypeAlias = Annotated[
-    str, Argument("what varies between test sets; auto: documents if three or more are marked", choices=UNITS)
+    str, Argument("what varies between test sets; auto: documents if several are marked", choices=UNITS)
 ]
 Align: TypeAlias = Annotated[str, Argument("align words by text or by position", choices=ALIGNMENTS)]
 Correction: TypeAlias = Annotated[

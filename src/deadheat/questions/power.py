@@ -64,7 +64,7 @@ def power(  # noqa: PLR0913 (the options of the command)
     difference
         The true difference that should be shown, in points: 0.5 is half a point of LAS.
     unit
-        What varies between test sets: `document` where at least three are marked, else `sentence`; or `token`.
+        What varies between test sets: `document` where several are marked, else `sentence`; or `token`.
     units, documents
         Ask for a test set of another size, in sentences or in documents.
     runs

@@ -25,7 +25,8 @@ from deadheat.stats.intervals import percentiles, resampled_sums
 from deadheat.study.ledger.ledger import LedgerEntry
 
 AUTO, SENTENCE, DOCUMENT, TOKEN = inputs.UNITS
-MIN_DOCUMENTS = 3  # documents of equal size that are enough to be the units; see docs/design/verdicts.md
+MIN_DOCUMENTS = 1.5  # of equal weight; with fewer, one document outweighs all others
+FEW_DOCUMENTS = 5  # of equal weight; with fewer, hardly any difference can be shown
 # Columns, what their values are called, and metrics that need them beside those that compare the column alone.
 COLUMN_METRICS = {
     "upos": ("UPOS", {"mlas"}),
@@ -96,7 +97,7 @@ def score(  # noqa: PLR0913 (the options of the command)
     align
         `text` or `position`, see `deadheat.metrics.align`.
     unit
-        What varies between test sets: `document` where at least three are marked, else `sentence`.
+        What varies between test sets: `document` where several are marked, else `sentence`.
     interval
         `clustered`: units vary as wholes (the jackknife, in Wilson's form). `bootstrap`: they are resampled. `wilson`:
         for proportions, as if words were independent, which is too narrow where errors cluster.
