@@ -223,9 +223,10 @@ class RunScores:
         system over (R - 1)(N - 1) degrees of freedom, divided by R N, which is in both. It is at least V_units. The
         degrees of freedom of V_units are the effective number of units 1 / Σ w² (Kish 1965), w their shares in what is
         counted, or the number of units on which the systems differ if that is smaller, minus 1; those of V_runs R - 1
-        and S - 1; together Satterthwaite's, within the limit of `run_freedom`. If one of the systems has a single run, its variance over runs is taken to
-        be that of the other, unless all its runs would be the same; if both have, there is no V_runs, and the
-        difference is that of these two runs.
+        and S - 1; together Satterthwaite's, within the limit of `run_freedom`.
+
+        If one of the systems has a single run, its variance over runs is taken to be that of the other, unless all its
+        runs would be the same. If both have, there is no V_runs, and the difference is that of these two runs.
         """
         if self.units != other.units:
             raise InputError(f"{self.units} and {other.units} units; expected the same units for both systems")
