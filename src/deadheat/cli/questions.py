@@ -251,15 +251,6 @@ def _named_files(command: str, arguments: Sequence[str]) -> dict[str, list[str]]
     return files
 
 
-def _one_file_each(command: str, arguments: Sequence[str]) -> dict[str, str]:
-    """Files by the names given to them as NAME=FILE, one per name."""
-    files = _named_files(command, arguments)
-    for name, paths in files.items():
-        if len(paths) > 1:
-            raise InputError(f"deadheat {command}: two systems are named {name}; expected a name for each")
-    return {name: paths[0] for name, paths in files.items()}
-
-
 def _table_parser(name: str, table: str, examples: str) -> argparse.ArgumentParser:
     """The parser of a question about a table."""
     parser = Parser(name, epilog=examples)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -23,22 +22,8 @@ from deadheat.stats.differences import paired_differences, sign_test, signed_ran
 from deadheat.stats.estimates import RunScores
 from deadheat.stats.intervals import Value
 
-FINEST = 1 << 22  # differences that add up to more are not enumerated unless asked for: it would take seconds
 DISPUTED = 5  # sentences that are kept to look at
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
-
-
-def choose_test(counts: Sequence[Counts]) -> tuple[str, str]:
-    """The test that fits the data, and why."""
-    if all(paired.is_additive(counts[0], other) for other in counts):
-        if all(_are_items(counts_NF) for counts_NF in counts):
-            return "mcnemar-midp", "every unit is either right or wrong"
-        correct_counts = [counts_NF[:, CORRECT] for counts_NF in counts]
-        gaps = [first - second for first, second in combinations(correct_counts, 2)]
-        if all(np.count_nonzero(gap) <= paired.FEW or int(np.abs(gap).sum()) < FINEST for gap in gaps):
-            return "permutation-exact", "every unit has the same total for all systems, so the exact test applies"
-        return "randomization", "the differences are too fine to enumerate all permutations, so they are sampled"
-    return "randomization", "totals differ between the systems, so permutations are sampled"
 
 
 def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: PairwiseSettings) -> tuple[float, float]:
