@@ -73,11 +73,14 @@ class JointScores:
         return {name: self.scores[name, a].minus(self.scores[name, b]) for name in names}
 
     def means(self) -> dict[str, Estimate]:
-        """The mean score of every system over the data sets that it has."""
-        return {
-            system: average([scores.estimate().estimate for (_, name), scores in self.scores.items() if name == system])
-            for system in self.systems
-        }
+        """The mean score of every system over the data sets that all have, or over its own if there are none."""
+        common = {dataset.name for dataset in self.datasets if set(self.systems) <= dataset.counts.keys()}
+        means = {}
+        for system in self.systems:
+            own = {name: runs for (name, other), runs in self.scores.items() if other == system}
+            kept = [runs for name, runs in own.items() if name in common or not common]
+            means[system] = average([runs.estimate().estimate for runs in kept])
+        return means
 
     def summaries(self, level: float) -> tuple[DatasetScores, ...]:
         """The scores of all runs on every data set."""

@@ -186,9 +186,13 @@ def dataset_table(result: Comparison) -> m.Table:
     marks = ["", *(tests.get(frozenset((systems[0], name)), m.CIRCLE) for name in systems[1:])]
     rows.append((m.Cell("average", strong=True), *m.best_cells(means, scale.score, marks=marks)))
     what = "Mean (standard deviation over runs)" if spread else "Scores"
+    complete = sum(len(dataset.systems) == len(systems) for dataset in result.datasets)
+    partly = 0 < complete < len(result.datasets)
+    over = f" The average is over {pluralize(complete, 'data set')} with scores of all systems." if partly else ""
     columns = [m.Column("data set"), *m.columns(scale.score, *systems)]
     test = f" ({name_of_test(result.test)}, corrected for all pairs on all data sets)"
-    return m.Table(columns, rows, "systems", f"{what} of {result.metric}.", mark_meanings(test, f"{result.unit}s"))
+    caption = f"{what} of {result.metric}.{over}"
+    return m.Table(columns, rows, "systems", caption, mark_meanings(test, f"{result.unit}s"))
 
 
 def _with_sd(cell: m.Cell, summary: RunSummary | None, scale: Scale) -> m.Cell:
