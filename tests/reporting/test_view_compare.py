@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from deadheat.corpus import Corpus, read
-from deadheat.questions.compare import compare, compare_scores
+from deadheat.questions.compare import compare
+from deadheat.questions.compare_scores import compare_scores
 from deadheat.reporting.model import CIRCLE, DAGGER, DOUBLE_DAGGER, STAR, Figure, Table
 from deadheat.reporting.terminal import render
 from deadheat.reporting.views import headline, view

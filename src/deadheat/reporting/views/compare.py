@@ -158,7 +158,8 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
     rows: list[m.Row] = []
     for pair in pairs:
         gap = pair.difference, pair.interval.bounds, pair.error_reduction
-        on = [m.text("{} of {}", number, len(pair.by_dataset)) for number in (pair.ahead_on, pair.shown_on)]
+        of_all, counts = len(pair.by_dataset), (pair.ahead_on, pair.shown_on)
+        on = [m.text("{} of {}", number, of_all) if of_all else None for number in counts]
         outcome = pair.detectable, _outcome(result, pair)
         rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, *on, *outcome))
     unit = "in points, " if scale.is_percent else ""
