@@ -1,17 +1,21 @@
 """The analysis behind `deadheat score`: what it computes, how it breaks scores down, and what it refuses."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from deadheat import read, score
 from deadheat.corpus import Corpus
 from deadheat.errors import CorpusError, InputError, NameUnknown
 from deadheat.metrics import METRICS, align
+from deadheat.metrics.metric import Counts, Values
+from deadheat.questions.score import INTERVALS
 from deadheat.stats import bootstrap, wilson
 from deadheat.version import __version__
 from tests.metrics.examples import chunked, conllu, corpus, tagged
@@ -37,45 +41,95 @@ def rows_of(*arguments: Any, **options: Any) -> list[dict[str, Any]]:
     return rows
 
 
+def clustered(counts_NF: Counts, value: Callable[[Values], Values], level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval by units: the jackknife one unit at a time, Kish's number of units, and Student's t."""
+    units, total = len(counts_NF), counts_NF[:, :3].sum(axis=0).astype(float)
+    score = float(value(total))
+    without = [float(value(total - row)) for row in counts_NF[:, :3]]
+    variance = (units - 1) / units * sum((item - np.mean(without)) ** 2 for item in without)
+    sizes = counts_NF[:, 1] + counts_NF[:, 2]
+    freedom = sizes.sum() ** 2 / (sizes**2).sum() - 1
+    t = float(stats.t.ppf((1 + level) / 2, freedom))
+    trials = score * (1 - score) / variance if 0 < score < 1 else units
+    centre, reach = score + t**2 / (2 * trials), t * np.sqrt(score * (1 - score) / trials + t**2 / (4 * trials**2))
+    low, high = (centre - reach) / (1 + t**2 / trials), (centre + reach) / (1 + t**2 / trials)
+    return (0.0 if score == 0 else low), (1.0 if score == 1 else high)
+
+
 def test_a_score_is_a_value_an_interval_and_its_counts() -> None:
     las, clas = rows_of(GOLD, PREDICTED, metrics=["las", "clas"])
-    interval = {"low": wilson(5, 9).low, "high": wilson(5, 9).high, "level": 0.95, "method": "wilson"}
-    expected = {"system": "text", "metric": "LAS", "name": "las.v1", "value": 5 / 9, "interval": interval, "group": ""}
+    by_document = np.array([[4, 5, 5], [0, 1, 1], [0, 2, 2], [1, 1, 1]])
+    low, high = clustered(by_document, lambda sums: sums[..., 0] / sums[..., 1])
+    interval = las.pop("interval")
+    assert (interval.pop("low"), interval.pop("high")) == pytest.approx((low, high))
+    assert interval == {"level": 0.95, "method": "clustered wilson"}
+    expected = {"system": "text", "metric": "LAS", "name": "las.v1", "value": 5 / 9, "group": ""}
     assert las == expected | {"correct": 5, "gold": 9, "predicted": 9, "precision": 5 / 9, "recall": 5 / 9}
     assert (clas["correct"], clas["gold"], clas["predicted"]) == (4, 8, 7)
     assert clas["value"] == 2 * 4 / (8 + 7)
     assert 0 <= clas["interval"]["low"] <= clas["value"] <= clas["interval"]["high"] <= 1
 
 
-def test_intervals_are_wilsons_for_proportions_and_else_by_bootstrap_over_units() -> None:
-    scores = score(GOLD, PREDICTED, seed=3, level=0.9, resamples=500)
+@pytest.mark.parametrize("method", INTERVALS)
+def test_every_method_of_intervals_is_the_one_that_was_asked_for(method: str) -> None:
+    scores = score(GOLD, PREDICTED, seed=3, level=0.9, resamples=500, interval=method, unit="sentence")
     for row in scores.rows:
         metric = METRICS.make(row.name)
         counts = metric.counts(align(GOLD, PREDICTED))
         assert counts.sum(axis=0).tolist()[:3] == [row.correct, row.gold, row.predicted]
-        if row.metric in ("CLAS", "MLAS", "BLEX"):
+        if method == "bootstrap":
             # Drawn with the same generator, whatever other metrics are drawn along with it.
             rng = np.random.default_rng(3)
-            expected = bootstrap(counts[:, :3], metric.value, rng=rng, level=0.9, resamples=500)
-        else:
-            expected = wilson(row.correct, row.gold, level=0.9)
-        assert row.interval == expected
-    assert [row.interval.method for row in scores.rows] == ["wilson"] * 10 + ["bootstrap"] * 3
+            assert row.interval == bootstrap(counts[:, :3], metric.value, rng=rng, level=0.9, resamples=500)
+        elif method == "wilson" and row.metric not in ("CLAS", "MLAS", "BLEX"):
+            assert row.interval == wilson(row.correct, row.gold, level=0.9)
+        else:  # Wilson's own interval is for proportions, whose units have fixed sizes
+            assert row.interval.bounds == pytest.approx(clustered(counts, metric.value, 0.9))
+            assert row.interval.method == "clustered wilson"
+
+
+def test_words_that_err_independently_have_about_wilsons_interval_and_documents_that_err_as_one_a_wider() -> None:
+    rng = np.random.default_rng(0)
+    alone = rng.random(2000) < 0.9
+    together = np.repeat(rng.random(200) < 0.9, 10)
+    widths = []
+    for right in (alone, together):
+        gold = read(text=("w_X " * 9 + "w_X\n") * 200)
+        tags = ["w_X" if is_right else "w_Y" for is_right in right]
+        guess = read(text="".join(" ".join(tags[at : at + 10]) + "\n" for at in range(0, 2000, 10)))
+        by_unit, by_word = (
+            score(gold, guess, metrics="accuracy(column='tag')", interval=method).rows[0].interval
+            for method in ("clustered", "wilson")
+        )
+        widths.append((by_unit.high - by_unit.low) / (by_word.high - by_word.low))
+    assert widths[0] == pytest.approx(1, abs=0.12)
+    assert widths[1] == pytest.approx(10**0.5, abs=0.12)  # sentences of ten words that are all right or all wrong
 
 
 def test_the_seed_decides_about_the_bootstrap_and_nothing_else_does() -> None:
     def clas(**options: Any) -> str:
-        return str(score(GOLD, PREDICTED, resamples=50, **options)["CLAS"].interval)
+        return str(score(GOLD, PREDICTED, resamples=50, **{"interval": "bootstrap"} | options)["CLAS"].interval)
 
     assert clas(seed=1) == clas(seed=1) == clas(seed=1, metrics=["mlas", "clas", "las"])
     assert len({clas(seed=seed, metrics=["clas"]) for seed in range(8)}) > 1
+    assert len({clas(seed=seed, interval="clustered") for seed in range(3)}) == 1
 
 
-def test_documents_may_be_what_is_drawn() -> None:
-    row = score(GOLD, PREDICTED, metrics=["clas"], unit="document", resamples=500)["CLAS"]
-    counts = METRICS.make("clas").counts(align(GOLD, PREDICTED, unit="document"))
+def test_documents_vary_unless_one_outweighs_all_others_or_sentences_are_asked_for() -> None:
+    clas = METRICS.make("clas")
+    counts = clas.counts(align(GOLD, PREDICTED, unit="document"))
     assert counts[:, 1].tolist() == [4, 1, 2, 1]
-    assert row.interval == bootstrap(counts, METRICS.make("clas").value, rng=np.random.default_rng(0), resamples=500)
+    by_document = score(GOLD, PREDICTED, metrics=["clas"])
+    assert by_document.settings.unit == "document"
+    assert by_document["CLAS"].interval.bounds == pytest.approx(clustered(counts, clas.value))
+    drawn = score(GOLD, PREDICTED, metrics=["clas"], interval="bootstrap", resamples=500)
+    rng = np.random.default_rng(0)
+    assert drawn["CLAS"].interval == bootstrap(counts, clas.value, rng=rng, resamples=500)
+    assert score(GOLD, PREDICTED, metrics=["clas"], unit="sentence").settings.unit == "sentence"
+    # Documents of 9 and 1 words weigh as much as 100 / 82 = 1.2 of equal size.
+    uneven = corpus("# newdoc id = long\na/0/root/N", *["b/0/root/N"] * 8, "# newdoc id = short\nc/0/root/N")
+    assert score(uneven, uneven, metrics=["clas"]).settings.unit == "sentence"
+    assert score(uneven, uneven, metrics=["clas"], unit="document").settings.unit == "document"
 
 
 OFFICIAL = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
@@ -192,9 +246,11 @@ def test_a_training_file_tells_known_words_from_unknown_ones() -> None:
 def test_the_signature_says_what_the_numbers_depend_on() -> None:
     scores = score(GOLD, PREDICTED, seed=7, resamples=10, level=0.99)
     assert scores.signature == (
-        f"deadheat {__version__} | conll18.v1 | sentences 5 | words 9 | align text | unit sentence | "
-        "0.99 wilson or bootstrap 10 | seed 7"
+        f"deadheat {__version__} | conll18.v1 | sentences 5 | words 9 | align text | unit document | "
+        "0.99 clustered intervals"
     )
+    drawn = score(GOLD, PREDICTED, seed=7, resamples=10, level=0.99, interval="bootstrap")
+    assert drawn.signature.endswith(" | unit document | 0.99 bootstrap intervals | 10 resamples | seed 7")
     others = score(GOLD, PREDICTED, metrics=["las(subtypes=True)"], by="document", train=GOLD, align="position")
     assert " | las.v1(subtypes=True) | " in others.signature
     for part in ("align position", "by document", "training words 9"):
@@ -203,11 +259,10 @@ def test_the_signature_says_what_the_numbers_depend_on() -> None:
 
 def test_what_a_reader_should_know_besides_is_noted() -> None:
     assert score(GOLD, PREDICTED, metrics=["las"]).notes == ()
-    blocks, few = score(GOLD, OTHER_WORDS, metrics=["las"]).notes
-    assert few.endswith("bootstrap intervals are rough")
+    (blocks,) = score(GOLD, OTHER_WORDS, metrics=["las"]).notes
     assert blocks.startswith("text: sentence boundaries differ from gold; counted in 3 blocks")
     (position,) = score(GOLD, PREDICTED, metrics=["las"], align="position").notes
-    assert position == "text: words aligned by position; forms, tokens and sentences were not compared"
+    assert position == "words are aligned by position; forms, tokens and sentences were not compared"
     plain = corpus("a/0/root")
     (unmarked,) = score(plain, plain, metrics=["las"], unit="document").notes
     assert unmarked == "text: no document marks; every file is one document"
@@ -218,7 +273,7 @@ def test_scores_are_found_by_label_and_by_name() -> None:
     assert scores["LAS"] is scores["las"] is scores["las.v1"]
     assert (scores["LAS"].precision, scores["LAS"].recall) == (5 / 9, 5 / 9)
     assert (scores["CLAS"].precision, scores["CLAS"].recall) == (4 / 7, 4 / 8)
-    assert str(scores["UAS"]) == f"UAS 0.6667 {wilson(6, 9)}, 6 of 9: text"
+    assert str(scores["UAS"]) == f"UAS 0.6667 {scores['UAS'].interval}, 6 of 9: text"
     with pytest.raises(KeyError):
         scores["ELAS"]
 
@@ -290,14 +345,9 @@ def test_metrics_may_be_one_name_or_a_generator() -> None:
     assert len(score(TAGS, [TAGS, TAGS], metrics=(name for name in ["accuracy(column='tag')"])).rows) == 2
 
 
-def test_the_bootstrap_can_be_asked_for_where_wilson_would_be_used() -> None:
-    guess = words(*"XX" * 40)
-    auto, asked = (
-        score(TAGS, guess, metrics="accuracy(column='tag')", interval=kind).rows[0] for kind in ("auto", "bootstrap")
-    )
-    assert (auto.interval.method, asked.interval.method) == ("wilson", "bootstrap")
+def test_an_unknown_method_of_intervals_is_refused() -> None:
     with pytest.raises(InputError, match="did you mean 'bootstrap'"):
-        score(TAGS, guess, interval="bootstrapp")
+        score(TAGS, TAGS, interval="bootstrapp")
 
 
 def test_words_alone_cannot_be_scored() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from deadheat.corpus import Corpus
 from deadheat.corpus.reading import ReadingOptions
 from deadheat.corpus.vocabulary import Indices
-from deadheat.errors import InputError
+from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import METRICS, Metric, Pair
 from deadheat.metrics import align as align_words
 from deadheat.metrics.metric import FIELDS, Counts
@@ -71,6 +71,8 @@ def count_runs(
     Runs may have different gold files, as long as these have the same sentences: some parsers come with a gold file in
     which columns that they do not predict are changed.
     """
+    if unit not in inputs.UNITS:
+        raise NameUnknown("unit", unit, inputs.UNITS)
     for prediction in predictions:
         inputs.check_prediction(prediction.system, prediction.gold, prediction.predicted)
     sources = {_key(prediction.gold): prediction.gold for prediction in predictions}

@@ -197,6 +197,8 @@ def group_scores(system: str, groups: Sequence[Group], settings: IntervalSetting
         total = group.counts_NF.sum(axis=0)
         if settings.method == "wilson" and is_proportion(group.counts_NF):
             interval = wilson(int(total[CORRECT]), int(total[GOLD]), level=settings.level)
+        elif not len(group.counts_NF):
+            interval = Interval(np.nan, np.nan, settings.level, "clustered wilson")
         else:
             runs = RunScores.of(group.counts_NF[None, :, :3], group.metric.value)
             interval = runs.estimate().estimate.bounded_interval(runs.units, settings.level)
