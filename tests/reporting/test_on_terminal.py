@@ -65,7 +65,7 @@ def test_tables_keep_to_the_width_and_no_figure_is_cut(folder: Path, arguments: 
 def test_without_colour_there_are_no_codes_and_the_same_text(folder: Path) -> None:
     colored = on_terminal(*COMPARE, folder=folder)
     plain = on_terminal(*COMPARE, folder=folder, environment={"NO_COLOR": "1"})
-    assert "\x1b[1;32mgood is\x1b[0m" in colored.written
+    assert "\x1b[1;32mgood is better\x1b[0m" in colored.written
     assert "\x1b" not in plain.written
     counts = "note: ledger"  # one evaluation more
     for one, other in zip(plain.lines, colored.lines, strict=True):

@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy.stats import binomtest
 
 from deadheat.corpus import Corpus, read
 from deadheat.questions.compare import compare
 from deadheat.questions.compare_scores import compare_scores
-from deadheat.reporting.model import CIRCLE, DAGGER, DOUBLE_DAGGER, STAR, Figure, Table
+from deadheat.reporting.model import CIRCLE, DAGGER, DOUBLE_DAGGER, EQUALS, STAR, Figure, Table, Verdict
 from deadheat.reporting.terminal import render
 from deadheat.reporting.views import headline, view
 from deadheat.reporting.views.compare import SENTENCE_SYSTEMS
@@ -58,7 +59,8 @@ def test_tables_and_figures_hold_the_numbers_of_the_result(trees: Comparison) ->
         assert column(pairs, "difference")[name] == f"{100 * pair.difference:+.2f}"
         assert column(pairs, "95% CI")[name] == f"[{100 * low:+.2f}, {100 * high:+.2f}]"
         assert column(pairs, "error reduction")[name] == f"{100 * pair.error_reduction:.1f}%"
-        assert column(pairs, "outcome")[name] == (f"{winner} is better" if winner else "not shown")
+        assert column(pairs, "outcome")[name] == (f"{winner} is better" if winner else "not told apart")
+        assert column(pairs, "would show")[name] == f"{100 * pair.detectable:.2f}"
         found = differences[name]
         assert [found["value"], found["low"], found["high"]] == [100 * v for v in (pair.difference, low, high)]
         cell = cells[pair.a, pair.b]
@@ -70,7 +72,7 @@ def test_tables_and_figures_hold_the_numbers_of_the_result(trees: Comparison) ->
 
 
 def test_the_verdict_names_the_best_and_whom_it_is_shown_to_be_better_than(trees: Comparison) -> None:
-    assert headline(trees) == "A has the best LAS and is shown to be better than both others."
+    assert headline(trees) == "Of these runs, A has the best LAS and is shown to be better than both others."
     assert marks(table(trees, "systems")) == {row.system: "" for row in trees.systems}
     (claims,) = [block.claims for block in view(trees) if hasattr(block, "claims") and block.claims]
     first = trees.verdict.claims[0].evidence[0]
@@ -80,7 +82,11 @@ def test_the_verdict_names_the_best_and_whom_it_is_shown_to_be_better_than(trees
 def test_notes_name_the_test_the_correction_and_the_signature(trees: Comparison) -> None:
     shown = texts(view(replace(trees, notes=("en.conllu: a remark",))))
     assert "en.conllu: a remark." in shown
-    assert any("Test: the exact permutation test on sentences" in note for note in shown)
+    assert any("Test: the clustered t-test on documents (Student's t with the jackknife's" in note for note in shown)
+    dead_heat = "Two systems are equal (a dead heat) if the interval of their difference is within 0.50 points."
+    assert dead_heat in shown
+    no_margin = replace(trees, settings=replace(trees.settings, margin=0))
+    assert dead_heat not in texts(view(no_margin))
     assert any("corrected by Holm's method for 3 tests, at alpha 0.05" in note for note in shown)
     assert render(view(trees)).endswith(trees.signature)
 
@@ -129,31 +135,60 @@ def test_too_few_units_are_marked_otherwise_than_no_difference() -> None:
     assert headline(few).endswith("but there are too few sentences to tell whether it is better.")
     assert marks(table(few, "systems"))["poor"] == DOUBLE_DAGGER
     assert column(table(few, "pairs"), "outcome") == {"good - poor": "cannot be shown with so few"}
-    rows = ["XYXY"] * 20
-    even = compare(tagged(rows), {"a": tagged(["XXXY"] * 10 + rows[:10]), "b": tagged(rows[:9] + ["XXXY"] * 11)})
-    assert "not shown to be better over sentences" in headline(even)
+    rows = ["XYXY"] * 80
+    even = compare(tagged(rows), {"a": tagged(["XXXY"] * 40 + rows[:40]), "b": tagged(rows[:39] + ["XXXY"] * 41)})
+    assert headline(even).startswith("a and b are not told apart: a is ahead by 0.31 points")  # 1 of 320 words
     assert marks(table(even, "systems"))["b"] == DAGGER
-    assert column(table(even, "pairs"), "outcome") == {"a - b": "not shown"}
+    assert column(table(even, "pairs"), "outcome") == {"a - b": "not told apart"}
     for result in (few, even):
         assert "dead heat" not in str(result)
         assert "no difference" not in str(result)
 
 
+def test_two_systems_within_the_margin_are_marked_as_equal() -> None:
+    """Each has one word of 4,000 wrong, in sentences of their own: the interval is well within half a point."""
+    rows = ["XYXY"] * 1000
+    result = compare(tagged(rows), {"a": tagged(["XXXY", *rows[1:]]), "b": tagged([*rows[1:], "XXXY"])})
+    (pair,) = result.pairs
+    assert max(map(abs, pair.interval.bounds)) < 0.005
+    assert headline(result).startswith("A dead heat: a and b are equal within 0.50 points of Accuracy (tag) (+0.00, ")
+    assert marks(table(result, "systems"))["b"] == EQUALS
+    assert column(table(result, "pairs"), "outcome") == {"a - b": "equal within the margin"}
+    stricter = compare(tagged(rows), {"a": tagged(["XXXY", *rows[1:]]), "b": tagged([*rows[1:], "XXXY"])}, margin=0.01)
+    assert headline(stricter) == "a and b have the same score."
+
+
+def test_remarks_say_that_one_run_each_is_about_these_runs_and_how_documents_matter(trees: Comparison) -> None:
+    (verdict,) = [block for block in view(trees) if isinstance(block, Verdict)]
+    remarks = list(map(str, verdict.remarks))
+    effect = f"{trees.datasets[0].design_effect:.2f}"
+    assert remarks == [
+        "Each system has one run: the verdict is about these trained models, and training again may change it.",
+        f"The text has 30 documents; the variance of a difference is {effect} times as large by document as by "
+        "sentence.",
+    ]
+
+
 def test_a_test_that_sides_with_the_lower_score_says_so() -> None:
-    """By signs, who is better on more sentences wins: one long sentence outweighs nine short ones in the score."""
-    gold, many, one = (["XX"] * 9 + ["X" * 80], ["XX"] * 9 + ["N" * 80], ["NX"] * 9 + ["X" * 80])
+    """By signs, who is better on more sentences wins: two long sentences outweigh twelve short ones in the score.
+
+    Of 104 words, one has 12 + 80 right and many 24: 65.38 points.
+    """
+    gold, many, one = (["XX"] * 12 + [tag * 40] * 2 for tag in "XNX")
+    one[:12] = ["NX"] * 12
     result = compare(tagged(gold), {"many": tagged(many), "one": tagged(one)}, test="sign")
     assert (
         headline(result)
-        == "one is ahead of many by 72.45 points of Accuracy (tag): the opposite is shown over sentences."
+        == "one is ahead of many by 65.38 points of Accuracy (tag): the opposite is shown over sentences."
     )
     assert marks(table(result, "systems")) == {"one": "", "many": STAR}
-    assert column(table(result, "pairs"), "outcome") == {"many - one": "many is better"}
+    assert column(table(result, "pairs"), "outcome") == {"one - many": "many is better"}
+    assert column(table(result, "pairs"), "p") == {"one - many": f"{binomtest(2, 14).pvalue:.4f}"}
 
 
 def test_scores_over_data_sets_have_ranks_and_their_own_scale() -> None:
     result = compare_scores(TABLE)
-    assert "A has the best mean score: shown to be better than C" in headline(result)
+    assert headline(result) == "A has the best mean score and is shown to be better than C; is not told apart from B."
     assert "points" not in str(result)
     assert column(table(result, "pairs"), "difference")["A - C"] == "+23.00"
     ranks = section(view(result), "Average ranks")

@@ -2,17 +2,19 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from deadheat.corpus import Corpus, read
 from deadheat.questions.score import score
+from deadheat.reporting.model import Note
 from deadheat.reporting.terminal import render
 from deadheat.reporting.views import brief_view, headline, view
 from deadheat.reporting.views.score import GROUPS
 from deadheat.results.score import Score, Scores
 from deadheat.testbed import built_in
-from tests.reporting.blocks import column, data, drawn, headings, rows, tables, texts
+from tests.reporting.blocks import column, data, drawn, headings, rows, tables
 
 
 @pytest.fixture(scope="module")
@@ -73,10 +75,22 @@ def test_one_system_needs_no_figure(gold: Corpus, systems: list[Corpus]) -> None
 
 
 def test_notes_say_which_intervals_there_are(gold: Corpus, systems: list[Corpus]) -> None:
-    bootstrap = score(gold, systems[:1], metrics=["las"], interval="bootstrap")
-    assert "Bootstrap intervals resample sentences." in texts(view(bootstrap))
-    assert not any("Wilson" in text for text in texts(view(bootstrap)))
-    assert any("Wilson" in text for text in texts(view(score(gold, systems[:1]))))
+    def note(**settings: Any) -> str:
+        (note,) = [block for block in view(score(gold, systems[:1], **settings)) if isinstance(block, Note)]
+        return str(note.text)
+
+    jackknife = "by the jackknife over {}, in Wilson's form"
+    assert note() == (
+        f"Intervals are {jackknife.format('documents')}: documents are independent of each other, and words within "
+        "them need not be."
+    )
+    assert note(unit="sentence").startswith(f"Intervals are {jackknife.format('sentences')}: ")
+    assert note(interval="bootstrap", unit="sentence") == "Bootstrap intervals resample sentences."
+    assert note(interval="bootstrap") == "Bootstrap intervals resample documents."
+    assert note(interval="wilson") == (
+        "Scores that are proportions have Wilson's interval, which treats words as independent of each other; other "
+        f"intervals are {jackknife.format('documents')}."
+    )
 
 
 def test_a_breakdown_begins_with_large_groups_and_draws_the_best_first(gold: Corpus, systems: list[Corpus]) -> None:

@@ -248,6 +248,17 @@ def name_of_test(test: str) -> str:
     return " or ".join(TEST_NAMES.get(name, name) for name in test.split("/"))
 
 
+def unit_names(unit: str) -> str:
+    """Units in the plural; there may be several kinds.
+
+    Examples
+    --------
+    >>> unit_names("data set"), unit_names("document/sentence")
+    ('data sets', 'documents or sentences')
+    """
+    return " or ".join(f"{name}s" for name in unit.split("/"))
+
+
 def correction_words(correction: str, tests: int | None, *, noun: str = "test") -> str:
     """How p-values were corrected, for how many tests; None where that is not one number.
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from deadheat.reporting import model as m
-from deadheat.results.format import COUNT, NAME, PERCENT, interval_name
+from deadheat.results.format import COUNT, NAME, PERCENT, interval_name, unit_names
 from deadheat.results.score import Score, Scores
 from deadheat.text import pluralize, slug
 
@@ -15,6 +15,14 @@ FIGURES = 3  # metrics, or systems of a breakdown, that are drawn
 GROUPS = 20  # that are drawn
 NO_GROUP = "(none)"  # a group without a name, such as sentences before the first that has a genre
 SCORE = PERCENT.score
+JACKKNIFE = "the jackknife over {0}, in Wilson's form"
+INTERVAL_NOTES = {
+    "clustered": f"Intervals are by {JACKKNIFE}: {{0}} are independent of each other, and words within them need not "
+    "be.",
+    "bootstrap": "Bootstrap intervals resample {0}.",
+    "wilson": "Scores that are proportions have Wilson's interval, which treats words as independent of each other; "
+    f"other intervals are by {JACKKNIFE}.",
+}
 
 
 def brief_view(result: Scores) -> Iterator[m.Block]:
@@ -30,11 +38,8 @@ def view(result: Scores) -> Iterator[m.Block]:
     if not result.rows:
         return
     yield from _breakdown(result) if result.settings.by else _whole(result)
-    if result.settings.interval == "auto":
-        yield m.Note(
-            "Scores that are proportions have Wilson's interval, which treats words as independent of each other."
-        )
-    yield m.Note(f"Bootstrap intervals resample {result.settings.unit}s.")
+    if result.settings.interval in INTERVAL_NOTES:
+        yield m.Note(INTERVAL_NOTES[result.settings.interval].format(unit_names(result.settings.unit)))
 
 
 def _headline(result: Scores) -> m.Words:
