@@ -76,6 +76,7 @@ def test_mistakes_with_files_are_one_line(
     ("options", "message"),
     [
         (["--difference", "1"], "--difference with --accuracies; expected it with files only"),
+        (["--unit", "document"], "--unit with --accuracies; expected it with files only"),
         (["--runs", "5"], "expected --runs R and --run-sd POINTS"),
         (["--runs", "1", "--run-sd", "1"], "expected at least two runs"),
         (["--design-effect", "0"], "design effect 0; expected a number above 0"),
@@ -89,7 +90,7 @@ def test_mistakes_with_accuracies_are_one_line(commands: Commands, options: list
 def test_predictions_that_hardly_differ_have_no_noise(commands: Commands, gold: Path, guess: Path) -> None:
     copy = guess.with_name("copy.conllu")
     for text, message in (
-        (guess.read_text(), "a and b: their difference is the same on every sentence, so there is no noise"),
+        (guess.read_text(), "a and b: their difference is the same on every document, so there is no noise"),
         (gold.read_text(), "5 units, but the systems differ on fewer than two of them"),
     ):
         copy.write_text(text)

@@ -56,7 +56,9 @@ def test_the_truth_of_the_parsers_is_that_of_the_testbed(quick_demo: Demo) -> No
     assert quick_demo.truth == {name: truth.las for name, truth in made.truths.items()}
     assert quick_demo.truth["B"] == quick_demo.truth["C"] < quick_demo.truth["A"]
     gold = read(text=made.gold)
-    assert quick_demo.parsers.units == gold.sentences == 300
+    (dataset,) = quick_demo.parsers.datasets
+    assert dataset.sentences == gold.sentences == 300
+    assert (dataset.unit, dataset.units) == ("document", len(set(gold.documents.tolist())))
 
 
 def test_everything_that_it_writes_is_in_its_folder(quick_demo: Demo) -> None:

@@ -14,11 +14,13 @@ from typing import cast
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from deadheat.corpus import read, take
-from deadheat.questions.compare import compare, compare_scores
+from deadheat.questions.compare import compare
+from deadheat.questions.compare_scores import compare_scores
 from deadheat.questions.run import MakeExecutor, StudyRun, run_plan
-from deadheat.questions.search import _differences
+from deadheat.questions.search import _differences, _over_datasets
 from deadheat.questions.study import scores_of
 from deadheat.results.base import from_json
 from deadheat.results.search import SearchDataset, SearchResult, SettingScores, Winner
@@ -100,6 +102,14 @@ def test_settings_that_differ_are_counted_one_by_one(six: StudyRun) -> None:
         by_hand = int(first["epochs"] != second["epochs"]) + int(first["order"] != second["order"])
         assert item.differing == by_hand
     assert len({item.differing for item in result.datasets}) > 1
+
+
+def test_many_data_sets_with_fine_differences_are_permuted_at_random() -> None:
+    """Differences of 40 data sets to eight digits: sums of swaps are too many to list, and nearly normal."""
+    values_D2 = np.random.default_rng(0).normal([0.81, 0.80], 0.02, (40, 2))
+    permuted, bootstrapped = _over_datasets(values_D2)
+    expected = stats.ttest_rel(values_D2[:, 0], values_D2[:, 1]).pvalue
+    assert (permuted, bootstrapped) == pytest.approx((expected, expected), abs=0.02)
 
 
 def test_p_values_are_those_of_comparing_the_predictions(six: StudyRun) -> None:

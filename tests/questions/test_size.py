@@ -65,8 +65,9 @@ def scores(block: SetSizes) -> dict[str, float]:
 
 
 def las_counts(gold: Corpus, systems: Mapping[str, Corpus]) -> dict[str, Counts]:
-    aligned = align_systems(gold, systems, "las", "sentence", "text", {}, None)
-    return aligned.common_counts([aligned.metric.counts(pair) for pair in aligned.pairs])[0]
+    given = [Prediction("", gold, name, "1", predicted) for name, predicted in systems.items()]
+    counted = count_runs(given, "las", unit="sentence", reading={})
+    return {name: counts_RNF[0] for name, counts_RNF in counted.dataset.counts.items()}
 
 
 def read_all(runs: dict[str, list[str]]) -> dict[str, list[Corpus]]:

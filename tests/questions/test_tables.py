@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from deadheat.errors import InputError
-from deadheat.questions.compare import compare_scores
+from deadheat.questions.compare_scores import compare_scores
 from deadheat.results.verdict import State
 from deadheat.tables.scores import read_score_table
 
@@ -21,21 +21,62 @@ TABLE = {
 }
 
 
-def test_scores_are_paired_by_data_set_and_all_swaps_counted() -> None:
-    gaps = np.array([TABLE["A"][name] - TABLE["B"][name] for name in TABLE["A"]])
-    exact = np.mean(
-        [abs((np.array(signs) * gaps).sum()) >= abs(gaps.sum()) - 1e-9 for signs in product((1, -1), repeat=5)]
-    )
+GAPS = np.array([TABLE["A"][name] - TABLE["B"][name] for name in TABLE["A"]])
+
+
+def test_scores_are_paired_by_data_set_and_tested_by_students_t() -> None:
     result = compare_scores(TABLE)
-    assert result.test == "permutation-exact"
-    assert result.pairs[0].p == pytest.approx(exact)
-    assert result.pairs[0].difference == pytest.approx(gaps.mean())
+    expected = stats.ttest_1samp(GAPS, 0.0)
+    interval = expected.confidence_interval(0.95)
+    (pair,) = result.pairs
+    assert (result.test, result.unit, result.units) == ("clustered-t", "data set", 5)
+    assert (pair.difference, pair.p) == pytest.approx((GAPS.mean(), expected.pvalue))
+    assert pair.interval.bounds == pytest.approx((interval.low, interval.high))
     assert result.systems[0].value == pytest.approx(np.mean(list(TABLE["A"].values())))
+    own = stats.ttest_1samp(list(TABLE["A"].values()), 0.0).confidence_interval(0.95)
+    assert result.systems[0].interval.bounds == pytest.approx((own.low, min(own.high, 100)))
+
+
+def test_the_exact_permutation_test_counts_all_swaps() -> None:
+    exact = np.mean(
+        [abs((np.array(signs) * GAPS).sum()) >= abs(GAPS.sum()) - 1e-9 for signs in product((1, -1), repeat=5)]
+    )
+    result = compare_scores(TABLE, test="permutation-exact")
+    assert (result.test, result.reason) == ("permutation-exact", "asked for")
+    assert result.pairs[0].p == pytest.approx(exact)
+
+
+def test_intervals_of_several_pairs_agree_with_their_corrected_p_values() -> None:
+    """Holm: the smallest p of three is tested at a third of alpha, the next at a half, the last at alpha."""
+    rng = np.random.default_rng(3)
+    systems = {
+        name: dict(zip("abcdefgh", rng.normal(gap, 1, 8).round(2).tolist(), strict=True))
+        for name, gap in (("x", 60.0), ("y", 61.0), ("z", 63.0))
+    }
+    result = compare_scores(systems)
+    order = sorted(result.pairs, key=lambda pair: pair.p)
+    for pair, tests in zip(order, (3, 2, 1), strict=True):
+        gaps = [systems[pair.a][name] - systems[pair.b][name] for name in "abcdefgh"]
+        interval = stats.ttest_1samp(gaps, 0.0).confidence_interval(1 - 0.05 / tests)
+        if pair.p_corrected == pytest.approx(tests * pair.p):  # not raised to that of a smaller one
+            assert pair.interval.bounds == pytest.approx((interval.low, interval.high))
+        assert (pair.interval.low > 0 or pair.interval.high < 0) == (pair.p_corrected <= 0.05)
+        assert bool(pair.winner(0.05)) == (pair.p_corrected <= 0.05)
+
+
+def test_a_margin_in_the_units_of_the_table_makes_a_dead_heat() -> None:
+    low, high = compare_scores(TABLE).pairs[0].interval.bounds
+    reach = max(abs(low), abs(high))
+    states = [compare_scores(TABLE, margin=margin).pairs[0].state(0.05) for margin in (None, 0, 0.99 * reach, reach)]
+    assert states == [State.NOT_SHOWN, State.NOT_SHOWN, State.NOT_SHOWN, State.EQUAL]
+    assert str(compare_scores(TABLE, margin=reach)).startswith("A dead heat: A and B are equal within ")
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign", "bootstrap", "randomization"])
 def test_other_tests_work_on_tables(test: str) -> None:
     assert 0 < compare_scores(TABLE, test=test).pairs[0].p <= 1
+    with pytest.raises(InputError, match="1 data set; expected at least two to compare systems"):
+        compare_scores({"A": {"en": 90.0}, "B": {"en": 89.0}}, test=test)
 
 
 def test_a_missing_score_is_named_or_dropped_on_request() -> None:
@@ -87,13 +128,25 @@ def test_the_shared_task_can_be_compared(shared_data: Path) -> None:
     assert result.tied[0] == next(iter(best))
 
 
+def exact_friedman(scores: list[list[float]]) -> float:
+    """The share of all orders of the systems on every data set whose rank sums vary as much as those observed."""
+    ranks = stats.rankdata(np.array(scores), axis=0)
+    observed = ((ranks.sum(axis=1) - 2.0 * ranks.shape[1]) ** 2).sum()
+    orders = list(permutations((1, 2, 3)))
+    spreads = [
+        ((np.sum(chosen, axis=0) - 2.0 * len(chosen)) ** 2).sum() for chosen in product(orders, repeat=ranks.shape[1])
+    ]
+    return float(np.mean(np.array(spreads) >= observed - 1e-9))
+
+
 def test_three_systems_or_more_are_ranked_over_data_sets() -> None:
     three = {**TABLE, "C": {name: value - 5 for name, value in TABLE["B"].items()}}
     scores = [list(by_dataset.values()) for by_dataset in three.values()]
     ranks = compare_scores(three).ranks
     assert ranks is not None
     assert ranks.ranks == (1.2, 1.8, 3.0)
-    assert ranks.friedman_chi_square == pytest.approx(stats.friedmanchisquare(*scores).statistic)
+    assert ranks.friedman_method == "exact"
+    assert ranks.friedman_p == pytest.approx(exact_friedman(scores))
     assert np.array(ranks.p_values).shape == (3, 3)
     assert ranks.p_values[0][2] == ranks.p_values[2][0] < ranks.p_values[0][1] < 1
     assert compare_scores(TABLE).ranks is None
@@ -104,22 +157,33 @@ def test_negative_and_tiny_scores_are_compared_as_they_are() -> None:
     shifted = {system: {name: value - 100 for name, value in result.items()} for system, result in TABLE.items()}
     tiny = {system: {name: value * 1e-9 for name, value in result.items()} for system, result in TABLE.items()}
     usual = compare_scores(TABLE)
-    assert compare_scores(shifted).pairs[0].p == usual.pairs[0].p
+    assert compare_scores(shifted).pairs[0].p == pytest.approx(usual.pairs[0].p)
     assert compare_scores(shifted).systems[0].value == pytest.approx(usual.systems[0].value - 100)
-    exact = compare_scores(tiny, test="randomization")  # too fine to count all swaps
-    assert exact.pairs[0].p == pytest.approx(usual.pairs[0].p, abs=0.02)
-    assert compare_scores(tiny).notes[0] == "scores are compared to 9 digits of their range"
+    assert compare_scores(tiny).pairs[0].p == pytest.approx(usual.pairs[0].p)
+    assert compare_scores(tiny).notes == ()
+    exact, counted = (
+        compare_scores(table, test=test) for table, test in ((TABLE, "permutation-exact"), (tiny, "randomization"))
+    )
+    assert counted.pairs[0].p == pytest.approx(exact.pairs[0].p, abs=0.02)
+    assert counted.notes[0] == "scores are compared to 9 digits of their range"
 
 
-def test_too_few_data_sets_show_nothing_and_say_so() -> None:
+def test_data_sets_that_all_agree_show_as_much_as_signs_do() -> None:
+    """Equal differences on n data sets: p is 2 / 2^n, so that six show one pair, and five or three pairs do not."""
     rows = {name: {f"d{i}": base + i for i in range(6)} for name, base in (("A", 90), ("B", 50), ("C", 10))}
-    enough = compare_scores({"A": rows["A"], "B": rows["B"]})  # the smallest p is 2/64
-    assert enough.pairs[0].state(0.05) is State.SHOWN
+    enough = compare_scores({"A": rows["A"], "B": rows["B"]})
+    assert (enough.pairs[0].p, enough.pairs[0].state(0.05)) == (2 / 64, State.SHOWN)
     few = compare_scores(rows)
     assert {pair.state(0.05) for pair in few.pairs} == {State.TOO_FEW}
     assert "cannot be shown with so few" in str(few)
     assert "\u2021" in str(few)
     assert "\u2020" not in str(few)
+
+
+def test_one_data_set_shows_nothing() -> None:
+    result = compare_scores({"A": {"en": 90.0}, "B": {"en": 80.0}})
+    assert (result.pairs[0].difference, result.pairs[0].state(0.05)) == (10.0, State.TOO_FEW)
+    assert np.isnan(result.pairs[0].p)
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-12, 1e14, 1e300])

@@ -174,7 +174,8 @@ def _assumed_power(arguments: argparse.Namespace) -> Result:
 
     if arguments.gold or arguments.units is None or arguments.agreement is None:
         raise InputError("deadheat power: --accuracies needs --units and --agreement, and no files")
-    given = [flag for flag in ("difference", "documents", "unit", "metric") if getattr(arguments, flag)]
+    given = [flag for flag in ("difference", "documents", "metric") if getattr(arguments, flag)]
+    given += ["unit"] * (arguments.unit != "auto")
     if given:
         raise InputError(f"deadheat power: --{given[0]} with --accuracies; expected it with files only")
     options = {name: getattr(arguments, name) for name in ("agreement", "runs", "run_sd", "alpha", "target", "seed")}

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from deadheat.errors import InputError
 from deadheat.metrics import Metric
 from deadheat.questions.compare_scores import compare_scores
 from deadheat.questions.pairwise import pair_p
@@ -156,17 +157,18 @@ def _differences(datasets: Sequence[SearchDataset], setups: Sequence[str]) -> It
 
 
 def _over_datasets(values_D2: NDArray[np.float64]) -> tuple[float, float]:
-    """P-values of the exact permutation test and of the paired bootstrap."""
+    """P-values of the permutation test, exact unless differences are too fine, and of the paired bootstrap."""
     if len(values_D2) < MIN_DATASETS:
         return NAN, NAN
     if not np.any(values_D2[:, 0] != values_D2[:, 1]):
         return 1.0, 1.0
     columns = zip("ab", 100 * values_D2.T, strict=True)  # in points, which are added up as whole numbers
     table = {name: {str(i): float(f"{x:.8f}") for i, x in enumerate(column)} for name, column in columns}
-    permuted, bootstrapped = (
-        compare_scores(table, test=test).pairs[0].p for test in ("permutation-exact", "bootstrap")
-    )
-    return permuted, bootstrapped
+    try:
+        permuted = compare_scores(table, test="permutation-exact")
+    except InputError:  # many data sets, and differences too fine to list all permutations
+        permuted = compare_scores(table, test="randomization")
+    return permuted.pairs[0].p, compare_scores(table, test="bootstrap").pairs[0].p
 
 
 def search_verdict(result: SearchResult) -> Verdict:
