@@ -374,7 +374,7 @@ class TestRuns:
         mean = sum(without) / 3
         result = RunScores.of(counts, f1)
         assert result.scores_R.tolist() == [pytest.approx(2 * 7 / (9 + 12))]
-        assert result.influence_RN[0].tolist() == pytest.approx([2 * (mean - score) for score in without])
+        assert result.influence_N.tolist() == pytest.approx([2 * (mean - score) for score in without])
 
     def test_too_few_units_have_no_error(self) -> None:
         single = runs_of([[(3, 4, 4)]]).minus(runs_of([[(2, 4, 4)]]))

@@ -152,11 +152,13 @@ class RunsEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunScores:
-    """The runs of one system on one test set: their scores, and the influence of every unit on each."""
+    """The runs of one system on one test set: their scores, and the influence of every unit on their mean."""
 
     scores_R: Values
-    influence_RN: Values
+    influence_N: Values  # mean over runs
     means_NF: Values  # counts of every unit, means over runs
+    run_variance: float = math.nan  # of the scores; NaN for a single run
+    shared_variance: float = 0.0  # of the mean over runs, the part that is in the variance from units as well
     is_fixed: bool = False  # all runs of the system are the same, so that one run is all there is
 
     @classmethod
@@ -164,17 +166,22 @@ class RunScores:
         """From the counts of every run and unit.
 
         The influence is that of the jackknife: (N - 1) times the mean of the scores without one unit, minus the score
-        without this unit.
+        without this unit. The variance that runs and units share is that of their interaction.
         """
         if counts_RNF.ndim != 3:
             raise InputError(f"counts of shape {counts_RNF.shape}; expected runs, units and fields")
         totals_RF = counts_RNF.sum(axis=1, dtype=np.float64)
-        units = counts_RNF.shape[1]
+        scores_R, (runs, units) = value(totals_RF), counts_RNF.shape[:2]
         with np.errstate(invalid="ignore", divide="ignore"):
             left_out_RN = value(totals_RF[:, None, :] - counts_RNF)
-        left_out_RN = np.where(np.isfinite(left_out_RN), left_out_RN, value(totals_RF)[:, None])
+        left_out_RN = np.where(np.isfinite(left_out_RN), left_out_RN, scores_R[:, None])
         influence_RN = (units - 1) * (left_out_RN.mean(axis=1, keepdims=True) - left_out_RN)
-        return cls(value(totals_RF), influence_RN, counts_RNF.mean(axis=0), is_fixed)
+        influence_N, shared = influence_RN.mean(axis=0), 0.0
+        if runs > 1 and units > 1:
+            rest_RN = influence_RN - influence_N  # the rows of influences have mean 0
+            shared = float((rest_RN**2).sum() / ((runs - 1) * (units - 1) * runs * units))
+        variance = float(scores_R.var(ddof=1)) if runs > 1 else math.nan
+        return cls(scores_R, influence_N, counts_RNF.mean(axis=0), variance, shared, is_fixed)
 
     @property
     def runs(self) -> int:
@@ -182,32 +189,19 @@ class RunScores:
 
     @property
     def units(self) -> int:
-        return int(self.influence_RN.shape[1])
+        return len(self.influence_N)
 
     @property
     def mean(self) -> float:
         return float(self.scores_R.mean())
 
-    def _run_variance(self) -> float:
-        """The variance of the scores over runs."""
-        return float(self.scores_R.var(ddof=1))
-
-    def _shared_variance(self) -> float:
-        """The part of the variance of the mean over runs that is in the variance from units as well."""
-        runs, units = self.influence_RN.shape
-        if runs < 2 or units < 2:
-            return 0.0
-        rows, columns = self.influence_RN.mean(axis=1, keepdims=True), self.influence_RN.mean(axis=0)
-        rest_RN = self.influence_RN - rows - columns + self.influence_RN.mean()
-        return float((rest_RN**2).sum() / ((runs - 1) * (units - 1) * runs * units))
+    def _run_parts(self) -> list[VariancePart]:
+        return [VariancePart("runs", self.run_variance / self.runs, self.runs - 1)] if self.runs > 1 else []
 
     def estimate(self) -> RunsEstimate:
         """The mean score over runs."""
-        units = _unit_part(self.influence_RN.mean(axis=0), effective_units(_sizes(self.means_NF)))
-        if self.runs < 2:
-            return RunsEstimate(self.mean, (units,))
-        runs = VariancePart("runs", self._run_variance() / self.runs, self.runs - 1)
-        return RunsEstimate(self.mean, (units, runs), self._shared_variance())
+        units = _unit_part(self.influence_N, effective_units(_sizes(self.means_NF)))
+        return RunsEstimate(self.mean, (units, *self._run_parts()), self.shared_variance)
 
     def minus(self, other: RunScores) -> RunsEstimate:
         """The difference of the mean scores of two systems on the same units.
@@ -230,22 +224,16 @@ class RunScores:
         """
         if self.units != other.units:
             raise InputError(f"{self.units} and {other.units} units; expected the same units for both systems")
-        influence_N = self.influence_RN.mean(axis=0) - other.influence_RN.mean(axis=0)
-        several = [runs for runs in (self, other) if runs.runs > 1]
-        parts = [VariancePart("runs", runs._run_variance() / runs.runs, runs.runs - 1) for runs in several]
-        shared = sum(runs._shared_variance() for runs in several)
-        single = self if other in several else other
-        if (
-            len(several) == 1 and not single.is_fixed
-        ):  # the variance of a single run is unknown, and taken to be that of the other system
-            variance, freedom = several[0]._run_variance(), several[0].runs - 1
-            parts = [VariancePart("runs", variance * (1 + 1 / several[0].runs), freedom)]
-            shared *= 1.0 + several[0].runs
+        parts, shared = self._run_parts() + other._run_parts(), self.shared_variance + other.shared_variance
+        single, several = sorted((self, other), key=lambda scores: scores.runs)
+        if single.runs == 1 < several.runs and not single.is_fixed:
+            parts = [VariancePart("runs", several.run_variance * (1 + 1 / several.runs), several.runs - 1)]
+            shared *= 1.0 + several.runs
         different = int(np.count_nonzero(np.any(self.means_NF != other.means_NF, axis=1)))
         effective = min(effective_units(_sizes(self.means_NF + other.means_NF)), float(different or self.units))
-        units = _unit_part(influence_N, effective)
-        numbers = [runs.runs for runs in (self, other) if not runs.is_fixed]
-        limit = run_freedom(*numbers) if several else math.inf
+        units = _unit_part(self.influence_N - other.influence_N, effective)
+        numbers = [scores.runs for scores in (self, other) if not scores.is_fixed]
+        limit = run_freedom(*numbers) if parts else math.inf
         return RunsEstimate(self.mean - other.mean, (units, *parts), shared, limit)
 
 
