@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from deadheat.corpus import Corpus, read
 from deadheat.errors import InputError, NameUnknown
@@ -49,21 +52,56 @@ def test_a_much_worse_system_loses_by_every_test(test: str) -> None:
     assert "bad" not in result.tied
 
 
-def test_the_default_test_fits_the_data_and_says_why() -> None:
-    assert compare(GOLD, SYSTEMS).test == "permutation-exact"
-    assert compare(GOLD, SYSTEMS, unit="token").test == "mcnemar-midp"
-    assert compare(GOLD, SYSTEMS, metric="tag(label='X', column='tag')").test == "randomization"
-    assert "the exact test applies" in compare(GOLD, SYSTEMS).reason
+def test_the_default_test_is_the_same_for_all_data_and_says_what_its_error_comes_from() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({}, "sentence"),
+        ({"unit": "token"}, "token"),
+        ({"metric": "tag(label='X', column='tag')"}, "sentence"),
+    ]
+    for options, unit in cases:
+        result = compare(GOLD, SYSTEMS, **options)
+        assert (result.test, result.unit, result.reason) == ("clustered-t", unit, f"its error comes from {unit}s")
+    several: dict[str, Corpus | list[Corpus]] = {"a": [SYSTEMS["good"], SYSTEMS["twin"]], "b": SYSTEMS["bad"]}
+    assert compare(GOLD, several).reason == "its error comes from sentences and runs"
     assert compare(GOLD, SYSTEMS, test="sign").reason == "asked for"
 
 
+def right_words(corpus: Corpus) -> list[int]:
+    """In every sentence, how many words have the tag of gold."""
+    tags, at, right = corpus.column("tag").strings(), 0, []
+    for row in GOLD_ROWS:
+        right.append(sum(tag == gold for tag, gold in zip(tags[at : at + len(row)], row, strict=True)))
+        at += len(row)
+    return right
+
+
+def test_p_and_interval_are_those_of_leaving_out_one_sentence_at_a_time() -> None:
+    """The jackknife of the difference, with as many degrees of freedom as sentences of equal length would have."""
+    lengths = [len(row) for row in GOLD_ROWS]
+    a, b = right_words(SYSTEMS["good"]), right_words(SYSTEMS["bad"])
+    total, units = sum(lengths), len(lengths)
+    gaps = [x - y for x, y in zip(a, b, strict=True)]
+    without = [(sum(gaps) - gap) / (total - length) for gap, length in zip(gaps, lengths, strict=True)]
+    error = math.sqrt((units - 1) / units * sum((item - sum(without) / units) ** 2 for item in without))
+    different = sum(gap != 0 for gap in gaps)
+    freedom = min(total**2 / sum(length**2 for length in lengths), different) - 1
+    (pair,) = compare(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]}).pairs
+    value = sum(gaps) / total
+    assert pair.difference == pytest.approx(value)
+    assert pair.p == pytest.approx(2 * stats.t.sf(value / error, freedom))
+    reach = stats.t.ppf(0.975, freedom) * error
+    assert pair.interval.bounds == pytest.approx((value - reach, value + reach))
+    assert stats.nct.sf(stats.t.ppf(0.975, freedom), freedom, pair.detectable / error) == pytest.approx(0.8, abs=1e-5)
+
+
 def test_discordant_tokens_are_those_of_the_files() -> None:
-    result = compare(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]}, unit="token").pairs[0]
+    result = compare(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["bad"]}, unit="token", test="mcnemar-exact").pairs[0]
     gold, a, b = (corpus.column("tag").strings() for corpus in (GOLD, SYSTEMS["good"], SYSTEMS["bad"]))
     only_a = sum(x == g != y for g, x, y in zip(gold, a, b, strict=True))
     only_b = sum(y == g != x for g, x, y in zip(gold, a, b, strict=True))
     assert result.odds_ratio == only_a / only_b
     assert result.difference == pytest.approx((only_a - only_b) / len(gold))
+    assert result.p == pytest.approx(stats.binomtest(only_a, only_a + only_b).pvalue)
 
 
 def test_holm_corrects_for_all_pairs_and_a_reference_leaves_fewer() -> None:
@@ -71,6 +109,7 @@ def test_holm_corrects_for_all_pairs_and_a_reference_leaves_fewer() -> None:
     assert [pair.p_corrected for pair in every.pairs] == [pytest.approx(min(1, 3 * pair.p)) for pair in every.pairs]
     few = compare(GOLD, SYSTEMS, correction="bonferroni", reference="bad")
     assert [(pair.a, pair.b) for pair in few.pairs] == [("bad", "good"), ("bad", "twin")]
+    assert [pair.p_corrected for pair in few.pairs] == [pytest.approx(min(1, 2 * pair.p)) for pair in few.pairs]
     assert few.tied == every.tied
 
 
@@ -192,6 +231,9 @@ def test_a_reference_does_not_change_who_is_tied() -> None:
         ({"correction": "homl"}, "did you mean 'holm'"),
         ({"alpha": 0.0}, "alpha 0.0; expected between 0 and 1"),
         ({"resamples": 0}, "expected at least 1"),
+        ({"unit": "sentences"}, "unit 'sentences' is unknown; did you mean 'sentence'"),
+        ({"margin": -0.1}, "margin -0.1; expected 0 .none. or more"),
+        ({"margin": math.nan}, "margin nan; expected 0"),
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, object], message: str) -> None:
