@@ -26,11 +26,13 @@ def scores(system: str, mean: float, runs: int, *, metric: str = "accuracy.v1", 
 
 def pair(
     a: str, b: str, difference: float, *, splits: int, ahead: int = 0, significant: int = 0, reversed: int = 0,
-    p: float = 0.5, test: str = "mcnemar-midp",
+    p: float = 0.5, width: float = NAN, test: str = "clustered-t",
 ) -> PairOverSplits:  # fmt: skip
-    """Two systems over splits; the interval of their difference is a point wide on each side."""
+    """Two systems over splits; the interval of their difference is `width` to each side, and agrees with p."""
     unit = "token" if test.startswith("mcnemar") else "sentence"
-    bounds = (difference - 0.01, difference + 0.01) if splits > 1 else (NAN, NAN)
+    reach = (0.005 if p <= 0.05 else 0.03) if math.isnan(width) else width
+    bounds = (NAN, NAN) if math.isnan(p) else (difference - reach, difference + reach)
+    assert math.isnan(p) or (bounds[0] > 0 or bounds[1] < 0) == (p <= 0.05)
     overall = OverallTest(difference, *bounds, p, p, splits, ahead)
     ps = (p,) * splits
     return PairOverSplits(a, b, test, unit, difference, splits, ahead, significant, reversed, ps, ps, overall)
@@ -58,7 +60,7 @@ def systems(**seeds: tuple[int, ...]) -> tuple[StudySystem, ...]:
 def twenty_splits(**more: Any) -> StudyResult:
     """Two taggers on 20 random splits; the first is ahead on 19, significantly better on 13 and worse on 1."""
     rows = [scores("lookahead", 0.9507, 20, sd=0.0021), scores("loglinear", 0.9468, 20, sd=0.0019)]
-    test = pair("lookahead", "loglinear", 0.0039, splits=20, ahead=19, significant=13, reversed=1, p=0.03)
+    test = pair("lookahead", "loglinear", 0.0039, splits=20, ahead=19, significant=13, reversed=1, p=0.03, width=0.003)
     split = "random.v1(unit='document', stratify='genre')"
     plan = {"corpora": (StudyCorpus("velani", 600, 9544),), "systems": systems(lookahead=(0,), loglinear=(0,))}
     return study(block(rows, [test], splits=20, split=split), **{**plan, "cells": 40, **more})

@@ -1,12 +1,16 @@
 """Statements about results of every kind, each worked out from the result beside it."""
 
+import math
 import re
 from dataclasses import replace
 from typing import cast
 
+import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 import deadheat
+from deadheat.corpus import Corpus
 from deadheat.paper.methods import (
     OF_CORRECTIONS,
     OF_SYSTEMS,
@@ -29,7 +33,7 @@ from deadheat.stats.corrections import CORRECTIONS
 from deadheat.stats.paired import TESTS
 from deadheat.systems import SYSTEMS
 from tests.paper.cases import sentences, twenty_splits
-from tests.results.samples import FAIR, GOLD, GOOD, all_samples
+from tests.results.samples import FAIR, GOLD, GOOD, TABLE, all_samples, tagged
 
 REQUIRED = {
     "article": {"author", "title", "journal", "year"},
@@ -44,45 +48,144 @@ def comparison() -> Comparison:
     return cast(Comparison, all_samples()["compare"])
 
 
-def with_p(result: Comparison, *ps: float, direction: float = 1.0, smallest: float = 0.0) -> Comparison:
-    """The comparison with other corrected p-values."""
-    pairs = zip(result.pairs, ps, strict=True)
-    changed = (replace(test, p_corrected=p, direction=direction, smallest_p=smallest) for test, p in pairs)
-    return replace(result, pairs=tuple(changed))
+def with_p(result: Comparison, *ps: float, test: str = "clustered-t", direction: float = 1.0) -> Comparison:
+    """The comparison with other corrected p-values, and intervals that agree with them."""
+    pairs = []
+    for pair, p in zip(result.pairs, ps, strict=True):
+        reach = 0.1 if p <= 0.05 else 0.9
+        interval = replace(pair.interval, low=pair.difference - reach, high=pair.difference + reach)
+        if math.isnan(p):
+            interval = replace(pair.interval, low=p, high=p)
+        pairs.append(replace(pair, interval=interval, p_corrected=p, test=test, direction=direction))
+    return replace(result, pairs=tuple(pairs), settings=replace(result.settings, test=test))
+
+
+ERROR = (
+    "that of the jackknife over {} (Miller, 1974), on the degrees of freedom of their effective number (Kish, 1965)."
+)
+EQUAL = (
+    "By two one-sided tests (Schuirmann, 1987), two systems are equal if the interval of their difference is within "
+    "0.50 points."
+)
+THESE_MODELS = "Each system has one run: what is shown is shown of these trained models."
 
 
 def test_a_comparison_says_who_is_better_and_for_whom_that_is_not_shown(comparison: Comparison) -> None:
     """Of 20 sentences with 64 words, good has 52 right (81.25%), fair 40 (62.50%) and poor 20 (31.25%)."""
+    fair, poor = (f"[{gap - 90:+.2f}, {gap + 90:+.2f}]" for gap in (18.75, 50))
     assert sentences(with_p(comparison, 0.2, 0.01, 0.03)) == [
-        "We compared 3 systems (good, fair and poor) by Accuracy (tag) on 20 sentences with the exact permutation test "
-        "on sentences at alpha 0.05, with p-values corrected by Holm's method for 3 tests (Holm, 1979).",
+        "We compared 3 systems (good, fair and poor) by Accuracy (tag) on 20 sentences with the clustered t-test on "
+        "sentences at alpha 0.05, with p-values corrected by Holm's method for 3 tests (Holm, 1979), and intervals "
+        "widened likewise.",
+        f"The standard error of a difference is {ERROR.format('sentences')}",
+        EQUAL,
+        THESE_MODELS,
         "good had the highest Accuracy (tag) (81.25).",
-        "good was significantly better than poor (+50.00 points, p = 0.0100).",
-        "good was not shown to be better than fair (+18.75 points, p = 0.2000).",
+        "good was significantly better than poor (+50.00 points, 95% CI [+40.00, +60.00], p = 0.0100).",
+        f"good was not told apart from fair (+18.75 points, 95% CI {fair}, p = 0.2000).",
         "Of all 3 pairs, 2 differ significantly.",
     ]
-    assert sentences(with_p(comparison, 0.2, 0.3, 0.4))[-1] == "Of all 3 pairs, none differs significantly."
+    unshown = sentences(with_p(comparison, 0.2, 0.3, 0.4))
+    assert unshown[-2].endswith(f"or poor (+50.00 points, 95% CI {poor}, p = 0.3000).")
+    assert unshown[-1] == "Of all 3 pairs, none differs significantly."
     assert sentences(comparison)[-1] == "All 3 pairs differ significantly."
 
 
+def test_a_named_test_is_cited_and_its_intervals_are_said_to_be_others(comparison: Comparison) -> None:
+    lines = sentences(with_p(comparison, 0.2, 0.01, 0.03, test="wilcoxon"))
+    assert "with Wilcoxon's signed-rank test (Wilcoxon, 1945) on sentences at alpha 0.05" in lines[0]
+    opening = "Intervals of differences are by Student's t, with the standard error"
+    assert lines[1] == f"{opening} {ERROR.format('sentences')}"
+
+
+def test_other_margins_and_none(comparison: Comparison) -> None:
+    for margin, expected in ((2, [EQUAL.replace("0.50", "2.00")]), (0, [])):
+        lines = sentences(replace(comparison, settings=replace(comparison.settings, margin=margin)))
+        assert [line for line in lines if "one-sided" in line] == expected
+
+
 def test_too_few_units_are_never_called_no_difference(comparison: Comparison) -> None:
-    lines = sentences(with_p(comparison, 0.2, 0.3, 0.4, smallest=0.1))
-    assert lines[2:] == [
-        "There were too few sentences to tell whether good is better than fair (+18.75 points, p = 0.2000) or poor "
-        "(+50.00 points, p = 0.3000).",
+    nan = math.nan
+    lines = sentences(with_p(comparison, nan, nan, nan))
+    assert lines[-2:] == [
+        "There were too few sentences to tell whether good is better than fair (+18.75 points) or poor (+50.00 "
+        "points).",
         "For all 3 pairs, there were too few sentences to tell.",
     ]
 
 
 def test_a_test_that_favours_the_lower_score_is_not_called_better(comparison: Comparison) -> None:
-    lines = sentences(with_p(comparison, 0.01, 0.2, 0.2, direction=-1.0))
-    assert "good had the higher score, but the test favours fair (+18.75 points, p = 0.0100)." in lines
+    lines = sentences(with_p(comparison, 0.01, 0.2, 0.2, test="sign", direction=-1.0))
+    favoured = (
+        "good had the higher score, but the test favours fair (+18.75 points, 95% CI [+8.75, +28.75], p = 0.0100)."
+    )
+    assert favoured in lines
+
+
+@pytest.fixture(scope="module")
+def several() -> Comparison:
+    """A with two runs, B and C with one, on three data sets; C is missing on the last."""
+    rng = np.random.default_rng(5)
+    golds = {name: noisy(0, rng) for name in ("en", "de", "fi")}
+    systems: dict[str, dict[str, list[Corpus]]] = {
+        "A": {name: [noisy(0.1, rng), noisy(0.1, rng)] for name in golds},
+        "B": {name: [noisy(0.4, rng)] for name in golds},
+        "C": {name: [noisy(0.3, rng)] for name in ("en", "de")},
+    }
+    return deadheat.compare(golds, systems)
+
+
+def noisy(share: float, rng: np.random.Generator) -> Corpus:
+    """Sentences with a share of the tags wrong."""
+    rows = ["a_X b_Y c_Z d_X"] * 40
+    return tagged(
+        *(" ".join(word if rng.random() >= share else f"{word[0]}_N" for word in row.split()) for row in rows)
+    )
+
+
+def test_several_data_sets_and_runs_have_two_scopes(several: Comparison) -> None:
+    lines = sentences(several)
+    assert lines[0].startswith(
+        "We compared 3 systems (A, C and B), with 1 to 2 runs each, by Accuracy (tag) on 3 data sets (en, de and fi) "
+        "with the clustered t-test on sentences at alpha 0.05, with p-values corrected by Holm's method for 3 tests"
+    )
+    assert lines[1] == (
+        "The standard error of a difference is that of the jackknife over sentences (Miller, 1974) and of the variance "
+        "over runs, on Satterthwaite's degrees of freedom (Satterthwaite, 1946), with those of the effective number of "
+        "sentences (Kish, 1965)."
+    )
+    assert lines[3].startswith(
+        "Differences were averaged over data sets, each with the same weight. For data sets like"
+    )
+    assert "partial conjunctions (Benjamini and Heller, 2008; Dror et al., 2017)" in lines[4]
+    assert lines[5] == "Where both systems have one run, what is shown is shown of these trained models."  # B and C
+    best = several.ranked[0]
+    assert lines[6] == f"On these 3 data sets, A had the highest mean Accuracy (tag) ({100 * best.value:.2f})."
+    text = " ".join(lines)
+    for pair in several.pairs:
+        if "A" in (pair.a, pair.b):
+            forward = pair if pair.a == "A" else pair.turned()
+            assert forward.elsewhere is not None
+            for bounds, p in (
+                (forward.interval, forward.p_corrected),
+                (forward.elsewhere.interval, forward.elsewhere.p_corrected),
+            ):
+                low, high = (f"{100 * bound:+.2f}" for bound in bounds.bounds)
+                numbers = f"{100 * forward.difference:+.2f} points, 95% CI [{low}, {high}], {p_value(p)}"
+                assert f"{forward.b} ({numbers}" in text
+            counts = f"higher on {forward.ahead_on} of {len(forward.by_dataset)} data sets, better on at least"
+            assert f"{counts} {forward.shown_on}" in text
+    assert {len(pair.by_dataset) for pair in several.pairs} == {2, 3}
+    assert "For data sets like these, A was" in text or "For data sets like these, there were too few" in text
+    keys = {"miller-1974", "satterthwaite-1946", "kish-1965", "schuirmann-1987", "holm-1979", "dror-etal-2017"}
+    assert keys <= set(paragraph([several]).keys)
 
 
 def test_the_test_set_is_named_in_every_sentence_where_the_ledger_knows_it(comparison: Comparison) -> None:
     lines = sentences(replace(comparison, evaluations=(TALLY,)))
     assert "on 20 sentences of velani-test with" in lines[0]
-    assert all(line.startswith("On velani-test, ") for line in lines[1:-1])
+    assert all(line.startswith("On velani-test, ") for line in lines[4:-1])
+    assert lines[4] == "On velani-test, good had the highest Accuracy (tag) (81.25)."
 
 
 def test_one_test_is_not_corrected_and_a_comparison_without_correction_says_so(comparison: Comparison) -> None:
@@ -90,6 +193,19 @@ def test_one_test_is_not_corrected_and_a_comparison_without_correction_says_so(c
     assert sentences(two)[0].endswith("with p-values of a single test.")
     uncorrected = replace(comparison, settings=replace(comparison.settings, correction="none"))
     assert sentences(uncorrected)[0].endswith("with p-values not corrected for 3 tests.")
+
+
+def test_scores_on_data_sets_are_compared_by_students_test() -> None:
+    result = cast(Comparison, all_samples()["compare_scores"])
+    lines = sentences(result)
+    assert "on 8 data sets with Student's paired t-test on data sets at alpha 0.05" in lines[0]
+    assert not any("jackknife" in line or "one run" in line for line in lines)
+    gaps = [100 * (a - b) for a, b in zip(TABLE["A"].values(), TABLE["C"].values(), strict=True)]
+    by_scipy = ttest_1samp(gaps, 0)
+    pair = next(pair for pair in result.pairs if (pair.a, pair.b) == ("A", "C"))
+    assert pair.p == pytest.approx(by_scipy.pvalue)
+    assert 100 * pair.difference == pytest.approx(np.mean(gaps))
+    assert f"A was significantly better than C ({100 * pair.difference:+.2f} points, 95% CI [" in " ".join(lines)
 
 
 def test_ranks_over_data_sets_cite_demsar() -> None:
@@ -169,10 +285,16 @@ def test_scores_say_what_intervals_they_have() -> None:
     lines = sentences(result)
     assert lines[0] == ("We scored 2 systems on 20 sentences (64 words) by Accuracy (tag) and Sentence accuracy (tag).")
     assert lines[1].startswith(f"By Accuracy (tag), text has 81.25 [{low}, {high}] and text has 31.25 [")
-    assert lines[2] == (
-        "Intervals are 95% confidence intervals, Wilson's (Wilson, 1927), or by bootstrap (Efron, 1979) where a score "
-        "is not a proportion."
-    )
+    jackknife = "the jackknife (Miller, 1974) over sentences"
+    expected = {
+        "clustered": f"Wilson's (Wilson, 1927) with the standard error of {jackknife}",
+        "bootstrap": "by bootstrap of sentences (Efron, 1979)",
+        "wilson": f"Wilson's (Wilson, 1927), or by {jackknife} where a score is not a proportion",
+    }
+    for method, how in expected.items():
+        named = replace(result, settings=replace(result.settings, interval=method))
+        assert sentences(named)[2] == f"Intervals are 95% confidence intervals, {how}."
+    assert result.settings.interval == "clustered"
 
 
 def test_power_and_splits() -> None:
@@ -227,16 +349,16 @@ def test_versions_come_from_what_was_run() -> None:
 def test_latex_says_the_same_and_cites_by_keys() -> None:
     result = paragraph([twenty_splits()])
     assert r"95.07 (SD 0.21 over 20 runs)" in result.latex
-    assert r"\citep{mcnemar-1947,fagerland-etal-2013}" in result.latex
-    assert "(McNemar, 1947" not in result.latex
+    assert r"\citep{nadeau-bengio-2003}" in result.latex
+    assert "(Nadeau and Bengio, 2003" not in result.latex
     assert len(result.latex.splitlines()) == len(result.sentences)
 
 
 def test_every_publication_that_is_cited_has_an_entry_and_no_other() -> None:
     result = paragraph([twenty_splits()])
     assert set(result.keys) == {
-        "tsuruoka-etal-2011", "toutanova-etal-2003", "gorman-bedrick-2019", "mcnemar-1947", "fagerland-etal-2013",
-        "nadeau-bengio-2003",
+        "tsuruoka-etal-2011", "toutanova-etal-2003", "gorman-bedrick-2019", "nadeau-bengio-2003", "holm-1979",
+        "miller-1974", "kish-1965", "schuirmann-1987",
     }  # fmt: skip
     assert re.findall(r"^@\w+\{(.*),$", result.bibtex(), re.MULTILINE) == sorted(result.keys)
 

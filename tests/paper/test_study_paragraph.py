@@ -3,10 +3,20 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.stats import t
 
+from deadheat.questions.joint import corrected_pairs, joint_verdict, over_datasets
+from deadheat.reporting.model import p_value
 from deadheat.reporting.views import headline
+from deadheat.results.compare import Comparison, DatasetScores, PairwiseSettings
+from deadheat.results.format import PERCENT
+from deadheat.results.score import Score
 from deadheat.results.study import FailedCell, StudyResult
+from deadheat.results.verdict import Claim, Evidence, State, Verdict
+from deadheat.stats.estimates import Estimate
+from deadheat.stats.intervals import Interval
 from tests.paper.cases import NAN, block, pair, scores, sentences, study, systems, twenty_splits
 from tests.reporting.test_view_search import dataset, one_setup, search, setting_scores, two_setups
 
@@ -15,6 +25,15 @@ SINGLE: dict[str, Any] = {"splits": 1, "split": "standard.v1"}
 
 def failed(system: str, status: str) -> FailedCell:
     return FailedCell("", system, "velani", "random.v1", 0, 0, status, "")
+
+
+ERROR = "The standard error of a difference on one split is that of the jackknife over sentences (Miller, 1974)"
+KISH = "on the degrees of freedom of their effective number (Kish, 1965)."
+SATTERTHWAITE = "on Satterthwaite's degrees of freedom (Satterthwaite, 1946), with those of the effective number of"
+EQUAL = (
+    "By two one-sided tests (Schuirmann, 1987), two systems are equal if the interval of their difference is within "
+    "0.50 points."
+)
 
 
 def test_random_splits_with_how_they_were_made_and_what_they_showed() -> None:
@@ -26,27 +45,63 @@ def test_random_splits_with_how_they_were_made_and_what_they_showed() -> None:
         "We report Accuracy (upos) on test.",
         "Over splits, systems were compared with the corrected resampled t-test (Nadeau and Bengio, 2003) at alpha "
         "0.05, with p-values of a single pair.",
-        "On each split they were compared with McNemar's test (mid-p) (McNemar, 1947; Fagerland et al., 2013) on "
-        "tokens, with p-values corrected by Bonferroni's method for 20 splits.",
+        "On each split they were compared with the clustered t-test on sentences, with p-values corrected by Holm's "
+        "method for 20 splits (Holm, 1979).",
+        f"{ERROR}, {KISH}",
+        EQUAL,
         "lookahead had the highest mean Accuracy (upos), 95.07 (SD 0.21 over 20 runs), followed by loglinear with "
         "94.68 (SD 0.19 over 20 runs).",
-        "lookahead was significantly better than loglinear (+0.39 points, 95% CI [-0.61, +1.39], p = 0.0300; higher on "
+        "lookahead was significantly better than loglinear (+0.39 points, 95% CI [+0.09, +0.69], p = 0.0300; higher on "
         "19 of 20 splits, significantly better on 13, significantly worse on 1).",
     ]
 
 
+@pytest.mark.parametrize(
+    ("unit", "split", "said"),
+    [
+        ("sentence", "random.v1", False),
+        ("document", "random.v1(unit='document')", False),
+        ("document", "random.v1", True),
+        ("document", "kfold.v1(folds=5)", True),
+    ],
+)
+def test_documents_that_were_split_up_are_mentioned(unit: str, split: str, *, said: bool) -> None:
+    test = replace(pair("A", "B", 0.02, splits=5), unit=unit)
+    rows = [scores("A", 0.92, 5, sd=0.01), scores("B", 0.90, 5, sd=0.01)]
+    lines = sentences(study(block(rows, [test], splits=5, split=split)))
+    words = "Where documents were split up, the standard error over documents was used if it was greater."
+    assert (words in lines) == said
+
+
 def test_one_split_and_one_seed_is_one_difference_with_its_p_value() -> None:
     rows, test = [scores("A", 0.92, 1), scores("B", 0.90, 1)], pair("A", "B", 0.02, splits=1, significant=1, p=0.0042)
-    assert sentences(study(block(rows, [test], **SINGLE), systems=systems(A=(0,), B=(0,)))) == [
+    models = "With one seed each, what is shown is shown of these trained models."
+    expected = [
         "We trained 2 systems (A and B) on the standard split of velani.",
         "Each was trained once (seed 0).",
         "We report Accuracy (upos) on test.",
-        "Systems were compared with McNemar's test (mid-p) (McNemar, 1947; Fagerland et al., 2013) on tokens at alpha "
-        "0.05, with p-values of a single pair.",
+        "Systems were compared with the clustered t-test on sentences at alpha 0.05, with p-values of a single pair.",
+        f"{ERROR}, {KISH}",
+        EQUAL,
         "A had the highest Accuracy (upos), 92.00 (95% CI [90.00, 94.00]), followed by B with 90.00 (95% CI [88.00, "
         "92.00]).",
-        "A was significantly better than B (+2.00 points, p = 0.0042).",
+        "A was significantly better than B (+2.00 points, 95% CI [+1.50, +2.50], p = 0.0042).",
     ]
+    assert sentences(study(block(rows, [test], **SINGLE), systems=systems(A=(0,), B=(0,)))) == expected
+    seeded = replace(test, overall=replace(test.overall, about_runs=True))
+    lines = sentences(study(block(rows, [seeded], **SINGLE), systems=systems(A=(0,), B=(0,))))
+    assert lines == [*expected[:5], models, *expected[5:]]
+
+
+def test_a_test_that_the_study_file_names_is_cited_and_is_about_first_seeds() -> None:
+    rows = [scores("A", 0.92, 3, sd=0.01), scores("B", 0.90, 1)]
+    test = pair("A", "B", 0.02, splits=1, significant=1, p=0.0042, test="mcnemar-midp")
+    lines = sentences(study(block(rows, [test], **SINGLE), systems=systems(A=(0, 1, 2), B=(0,))))
+    assert lines[3] == (
+        "Systems were compared, by the first seed of each, with McNemar's test (mid-p) (McNemar, 1947; Fagerland et "
+        "al., 2013) on tokens at alpha 0.05, with p-values of a single pair."
+    )
+    assert not any("jackknife" in line for line in lines)
 
 
 def test_the_second_system_of_a_pair_can_be_the_best() -> None:
@@ -57,8 +112,7 @@ def test_the_second_system_of_a_pair_can_be_the_best() -> None:
     )
     lines = sentences(study(block(rows, [test], splits=3)))
     assert lines[-1] == (
-        "B was not shown to be better than A (+2.00 points, 95% CI [+1.00, +3.00], p = 0.5000; significantly better on "
-        "0)."
+        "B was not told apart from A (+2.00 points, 95% CI [-1.00, +5.00], p = 0.5000; significantly better on 0)."
     )
     favoured = replace(
         test, significant=1, overall=replace(test.overall, difference=0.02, low=0.01, high=0.03, p_corrected=0.01)
@@ -69,12 +123,24 @@ def test_the_second_system_of_a_pair_can_be_the_best() -> None:
     )
 
 
-def test_several_seeds_and_that_the_first_was_compared() -> None:
-    rows = [scores("A", 0.92, 3, sd=0.01), scores("B", 0.90, 1)]
+def test_two_systems_within_the_margin_are_equal() -> None:
+    rows, test = [scores("A", 0.92, 1), scores("B", 0.91, 1)], pair("A", "B", 0.01, splits=1, width=0.015)
+    wide = replace(test, overall=replace(test.overall, margin=0.03))
+    lines = sentences(study(block(rows, [wide], **SINGLE), margin=3))
+    assert EQUAL.replace("0.50", "3.00") in lines
+    assert lines[-1] == "A was equal within the margin to B (+1.00 points, 95% CI [-0.50, +2.50], p = 0.5000)."
+    assert not any("one-sided" in line for line in sentences(study(block(rows, [test], **SINGLE), margin=0)))
+
+
+def test_several_seeds_and_that_all_were_compared() -> None:
+    rows = [replace(scores("A", 0.92, 3, sd=0.01), interval=(0.9, 0.94)), scores("B", 0.90, 1)]
     result = study(block(rows, [pair("A", "B", 0.02, splits=1)], **SINGLE), systems=systems(A=(0, 1, 2), B=(0,)))
     lines = sentences(result)
     assert "A was trained with 3 seeds (0 to 2); B was trained once (seed 0)." in lines
-    assert any(line.startswith("Systems were compared, by the first seed of each, with McNemar's") for line in lines)
+    assert any(line.startswith("Systems were compared, by all seeds, with the clustered t-test on ") for line in lines)
+    assert f"{ERROR} and of the variance over runs, {SATTERTHWAITE} sentences (Kish, 1965)." in lines
+    assert lines[-2].startswith("A had the highest mean Accuracy (upos), 92.00 (SD 1.00 over 3 runs, 95% CI [90.00, 94")
+    assert "first seed" not in " ".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +186,11 @@ def test_systems_of_different_first_metrics_are_compared_apart() -> None:
     lines = sentences(study(block([*taggers, *parsers], tests, **SINGLE)))
     at = lines.index("We report LAS on test of P1 and P2.")
     assert "We report Accuracy (upos) on test of T1 and T2." in lines[:at]
-    assert "T1 was not shown to be better than T2 (+1.00 points, p = 0.5000)." in lines[:at]
+    numbers = "(+1.00 points, 95% CI [-2.00, +4.00], p = 0.5000)"
+    assert f"T1 was not told apart from T2 {numbers}." in lines[:at]
     assert "approximate randomization (Noreen, 1989) on sentences at alpha" in lines[at + 1]
-    assert lines[at + 2].startswith("P1 had the highest LAS, 85.00")
-    assert lines[at + 3] == "P1 was not shown to be better than P2 (+1.00 points, p = 0.5000)."
+    assert lines[at + 3].startswith("P1 had the highest LAS, 85.00")
+    assert lines[at + 4] == f"P1 was not told apart from P2 {numbers}."
 
 
 def three(p: float) -> StudyResult:
@@ -142,7 +209,11 @@ def three(p: float) -> StudyResult:
 def test_how_many_pairs_differ(p: float, expected: str) -> None:
     lines = sentences(three(p))
     assert lines[-1] == expected
-    assert any(line.endswith("corrected by Bonferroni's method for 3 pairs.") for line in lines)
+    corrected = "p-values corrected by Holm's method for 3 pairs (Holm, 1979), and intervals widened likewise."
+    assert any(line.endswith(corrected) for line in lines)
+    uncorrected = sentences(replace(three(p), correction="none"))
+    assert any(line.endswith("with p-values not corrected for 3 pairs.") for line in uncorrected)
+    assert not any("widened" in line for line in uncorrected)
 
 
 def several_corpora(number: int) -> StudyResult:
@@ -158,8 +229,9 @@ def several_corpora(number: int) -> StudyResult:
 def test_two_corpora_are_described_one_by_one() -> None:
     lines = sentences(several_corpora(2))
     assert lines[0] == "We trained 2 systems (A and B) on the standard split of each of bank0 and bank1."
-    assert "On bank0, A was not shown to be better than B (+2.00 points, p = 0.4000)." in lines
-    assert "On bank1, A was significantly better than B (+2.00 points, p = 0.0100)." in lines
+    assert "On bank0, A was not told apart from B (+2.00 points, 95% CI [-1.00, +5.00], p = 0.4000)." in lines
+    assert "On bank1, A was significantly better than B (+2.00 points, 95% CI [+1.50, +2.50], p = 0.0100)." in lines
+    assert any(line.endswith("for 2 pairs (Holm, 1979), and intervals widened likewise.") for line in lines)
 
 
 def test_many_corpora_are_described_together() -> None:
@@ -177,6 +249,69 @@ def test_many_corpora_are_described_together() -> None:
         "Of 6 data sets, A was compared with B (+1.17 points on average): significantly better on 2, significantly "
         "worse on 1."
     )
+
+
+def joint(*gaps: float, planned: tuple[str, str] | None = None) -> Comparison:
+    """A and B over corpora with these differences in points; each has a standard error of one point on 30 degrees."""
+    estimates = {f"bank{i}": Estimate(gap / 100, 0.01, 30) for i, gap in enumerate(gaps)}
+    means = (0.9, 0.9 - float(np.mean(gaps)) / 100)
+    settings = PairwiseSettings("clustered-t", planned=planned)
+    tests = corrected_pairs([over_datasets("A", "B", means, estimates)], settings)
+    nothing = Interval(NAN, NAN, 0.95, "none")
+    systems_ = tuple(
+        Score(name, "Accuracy (upos)", "accuracy.v1", mean, nothing, 0, 0, 0, NAN, NAN)
+        for name, mean in zip("AB", means, strict=True)
+    )
+    verdict = joint_verdict(
+        tests, dict(zip("AB", means, strict=True)), settings, metric="Accuracy (upos)", source="units", units=0,
+        scale=PERCENT,
+    )  # fmt: skip
+    datasets = tuple(DatasetScores(name, "sentence", 0, ()) for name in estimates)
+    outcome = (settings, "", systems_, tests, ("A",), verdict)
+    return Comparison("Accuracy (upos)", "accuracy.v1", "unit", 0, *outcome, dataset="test", datasets=datasets)
+
+
+def test_all_corpora_together_and_others_like_them() -> None:
+    """Of four differences 1, 2, 3 and 2, the mean is 2; its error here is 1/2, and elsewhere that or their spread.
+
+    The spread of the four is sd sqrt(2/3) over sqrt(4), 0.41, which is less than 0.5: so 0.5 on 3 degrees of freedom.
+    """
+    result = replace(several_corpora(4), comparisons=(joint(1, 2, 3, 2),))
+    lines = sentences(result)
+    at = lines.index(
+        "Differences were averaged over corpora, each with the same weight. For corpora like these, the standard error "
+        "is that of the mean of the differences if it is greater, on as many degrees of freedom as corpora minus 1."
+    )
+    assert "partial conjunctions (Benjamini and Heller, 2008; Dror et al., 2017)" in lines[at + 1]
+    assert lines[at + 2] == "Over all corpora, on single splits, p-values are of a single test."
+    assert lines[at + 3] == "On these 4 corpora, A had the highest mean Accuracy (upos) (90.00)."
+
+    def numbers(freedom: float) -> str:
+        reach, p = 0.5 * t.ppf(0.975, freedom), 2 * t.sf(2 / 0.5, freedom)
+        return f"+2.00 points, 95% CI [{2 - reach:+.2f}, {2 + reach:+.2f}], {p_value(p)}"
+
+    # By Bonferroni, at least one of four: the smallest p is that of 3 points; at least two: 3 times the next.
+    p_single = sorted(2 * t.sf([1, 2, 3, 2], 30))
+    least = int(np.sum(np.maximum.accumulate(p_single * np.array([4, 3, 2, 1])) <= 0.05))
+    assert lines[at + 4] == (
+        f"On these 4 corpora, A was significantly better than B ({numbers(120)}; higher on 4 of 4 corpora, better on "
+        f"at least {least})."
+    )
+    assert lines[at + 5] == f"For corpora like these, A was significantly better than B ({numbers(3)})."
+    assert lines[-1].startswith("Of 4 data sets, A was compared with B (+2.00 points on average): ")
+
+
+def test_a_planned_pair_was_tested_alone() -> None:
+    planned = joint(1, 2, 3, 2, planned=("A", "B"))
+    result = replace(several_corpora(4), comparisons=(planned,), verdict=planned.verdict, hypothesis="A > B")
+    assert "A > B was planned before the study ran, and was tested alone over all corpora." in sentences(result)
+    single = three(0.01)
+    evidence = Evidence("splits", State.SHOWN, 0.01)
+    claims = tuple(Claim(a, b, "Accuracy (upos)", (evidence,), is_planned=a + b == "AB") for a, b in ("AB", "AC"))
+    lines = sentences(replace(single, verdict=Verdict(claims), hypothesis="A > B"))
+    assert "A > B was planned before the study ran, and was tested alone." in lines
+    assert any("Holm's method for 2 pairs" in line for line in lines)
+    assert not any("planned" in line for line in sentences(replace(single, hypothesis="A > B")))
 
 
 def test_a_strategy_is_said_only_of_the_corpora_that_it_split() -> None:

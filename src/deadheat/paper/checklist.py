@@ -20,21 +20,24 @@ from deadheat.reporting.model import Shown, Signature, number, text
 from deadheat.reporting.views import view
 from deadheat.reporting.views.search import training
 from deadheat.reporting.views.study import seeds_text
+from deadheat.reporting.views.study_families import tested_together
 from deadheat.results.base import Result
 from deadheat.results.compare import Comparison
 from deadheat.results.data import SplitReport
-from deadheat.results.format import DURATION, correction_words, metric_label, name_of_test
+from deadheat.results.format import DURATION, Scale, correction_words, metric_label, name_of_test, unit_names
 from deadheat.results.rank import Ranking, SizeStudy
 from deadheat.results.runs import Contrast, Seeds
 from deadheat.results.score import Scores, ScoreTable
 from deadheat.results.search import SearchResult
 from deadheat.results.study import StudyBlock, StudyResult
+from deadheat.results.verdict import margin_of
 from deadheat.text import join_names, pluralize
 
 UNKNOWN = "not known to Deadheat"
 HASH = 12  # characters of a hash that are shown
 TEST_SETS, FAILURES, NAMES = 10, 20, 20  # that are listed
 SOFTWARE = ("deadheat", "python", "numpy", "scipy", "numba")
+RESAMPLED = ("bootstrap", "randomization")  # tests that draw
 GIVEN = "Systems from elsewhere"  # not a topic: names that are answered under Systems
 
 Facts: TypeAlias = Iterator[tuple[str, str]]  # topics, and what is known about them
@@ -167,29 +170,59 @@ def _test(test: str, alpha: float, correction: str, number: int, noun: str = "te
     return "Tests", f"{test}, alpha {alpha:g}, p-values {correction_words(correction, number, noun=noun)}"
 
 
-def _scored(align: str, seed: int, metrics: Iterable[tuple[str, str]]) -> Facts:
-    """What results about gold and predictions have in common; metrics are labels with names."""
+def _equality(margin: float | None, scale: Scale) -> Facts:
+    """Within what margin systems were tested for being equal."""
+    size = margin_of(margin, scale)
+    if size == size:
+        unit = " points" if scale.is_percent else ""
+        shown = Shown(size, scale.size)
+        yield "Tests", f"two one-sided tests of being equal, within {shown}{unit}, by the same confidence intervals"
+
+
+def _scored(align: str, seed: int | None, metrics: Iterable[tuple[str, str]]) -> Facts:
+    """What results about gold and predictions have in common; metrics are labels with names, None is no resampling."""
     if align:
         yield "Preprocessing", f"words of gold and predictions were aligned by {align}"
-    yield "Seeds", f"resampling: seed {seed}"
+    if seed is not None:
+        yield "Seeds", f"resampling: seed {seed}"
     yield from (("Metrics", f"{label} ({name})") for label, name in metrics)
 
 
 def _scores(result: Scores) -> Facts:
     settings = result.settings
     yield "Data", f"{pluralize(settings.sentences, 'sentence')}, {pluralize(settings.words, 'word')}"
-    yield from _scored(settings.align, settings.seed, [(row.metric, row.name) for row in result.rows])
-    yield "Variation", "a confidence interval for every score"
+    seed = settings.seed if settings.interval == "bootstrap" else None
+    yield from _scored(settings.align, seed, [(row.metric, row.name) for row in result.rows])
+    yield "Variation", f"a confidence interval for every score, over {unit_names(settings.unit)}"
     yield from ((GIVEN, row.system) for row in result.rows)
 
 
 def _comparison(result: Comparison) -> Facts:
-    settings = result.settings
-    yield from _scored(result.align, settings.seed, [(result.metric, result.metric_name)])
-    yield "Variation", "bootstrap intervals of scores and of differences"
-    test = f"{name_of_test(result.test)} on {result.unit}s"
-    yield _test(test, settings.alpha, settings.correction, len(result.pairs))
+    settings, units = result.settings, unit_names(result.unit)
+    seed = settings.seed if settings.test in RESAMPLED else None
+    yield from _scored(result.align, seed, [(result.metric, result.metric_name)])
+    for dataset in result.datasets if len(result.datasets) > 1 else ():
+        documents = f", {pluralize(dataset.documents, 'document')}" if dataset.documents else ""
+        yield "Data", f"{dataset.dataset}: {pluralize(dataset.sentences, 'sentence')}{documents}"
+        runs = ", ".join(f"{row.system} {row.runs:,}" for row in dataset.systems)
+        yield "Runs", f"{dataset.dataset}: runs of {runs}"
+    for dataset in result.datasets if len(result.datasets) == 1 else ():
+        yield "Runs", f"runs of {', '.join(f'{row.system} {row.runs:,}' for row in dataset.systems)}"
+    yield from [("Variation", "standard deviations over runs")] * (result.runs > 1)
+    yield "Variation", "confidence intervals of scores and of differences"
+    yield _test(f"{name_of_test(result.test)} on {units}", settings.alpha, settings.correction, len(result.pairs))
+    if len(result.datasets) > 1:
+        yield from _joint_tests(result, "data sets")
+    yield from _equality(settings.margin, result.scale)
     yield from ((GIVEN, row.system) for row in result.systems)
+
+
+def _joint_tests(result: Comparison, noun: str) -> Facts:
+    """Tests over several data sets or corpora."""
+    number = f"{len(result.datasets):,} {noun}"
+    together = f"{result.metric}, {number} together, as they are and as a sample of others like them"
+    yield _test(together, result.settings.alpha, result.settings.correction, len(result.pairs), "pair")
+    yield "Tests", f"partial conjunctions of the tests on {number}, for every pair"
 
 
 def _seeds(result: Seeds) -> Facts:
@@ -221,6 +254,12 @@ def _study(result: StudyResult) -> Facts:
         yield from _split(block.corpus, block.split, block.seed, block.splits)
         for single in block.by_metric():
             yield from _block(result, single)
+    for comparison in result.comparisons:
+        yield from _joint_tests(comparison, "corpora")
+    if any(block.pairs for block in result.blocks):
+        yield from _equality(result.margin, result.scale)
+    if result.hypothesis:
+        yield "Tests", f"planned before the study ran: {result.hypothesis}"
     yield from _compute(result)
     selection = part_notes(result, result.parts)
     yield from (("Selection", note) for note in selection)
@@ -246,15 +285,18 @@ def _block(result: StudyResult, block: StudyBlock) -> Facts:
     runs = ", ".join(f"{row.system} {row.runs:,}" for row in block.ranked)
     yield "Runs", f"{block.corpus}, {block.split_label}, {block.part}: runs of {runs}"
     yield from (("Metrics", f"{result.metric_name(metric)} ({metric})") for metric in block.metrics)
-    several = any(row.runs > 1 for row in block.systems)
-    spread = "mean, standard deviation, minimum and maximum over runs" if several else "Wilson's 95% CI of single runs"
-    yield "Variation", f"{block.corpus}, {block.part}: {spread}"
+    spread = []
+    if any(row.runs > 1 for row in block.systems):
+        spread.append("mean, standard deviation, minimum and maximum over runs")
+    if any(row.interval for row in block.systems):
+        spread.append("95% CI of scores")
+    yield from (("Variation", f"{block.corpus}, {block.part}: {words}") for words in spread)
     if not block.pairs:
         return
     tests = "/".join(dict.fromkeys(test for pair in block.pairs for test in pair.test.split("/")))
     test = f"{name_of_test(tests)} on {block.pairs[0].unit}s"
     over = "the corrected resampled t-test of Nadeau and Bengio (2003) over splits" if block.splits > 1 else test
-    yield _test(over, result.alpha, result.correction, len(block.pairs), "pair")
+    yield _test(over, result.alpha, result.correction, tested_together(result, block), "pair")
     if block.splits > 1:
         yield _test(f"on each split, {test}", result.alpha, result.correction, block.splits, "split")
 

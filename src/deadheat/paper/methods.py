@@ -9,9 +9,22 @@ from importlib.resources import files
 from typing import Any
 
 from deadheat.errors import InputError
-from deadheat.reporting.model import Citation, Text, Words, count, join_text, listing, names, p_value, points, text
+from deadheat.reporting.model import (
+    Citation,
+    Text,
+    Words,
+    count,
+    join_text,
+    listing,
+    names,
+    p_value,
+    points,
+    size_of,
+    text,
+)
 from deadheat.results.format import NAME, Scale, correction_words, name_of_test
-from deadheat.results.verdict import State
+from deadheat.results.verdict import State, margin_of
+from deadheat.stats.paired import CLUSTERED_T
 from deadheat.text import capitalize
 
 NOTHING = Text(())
@@ -83,7 +96,12 @@ def bibtex(keys: Iterable[str]) -> str:
 
 
 def cited_test(test: str, units: str) -> Text:
-    """A test, or several of which the data decided, and what it treats as independent."""
+    """A test, or several of which the data decided, and what it treats as independent.
+
+    On data sets of one score each, the clustered t-test is Student's.
+    """
+    if (test, units) == (CLUSTERED_T, "data sets"):
+        return text("Student's paired t-test on data sets")
     keys = [key for part in test.split("/") for key in OF_TESTS.get(part, ())]
     return Text((name_of_test(test),)) + cite(*keys) + f" on {units}"
 
@@ -94,6 +112,38 @@ def cited_correction(correction: str, tests: Iterable[int], *, noun: str = "test
     number = numbers.pop() if len(numbers) == 1 else None
     keys = OF_CORRECTIONS.get(correction, ()) if number != 1 else ()
     return Text((correction_words(correction, number, noun=noun),)) + cite(*keys)
+
+
+def widened(correction: str, tests: Iterable[int]) -> Text:
+    """That intervals are as wide as the correction of the p-values asks for."""
+    return NOTHING if correction == "none" or set(tests) == {1} else text(", and intervals widened likewise")
+
+
+def clustered_error(opening: str, units: str, *, runs: bool, several: bool = False) -> Text:
+    """Where the standard error of the clustered t-test comes from, and its degrees of freedom.
+
+    Examples
+    --------
+    >>> print(clustered_error("Its error is", "documents", runs=False))  # doctest: +NORMALIZE_WHITESPACE
+    Its error is that of the jackknife over documents (Miller, 1974), on the degrees of freedom of their effective
+    number (Kish, 1965).
+    """
+    error = text(f"{opening} that of the jackknife over {units}") + cite("miller-1974")
+    error += " and of the variance over runs" if runs else ""
+    effective = text("their effective number" if not runs else f"the effective number of {units}") + cite("kish-1965")
+    if runs or several:
+        freedom = text("Satterthwaite's degrees of freedom") + cite("satterthwaite-1946")
+        return error + ", on " + freedom + ", with those of " + effective + "."
+    return error + ", on the degrees of freedom of " + effective + "."
+
+
+def margin_sentences(margin: float | None, scale: Scale) -> Iterator[Text]:
+    """When two systems are equal; nothing where there is no margin."""
+    size = margin_of(margin, scale)
+    if not math.isnan(size):
+        unit = " points" if scale.is_percent else ""
+        words = "By two one-sided tests{}, two systems are equal if the interval of their difference is within {}"
+        yield text(words, cite("schuirmann-1987"), size_of(size, scale)) + f"{unit}."
 
 
 def cited_splits(strategy: str, splits: Sequence[int], seed: int = 0) -> Text:

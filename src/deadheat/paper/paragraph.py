@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import singledispatch
 
+from deadheat.paper.comparison_paragraph import comparison_sentences, named_test_sets
 from deadheat.paper.methods import (
     NOTHING,
     best_sentences,
@@ -14,7 +15,6 @@ from deadheat.paper.methods import (
     cite,
     cited_correction,
     cited_splits,
-    cited_test,
     evidence_text,
     pairs_sentences,
     system_list,
@@ -26,9 +26,9 @@ from deadheat.reporting.latex import words
 from deadheat.reporting.views import view
 from deadheat.reporting.views.rank import subsets_text
 from deadheat.results.base import Result
-from deadheat.results.compare import AverageRanks, Comparison
+from deadheat.results.compare import Comparison
 from deadheat.results.data import Power, SplitReport
-from deadheat.results.format import PERCENT
+from deadheat.results.format import PERCENT, unit_names
 from deadheat.results.ledger import LedgerReport, Tally
 from deadheat.results.rank import CORRECTION, Ranking, SizeStudy
 from deadheat.results.runs import Contrast, ContrastBlock, SeedBlock, Seeds
@@ -75,8 +75,8 @@ def paragraph(results: Iterable[Result]) -> ExperimentParagraph:
     --------
     >>> import deadheat
     >>> table = {"A": {"en": 0.9, "de": 0.8, "fi": 0.7}, "B": {"en": 0.8, "de": 0.7, "fi": 0.75}}
-    >>> print(paragraph([deadheat.compare_scores(table)]).sentences[2])
-    There were too few data sets to tell whether A is better than B (+5.00 points, p = 0.5000).
+    >>> print(paragraph([deadheat.compare_scores(table)]).sentences[3])
+    A was not told apart from B (+5.00 points, 95% CI [-16.51, +26.51], p = 0.4226).
     """
     results = list(results)
     ordered = sorted(results, key=lambda result: ORDER.index(result.kind) if result.kind in ORDER else len(ORDER))
@@ -105,6 +105,7 @@ def sentences_about(result: Result) -> Iterator[m.Text]:
     return iter(())
 
 
+sentences_about.register(comparison_sentences)
 sentences_about.register(study_sentences)
 sentences_about.register(search_sentences)
 
@@ -118,11 +119,6 @@ def _split(result: SplitReport) -> Iterator[m.Text]:
     yield m.text("We made {} of {} ({}).", splits, result.corpus, size)
 
 
-def _test_sets(evaluations: Sequence[Tally], template: str) -> m.Text:
-    """The names of test sets, where the ledger has them."""
-    return m.text(template, m.names([test_set.name for test_set in evaluations])) if evaluations else NOTHING
-
-
 @sentences_about.register
 def _scores(result: Scores) -> Iterator[m.Text]:
     rows = [row for row in result.rows if not row.group]
@@ -132,7 +128,7 @@ def _scores(result: Scores) -> Iterator[m.Text]:
     main = "LAS" if "LAS" in metrics else metrics[0]
     scores = [row for row in rows if row.metric == main]
     size = m.text("{} ({})", m.count(settings.sentences, "sentence"), m.count(settings.words, "word"))
-    size += _test_sets(result.evaluations, " of {}")
+    size += named_test_sets(result.evaluations, " of {}")
     yield m.text("We scored {} on {} by {}.", m.count(len(scores), "system"), size, m.names(metrics))
     values = []
     for row in scores[:SYSTEMS]:
@@ -140,45 +136,14 @@ def _scores(result: Scores) -> Iterator[m.Text]:
         bounds = m.text(" {}", m.interval(row.interval.bounds, PERCENT)) if has_interval else NOTHING
         values.append(m.text("{} has {}{}", row.system, m.score(row.value, PERCENT), bounds))
     values += [m.text("{}", m.count(len(scores) - SYSTEMS, "more system"))] if len(scores) > SYSTEMS else []
-    yield m.text("By {}{}, {}.", main, _test_sets(result.evaluations, " on {}"), m.listing(values))
-    level, how = f"{100 * settings.level:.4g}%", m.text("by bootstrap") + cite("efron-1979")
-    if settings.interval == "auto":
-        how = m.text("Wilson's{}, or {} where a score is not a proportion", cite("wilson-1927"), how)
+    yield m.text("By {}{}, {}.", main, named_test_sets(result.evaluations, " on {}"), m.listing(values))
+    level, units = f"{100 * settings.level:.4g}%", unit_names(settings.unit)
+    wilson, jackknife = cite("wilson-1927"), m.text(f"the jackknife{{}} over {units}", cite("miller-1974"))
+    how = {
+        "bootstrap": m.text(f"by bootstrap of {units}{{}}", cite("efron-1979")),
+        "wilson": m.text("Wilson's{}, or by {} where a score is not a proportion", wilson, jackknife),
+    }.get(settings.interval, m.text("Wilson's{} with the standard error of {}", wilson, jackknife))
     yield m.text("Intervals are {} confidence intervals, {}.", level, how)
-
-
-@sentences_about.register
-def _comparison(result: Comparison) -> Iterator[m.Text]:
-    ranked, settings, units = result.ranked, result.settings, f"{result.unit}s"
-    size = m.text("{}", m.count(result.units, result.unit)) + _test_sets(result.evaluations, " of {}")
-    corrected = cited_correction(settings.correction, [len(result.pairs)])
-    template = f"We compared {{}} by {{}} on {{}} with {{}} at alpha {settings.alpha:g}, with p-values {{}}."
-    systems = system_list([row.system for row in ranked])
-    yield m.text(template, systems, result.metric, size, cited_test(result.test, units), corrected)
-    best, where = ranked[0].system, _test_sets(result.evaluations, "On {}, ")
-    yield m.text("{}{} had the highest {} ({}).", where, best, result.metric, m.score(ranked[0].value, result.scale))
-    others = []
-    for pair in result.pairs:
-        if best in (pair.a, pair.b):
-            sign, other = (1, pair.b) if pair.a == best else (-1, pair.a)
-            opponent = evidence_text(other, sign * pair.difference, result.scale, pair.p_corrected)
-            others.append((pair.state(settings.alpha), opponent))
-    yield from best_sentences(best, others, units, where=where)
-    yield from pairs_sentences([pair.state(settings.alpha) for pair in result.pairs], units, where=where)
-    if result.ranks is not None:
-        yield _average_ranks(result.ranks)
-
-
-def _average_ranks(ranks: AverageRanks) -> m.Text:
-    differ = m.text("differ" if ranks.friedman_p <= ranks.alpha else "are not shown to differ")
-    groups = m.join_text([m.text("{}", m.names(group)) for group in ranks.groups], " and those of ")
-    equal = m.text("the ranks of {} do not differ", groups) if groups else m.text("all ranks differ")
-    test = m.text("Wilcoxon's test of every pair, corrected by Holm's method")
-    if ranks.critical_difference is not None:
-        test = m.text("Nemenyi's test (critical difference {})", m.number(ranks.critical_difference, 2))
-    template = "By Friedman's test the ranks over {} {} ({}); by {}, {} significantly{}."
-    datasets, p = m.count(ranks.datasets, "data set"), m.p_value(ranks.friedman_p)
-    return m.text(template, datasets, differ, p, test, equal, cite("demsar-2006"))
 
 
 @sentences_about.register

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean
 
+from deadheat.paper.comparison_paragraph import correction_text, outcome_sentences, scope_sentences
 from deadheat.paper.methods import (
     NOTHING,
     OF_SYSTEMS,
@@ -17,18 +18,24 @@ from deadheat.paper.methods import (
     cited_correction,
     cited_splits,
     cited_test,
+    clustered_error,
     evidence_text,
+    margin_sentences,
     pairs_sentences,
     split_words,
     system_list,
+    widened,
 )
 from deadheat.reporting.model import Text, count, interval, join_text, listing, names, points, score, text
 from deadheat.reporting.views.search import protocol, search_verdict
 from deadheat.reporting.views.study import seeds_text
-from deadheat.results.format import interval_name
+from deadheat.reporting.views.study_families import tested_together
+from deadheat.results.compare import Comparison
+from deadheat.results.format import interval_name, unit_names
 from deadheat.results.search import SearchResult
 from deadheat.results.study import PairOverSplits, StudyBlock, StudyCorpus, StudyResult, SystemScores, ranking
 from deadheat.results.verdict import State, opposite
+from deadheat.stats.paired import CLUSTERED_T
 from deadheat.text import capitalize
 
 BLOCKS, NEIGHBOURS, SYSTEMS, CORPORA = 3, 4, 5, 3  # that are described one by one
@@ -45,8 +52,10 @@ def study_sentences(result: StudyResult) -> Iterator[Text]:
         for block in result.blocks:
             for single in block.by_metric() if block.part == part else []:
                 by_metric.setdefault(single.metrics[0], []).append(single)
-        for blocks in by_metric.values():
+        for metric, blocks in by_metric.items():
+            joint = [item for item in result.comparisons if (item.dataset, item.metric_name) == (part, metric)]
             yield from _protocol(result, blocks, several=len(by_metric) > 1)
+            yield from _over_corpora(joint)
             yield from _outcomes(result, blocks)
         yield from (Text((f"{capitalize(note)}.",)) for note in part_notes(result, [part]))
     for search in result.searches:
@@ -119,23 +128,81 @@ def _protocol(result: StudyResult, blocks: Sequence[StudyBlock], *, several: boo
     of = text(" of {}", names(list(systems))) if several else NOTHING
     yield text("We report {} on {}{}.", result.metric_name(blocks[0].metrics[0]), blocks[0].part, of)
     for single in (True, False):
-        tested = [block for block in blocks if (block.splits == 1) is single]
-        pairs = [pair for block in tested for pair in block.pairs]
-        if not pairs:
-            continue
-        tests = "/".join(dict.fromkeys(test for pair in pairs for test in pair.test.split("/")))
-        test = cited_test(tests, " or ".join(dict.fromkeys(f"{pair.unit}s" for pair in pairs)))
-        seeds = ", by the first seed of each," if any(block.has_more_seeds for block in tested) else ""
-        corrected = cited_correction(result.correction, (len(block.pairs) for block in tested), noun="pair")
-        alpha = f"at alpha {result.alpha:g}"
-        if single:
-            where = " on the single split" if len(tested) < len(blocks) else ""
-            yield text(f"Systems were compared{where}{seeds} with {{}} {alpha}, with p-values {{}}.", test, corrected)
-            continue
-        over = "Over splits, systems were compared with the corrected resampled t-test{}"
-        yield text(f"{over} {alpha}, with p-values {{}}.", cite("nadeau-bengio-2003"), corrected)
-        by_split = cited_correction(result.correction, (block.splits for block in tested), noun="split")
-        yield text(f"On each split they were compared{seeds} with {{}}, with p-values {{}}.", test, by_split)
+        tested = [block for block in blocks if (block.splits == 1) is single and block.pairs]
+        if tested:
+            yield from (_single_split if single else _over_splits)(result, blocks, tested)
+    pairs = [pair for block in blocks for pair in block.pairs]
+    if pairs:
+        yield from margin_sentences(result.margin, result.scale)
+    planned = {frozenset((claim.better, claim.worse)) for claim in result.verdict.claims if claim.is_planned}
+    if planned & {frozenset((pair.a, pair.b)) for pair in pairs}:
+        corpora = " over all corpora" if len(result.corpus_names) > 1 else ""
+        yield text(f"{{}} was planned before the study ran, and was tested alone{corpora}.", result.hypothesis)
+
+
+def _single_split(result: StudyResult, blocks: Sequence[StudyBlock], tested: Sequence[StudyBlock]) -> Iterator[Text]:
+    where = " on the single split" if len(tested) < len(blocks) else ""
+    numbers = {tested_together(result, block) for block in tested}
+    corrected = cited_correction(result.correction, numbers, noun="pair") + widened(result.correction, numbers)
+    test, seeds = _split_test(tested)
+    template = f"Systems were compared{where}{seeds} with {{}} at alpha {result.alpha:g}, with p-values {{}}."
+    yield text(template, test, corrected)
+    yield from _split_error(tested)
+    if any(pair.overall.about_runs for block in tested for pair in block.pairs):
+        yield text("With one seed each, what is shown is shown of these trained models.")
+
+
+def _over_splits(result: StudyResult, blocks: Sequence[StudyBlock], tested: Sequence[StudyBlock]) -> Iterator[Text]:
+    numbers = {tested_together(result, block) for block in tested}
+    corrected = cited_correction(result.correction, numbers, noun="pair") + widened(result.correction, numbers)
+    over = "Over splits, systems were compared with the corrected resampled t-test{}"
+    yield text(f"{over} at alpha {result.alpha:g}, with p-values {{}}.", cite("nadeau-bengio-2003"), corrected)
+    if any(_splits_documents(block) for block in tested):
+        yield text("Where documents were split up, the standard error over documents was used if it was greater.")
+    test, seeds = _split_test(tested)
+    by_split = cited_correction(result.correction, (block.splits for block in tested), noun="split")
+    yield text(f"On each split they were compared{seeds} with {{}}, with p-values {{}}.", test, by_split)
+    if len(tested) == len(blocks):
+        yield from _split_error(tested)
+
+
+def _splits_documents(block: StudyBlock) -> bool:
+    """Whether documents are marked and sentences of one may be in train and in test."""
+    return any(pair.unit == "document" for pair in block.pairs) and "unit='document'" not in block.split
+
+
+def _tests(blocks: Sequence[StudyBlock]) -> list[str]:
+    pairs = [pair for block in blocks for pair in block.pairs]
+    return list(dict.fromkeys(test for pair in pairs for test in pair.test.split("/")))
+
+
+def _units(blocks: Sequence[StudyBlock]) -> str:
+    return unit_names("/".join(dict.fromkeys(pair.unit for block in blocks for pair in block.pairs)))
+
+
+def _split_test(blocks: Sequence[StudyBlock]) -> tuple[Text, str]:
+    """The test on single splits, and the seeds that it is about where there are several."""
+    tests, seeds = _tests(blocks), ""
+    if any(block.has_more_seeds for block in blocks):
+        seeds = ", by all seeds," if tests == [CLUSTERED_T] else ", by the first seed of each,"
+    return cited_test("/".join(tests), _units(blocks)), seeds
+
+
+def _split_error(blocks: Sequence[StudyBlock]) -> Iterator[Text]:
+    """Where the error of the clustered t-test on single splits comes from."""
+    if _tests(blocks) == [CLUSTERED_T]:
+        runs = any(block.has_more_seeds for block in blocks)
+        yield clustered_error("The standard error of a difference on one split is", _units(blocks), runs=runs)
+
+
+def _over_corpora(comparisons: Sequence[Comparison]) -> Iterator[Text]:
+    """All corpora together, and others like them."""
+    if comparisons:
+        yield from scope_sentences("corpora")
+    for comparison in sorted(comparisons, key=lambda item: item.unit != "split"):
+        splits = "over splits" if comparison.unit == "split" else "on single splits"
+        yield text(f"Over all corpora, {splits}, p-values are {{}}.", correction_text(comparison))
+        yield from outcome_sentences(comparison, "corpora")
 
 
 def _outcomes(result: StudyResult, blocks: Sequence[StudyBlock]) -> Iterator[Text]:
@@ -183,10 +250,12 @@ def _scores(result: StudyResult, block: StudyBlock, where: Text) -> Text:
 
 
 def _score(result: StudyResult, row: SystemScores) -> Text:
-    value = score(row.mean, result.scale)
+    value, parts = score(row.mean, result.scale), list[Text]()
     if row.runs > 1:
-        return text("{} (SD {} over {})", value, score(row.sd, result.scale), count(row.runs, "run"))
-    return text("{} (95% CI {})", value, interval(row.interval, result.scale)) if row.interval else text("{}", value)
+        parts.append(text("SD {} over {}", score(row.sd, result.scale), count(row.runs, "run")))
+    if row.interval:
+        parts.append(text("95% CI {}", interval(row.interval, result.scale)))
+    return text("{} ({})", value, join_text(parts, ", ")) if parts else text("{}", value)
 
 
 def _opponent(result: StudyResult, pair: PairOverSplits, best: str) -> tuple[State, Text]:
