@@ -133,6 +133,22 @@ def test_several_data_sets_are_averaged_and_stand_for_others_like_them() -> None
     assert " | data sets 3 | runs 2 | " in result.signature
 
 
+def test_a_data_set_whose_error_is_unknown_leaves_the_spread_between_data_sets() -> None:
+    """On a single sentence no error can be estimated; differences of data sets vary at least as much as that."""
+    short, good, poor = tagged(["X" * 9]), tagged(["X" * 9]), tagged(["X" * 7 + "NN"])
+    golds = {**dict.fromkeys(SETS, GOLD), "short": short}
+    systems = nested({**SETS, "short": {"good": [good], "fair": [poor]}})
+    (pair,) = compare(golds, systems).pairs
+    gaps = [scores_of(row["good"]).mean - scores_of(row["fair"]).mean for row in SETS.values()] + [2 / 9]
+    expected = stats.ttest_1samp(gaps, 0.0)
+    interval = expected.confidence_interval(0.95)
+    assert (pair.difference, pair.p) == pytest.approx((np.mean(gaps), expected.pvalue))
+    assert pair.interval.bounds == pytest.approx((interval.low, interval.high))
+    assert pair.elsewhere is not None
+    assert pair.elsewhere.interval == pair.interval
+    assert math.isnan(pair.by_dataset[-1].p)
+
+
 def test_data_sets_are_in_the_order_of_gold_and_the_order_changes_no_number() -> None:
     forward, back = (
         compare(dict.fromkeys(names, GOLD), nested({name: SETS[name] for name in names}))

@@ -144,8 +144,10 @@ def pair_estimates(joint: JointScores, a: str, b: str) -> PairEstimates | None:
 def over_datasets(a: str, b: str, scores: tuple[float, float], estimates: Mapping[str, Estimate]) -> PairEstimates:
     """One pair from its estimates on every data set: on average over these, and over others like these."""
     rows = list(estimates.values())
-    here = average(rows) if len(rows) > 1 else rows[0]
-    return PairEstimates(a, b, scores, here, average_elsewhere(rows), estimates if len(rows) > 1 else {})
+    here, elsewhere = average(rows) if len(rows) > 1 else rows[0], average_elsewhere(rows)
+    if elsewhere is not None and math.isnan(here.error):  # it is unknown on some data set; between them it is greater
+        here = elsewhere
+    return PairEstimates(a, b, scores, here, elsewhere, estimates if len(rows) > 1 else {})
 
 
 def corrected_pairs(
