@@ -20,7 +20,7 @@ from deadheat.reporting.model import Shown, Signature, number, text
 from deadheat.reporting.views import view
 from deadheat.reporting.views.search import training
 from deadheat.reporting.views.study import seeds_text
-from deadheat.reporting.views.study_families import tested_together
+from deadheat.reporting.views.study_families import pairs_corrected_together
 from deadheat.results.base import Result
 from deadheat.results.compare import Comparison
 from deadheat.results.data import SplitReport
@@ -296,7 +296,7 @@ def _block(result: StudyResult, block: StudyBlock) -> Facts:
     tests = "/".join(dict.fromkeys(test for pair in block.pairs for test in pair.test.split("/")))
     test = f"{name_of_test(tests)} on {block.pairs[0].unit}s"
     over = "the corrected resampled t-test of Nadeau and Bengio (2003) over splits" if block.splits > 1 else test
-    yield _test(over, result.alpha, result.correction, tested_together(result, block), "pair")
+    yield _test(over, result.alpha, result.correction, pairs_corrected_together(result, block), "pair")
     if block.splits > 1:
         yield _test(f"on each split, {test}", result.alpha, result.correction, block.splits, "split")
 

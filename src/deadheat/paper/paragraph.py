@@ -75,8 +75,9 @@ def paragraph(results: Iterable[Result]) -> ExperimentParagraph:
     --------
     >>> import deadheat
     >>> table = {"A": {"en": 0.9, "de": 0.8, "fi": 0.7}, "B": {"en": 0.8, "de": 0.7, "fi": 0.75}}
-    >>> print(paragraph([deadheat.compare_scores(table)]).sentences[3])
-    A was not told apart from B (+5.00 points, 95% CI [-16.51, +26.51], p = 0.4226).
+    >>> print(paragraph([deadheat.compare_scores(table)]).sentences[3])  # doctest: +NORMALIZE_WHITESPACE
+    There were too few data sets to tell whether A is better than B
+    (+5.00 points, 95% CI [-16.51, +26.51], p = 0.4226).
     """
     results = list(results)
     ordered = sorted(results, key=lambda result: ORDER.index(result.kind) if result.kind in ORDER else len(ORDER))

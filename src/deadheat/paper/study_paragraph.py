@@ -29,7 +29,7 @@ from deadheat.paper.methods import (
 from deadheat.reporting.model import Text, count, interval, join_text, listing, names, points, score, text
 from deadheat.reporting.views.search import protocol, search_verdict
 from deadheat.reporting.views.study import seeds_text
-from deadheat.reporting.views.study_families import tested_together
+from deadheat.reporting.views.study_families import pairs_corrected_together
 from deadheat.results.compare import Comparison
 from deadheat.results.format import interval_name, unit_names
 from deadheat.results.search import SearchResult
@@ -142,7 +142,7 @@ def _protocol(result: StudyResult, blocks: Sequence[StudyBlock], *, several: boo
 
 def _single_split(result: StudyResult, blocks: Sequence[StudyBlock], tested: Sequence[StudyBlock]) -> Iterator[Text]:
     where = " on the single split" if len(tested) < len(blocks) else ""
-    numbers = {tested_together(result, block) for block in tested}
+    numbers = {pairs_corrected_together(result, block) for block in tested}
     corrected = cited_correction(result.correction, numbers, noun="pair") + widened(result.correction, numbers)
     test, seeds = _split_test(tested)
     template = f"Systems were compared{where}{seeds} with {{}} at alpha {result.alpha:g}, with p-values {{}}."
@@ -153,7 +153,7 @@ def _single_split(result: StudyResult, blocks: Sequence[StudyBlock], tested: Seq
 
 
 def _over_splits(result: StudyResult, blocks: Sequence[StudyBlock], tested: Sequence[StudyBlock]) -> Iterator[Text]:
-    numbers = {tested_together(result, block) for block in tested}
+    numbers = {pairs_corrected_together(result, block) for block in tested}
     corrected = cited_correction(result.correction, numbers, noun="pair") + widened(result.correction, numbers)
     over = "Over splits, systems were compared with the corrected resampled t-test{}"
     yield text(f"{over} at alpha {result.alpha:g}, with p-values {{}}.", cite("nadeau-bengio-2003"), corrected)

@@ -212,11 +212,11 @@ def _marks(block: StudyBlock, alpha: float) -> list[str]:
 def _test_words(result: StudyResult, block: StudyBlock) -> str:
     """Which test the outcomes of a block are by, and how it was corrected."""
     test = "corrected resampled t-test over splits" if block.splits > 1 else _split_test(block)
-    corrected = correction_words(result.correction, tested_together(result, block), noun="pair")
+    corrected = correction_words(result.correction, pairs_corrected_together(result, block), noun="pair")
     return f"{test}, p-values {corrected}, alpha {result.alpha:g}"
 
 
-def tested_together(result: StudyResult, block: StudyBlock) -> int:
+def pairs_corrected_together(result: StudyResult, block: StudyBlock) -> int:
     """Pairs on all corpora that are corrected together; on a single corpus, a planned pair is tested alone."""
     alike = [other for other in result.blocks if (other.part, other.split_label) == (block.part, block.split_label)]
     pairs = [pair for other in alike for pair in other.pairs if other.first_metrics()[pair.a] == block.metrics[0]]
