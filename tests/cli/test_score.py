@@ -29,16 +29,25 @@ def test_values_counts_and_intervals_are_right(commands: Commands, gold: Path, g
     las = by_metric["LAS"]
     assert by_metric["UPOS"]["value"] == las["value"] == 7 / 8
     assert (las["correct"], las["gold"], las["predicted"]) == (7, 8, 8)
+    # Five documents with 2 of 3, 2 of 2, 1 of 1, 1 of 1 and 1 of 1 words right, worked out by hand. Without one of them
+    # the scores are 1, 5/6 and three times 6/7: the jackknife's variance is 4/5 · 0.0181406 = 0.0145125, as of
+    # n = 0.875 · 0.125 / 0.0145125 = 7.53661 words. They weigh as much as 8² / (9 + 4 + 3) = 4 of equal size, so that
+    # t = 3.182446 with 3 degrees of freedom: (0.875 + t²/2n ± t √(0.109375/n + t²/4n²)) / (1 + t²/n).
+    assert las["interval"]["low"] == pytest.approx(0.329938, abs=1e-5)
+    assert las["interval"]["high"] == pytest.approx(0.990050, abs=1e-5)
+    rows = json.loads(commands("score", gold, guess, "--json", "--interval", "wilson").out)["rows"]
+    by_metric = {row["metric"]: row for row in rows}
     # Wilson for 7 of 8, worked out by hand: (0.875 + z²/16 ± z √(0.875·0.125/8 + z²/256)) / (1 + z²/8), z = 1.959964
-    assert las["interval"]["low"] == pytest.approx(0.529112, abs=1e-5)
-    assert las["interval"]["high"] == pytest.approx(0.977584, abs=1e-5)
+    assert by_metric["LAS"]["interval"]["low"] == pytest.approx(0.529112, abs=1e-5)
+    assert by_metric["LAS"]["interval"]["high"] == pytest.approx(0.977584, abs=1e-5)
 
 
 def test_the_table_has_one_row_per_file_and_metric(commands: Commands, gold: Path, guess: Path) -> None:
     lines = commands("score", gold, guess, gold, "-m", "las").out.splitlines()
-    assert lines[0] == f"{gold} has the highest LAS: 100.00 (95% CI [67.56, 100.00])."
+    # Of five documents without an error: 1 / (1 + t²/5), t = 3.182446.
+    assert lines[0] == f"{gold} has the highest LAS: 100.00 (95% CI [33.05, 100.00])."
     assert lines[2].split() == ["system", "metric", "score", "95%", "CI", "correct", "gold", "predicted"]
-    assert lines[3].split() == [str(guess), "LAS", "87.50", "[52.91,", "97.76]", "7", "8", "8"]
+    assert lines[3].split() == [str(guess), "LAS", "87.50", "[32.99,", "99.01]", "7", "8", "8"]
     assert "100.00" in lines[4]
     assert lines[-1].startswith("deadheat 0.1.0 | las.v1 | sentences 5 | words 8 | ")
 
