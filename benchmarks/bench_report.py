@@ -21,8 +21,12 @@ import numpy as np
 import polars as pl
 
 from benchmarks.timing import table
-from deadheat.questions.study import pair_over_splits, scale_of, sort_systems, study_verdict, system_scores
+from deadheat.questions.study import scale_of, sort_systems, study_verdict, system_scores
+from deadheat.questions.study_corpora import BlockPair, PairSummary, over_corpora
+from deadheat.questions.study_pairs import PairName, SplitTest, pair_over_splits
+from deadheat.results.compare import PairwiseSettings
 from deadheat.results.study import (
+    OverallTest,
     PairOverSplits,
     StudyBlock,
     StudyCorpus,
@@ -31,6 +35,8 @@ from deadheat.results.study import (
     StudySystem,
     SystemScores,
 )
+from deadheat.stats.estimates import Estimate
+from deadheat.stats.paired import CLUSTERED_T
 from deadheat.study.plan.cells import DONE, Cell, Outcome, PartScores
 from deadheat.study.store.store import Store
 
@@ -101,7 +107,8 @@ def make_store(folder: Path, runs: int) -> Path:
 def result(scores: pl.DataFrame, runs: int) -> StudyResult:
     """What `deadheat run` keeps: scores and pairs of every corpus."""
     systems, corpora = names()
-    blocks = []
+    blocks: list[StudyBlock] = []
+    estimates: dict[BlockPair, PairSummary] = {}
     for (corpus,), own in scores.sort("corpus").group_by("corpus", maintain_order=True):
         rows = []
         for (system,), values in own.group_by("system", maintain_order=True):
@@ -110,18 +117,22 @@ def result(scores: pl.DataFrame, runs: int) -> StudyResult:
             interval = (mean - 0.01, mean + 0.01)
             rows.append(system_scores(str(system).removesuffix(".v1"), METRIC, pairs, [0], interval))
         rows = sort_systems(rows)
-        tested = tuple(_pair(a, b) for a, b in combinations(rows, 2))
+        summaries = {(a.system, b.system): _summary(a, b) for a, b in combinations(rows, 2)}
+        estimates |= {(len(blocks), *pair): summary for pair, summary in summaries.items()}
+        tested = tuple(_pair(pair, summary) for pair, summary in summaries.items())
         blocks.append(
             StudyBlock(str(corpus), "standard.v1", 0, "test", (0,), (METRIC,), tuple(rows), tested, (), (200_000,))
         )
-    labels = {METRIC: METRIC}
+    labels, settings = {METRIC: METRIC}, PairwiseSettings(CLUSTERED_T)
     scale = scale_of(blocks)
+    comparisons = over_corpora(blocks, estimates, settings, labels, scale)
     return StudyResult(
         "large",
         tuple(blocks),
         labels,
-        verdict=study_verdict(blocks, labels, scale, 0.05)[0],
+        verdict=study_verdict(blocks, comparisons, labels, scale, settings)[0],
         scale=scale,
+        comparisons=comparisons,
         corpora=tuple(StudyCorpus(name, 20_000, 250_000) for name in corpora),
         strategies=(StudySplits("standard.v1", 1, 0),),
         systems=tuple(StudySystem(name, f"{name}.v1", tuple(range(runs))) for name in systems),
@@ -131,10 +142,20 @@ def result(scores: pl.DataFrame, runs: int) -> StudyResult:
     )
 
 
-def _pair(a: SystemScores, b: SystemScores) -> PairOverSplits:
-    gap = a.mean - b.mean
-    p = float(np.exp(-((gap / 0.008) ** 2)))
-    return pair_over_splits(a.system, b.system, [("permutation-exact", "sentence", p, gap, gap)], "bonferroni", 0.05)
+def _summary(a: SystemScores, b: SystemScores) -> PairSummary:
+    """The difference of two systems, with the error of about as many sentences."""
+    estimate = Estimate(a.mean - b.mean, 0.005, UNITS - 1)
+    test = SplitTest(CLUSTERED_T, "sentence", estimate.p, estimate.value, estimate.value)
+    return PairSummary(estimate, (test,), 1, int(estimate.value > 0), about_runs=False)
+
+
+def _pair(pair: PairName, summary: PairSummary) -> PairOverSplits:
+    estimate = summary.estimate
+    bounds = estimate.interval().bounds
+    overall = OverallTest(
+        estimate.value, *bounds, estimate.p, estimate.p, 1, summary.ahead, 0.005, estimate.detectable()
+    )
+    return pair_over_splits(pair, summary.tests, "holm", 0.05, overall)
 
 
 @dataclass(frozen=True)
