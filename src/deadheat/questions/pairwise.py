@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.corpus import Corpus
 from deadheat.corpus.vocabulary import Codes, Indices
-from deadheat.errors import InputError
+from deadheat.errors import InputError, NameUnknown
 from deadheat.metrics import Metric
 from deadheat.metrics.metric import CORRECT, GOLD, PREDICTED, Counts
 from deadheat.metrics.universal import main_label
@@ -30,6 +30,8 @@ def pair_p(first_NF: Counts, second_NF: Counts, value: Value, settings: Pairwise
     """The p-value, and which system the test favours: above 0 the first, below 0 the second."""
     rng, test, resamples = np.random.default_rng([settings.seed, 1]), settings.test, settings.resamples
     paired.check_pair(first_NF, second_NF)
+    if test not in paired.TESTS:
+        raise NameUnknown("test", test, paired.TESTS)
     if test == paired.CLUSTERED_T:
         estimate = RunScores.of(first_NF[None], value).minus(RunScores.of(second_NF[None], value)).estimate
         return estimate.p, estimate.value

@@ -9,9 +9,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from deadheat.questions.study_corpora import RESAMPLED_T, BlockPair, PairSummary, over_corpora
+from deadheat.questions.study_corpora import BlockPair, PairSummary, over_corpora
 from deadheat.questions.study_pairs import PairName, PairTests, pair_over_splits
-from deadheat.results.compare import Comparison, PairwiseSettings
+from deadheat.results.compare import RESAMPLED_T, Comparison, PairwiseSettings
 from deadheat.results.format import Scale
 from deadheat.results.study import (
     NAN,

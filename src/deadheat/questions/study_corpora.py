@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from deadheat.questions.joint import corrected_pairs, joint_verdict, over_datasets, tied_systems
 from deadheat.questions.study_pairs import PairName, SplitTest
-from deadheat.results.compare import Comparison, DatasetScores, PairwiseSettings, RunSummary
+from deadheat.results.compare import RESAMPLED_T, Comparison, DatasetScores, PairwiseSettings, RunSummary
 from deadheat.results.format import Scale
 from deadheat.results.score import Score
 from deadheat.results.study import NAN, StudyBlock, SystemScores
@@ -16,7 +16,6 @@ from deadheat.stats.estimates import Estimate
 from deadheat.stats.intervals import Interval
 from deadheat.stats.paired import CLUSTERED_T
 
-RESAMPLED_T = "corrected-resampled-t"
 BlockPair = tuple[int, str, str]  # a block and two of its systems
 
 
