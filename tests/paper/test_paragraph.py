@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import ttest_1samp
 
 import deadheat
-from deadheat.corpus import Corpus
 from deadheat.paper.methods import (
     OF_CORRECTIONS,
     OF_SYSTEMS,
@@ -33,7 +32,7 @@ from deadheat.stats.corrections import CORRECTIONS
 from deadheat.stats.paired import TESTS
 from deadheat.systems import SYSTEMS
 from tests.paper.cases import sentences, twenty_splits
-from tests.results.samples import FAIR, GOLD, GOOD, TABLE, all_samples, tagged
+from tests.results.samples import FAIR, GOLD, GOOD, TABLE, all_samples, compared_datasets
 
 REQUIRED = {
     "article": {"author", "title", "journal", "year"},
@@ -98,6 +97,14 @@ def test_a_named_test_is_cited_and_its_intervals_are_said_to_be_others(compariso
     assert lines[1] == f"{opening} {ERROR.format('sentences')}"
 
 
+def test_of_one_run_each_only_the_models_are_compared(comparison: Comparison) -> None:
+    first, *others = comparison.pairs
+    partly = replace(comparison, pairs=(first, *(replace(pair, about_runs=False) for pair in others)))
+    assert "Where both systems have one run, what is shown is shown of these trained models." in sentences(partly)
+    never = replace(comparison, pairs=tuple(replace(pair, about_runs=False) for pair in comparison.pairs))
+    assert "trained models" not in " ".join(sentences(never))
+
+
 def test_other_margins_and_none(comparison: Comparison) -> None:
     for margin, expected in ((2, [EQUAL.replace("0.50", "2.00")]), (0, [])):
         lines = sentences(replace(comparison, settings=replace(comparison.settings, margin=margin)))
@@ -122,32 +129,12 @@ def test_a_test_that_favours_the_lower_score_is_not_called_better(comparison: Co
     assert favoured in lines
 
 
-@pytest.fixture(scope="module")
-def several() -> Comparison:
-    """A with two runs, B and C with one, on three data sets; C is missing on the last."""
-    rng = np.random.default_rng(5)
-    golds = {name: noisy(0, rng) for name in ("en", "de", "fi")}
-    systems: dict[str, dict[str, list[Corpus]]] = {
-        "A": {name: [noisy(0.1, rng), noisy(0.1, rng)] for name in golds},
-        "B": {name: [noisy(0.4, rng)] for name in golds},
-        "C": {name: [noisy(0.3, rng)] for name in ("en", "de")},
-    }
-    return deadheat.compare(golds, systems)
-
-
-def noisy(share: float, rng: np.random.Generator) -> Corpus:
-    """Sentences with a share of the tags wrong."""
-    rows = ["a_X b_Y c_Z d_X"] * 40
-    return tagged(
-        *(" ".join(word if rng.random() >= share else f"{word[0]}_N" for word in row.split()) for row in rows)
-    )
-
-
-def test_several_data_sets_and_runs_have_two_scopes(several: Comparison) -> None:
+def test_several_data_sets_and_runs_have_two_scopes() -> None:
+    several = compared_datasets()
     lines = sentences(several)
     assert lines[0].startswith(
-        "We compared 3 systems (A, C and B), with 1 to 2 runs each, by Accuracy (tag) on 3 data sets (en, de and fi) "
-        "with the clustered t-test on sentences at alpha 0.05, with p-values corrected by Holm's method for 3 tests"
+        "We compared 3 systems (A, C and B), with 1 to 3 runs each, by Accuracy (tag) on 4 data sets (en, de, fi and "
+        "ta) with the clustered t-test on sentences at alpha 0.05, with p-values corrected by Holm's method for 3 tests"
     )
     assert lines[1] == (
         "The standard error of a difference is that of the jackknife over sentences (Miller, 1974) and of the variance "
@@ -158,9 +145,8 @@ def test_several_data_sets_and_runs_have_two_scopes(several: Comparison) -> None
         "Differences were averaged over data sets, each with the same weight. For data sets like"
     )
     assert "partial conjunctions (Benjamini and Heller, 2008; Dror et al., 2017)" in lines[4]
-    assert lines[5] == "Where both systems have one run, what is shown is shown of these trained models."  # B and C
     best = several.ranked[0]
-    assert lines[6] == f"On these 3 data sets, A had the highest mean Accuracy (tag) ({100 * best.value:.2f})."
+    assert lines[5] == f"On these 4 data sets, A had the highest mean Accuracy (tag) ({100 * best.value:.2f})."
     text = " ".join(lines)
     for pair in several.pairs:
         if "A" in (pair.a, pair.b):
@@ -175,7 +161,7 @@ def test_several_data_sets_and_runs_have_two_scopes(several: Comparison) -> None
                 assert f"{forward.b} ({numbers}" in text
             counts = f"higher on {forward.ahead_on} of {len(forward.by_dataset)} data sets, better on at least"
             assert f"{counts} {forward.shown_on}" in text
-    assert {len(pair.by_dataset) for pair in several.pairs} == {2, 3}
+    assert {len(pair.by_dataset) for pair in several.pairs} == {3, 4}
     assert "For data sets like these, A was" in text or "For data sets like these, there were too few" in text
     keys = {"miller-1974", "satterthwaite-1946", "kish-1965", "schuirmann-1987", "holm-1979", "dror-etal-2017"}
     assert keys <= set(paragraph([several]).keys)

@@ -7,12 +7,12 @@ from html.parser import HTMLParser
 from deadheat.reporting.html import fragment
 from deadheat.reporting.latex import tabular
 from deadheat.reporting.markdown import markdown
-from deadheat.reporting.model import Table
+from deadheat.reporting.model import CIRCLE, DAGGER, DOUBLE_DAGGER, EQUALS, STAR, Table
 from deadheat.reporting.terminal import render
 
 Grid = list[list[str]]
 _POWER = re.compile(r"\$(<?)([\d.]+)\\times10\^\{(-?\d+)\}\$")
-_MARKS = "†‡*"
+_MARKS = "".join((CIRCLE, DAGGER, DOUBLE_DAGGER, EQUALS, STAR))
 
 
 def read_all(table: Table) -> dict[str, Grid]:

@@ -62,6 +62,8 @@ def changed(result: Result, seed: int, floats: list[float]) -> Result:
         if isinstance(value, str) and key in NAMES:
             return names.setdefault(value, f"{rng.choice(HOSTILE)}{len(names)}") if value else value
         if isinstance(value, dict):
+            if key == "settings":  # alpha and the like, which are checked
+                return value
             if key == "scale" or key == "dev_scale":
                 return {"factor": rng.choice([1.0, 100.0]), "decimals": rng.choice([2, 4])}
             return {field: change(item, field) for field, item in value.items()}

@@ -1,6 +1,7 @@
 """One page from stores, tables and results: what it shows, in which order, and how each source is named."""
 
 import json
+import math
 import re
 import shutil
 import sqlite3
@@ -15,8 +16,9 @@ from deadheat.questions.compare import compare
 from deadheat.questions.demo import Demo
 from deadheat.questions.rank import rank
 from deadheat.reporting.model import Heading, Paragraph, Shown, Signature, Table, Text, Verdict
-from deadheat.reporting.report import CHAPTERS, Report, demo_report, is_page, report
+from deadheat.reporting.report import CHAPTERS, DECIDING, Report, demo_report, is_page, report
 from deadheat.results.base import KINDS
+from deadheat.results.study import StudyResult
 from tests.charts.svg_reading import LAYOUTS
 from tests.questions.report_cases import CORPORA, LABEL, FakeCell, FinishedStudy, fake_store, grid
 from tests.questions.report_cases import finished_study as finished_study
@@ -44,23 +46,62 @@ def test_a_study_opens_with_its_verdict_and_has_its_chapters_in_order(page: Repo
     blocks = page.page.blocks
     assert isinstance(blocks[0], Verdict)
     assert blocks[0].claims is not None
-    assert [column.heading for column in blocks[0].claims.columns][:2] == ["higher > lower", "data set"]
+    sources = ["over these 5 data sets", "over data sets like these"]
+    assert [column.heading for column in blocks[0].claims.columns] == ["higher > lower", *sources]
     assert headings(page, 1) == [*(CHAPTERS[result.kind] for result in page.results), "What was left out"]
     assert [result.kind for result in page.results] == ["study", "seeds", "rank", "size", "ledger"]
-    assert headings(page, 2)[0] == "zeta: Accuracy (upos) on test"
+    assert headings(page, 2)[:3] == [
+        "5 corpora together: Accuracy (upos) on test on single splits",
+        "5 corpora together: Accuracy (upos) on dev on single splits",
+        "zeta: Accuracy (upos) on test",
+    ]
     assert page.page.title == "small study"
     assert blocks[-1] == Signature(f"deadheat {deadheat.__version__}")
 
 
-def test_claims_put_all_kinds_of_evidence_together(page: Report) -> None:
+def test_the_result_that_can_tell_most_gives_the_verdict_and_others_stay_in_their_chapters(page: Report) -> None:
+    """A study speaks for runs and rankings of the same scores, which are not put together with it."""
+    study = page.results[0]
+    assert isinstance(study, StudyResult)
+    assert DECIDING.index("study") < min(DECIDING.index(kind) for kind in ("seeds", "rank"))
     verdict = page.page.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.claims is not None
-    sources = [column.heading for column in verdict.claims.columns]
-    assert {"over runs on this test set", "over tokens"} <= set(sources)
-    assert "not told apart" in str(rows(verdict.claims))
-    assert " of 5 data sets" in page.verdicts[0]
-    assert not any("dead heat" in text for text in page.verdicts)
+    (joint,) = [comparison for comparison in study.comparisons if comparison.dataset == "test"]
+    assert len(joint.datasets) == 5
+    best = joint.ranked[0].system
+    for claim, row in zip(study.verdict.claims, rows(verdict.claims), strict=True):
+        assert claim.better == best
+        (pair,) = [pair for pair in joint.pairs if {pair.a, pair.b} == {claim.better, claim.worse}]
+        forward = pair if pair.a == best else pair.turned()
+        assert forward.elsewhere is not None
+        ahead = f", ahead on {forward.ahead_on} of 5"
+        for cell, bounds, more in zip(
+            row[1:], (forward.interval, forward.elsewhere.interval), (ahead, ""), strict=True
+        ):
+            low, high = (f"{100 * end:+.2f}" for end in bounds.bounds)
+            assert cell.endswith(f": {100 * forward.difference:+.2f} [{low}, {high}]{more}")
+    assert page.verdicts[0].startswith(f"{best} has the best Accuracy (upos) on these 5 data sets")
+    assert not any("over runs" in text for text in page.verdicts)
+
+
+def test_a_comparison_speaks_before_a_ranking_and_a_ranking_before_runs(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    for treebanks, kinds, deciding in (
+        ("abcdef", ("seeds", "rank", "compare"), "compare"),
+        ("ab", ("seeds",), "seeds"),
+    ):
+        runs = [
+            f"{system},{treebank},{60 + 5 * at - (system == 'B') + run / 10}"
+            for system in "AB"
+            for at, treebank in enumerate(treebanks)
+            for run in range(6)
+        ]
+        path.write_text("\n".join(["system,treebank,score", *runs]))
+        made = report(path)
+        assert tuple(result.kind for result in made.results if result.kind != "table") == kinds
+        (result,) = [result for result in made.results if result.kind == deciding]
+        assert made.verdicts == report(result).verdicts
 
 
 def test_of_several_corpora_only_the_first_is_open(page: Report) -> None:
@@ -152,9 +193,10 @@ def test_two_studies_are_named_and_judged_one_by_one(tmp_path: Path) -> None:
     one = fake_store(tmp_path / "one.sqlite", grid(2, 1, seeds=6))
     two = fake_store(tmp_path / "two.sqlite", grid(2, 3))
     both = report(one, two)
-    *chapters, last = headings(both, 1)
-    assert all(chapter.startswith(("one: ", "two: ")) for chapter in chapters)
-    assert last == "What was left out"
+    assert headings(both, 1) == [
+        *(f"one: {CHAPTERS[kind]}" for kind in ("study", "seeds")),
+        *(f"two: {CHAPTERS[kind]}" for kind in ("study", "rank", "compare")),
+    ]
     alone = [f"{path.stem}: {verdict}" for path in (one, two) for verdict in report(path).verdicts]
     assert both.verdicts == alone
 
@@ -175,8 +217,13 @@ def test_the_demo_shows_the_truth_beside_what_was_measured(quick_demo: Demo) -> 
     assert made.page.title == "Deadheat demo"
     verdict = made.page.blocks[0]
     assert isinstance(verdict, Verdict)
+    study = made.results[0]
+    assert isinstance(study, StudyResult)
+    systems, corpora, claims = study.verdict.systems, len(study.corpora), len(study.verdict.claims)
+    assert (systems, corpora) == (4, 6)
+    assert claims == systems - 1  # the best against each of the others, over all treebanks
     assert [str(remark) for remark in verdict.below_claims() if "more pair" in str(remark)] == [
-        "The tables have 11 more pairs."
+        f"The tables have {corpora * math.comb(systems, 2) - claims} more pairs."
     ]
     assert headings(made, 1)[-1] == "The truth about the simulated parsers"
     assert {"How the data were split", "Systems compared"} < set(headings(made, 1))
@@ -250,20 +297,11 @@ def test_json_that_is_no_result_is_refused_with_its_file(tmp_path: Path) -> None
         assert "\n" not in str(refused.value)
 
 
-def test_claims_over_all_data_sets_come_first_and_say_so(tmp_path: Path) -> None:
+def test_a_table_is_judged_over_all_its_data_sets(tmp_path: Path) -> None:
+    """A is ahead by 1 on each of n data sets: with random signs all agree with probability 2 / 2**n."""
     path = tmp_path / "scores.csv"
-    lines = [f"{name},{a},{a - 1}" for name, a in zip("abcdefgh", range(60, 100, 5), strict=True)]
-    path.write_text("\n".join(["treebank,A,B", *lines]))
-    assert report(path).verdicts[0].startswith("On all 8 data sets, A is better than B by 1.00 in score")
-    runs = [
-        f"{system},{treebank},{score - (system == 'B') + run / 10}"
-        for system in "AB"
-        for treebank, score in zip("abcdef", range(60, 90, 5), strict=True)
-        for run in range(6)
-    ]
-    path.write_text("\n".join(["system,treebank,score", *runs]))
-    first = report(path).page.blocks[0]
-    assert isinstance(first, Verdict)
-    assert first.claims is not None
-    assert [row[1] for row in rows(first.claims)][:3] == ["all 6 data sets", "a", "b"]
-    assert " of 6 data sets" in str(first.headline)
+    for treebanks in ("abcdefgh", "abcdef"):
+        lines = [f"{name},{a},{a - 1}" for name, a in zip(treebanks, range(60, 100, 5), strict=False)]
+        path.write_text("\n".join(["treebank,A,B", *lines]))
+        p = f"{2 / 2 ** len(treebanks):.4f}"
+        assert report(path).verdicts == [f"A is better than B by 1.00 in score (95% CI [+1.00, +1.00], p = {p})."]

@@ -17,6 +17,7 @@ from deadheat.questions.store_report import read_study
 from deadheat.questions.table_report import table_report
 from deadheat.ranking.size_samples import SizeSettings
 from deadheat.results.base import Result, from_document, to_document
+from deadheat.results.compare import Comparison
 from deadheat.results.data import PartSize, SplitReport, TreebankParts, TreebankSizes
 from deadheat.results.ledger import LedgerLine, LedgerReport, Tally
 from deadheat.results.study import StudyResult
@@ -51,6 +52,30 @@ def sample_score_by_tag() -> Result:
 
 def sample_compare() -> Result:
     return deadheat.compare(GOLD, {"good": GOOD, "fair": FAIR, "poor": POOR})
+
+
+def noisy(share: float, rng: np.random.Generator, sentences: int = 40) -> Corpus:
+    """Sentences of which a share of the tags is wrong."""
+    words = ("a_X", "b_Y", "c_Z", "d_X")
+    rows = ([word if rng.random() >= share else f"{word[0]}_N" for word in words] for _ in range(sentences))
+    return tagged(*map(" ".join, rows))
+
+
+@cache
+def compared_datasets() -> Comparison:
+    """A has three runs on each of four data sets, B two, and C one; C is missing on the last."""
+    rng = np.random.default_rng(2)
+    golds = {name: noisy(0, rng) for name in ("en", "de", "fi", "ta")}
+    systems: dict[str, dict[str, list[Corpus]]] = {
+        "A": {name: [noisy(0.1, rng) for _ in range(3)] for name in golds},
+        "B": {name: [noisy(0.3, rng) for _ in range(2)] for name in golds},
+        "C": {name: [noisy(0.2, rng)] for name in golds if name != "ta"},
+    }
+    return deadheat.compare(golds, systems)
+
+
+def sample_compare_datasets() -> Result:
+    return compared_datasets()
 
 
 def sample_compare_scores() -> Result:
@@ -138,19 +163,58 @@ epoch = ["tune", "dev"]
 """
 
 
-@cache
-def study_with_search() -> StudyResult:
+STUDY_OF_CORPORA = """
+[corpora.north]
+files = "north.conllu"
+[corpora.south]
+files = "south.conllu"
+[corpora.west]
+files = "west.conllu"
+[[splits]]
+strategy = "random"
+sizes = "60/20/20"
+[[systems]]
+name = "majority"
+[[systems]]
+name = "unigram"
+[[systems]]
+name = "perceptron"
+epochs = 1
+seeds = 2
+[hypothesis]
+primary = "unigram > majority"
+margin = 1
+"""
+
+
+def run_study(study: str, corpora: Mapping[str, int]) -> StudyResult:
+    """The result of a study on corpora of so many sentences."""
     with TemporaryDirectory() as folder:
-        Path(folder, "small.conllu").write_text(corpus_text(100))
-        Path(folder, "study.toml").write_text(STUDY)
+        for at, (name, sentences) in enumerate(corpora.items()):
+            Path(folder, f"{name}.conllu").write_text(corpus_text(sentences, seed=at))
+        Path(folder, "study.toml").write_text(study)
         plan = Plan.of(Path(folder, "study.toml"))
         store = run_plan(plan, executor=in_this_process).store
         with Store.read(store) as opened:
             return read_study(opened).result
 
 
+@cache
+def study_with_search() -> StudyResult:
+    return run_study(STUDY, {"small": 100})
+
+
+@cache
+def study_of_corpora() -> StudyResult:
+    return run_study(STUDY_OF_CORPORA, {"north": 90, "south": 80, "west": 70})
+
+
 def sample_study() -> Result:
     return study_with_search()
+
+
+def sample_study_of_corpora() -> Result:
+    return study_of_corpora()
 
 
 def sample_search() -> Result:

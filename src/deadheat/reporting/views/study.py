@@ -37,7 +37,8 @@ def view(result: StudyResult) -> Iterator[m.Block]:
 
 def _together(result: StudyResult) -> Iterator[m.Block]:
     """All corpora together, by every strategy that several of them share."""
-    for comparison in sorted(result.comparisons, key=lambda item: result.parts.index(item.dataset)):
+    parts = [*result.parts, *(item.dataset for item in result.comparisons)]
+    for comparison in sorted(result.comparisons, key=lambda item: parts.index(item.dataset)):
         splits = "over random splits" if comparison.unit == "split" else "on single splits"
         corpora = m.Shown(len(comparison.datasets), COUNT, suffix=" corpora")
         title = m.text(f"{{}} together: {{}} on {{}} {splits}", corpora, comparison.metric, comparison.dataset)
