@@ -51,7 +51,7 @@ class PairRecord:
 
     tests: list[SplitTest] = field(default_factory=list)
     single: Estimate | None = None  # by units and seeds, of the last split
-    about_runs: bool = False  # both systems have one seed, and another might give another result
+    about_runs: bool = False  # both systems have one run, and another seed might give another result
 
 
 class PairTests:
@@ -108,7 +108,7 @@ class PairTests:
                 continue
             record = self._records.setdefault((a, b), PairRecord())
             record.single = estimate
-            record.about_runs = all(runs[name].runs == 1 and name not in fixed for name in (a, b))
+            record.about_runs = runs[a].runs == runs[b].runs == 1 and not {a, b} <= fixed
             split = SplitTest(CLUSTERED_T, kind, estimate.p, estimate.value, estimate.value)
             if test and test != CLUSTERED_T:
                 first_NF, second_NF = (metric.counts(aligned[name])[:, :3] for name in (a, b))
