@@ -137,7 +137,7 @@ def compare(  # noqa: PLR0913 (the options of the command)
         raise InputError("training files with several data sets; expected them with one data set only")
     looks = look_note(tallies, min((pair.p_corrected for pair in comparison.pairs), default=math.nan), alpha=alpha)
     if spend_alpha and look:
-        looks = f"look {look} at this test set, tested at alpha {settings.alpha:.4g} of {alpha:g} (alpha spending)"
+        looks = f"look {look} at this test set, tested at alpha {settings.alpha:.4f} of {alpha:g} (alpha spending)"
     notes = [*(note for item in recorded for note in item.notes), *([looks] if looks else [])]
     notes += [*missing_combinations(predictions), *(note for item in counted for note in item.notes)]
     return replace(comparison, align=align, notes=tuple(dict.fromkeys(notes)), evaluations=tallies)
@@ -191,7 +191,7 @@ def compare_counts(
     scores = {system: estimate.value for system, estimate in means.items()}
     level, several = 1 - settings.alpha, len(datasets) > 1
     units = sum(dataset.units for dataset in datasets)
-    unit = "/".join(dict.fromkeys(dataset.unit for dataset in datasets))
+    unit = " or ".join(dict.fromkeys(dataset.unit for dataset in datasets))
     rows = tuple(_score_row(system, joint, metric, means[system], level) for system in joint.systems)
     source = f"{unit}s" + " and runs" * any(runs.runs > 1 for runs in joint.scores.values())
     verdict = joint_verdict(tests, scores, settings, metric=metric.label, source=source, units=units, scale=scale)

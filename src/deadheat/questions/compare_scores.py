@@ -74,7 +74,7 @@ def compare_scores(  # noqa: PLR0913 (the options of the command)
     )
     means = {row.system: row.value for row in rows}
     verdict = joint_verdict(tests, means, settings, metric=label, source="data sets", units=datasets, scale=scale)
-    reason = "asked for" if test else "every data set is one unit"
+    reason = "asked for" if test else "differences are paired by data set"
     outcome = (settings, reason, rows, tests, tied_systems(means, every, alpha), verdict)
     comparison = Comparison(label, metric or "mean", "data set", datasets, *outcome, scale=scale, reference=reference)
     if table.dropped:

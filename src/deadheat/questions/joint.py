@@ -24,11 +24,10 @@ from deadheat.results.verdict import TARGET_POWER, Claim, Evidence, Verdict, mar
 from deadheat.stats.corrections import correct_defined, decision_levels, partial_conjunction, tied_with_best
 from deadheat.stats.estimates import Estimate, RunScores, RunsEstimate, average, average_elsewhere, run_share
 from deadheat.stats.intervals import Interval, Value
-from deadheat.text import pluralize
 
 ALL_PAIRS = 3  # systems up to which all pairs are claims; of more, those with the best
 DESIGN_SYSTEMS = 5  # that the design effect is computed from
-LIKE_THESE = "data sets like these"
+THESE, LIKE_THESE = "these data sets", "data sets like these"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,7 +265,7 @@ def joint_verdict(
 def _evidence(pair: PairwiseTest, source: str, units: int, alpha: float) -> tuple[Evidence, ...]:
     """What a pair shows on these data sets and, where there are several, about others like them."""
     several = len(pair.by_dataset)
-    name = f"these {pluralize(several, 'data set')}" if several else source
+    name = THESE if several else source
     numbers = (pair.difference, *pair.interval.bounds, pair.p_corrected, several or units)
     ahead = pair.ahead_on if several else None
     evidence = Evidence(name, pair.state(alpha), *numbers, ahead, margin=pair.margin, detectable=pair.detectable)

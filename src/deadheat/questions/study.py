@@ -292,7 +292,7 @@ def study_verdict(
     over = sorted(of_part, key=lambda comparison: comparison.test != RESAMPLED_T)
     if over:
         joint = over[0].verdict
-        return replace(joint, omitted=max(pairs - len(joint.claims), 0), systems=systems), notes
+        return joint, notes
     return Verdict(tuple(claims[:MAX_CLAIMS]), max(pairs - len(claims[:MAX_CLAIMS]), 0), systems), notes
 
 

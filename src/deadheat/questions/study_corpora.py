@@ -93,7 +93,7 @@ def _comparison(
         own = [rows[corpus, system].mean for corpus in corpora if (corpus, system) in rows]
         scores.append(Score(system, label, metric, math.fsum(own) / len(own), nothing, 0, 0, 0, NAN, NAN))
     means_by_name = {row.system: row.value for row in scores}
-    unit = "split" if several else "unit"
+    unit = "split" if several else "document or sentence"
     verdict = joint_verdict(tests, means_by_name, settings, metric=label, source=f"{unit}s", units=0, scale=scale)
     tied = tied_systems(means_by_name, tests, settings.alpha)
     reason = "splits overlap" if several else "its error comes from documents or sentences, and from seeds"

@@ -85,7 +85,7 @@ def claims_headline(verdict: Claims) -> m.Words:
         return "No two systems could be compared."
     planned = next((claim for claim in claims if claim.is_planned), None)
     if planned is not None:
-        return m.text("Planned: {}", pair_sentence(planned))
+        return m.text("As planned: {}", pair_sentence(planned))
     if len(claims) == 1:
         return pair_sentence(claims[0])
     if len({frozenset((claim.better, claim.worse)) for claim in claims}) == 1:
@@ -287,7 +287,7 @@ def _leader(verdict: Claims) -> m.Text:
     complete = len(claims) == verdict.systems - 1
     sources = first.evidence[:2] if len({claim.evidence[0].source for claim in claims}) == 1 else first.evidence[:1]
     leads = m.text("{}{} has the best {}", where, first.better, first.metric)
-    over = m.text(" on {}", m.text(sources[0].source)) if len(sources) > 1 else None
+    over = m.text(" on these {}", m.count(sources[0].count, "data set")) if len(sources) > 1 else None
     words = m.text("{}{}{}.", leads, over, _against(claims, 0, complete=complete))
     if len(sources) < 2:
         return words
@@ -319,6 +319,7 @@ def _against(claims: Sequence[Claim], at: int, *, complete: bool) -> m.Text:
         State.TOO_FEW: f"there are too few {_few_sources(claims)} to compare it with {{}}",
     }
     parts = [m.text(words[state], m.names(by_state[state])) for state in State if state in by_state]
-    joined = m.join_text(parts, "; ")
-    but = " but " if State.SHOWN not in by_state else " and "
-    return m.text("{}{}", "," + but if at == 0 and but == " but " else but if at == 0 else " ", joined)
+    joined = m.join_text(parts, ", but " if len(parts) == 2 else "; ")
+    if at:
+        return m.text(" {}", joined)
+    return m.text(" and {}" if State.SHOWN in by_state else ", but {}", joined)

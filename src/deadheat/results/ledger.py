@@ -53,22 +53,20 @@ def look_note(tallies: Iterable[Tally], p: float, *, alpha: float = 0.05) -> str
 
     Examples
     --------
-    >>> look_note([Tally("test.conllu", "ab" * 32, looks=7, look=7)], 0.003)[:79]
-    'look 7 at this test set: had each look been a chance to stop, p would be at mos'
+    >>> look_note([Tally("test.conllu", "ab" * 32, looks=7, look=7)], 0.003)[:86]
+    'look 7 at this test set: if any of them could have been the last, p is at most 0.0210;'
     """
     most = max(tallies, key=lambda tally: tally.looks, default=None)
     if most is None or most.looks < 2:
         return ""
     look = most.look or most.looks
     number = f"look {look}" if look == most.looks else f"look {look} of {most.looks}"
-    bound = f"p would be at most {show(look_bound(p, most.looks), P_VALUE)}"
-    if p != p:
-        bound = f"p would be {most.looks} times as large"
-    level = f"tests look {look} at {show(spent_level(alpha, look), P_VALUE)} instead of {alpha:g}"
-    return (
-        f"{number} at this test set: had each look been a chance to stop, {bound}; "
-        f"looks that are planned can spend alpha, which {level}"
-    )
+    level = show(spent_level(alpha, look), P_VALUE)
+    spending = f"--spend-alpha tests this look at {level} instead of {alpha:g}"
+    if not p <= alpha:
+        return f"{number} at this test set; {spending}"
+    bound = show(look_bound(p, most.looks), P_VALUE)
+    return f"{number} at this test set: if any of them could have been the last, p is at most {bound}; {spending}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,8 +153,8 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
     columns = [m.Column("pair"), m.Column("difference", scale.difference), m.Column(level, scale.difference_interval)]
     columns.append(m.Column("error reduction" if scale.is_percent else "", SHARE))
     columns += m.columns(P_VALUE, "p", f"p ({result.settings.correction})")
-    columns += m.columns(NAME, "ahead on" * several, "better on at least" * several)
-    columns += [m.Column("would show", scale.size), m.Column("outcome")]
+    columns += m.columns(NAME, "ahead on" * several, "shown better on" * several)
+    columns += [m.Column("detectable", scale.size), m.Column("outcome")]
     rows: list[m.Row] = []
     for pair in pairs:
         gap = pair.difference, pair.interval.bounds, pair.error_reduction
@@ -164,8 +164,9 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
         rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, *on, *outcome))
     unit = "in points, " if scale.is_percent else ""
     caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {result.unit}s: {result.reason}."
+    caption += " Detectable: the smallest difference that the data show with power 80%."
     if several:
-        caption += " Better on at least: data sets, by the partial conjunction test (Dror et al. 2017)."
+        caption += " Shown better on: at least so many data sets, by the partial conjunction test (Dror et al. 2017)."
     return m.Table(columns, rows, "pairs", caption, folded=len(rows) > ROWS).without_unnamed()
 
 
