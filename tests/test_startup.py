@@ -39,8 +39,8 @@ def test_help_and_version_need_python_only(arguments: list[str]) -> None:
 
 def test_a_score_needs_numpy_and_the_compiled_kernels_only(tmp_path: Path) -> None:
     gold, predicted = tmp_path / "gold.conllu", tmp_path / "predicted.conllu"
-    gold.write_text(SENTENCE)
-    predicted.write_text(SENTENCE)
+    gold.write_text(9 * SENTENCE)
+    predicted.write_text(4 * SENTENCE + 5 * SENTENCE.replace("INTJ", "NOUN"))
     modules = imported_modules([COMMAND, "score", gold, predicted])
     assert third_party(modules) <= {"numpy", "llvmlite"}
     assert len(ours(modules)) <= 60, ours(modules)

@@ -17,6 +17,7 @@ import numpy as np
 from deadheat.errors import InputError
 from deadheat.stats.checks import Values, check_alpha, check_level
 from deadheat.stats.intervals import Counts, Interval, Value
+from deadheat.stats.student import student_quantile
 
 GOLD, PREDICTED = 1, 2
 
@@ -76,7 +77,7 @@ class Estimate:
         trials = spread / self.error**2 if self.error and spread else units
         if not trials > 0:
             return nothing
-        square = self._quantile((1 + level) / 2) ** 2
+        square = student_quantile((1 + level) / 2, self.freedom) ** 2
         centre, scale = self.value + square / (2 * trials), 1 + square / trials
         reach = math.sqrt(square * (spread / trials + square / (4 * trials**2)))
         low, high = (centre - reach) / scale, (centre + reach) / scale
