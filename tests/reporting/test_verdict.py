@@ -110,7 +110,7 @@ def test_one_run_each_is_about_these_runs() -> None:
 def test_a_planned_pair_opens_the_verdict() -> None:
     planned = replace(claim("B", "C", NOT), is_planned=True)
     verdict = Verdict((planned, claim("A", "B", SHOWN), claim("A", "C", SHOWN)), systems=3)
-    assert str(claims_headline(verdict)) == f"Planned: {pair_sentence(planned)}"
+    assert str(claims_headline(verdict)) == f"As planned: {pair_sentence(planned)}"
     assert [row[0] for row in rows(claims_table(verdict))] == ["B > C (planned)", "A > B", "A > C"]
 
 
@@ -150,13 +150,13 @@ def test_equal_scores_and_scores_that_are_not_percent() -> None:
     ("states", "said"),
     [
         ((SHOWN, SHOWN), " and is shown to be better than both others."),
-        ((SHOWN, NOT), " and is shown to be better than B; is not told apart from C."),
+        ((SHOWN, NOT), " and is shown to be better than B, but is not told apart from C."),
         ((NOT, NOT), ", but is not told apart from B and C."),
-        ((EQUAL, NOT), ", but is equal within the margin to B; is not told apart from C."),
+        ((EQUAL, NOT), ", but is equal within the margin to B, but is not told apart from C."),
         ((FEW, FEW), ", but there are too few sentences to compare it with B and C."),
-        ((SHOWN, FEW), " and is shown to be better than B; there are too few sentences to compare it with C."),
-        ((NOT, FEW), ", but is not told apart from B; there are too few sentences to compare it with C."),
-        ((SHOWN, OPPOSITE), " and is shown to be better than B; is shown to be worse than C."),
+        ((SHOWN, FEW), " and is shown to be better than B, but there are too few sentences to compare it with C."),
+        ((NOT, FEW), ", but is not told apart from B, but there are too few sentences to compare it with C."),
+        ((SHOWN, OPPOSITE), " and is shown to be better than B, but is shown to be worse than C."),
     ],
 )  # fmt: skip
 def test_the_best_of_three_systems(states: tuple[State, State], said: str) -> None:
@@ -171,15 +171,17 @@ def test_the_best_of_three_systems(states: tuple[State, State], said: str) -> No
         (((SHOWN, NOT), (SHOWN, NOT)), " For data sets like these, it is not told apart from B and C."),
         (
             ((SHOWN, SHOWN), (SHOWN, FEW)),
-            " For data sets like these, it is shown to be better than B; there are too few data sets like these to "
+            " For data sets like these, it is shown to be better than B, but there are too few data sets like these to "
             "compare it with C.",
         ),
     ],
 )
 def test_the_best_on_these_data_sets_and_on_others(states: tuple[tuple[State, State], ...], said: str) -> None:
-    sources = ("these 4 data sets", "data sets like these")
+    sources = ("these data sets", "data sets like these")
     claims = tuple(
-        Claim("A", worse, "LAS", tuple(evidence(*item) for item in zip(sources, of_pair, strict=True)))
+        Claim(
+            "A", worse, "LAS", tuple(replace(evidence(*item), count=4) for item in zip(sources, of_pair, strict=True))
+        )
         for worse, of_pair in zip("BC", states, strict=True)
     )
     opening = "A has the best LAS on these 4 data sets and is shown to be better than both others."

@@ -60,7 +60,7 @@ def test_tables_and_figures_hold_the_numbers_of_the_result(trees: Comparison) ->
         assert column(pairs, "95% CI")[name] == f"[{100 * low:+.2f}, {100 * high:+.2f}]"
         assert column(pairs, "error reduction")[name] == f"{100 * pair.error_reduction:.1f}%"
         assert column(pairs, "outcome")[name] == (f"{winner} is better" if winner else "not told apart")
-        assert column(pairs, "would show")[name] == f"{100 * pair.detectable:.2f}"
+        assert column(pairs, "detectable")[name] == f"{100 * pair.detectable:.2f}"
         found = differences[name]
         assert [found["value"], found["low"], found["high"]] == [100 * v for v in (pair.difference, low, high)]
         cell = cells[pair.a, pair.b]
@@ -188,7 +188,9 @@ def test_a_test_that_sides_with_the_lower_score_says_so() -> None:
 
 def test_scores_over_data_sets_have_ranks_and_their_own_scale() -> None:
     result = compare_scores(TABLE)
-    assert headline(result) == "A has the best mean score and is shown to be better than C; is not told apart from B."
+    assert (
+        headline(result) == "A has the best mean score and is shown to be better than C, but is not told apart from B."
+    )
     assert "points" not in str(result)
     assert column(table(result, "pairs"), "difference")["A - C"] == "+23.00"
     ranks = section(view(result), "Average ranks")

@@ -13,10 +13,13 @@ from deadheat.questions.run import run_plan
 from deadheat.questions.store_report import read_study
 from deadheat.questions.study import study_verdict
 from deadheat.reporting.html import Page, page_html
-from deadheat.reporting.model import DAGGER, DOUBLE_DAGGER, Verdict
+from deadheat.reporting.model import Verdict
 from deadheat.reporting.plan import plan_view
 from deadheat.reporting.terminal import render
+from deadheat.reporting.verdict import MARKS
 from deadheat.reporting.views import headline, view
+from deadheat.results.compare import PairwiseSettings
+from deadheat.results.oracle import oracle_row
 from deadheat.results.study import StudyBlock, StudyResult
 from deadheat.results.verdict import State
 from deadheat.study.plan.plan import Plan
@@ -24,6 +27,7 @@ from deadheat.study.store.store import Store
 from deadheat.testbed import write_testbed
 from tests.reporting.blocks import column, data, drawn, headings, marks, rows, section, tables, texts
 from tests.reporting.latex_compiler import compile_latex
+from tests.results.samples import study_of_corpora
 from tests.study.study_cases import in_this_process
 
 ACCURACY = "Accuracy (upos)"
@@ -95,7 +99,12 @@ def block_of(result: StudyResult, corpus: str, part: str, strategy: str) -> Stud
 
 def test_test_comes_before_dev_and_everything_can_be_drawn(two: StudyResult) -> None:
     blocks = view(two)
-    assert headings(blocks) == [
+    assert headings(blocks)[:4] == [
+        f"2 corpora together: {ACCURACY} on {part} {splits}"
+        for part in ("test", "dev")
+        for splits in ("on single splits", "over random splits")
+    ]
+    assert headings(blocks)[4:] == [
         f"velani: {ACCURACY} on test",
         f"dzari: {ACCURACY} on test",
         f"velani: {ACCURACY} on dev",
@@ -118,14 +127,16 @@ def test_scores_and_their_marks(two: StudyResult) -> None:
     ]
     for table, strategy in ((standard, "standard"), (random, "random")):
         block = block_of(two, "velani", "test", strategy)
-        for row, shown in zip(block.ranked, rows(table), strict=True):
+        for row, shown in zip([*block.ranked, oracle_row(block)], rows(table), strict=True):
+            assert row is not None
             low, high = row.interval or (row.min, row.max)
             ends = f"[{100 * low:.2f}, {100 * high:.2f}]" if row.interval else f"{100 * low:.2f} to {100 * high:.2f}"
+            ends = "-" if row.system == "oracle" and strategy == "standard" else ends
             assert shown[:3] == [row.system, f"{100 * row.mean:.2f}", ends]
             assert shown[4] == str(row.runs)
         states = {pair.b: pair.state(two.alpha) for pair in block.pairs if pair.a == block.ranked[0].system}
-        symbols = {State.SHOWN: "", State.NOT_SHOWN: DAGGER}
-        assert marks(table) == {block.ranked[0].system: ""} | {name: symbols[s] for name, s in states.items()}
+        expected = {block.ranked[0].system: "", "oracle": ""} | {name: MARKS[s] for name, s in states.items()}
+        assert marks(table) == expected
     assert standard.columns[2].heading == "95% CI"
     assert random.columns[2].heading == "min-max"
 
@@ -142,9 +153,12 @@ def test_pairs_over_splits_and_on_one(two: StudyResult) -> None:
         assert shown[6:9] == [f"{count} of 4" for count in (test.ahead, pair.significant, pair.reversed)]
     assert "corrected resampled t-test" in str(several.caption)
     for pair, shown in zip(block_of(two, "velani", "test", "standard").pairs, rows(single), strict=True):
-        better = pair.state(two.alpha) is State.SHOWN
-        assert shown[-1] == (f"{pair.a} is better" if better else "not shown")
-    assert "McNemar's test (mid-p) on tokens" in str(single.caption)
+        state = pair.state(two.alpha)
+        assert shown[-1] == (f"{pair.a} is better" if state is State.SHOWN else state.value)
+    for table, strategy in ((single, "standard"), (several, "random")):
+        unit = block_of(two, "velani", "test", strategy).pairs[0].unit
+        assert f"the clustered t-test on {unit}s, p-values corrected by Holm's method for " in str(table.caption)
+        assert "p-values corrected by Holm's method for 6 pairs" in str(table.caption)  # three on each of two corpora
 
 
 def test_figures_have_the_scores_of_the_store(two: StudyResult, scores: pl.DataFrame) -> None:
@@ -259,7 +273,7 @@ def test_systems_of_two_columns_are_shown_apart(tmp_path: Path, bed: Path) -> No
     assert headings(blocks)[:2] == [f"velani: {ACCURACY} on test", "velani: Accuracy (xpos) on test"]
     for heading, ending in ((ACCURACY, "column=upos"), ("Accuracy (xpos)", "column=xpos")):
         systems, pairs = [table for table in tables(section(blocks, f"velani: {heading}")) if table.name]
-        assert [row[0] for row in rows(systems)] == [f"hmm {ending}", f"majority {ending}"]
+        assert [row[0] for row in rows(systems)] == [f"hmm {ending}", f"majority {ending}", "oracle"]
         assert [row[0] for row in rows(pairs)] == [f"hmm {ending} - majority {ending}"]
     names = [table.name for table in tables(blocks) if table.name]
     assert len(set(names)) == len(names)
@@ -273,26 +287,81 @@ def test_a_single_system_has_its_score(tmp_path: Path, bed: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "difference", "state", "mark", "said"),
+    ("bounds", "margin", "state", "said"),
     [
-        (0.001, 0.02, State.SHOWN, "", "is better than"),
-        (0.5, 0.02, State.NOT_SHOWN, DAGGER, "not shown to be better"),
-        (math.nan, 0.02, State.TOO_FEW, DOUBLE_DAGGER, "too few splits to tell"),
+        ((0.01, 0.03), 0.005, State.SHOWN, "On velani, {} is better than {} by 2.00 points"),
+        ((-0.01, 0.05), 0.005, State.NOT_SHOWN, "On velani, {} and {} are not told apart"),
+        ((-0.01, 0.05), 0.05, State.EQUAL, "A dead heat: on velani, {} and {} are equal within 5.00 points"),
+        ((math.nan, math.nan), 0.005, State.TOO_FEW, "On velani, {} is ahead of {} by 2.00 points"),
     ],
 )
 def test_the_verdict_says_what_splits_show(
-    two: StudyResult, p: float, difference: float, state: State, mark: str, said: str
+    two: StudyResult, bounds: tuple[float, float], margin: float, state: State, said: str
 ) -> None:
     block = block_of(two, "velani", "test", "random")
     first, second, _ = block.ranked
-    pair = replace(block.pairs[0], overall=replace(block.pairs[0].overall, p_corrected=p, difference=difference))
+    low, high = bounds
+    overall = replace(block.pairs[0].overall, low=low, high=high, difference=0.02, margin=margin, p_corrected=0.5)
+    pair = replace(block.pairs[0], overall=overall)
     block = replace(block, systems=(first, second), pairs=(pair,), metrics=("accuracy.v1",))
-    verdict, _ = study_verdict([block], two.metric_names, two.scale, two.alpha)
-    result = replace(two, blocks=(block,), verdict=verdict)
+    verdict, _ = study_verdict([block], (), two.metric_names, two.scale, PairwiseSettings())
+    result = replace(two, blocks=(block,), verdict=verdict, comparisons=())
     assert [evidence.state for claim in verdict.claims for evidence in claim.evidence] == [state]
-    assert headline(result).startswith(f"On velani, {first.system} is")
-    assert said in headline(result)
-    assert marks(tables(section(view(result), "velani"))[0])[second.system] == mark
+    assert headline(result).startswith(said.format(first.system, second.system))
+    assert ("too few splits to tell" in headline(result)) == (state is State.TOO_FEW)
+    assert marks(tables(section(view(result), "velani"))[0])[second.system] == MARKS[state]
+
+
+def test_random_splits_speak_before_the_standard_one(two: StudyResult) -> None:
+    """Of one corpus, all random splits together are the first evidence, and decide."""
+    blocks = [block_of(two, "velani", "test", strategy) for strategy in ("standard", "random")]
+    verdict, _ = study_verdict(blocks, (), two.metric_names, two.scale, PairwiseSettings())
+    unit = blocks[0].pairs[0].unit
+    assert verdict.sources == ["splits", f"{unit}s"]
+
+
+def test_all_corpora_together_decide(two: StudyResult) -> None:
+    """Over random splits first; the numbers are those of the joint comparison."""
+    by_unit = {comparison.unit: comparison for comparison in two.comparisons if comparison.dataset == "test"}
+    assert by_unit.keys() == {"split", "document or sentence"}
+    assert two.verdict.claims == by_unit["split"].verdict.claims
+    assert two.verdict.sources == ["these data sets", "data sets like these"]
+    joint = by_unit["split"]
+    means = {row.system: row.value for row in joint.systems}
+    for pair in joint.pairs:
+        by_corpus = [
+            (1 if item.a == pair.a else -1) * item.overall.difference
+            for corpus in ("velani", "dzari")
+            for item in block_of(two, corpus, "test", "random").pairs
+            if {item.a, item.b} == {pair.a, pair.b}
+        ]
+        assert pair.difference == pytest.approx(np.mean(by_corpus)) == pytest.approx(means[pair.a] - means[pair.b])
+        assert [row.difference for row in pair.by_dataset] == pytest.approx(by_corpus)
+    shown = section(view(two), f"2 corpora together: {ACCURACY} on test over random splits")
+    names = [table.name for table in tables(view(two)) if table.name]
+    assert len(set(names)) == len(names)
+    assert len(drawn(shown)) == 3  # a forest for every pair
+    systems, pairs, differences = tables(shown)
+    assert column(systems, joint.ranked[0].system)["average"] == f"{100 * joint.ranked[0].value:.2f}"
+    assert len(rows(pairs)) == 3
+    assert len(rows(differences)) == 6
+
+
+def test_a_planned_pair_comes_first_and_is_said_to_be_planned() -> None:
+    result = study_of_corpora()
+    assert result.hypothesis == "unigram > majority"
+    first = result.verdict.claims[0]
+    assert first.is_planned
+    assert {first.better, first.worse} == {"unigram", "majority"}
+    assert headline(result).startswith("As planned: ")
+    (verdict,) = [block for block in view(result) if isinstance(block, Verdict)]
+    assert "unigram > majority was planned before the study ran, and is tested alone." in str(verdict.remarks[-1])
+    joint = next(item for item in result.comparisons if item.dataset == "test")
+    (pair,) = [pair for pair in joint.pairs if {pair.a, pair.b} == {"unigram", "majority"}]
+    assert pair.p_corrected == pair.p
+    small, large = sorted((item for item in joint.pairs if item is not pair), key=lambda item: item.p)
+    assert small.p_corrected == pytest.approx(min(1, 2 * small.p))  # Holm's method for the two others
+    assert large.p_corrected == pytest.approx(min(1, max(2 * small.p, large.p)))
 
 
 def many(two: StudyResult, corpora: int, *, twisted: int = 3) -> StudyResult:
@@ -306,8 +375,8 @@ def many(two: StudyResult, corpora: int, *, twisted: int = 3) -> StudyResult:
         rows_ = [replace(row, mean=mean) for row, mean in zip(ranked, means, strict=True)]
         rows_.sort(key=lambda row: -row.mean)
         blocks.append(replace(block, corpus=f"corpus {at}", systems=tuple(rows_), metrics=("accuracy.v1",)))
-    verdict, _ = study_verdict(blocks, two.metric_names, two.scale, two.alpha)
-    return replace(two, blocks=tuple(blocks), verdict=verdict)
+    verdict, _ = study_verdict(blocks, (), two.metric_names, two.scale, PairwiseSettings())
+    return replace(two, blocks=tuple(blocks), verdict=verdict, comparisons=())
 
 
 def test_many_corpora_are_shown_together_with_the_most_unlike(two: StudyResult) -> None:

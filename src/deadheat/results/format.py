@@ -253,10 +253,10 @@ def unit_names(unit: str) -> str:
 
     Examples
     --------
-    >>> unit_names("data set"), unit_names("document/sentence")
-    ('data sets', 'documents or sentences')
+    >>> unit_names("data set"), unit_names("document or sentence"), unit_names("sentence/block")
+    ('data sets', 'documents or sentences', 'sentences or blocks')
     """
-    return " or ".join(f"{name}s" for name in unit.split("/"))
+    return " or ".join(f"{name}s" for name in unit.replace("/", " or ").split(" or "))
 
 
 def correction_words(correction: str, tests: int | None, *, noun: str = "test") -> str:
