@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from deadheat.questions.pairwise import pair_p
 from deadheat.results.compare import PairwiseSettings
+from deadheat.stats.estimates import RunScores
 from deadheat.stats.intervals import bootstrap, difference
 from deadheat.stats.paired import TESTS
 from tests.stats.worlds import WORLDS, World, accuracy, draw, f1
@@ -52,11 +53,17 @@ def test_randomization_is_calibrated_for_f1_too() -> None:
     assert rejections <= most_allowed(RUNS, ALPHA)
 
 
+def single_run(counts_NF: NDArray[np.int64]) -> RunScores:
+    return RunScores.of(counts_NF[None], accuracy)
+
+
 Make = Callable[[NDArray[np.int64], NDArray[np.int64], np.random.Generator], tuple[float, float]]
 INTERVALS: dict[str, Make] = {
     "percentile": lambda a, _, rng: bootstrap(a, accuracy, rng=rng, resamples=500).bounds,
     "bca": lambda a, _, rng: bootstrap(a, accuracy, rng=rng, resamples=500, method="bca").bounds,
     "difference": lambda a, b, rng: difference(a, b, accuracy, rng=rng, resamples=500).bounds,
+    "clustered": lambda a, _, __: single_run(a).estimate().estimate.bounded_interval(len(a)).bounds,
+    "clustered difference": lambda a, b, _: single_run(a).minus(single_run(b)).estimate.interval().bounds,
 }
 
 
@@ -64,7 +71,7 @@ INTERVALS: dict[str, Make] = {
 @pytest.mark.parametrize("kind", INTERVALS)
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.name)
 def test_intervals_cover_the_truth(kind: str, world: World) -> None:
-    truth = 0.0 if kind == "difference" else world.true_score()
+    truth = 0.0 if "difference" in kind else world.true_score()
     missed = 0
     for run in range(RUNS):
         rng = np.random.default_rng([run, 9])
