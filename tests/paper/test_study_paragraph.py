@@ -294,7 +294,7 @@ def test_all_corpora_together_and_others_like_them() -> None:
     p_single = sorted(2 * t.sf([1, 2, 3, 2], 30))
     least = int(np.sum(np.maximum.accumulate(p_single * np.array([4, 3, 2, 1])) <= 0.05))
     assert lines[at + 4] == (
-        f"On these 4 corpora, A was significantly better than B ({numbers(120)}; higher on 4 of 4 corpora, better on "
+        f"On these corpora, A was significantly better than B ({numbers(120)}; higher on 4 of 4 corpora, better on "
         f"at least {least})."
     )
     assert lines[at + 5] == f"For corpora like these, A was significantly better than B ({numbers(3)})."

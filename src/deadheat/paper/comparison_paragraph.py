@@ -101,12 +101,10 @@ def scope_sentences(noun: str) -> Iterator[Text]:
 def outcome_sentences(result: Comparison, noun: str, *, where: Text = NOTHING) -> Iterator[Text]:
     """Who has the highest score and what is shown about the others, here and elsewhere."""
     best, alpha, several = result.ranked[0], result.settings.alpha, len(result.datasets) > 1
-    if several:
-        where = text(f"On these {{}} {noun}, ", len(result.datasets))
-    highest = "highest mean" if several else "highest"
-    yield text(
-        f"{{}}{{}} had the {highest} {{}} ({{}}).", where, best.system, result.metric, score(best.value, result.scale)
-    )
+    averaged = _averaged_over(result, noun) if several else where
+    where = text(f"On these {noun}, ") if several else where
+    words = f"{{}}{{}} had the {'highest mean' if several else 'highest'} {{}} ({{}})."
+    yield text(words, averaged, best.system, result.metric, score(best.value, result.scale))
     here, elsewhere = [], []
     for pair in result.pairs:
         if best.system in (pair.a, pair.b):
@@ -127,6 +125,14 @@ def outcome_sentences(result: Comparison, noun: str, *, where: Text = NOTHING) -
     yield from best_sentences(best.system, elsewhere, noun, where=like_these)
     states: list[State] = [pair.state(alpha) for pair in result.pairs]
     yield from pairs_sentences(states, units, where=where)
+
+
+def _averaged_over(result: Comparison, noun: str) -> Text:
+    """The data sets that mean scores are over: those that all systems have, if there are such."""
+    complete = sum(len(dataset.systems) == len(result.systems) for dataset in result.datasets)
+    if 0 < complete < len(result.datasets):
+        return text(f"On the {{}} {noun} with scores of all systems, ", complete)
+    return text(f"On these {{}} {noun}, ", len(result.datasets))
 
 
 def _opponent(
