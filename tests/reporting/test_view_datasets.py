@@ -11,7 +11,7 @@ from deadheat.charts.comparisons import IntervalRow
 from deadheat.reporting.model import DAGGER, Figure, Table, Verdict
 from deadheat.reporting.report import report
 from deadheat.reporting.views import headline, view
-from deadheat.reporting.views.compare import text_intervals
+from deadheat.reporting.views.compare_datasets import text_intervals
 from deadheat.results.base import from_json
 from deadheat.results.compare import Comparison, PairwiseTest
 from deadheat.stats.corrections import decision_levels

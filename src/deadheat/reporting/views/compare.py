@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from deadheat.charts.chart import Plot
@@ -12,7 +12,8 @@ from deadheat.charts.ranks import CriticalDifferenceDiagram
 from deadheat.charts.sentences import DependencyTree, LabelledSentence, SystemLabels, TagRows
 from deadheat.reporting import model as m
 from deadheat.reporting.verdict import MARKS, mark_meanings, outcome_cell, verdict_block
-from deadheat.results.compare import Agreement, AverageRanks, Comparison, DisputedSentence, PairwiseTest, RunSummary
+from deadheat.reporting.views.compare_datasets import dataset_table, forests
+from deadheat.results.compare import Agreement, AverageRanks, Comparison, DisputedSentence, PairwiseTest
 from deadheat.results.format import (
     NAME,
     P_VALUE,
@@ -20,7 +21,6 @@ from deadheat.results.format import (
     RANK,
     RANK_TEST_NAMES,
     SHARE,
-    Scale,
     correction_words,
     interval_name,
     name_of_test,
@@ -32,7 +32,6 @@ DRAWN = 40  # pairs or systems in a figure
 ROWS = 15  # of a table that is not folded
 SENTENCES, SENTENCE_SYSTEMS = 5, 6  # disputed sentences, and systems under one of them
 TREES = ("head", "head and relation")  # labels that are drawn as trees
-FORESTS = 3  # pairs whose differences by data set are drawn
 TEST_MEANINGS = {
     "clustered-t": "Student's t with the jackknife's standard error",
     "permutation-exact": "all ways to swap the two systems' results are enumerated",
@@ -168,121 +167,6 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
     if several:
         caption += " Shown better on: at least so many data sets, by the partial conjunction test (Dror et al. 2017)."
     return m.Table(columns, rows, "pairs", caption, folded=len(rows) > ROWS).without_unnamed()
-
-
-def dataset_table(result: Comparison) -> m.Table:
-    """Mean scores of the systems on every data set, with their standard deviations over runs, and averages."""
-    scale, systems = result.scale, [row.system for row in result.ranked]
-    spread = result.runs > 1
-    rows: list[m.Row] = []
-    for dataset in result.datasets:
-        summaries = {row.system: row for row in dataset.systems}
-        values = [summaries[name].mean if name in summaries else math.nan for name in systems]
-        best = systems[max(range(len(values)), key=lambda at: -math.inf if math.isnan(values[at]) else values[at])]
-        cells = m.best_cells(values, scale.score, marks=[_mark_on(result, dataset.dataset, best, a) for a in systems])
-        if spread:
-            cells = [_with_sd(cell, summaries.get(name), scale) for cell, name in zip(cells, systems, strict=True)]
-        rows.append((dataset.dataset, *cells))
-    means = [row.value for row in result.ranked]
-    tests = {frozenset((pair.a, pair.b)): MARKS[pair.state(result.settings.alpha)] for pair in result.pairs}
-    marks = ["", *(tests.get(frozenset((systems[0], name)), m.CIRCLE) for name in systems[1:])]
-    rows.append((m.Cell("average", strong=True), *m.best_cells(means, scale.score, marks=marks)))
-    what = "Mean (standard deviation over runs)" if spread else "Scores"
-    complete = sum(len(dataset.systems) == len(systems) for dataset in result.datasets)
-    partly = 0 < complete < len(result.datasets)
-    over = f" The average is over {pluralize(complete, 'data set')} with scores of all systems." if partly else ""
-    columns = [m.Column("data set"), *m.columns(scale.score, *systems)]
-    test = f" ({name_of_test(result.test)}, corrected for all pairs on all data sets)"
-    caption = f"{what} of {result.metric}.{over}"
-    return m.Table(columns, rows, "systems", caption, mark_meanings(test, f"{result.unit}s"))
-
-
-def _with_sd(cell: m.Cell, summary: RunSummary | None, scale: Scale) -> m.Cell:
-    if summary is None or math.isnan(summary.sd):
-        return cell
-    return replace(cell, value=m.text("{} ({})", m.score(summary.mean, scale), m.size_of(summary.sd, scale)))
-
-
-def _mark_on(result: Comparison, dataset: str, best: str, system: str) -> str:
-    """Whether a system is told apart from the best on one data set."""
-    for pair in result.pairs:
-        if {pair.a, pair.b} == {best, system}:
-            row = next((row for row in pair.by_dataset if row.dataset == dataset), None)
-            return "" if row is None or row.p_corrected <= result.settings.alpha else m.DAGGER
-    return ""
-
-
-def forests(result: Comparison, pairs: Sequence[PairwiseTest], file: str = "compare") -> Iterator[m.Figure | m.Table]:
-    """The difference of every pair on every data set, and a forest plot of the first pairs."""
-    factor, scale, level = result.scale.factor, result.scale, interval_name(result.settings.alpha)
-    for at, pair in enumerate(pairs[:FORESTS], start=1):
-        forward = pair if pair.difference >= 0 else pair.turned()
-        names = [*(row.dataset for row in forward.by_dataset), "these data sets", "data sets like these"]
-        values = [*(row.difference for row in forward.by_dataset), forward.difference, forward.difference]
-        intervals = [*(row.interval for row in forward.by_dataset), forward.interval]
-        intervals += [forward.elsewhere.interval] if forward.elsewhere else []
-        drawn = tuple(
-            IntervalRow(name, factor * value, factor * interval.low, factor * interval.high)
-            for name, value, interval in zip(names, values, intervals, strict=False)
-        )
-        axis = f"difference in {result.metric}{scale.in_points}"
-        title = f"{forward.a} - {forward.b} by data set, with {level}"
-        bars = text_intervals(drawn)
-        rows: list[m.Row] = [
-            (name, value, interval.bounds, bar)
-            for name, value, interval, bar in zip(names, values, intervals, bars, strict=False)
-        ]
-        columns = [m.Column("data set"), m.Column("difference", scale.difference)]
-        columns += [m.Column(level, scale.difference_interval), m.Column("")]
-        caption = m.text("{} - {} by data set.", forward.a, forward.b)
-        alternative = m.Table(columns, rows, caption=caption)
-        yield m.figure(
-            f"{file}-forest-{at}", IntervalPlot(drawn, title, axis, zero=True), alternative=alternative, detail=False
-        )
-    name = "differences" if file == "compare" else f"{file}-differences"
-    yield replace(_by_dataset(result, pairs, level), name=name)
-
-
-def text_intervals(rows: Sequence[IntervalRow], width: int = 33) -> list[str]:
-    """Intervals drawn with characters on a common scale; `|` is zero.
-
-    Examples
-    --------
-    >>> rows = [IntervalRow("a", 1, 0.5, 1.5), IntervalRow("b", 0.25, -0.5, 1)]
-    >>> for line in text_intervals(rows, width=21):
-    ...     print(line)
-         |    (----o----)
-    (----|-o-------)
-    """
-    ends = [value for row in rows for value in (row.value, row.low, row.high, 0.0) if math.isfinite(value)]
-    low, high = min(ends), max(ends)
-    scale = (width - 1) / (high - low) if high > low else 0.0
-    lines = []
-    for row in rows:
-        drawn = [" "] * width
-        bounds = [round((end - low) * scale) for end in (row.low, row.high) if math.isfinite(end)]
-        if len(bounds) == 2:
-            drawn[bounds[0] : bounds[1] + 1] = ["-"] * (bounds[1] - bounds[0] + 1)
-            drawn[bounds[0]], drawn[bounds[1]] = "(", ")"
-        drawn[round(-low * scale)] = "|"
-        if math.isfinite(row.value):
-            drawn[round((row.value - low) * scale)] = "o"
-        lines.append("".join(drawn).rstrip())
-    return lines
-
-
-def _by_dataset(result: Comparison, pairs: Sequence[PairwiseTest], level: str) -> m.Table:
-    """All pairs on all data sets, for pages and papers."""
-    scale = result.scale
-    columns = [*m.columns(NAME, "pair", "data set"), m.Column("difference", scale.difference)]
-    columns += [m.Column(level, scale.difference_interval), *m.columns(P_VALUE, "p", "p corrected")]
-    rows: list[m.Row] = [
-        (m.text("{} - {}", pair.a, pair.b), row.dataset, row.difference, row.interval.bounds, row.p, row.p_corrected)
-        for pair in pairs
-        for row in pair.by_dataset
-    ]
-    caption = f"Differences by data set; p-values {correction_words(result.settings.correction, len(rows))}."
-    return m.Table(columns, rows, "differences", caption, labels=2, folded=len(rows) > ROWS, detail=True)
 
 
 def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
