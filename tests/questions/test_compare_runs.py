@@ -127,7 +127,7 @@ def test_several_data_sets_are_averaged_and_stand_for_others_like_them() -> None
             assert row.interval.bounds == pytest.approx(estimate.interval(1 - level).bounds)
     assert pair.ahead_on == sum(row.value * here.value > 0 for row in rows)
     assert [evidence.source for evidence in result.verdict.claims[0].evidence] == [
-        "these 3 data sets",
+        "these data sets",
         "data sets like these",
     ]
     assert " | data sets 3 | runs 2 | " in result.signature
@@ -331,7 +331,7 @@ def test_alpha_that_was_spent_on_earlier_looks_is_not_there_for_this_one(tmp_pat
         for _ in range(2):  # the same evaluation again is no other look
             result = compare(gold, {"a": GOOD, "b": others}, ledger_entry=entry, spend_alpha=True)
             assert result.settings.alpha == level
-            assert f"look {look} at this test set, tested at alpha {level:.4g} of 0.05 (alpha spending)" in result.notes
+            assert f"look {look} at this test set, tested at alpha {level:.4f} of 0.05 (alpha spending)" in result.notes
             expected = scores_of(GOOD).minus(scores_of(others)).estimate.interval(1 - level).bounds
             assert result.pairs[0].interval.bounds == pytest.approx(expected)
     assert compare(gold, {"a": GOOD, "b": FAIR}, ledger_entry=entry).settings.alpha == 0.05

@@ -243,13 +243,17 @@ def test_what_looks_do_to_a_p_value_by_hand() -> None:
     """7 looks: 7 x 0.003 = 0.021, and 0.05 / (7 x 8) = 0.00089."""
     tally = Tally("test.txt", "ab" * 32, looks=7, look=7)
     assert look_note([tally], 0.003) == (
-        "look 7 at this test set: had each look been a chance to stop, p would be at most 0.0210; "
-        "looks that are planned can spend alpha, which tests look 7 at 0.0009 instead of 0.05"
+        "look 7 at this test set: if any of them could have been the last, p is at most 0.0210; "
+        "--spend-alpha tests this look at 0.0009 instead of 0.05"
     )
-    again = Tally("test.txt", "ab" * 32, looks=7, look=2)
-    assert look_note([again, Tally("b", "cd" * 32, looks=1, look=1)], 0.5, alpha=0.06) == (
-        "look 2 of 7 at this test set: had each look been a chance to stop, p would be at most 1.0000; "
-        "looks that are planned can spend alpha, which tests look 2 at 0.0100 instead of 0.06"
+    again, other = Tally("test.txt", "ab" * 32, looks=7, look=2), Tally("b", "cd" * 32, looks=1, look=1)
+    assert look_note([again, other], 0.01, alpha=0.06) == (
+        "look 2 of 7 at this test set: if any of them could have been the last, p is at most 0.0700; "
+        "--spend-alpha tests this look at 0.0100 instead of 0.06"
     )
+    # Nothing is shown, so that earlier looks cannot have made it too easy.
+    for p in (0.5, float("nan")):
+        assert (
+            look_note([tally], p) == "look 7 at this test set; --spend-alpha tests this look at 0.0009 instead of 0.05"
+        )
     assert look_note([], 0.01) == look_note([Tally("b", "cd" * 32, looks=1, look=1)], 0.01) == ""
-    assert "p would be 7 times as large" in look_note([tally], float("nan"))

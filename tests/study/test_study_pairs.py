@@ -205,7 +205,7 @@ def test_documents_are_the_units_where_they_are_marked(tmp_path: Path) -> None:
 
 
 def test_a_hypothesis_is_tested_alone_and_comes_first(tmp_path: Path) -> None:
-    path = study_file(tmp_path, SYSTEMS, "[hypothesis]\nprimary = 'majority > hmm'\nmargin = 2", times=3)
+    path = study_file(tmp_path, SYSTEMS, "[hypothesis]\nprimary = 'hmm > majority'\nmargin = 2", times=3)
     (tmp_path / "small.conllu").write_text(corpus_text(300))
     result = run_result(path)
     pairs = {frozenset((pair.a, pair.b)): pair.overall for pair in block_of(result, "test").pairs}
@@ -215,8 +215,8 @@ def test_a_hypothesis_is_tested_alone_and_comes_first(tmp_path: Path) -> None:
     first, *others = result.verdict.claims
     assert {first.better, first.worse} == {"majority", "hmm"}
     assert (first.is_planned, any(claim.is_planned for claim in others)) == (True, False)
-    assert str(result).startswith("Planned: ")
-    assert (result.hypothesis, result.margin) == ("majority > hmm", 2)
+    assert str(result).startswith("As planned: ")
+    assert (result.hypothesis, result.margin) == ("hmm > majority", 2)
     assert {test.margin for test in pairs.values()} == {0.02}
 
 
@@ -252,7 +252,7 @@ def test_corpora_together_are_the_average_of_their_estimates(tmp_path: Path, tim
         assert pair.elsewhere.p >= pair.p * (1 - 1e-9)
     assert result.verdict.claims == comparison.verdict.claims
     assert [evidence.source for evidence in result.verdict.claims[0].evidence] == [
-        "these 2 data sets",
+        "these data sets",
         "data sets like these",
     ]
 
