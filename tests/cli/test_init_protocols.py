@@ -193,7 +193,7 @@ def test_the_page_of_treebank_subsets_has_the_tables_of_the_paper(
     text = page(commands, study, "seeds=2")
     assert "The study follows the experiment of Alonso-Alonso, Vilares and Gómez-Rodríguez (2022)" in text
     assert "Over data sets" in text
-    assert "of all 3 subsets of 1" in text
+    assert "on all 3 subsets of 1" in text
     assert "mean rank" in text  # tables 3 and 4
 
 
