@@ -67,6 +67,6 @@ def test_a_table_of_scores_is_a_page_with_its_verdict_first(visit: Visiting, tmp
     path = tmp_path / "scores.csv"
     path.write_text("treebank,A,B\nen,90,80\nde,80,70\nfi,70,60\nta,60,50\nkk,50,40\nmt,45,41\n")
     here = visit(report(path).page)
-    assert here.tab.locator(".verdict").inner_text().startswith("On all 6 data sets, A is better than B")
+    assert here.tab.locator(".verdict").inner_text().startswith("A is better than B by 9.00 in score (95% CI [")
     assert here.tab.locator("h2").all_inner_texts() == ["Scores", "Over data sets", "Systems compared"]
     assert here.complaints == []
