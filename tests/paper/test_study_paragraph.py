@@ -19,6 +19,7 @@ from deadheat.stats.estimates import Estimate
 from deadheat.stats.intervals import Interval
 from tests.paper.cases import NAN, block, pair, scores, sentences, study, systems, twenty_splits
 from tests.reporting.test_view_search import dataset, one_setup, search, setting_scores, two_setups
+from tests.results.samples import study_of_corpora
 
 SINGLE: dict[str, Any] = {"splits": 1, "split": "standard.v1"}
 
@@ -312,6 +313,35 @@ def test_a_planned_pair_was_tested_alone() -> None:
     assert "A > B was planned before the study ran, and was tested alone." in lines
     assert any("Holm's method for 2 pairs" in line for line in lines)
     assert not any("planned" in line for line in sentences(replace(single, hypothesis="A > B")))
+
+
+def test_a_planned_pair_is_reported_although_another_system_is_the_best() -> None:
+    result = study_of_corpora()
+    assert result.hypothesis == "unigram > majority"
+    joint_ = next(item for item in result.comparisons if item.dataset == "test")
+    assert joint_.ranked[0].system == "perceptron"
+    lines = sentences(result)
+    at = next(at for at, line in enumerate(lines) if "perceptron had the highest mean" in line)
+    (pair,) = [pair for pair in joint_.pairs if {pair.a, pair.b} == {"unigram", "majority"}]
+    forward = pair if pair.a == "unigram" else pair.turned()
+    assert forward.elsewhere is not None
+    for line, where, bounds, p in (
+        (lines[at + 1], "On these", forward.interval, forward.p),
+        (lines[at + 2], "For corpora like these, unigram was", forward.elsewhere.interval, forward.elsewhere.p),
+    ):
+        assert line.startswith(where)
+        low, high = (f"{100 * end:+.2f}" for end in bounds.bounds)
+        numbers = f"majority ({100 * forward.difference:+.2f} points, 95% CI [{low}, {high}], {p_value(p)}"
+        assert numbers in line  # p is not corrected: the pair is tested alone
+
+
+def test_a_planned_pair_on_one_corpus_is_reported_before_the_best() -> None:
+    evidence = Evidence("splits", State.SHOWN, 0.01)
+    claims = (Claim("B", "C", "Accuracy (upos)", (evidence,), is_planned=True),)
+    lines = sentences(replace(three(0.01), verdict=Verdict(claims), hypothesis="B > C"))
+    planned, best = lines[-3:-1]
+    assert planned.startswith("B was significantly better than C (+1.00 points, 95% CI [+0.50, +1.50], p = 0.0100; ")
+    assert best.startswith("A was significantly better than B (")
 
 
 def test_a_strategy_is_said_only_of_the_corpora_that_it_split() -> None:

@@ -105,24 +105,20 @@ def outcome_sentences(result: Comparison, noun: str, *, where: Text = NOTHING) -
     where = text(f"On these {noun}, ") if several else where
     words = f"{{}}{{}} had the {'highest mean' if several else 'highest'} {{}} ({{}})."
     yield text(words, averaged, best.system, result.metric, score(best.value, result.scale))
-    here, elsewhere = [], []
-    for pair in result.pairs:
-        if best.system in (pair.a, pair.b):
-            forward = pair if pair.a == best.system else pair.turned()
-            state = forward.state(alpha)
-            is_ahead = forward.difference >= 0
-            remark = _by_dataset(forward, noun) if is_ahead else NOTHING
-            numbers = (forward.interval, forward.p_corrected)
-            here.append((state if is_ahead else opposite(state), _opponent(result, forward, *numbers, remark)))
-            if forward.elsewhere is not None:
-                other = forward.elsewhere
-                state = forward.state_elsewhere()
-                opponent = _opponent(result, forward, other.interval, other.p_corrected)
-                elsewhere.append((state if is_ahead else opposite(state), opponent))
+    of_best = [
+        pair if pair.a == best.system else pair.turned() for pair in result.pairs if best.system in (pair.a, pair.b)
+    ]
+    groups = [of_best]
+    for pair in _planned(result):
+        if best.system not in (pair.a, pair.b):
+            groups.insert(0, [pair if pair.difference >= 0 else pair.turned()])
     units = unit_names(result.unit)
-    yield from best_sentences(best.system, here, units, where=where)
-    like_these = text(f"For {noun} like these, ")
-    yield from best_sentences(best.system, elsewhere, noun, where=like_these)
+    for pairs in groups:
+        here = [_outcome(result, pair, noun) for pair in pairs]
+        elsewhere = [_outcome_elsewhere(result, pair) for pair in pairs if pair.elsewhere is not None]
+        first = pairs[0].a if pairs else best.system
+        yield from best_sentences(first, here, units, where=where)
+        yield from best_sentences(first, elsewhere, noun, where=text(f"For {noun} like these, "))
     states: list[State] = [pair.state(alpha) for pair in result.pairs]
     yield from pairs_sentences(states, units, where=where)
 
@@ -133,6 +129,22 @@ def _averaged_over(result: Comparison, noun: str) -> Text:
     if 0 < complete < len(result.datasets):
         return text(f"On the {{}} {noun} with scores of all systems, ", complete)
     return text(f"On these {{}} {noun}, ", len(result.datasets))
+
+
+def _outcome(result: Comparison, pair: PairwiseTest, noun: str) -> tuple[State, Text]:
+    """What is shown about the first system of a pair on the data sets at hand."""
+    state, is_ahead = pair.state(result.settings.alpha), pair.difference >= 0
+    remark = _by_dataset(pair, noun) if is_ahead else NOTHING
+    opponent = _opponent(result, pair, pair.interval, pair.p_corrected, remark)
+    return state if is_ahead else opposite(state), opponent
+
+
+def _outcome_elsewhere(result: Comparison, pair: PairwiseTest) -> tuple[State, Text]:
+    """The same about others like them."""
+    assert pair.elsewhere is not None
+    state = pair.state_elsewhere()
+    opponent = _opponent(result, pair, pair.elsewhere.interval, pair.elsewhere.p_corrected)
+    return state if pair.difference >= 0 else opposite(state), opponent
 
 
 def _opponent(

@@ -134,10 +134,14 @@ def _protocol(result: StudyResult, blocks: Sequence[StudyBlock], *, several: boo
     pairs = [pair for block in blocks for pair in block.pairs]
     if pairs:
         yield from margin_sentences(result.margin, result.scale)
-    planned = {frozenset((claim.better, claim.worse)) for claim in result.verdict.claims if claim.is_planned}
-    if planned & {frozenset((pair.a, pair.b)) for pair in pairs}:
+    if _planned(result) & {frozenset((pair.a, pair.b)) for pair in pairs}:
         corpora = " over all corpora" if len(result.corpus_names) > 1 else ""
         yield text(f"{{}} was planned before the study ran, and was tested alone{corpora}.", result.hypothesis)
+
+
+def _planned(result: StudyResult) -> set[frozenset[str]]:
+    """The pair that was planned, if it was compared."""
+    return {frozenset((claim.better, claim.worse)) for claim in result.verdict.claims if claim.is_planned}
 
 
 def _single_split(result: StudyResult, blocks: Sequence[StudyBlock], tested: Sequence[StudyBlock]) -> Iterator[Text]:
@@ -216,6 +220,9 @@ def _outcomes(result: StudyResult, blocks: Sequence[StudyBlock]) -> Iterator[Tex
         if len(ranked) < 2 or not block.pairs:
             continue
         best, units = ranked[0].system, "splits" if block.splits > 1 else f"{block.pairs[0].unit}s"
+        for pair in block.pairs if len(result.corpus_names) == 1 else ():
+            if best not in (pair.a, pair.b) and frozenset((pair.a, pair.b)) in _planned(result):
+                yield from best_sentences(pair.a, [_opponent(result, pair, pair.a)], units, where=where)
         others = [_opponent(result, pair, best) for pair in block.pairs if best in (pair.a, pair.b)]
         yield from best_sentences(best, others, units, where=where)
         yield from pairs_sentences([pair.state(result.alpha) for pair in block.pairs], units, where=where)
