@@ -16,7 +16,7 @@ from deadheat.results.rank import Ranking
 from deadheat.results.score import Scores
 from deadheat.results.study import FailedCell, Provenance, RunOverview, TestSet
 from tests.paper.cases import study, twenty_splits
-from tests.paper.test_study_paragraph import joint, several_corpora
+from tests.paper.test_corpora_paragraph import joint, several_corpora
 from tests.reporting.test_latex import HOSTILE, NAMES
 from tests.reporting.test_view_search import two_setups
 from tests.results.samples import FAIR, GOLD, GOOD, POOR, all_samples, renamed
