@@ -32,7 +32,7 @@ from deadheat.questions.joint import (
 from deadheat.questions.pairwise import agreement, odds_ratio, pair_p
 from deadheat.questions.score import AUTO, Group, IntervalSettings, group_scores, score_of
 from deadheat.results.compare import AverageRanks, Comparison, DatasetScores, PairwiseSettings
-from deadheat.results.format import PERCENT, Scale
+from deadheat.results.format import PERCENT, Scale, unit_names
 from deadheat.results.ledger import look_note
 from deadheat.results.score import Score
 from deadheat.stats.estimates import Estimate
@@ -193,7 +193,7 @@ def compare_counts(
     units = sum(dataset.units for dataset in datasets)
     unit = " or ".join(dict.fromkeys(dataset.unit for dataset in datasets))
     rows = tuple(_score_row(system, joint, metric, means[system], level) for system in joint.systems)
-    source = f"{unit}s" + " and runs" * any(runs.runs > 1 for runs in joint.scores.values())
+    source = unit_names(unit) + " and runs" * any(runs.runs > 1 for runs in joint.scores.values())
     verdict = joint_verdict(tests, scores, settings, metric=metric.label, source=source, units=units, scale=scale)
     tied = tied_systems(scores, every, settings.alpha)
     summaries = joint.summaries(level)

@@ -165,11 +165,11 @@ def corrected_pairs(
         return (*corrected_pairs(alone, settings, scale=scale), *corrected_pairs(rest, settings, scale=scale))
     alpha, correction = settings.alpha, settings.correction
     p = [pair.here.p if pair.named is None else pair.named[0] for pair in pairs]
-    here = _Family(p, [pair.here for pair in pairs], settings)
+    here = _Family(p, [pair.here for pair in pairs], settings, scale)
     others = [pair.elsewhere or Estimate(math.nan, math.nan, math.nan) for pair in pairs]
-    elsewhere = _Family([other.p for other in others], others, settings)
+    elsewhere = _Family([other.p for other in others], others, settings, scale)
     single = [item for pair in pairs for item in pair.by_dataset.values()]
-    each = _Family([item.p for item in single], single, settings)
+    each = _Family([item.p for item in single], single, settings, scale)
     margin, tests, at = margin_of(settings.margin, scale), [], 0
     level = alpha if correction == "none" else alpha / max(1, len(pairs))
     for i, pair in enumerate(pairs):
@@ -203,14 +203,17 @@ def corrected_pairs(
 class _Family:
     """Tests that are corrected together."""
 
-    def __init__(self, p_values: Sequence[float], estimates: Sequence[Estimate], settings: PairwiseSettings) -> None:
+    def __init__(
+        self, p_values: Sequence[float], estimates: Sequence[Estimate], settings: PairwiseSettings, scale: Scale
+    ) -> None:
         self.corrected: list[float] = correct_defined(p_values, settings.correction).tolist()
         levels = decision_levels(p_values, settings.correction, settings.alpha)
         self._levels = np.where(np.isnan(levels), settings.alpha, levels).tolist()
-        self._estimates = estimates
+        self._estimates, self._most = estimates, 1.0 if scale.is_percent else math.inf
 
     def interval(self, i: int) -> Interval:
-        return self._estimates[i].interval(1 - self._levels[i])
+        interval = self._estimates[i].interval(1 - self._levels[i])
+        return replace(interval, low=max(interval.low, -self._most), high=min(interval.high, self._most))
 
     def detectable(self, i: int) -> float:
         return self._estimates[i].detectable(self._levels[i], TARGET_POWER)

@@ -31,7 +31,9 @@ def markdown(blocks: Iterable[Block]) -> str:
 def escape(text: str) -> str:
     """Text whose characters mean nothing to Markdown."""
     plain = _SPECIAL.sub(r"\\\1", visible(text).replace("\n", " "))
-    return _LINE_START.sub(r"\1\\\2", plain)
+    plain = _LINE_START.sub(r"\1\\\2", plain)
+    blanks = len(plain) - len(plain.lstrip(" "))  # that a drawing of characters begins with
+    return "&nbsp;" * blanks + plain[blanks:]
 
 
 def _block(block: Block) -> str:

@@ -85,7 +85,7 @@ def claims_headline(verdict: Claims) -> m.Words:
         return "No two systems could be compared."
     planned = next((claim for claim in claims if claim.is_planned), None)
     if planned is not None:
-        return m.text("As planned: {}", pair_sentence(planned))
+        return m.text("Planned comparison: {}", pair_sentence(replace(planned, dataset="")))
     if len(claims) == 1:
         return pair_sentence(claims[0])
     if len({frozenset((claim.better, claim.worse)) for claim in claims}) == 1:
@@ -287,7 +287,9 @@ def _leader(verdict: Claims) -> m.Text:
     complete = len(claims) == verdict.systems - 1
     sources = first.evidence[:2] if len({claim.evidence[0].source for claim in claims}) == 1 else first.evidence[:1]
     leads = m.text("{}{} has the best {}", where, first.better, first.metric)
-    over = m.text(" on these {}", m.count(sources[0].count, "data set")) if len(sources) > 1 else None
+    counts = {claim.evidence[0].count for claim in verdict.claims}
+    number = m.count(sources[0].count, "data set") if len(counts) == 1 else m.text("data sets")
+    over = m.text(" on these {}", number) if len(sources) > 1 else None
     words = m.text("{}{}{}.", leads, over, _against(claims, 0, complete=complete))
     if len(sources) < 2:
         return words
@@ -319,7 +321,8 @@ def _against(claims: Sequence[Claim], at: int, *, complete: bool) -> m.Text:
         State.TOO_FEW: f"there are too few {_few_sources(claims)} to compare it with {{}}",
     }
     parts = [m.text(words[state], m.names(by_state[state])) for state in State if state in by_state]
-    joined = m.join_text(parts, ", but " if len(parts) == 2 else "; ")
+    separator = ", but " if State.SHOWN in by_state and len(parts) == 2 else "; "
+    joined = m.join_text(parts, separator)
     if at:
         return m.text(" {}", joined)
     return m.text(" and {}" if State.SHOWN in by_state else ", but {}", joined)

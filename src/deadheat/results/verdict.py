@@ -127,7 +127,7 @@ def judge(
         The smallest difference that the data would show with power 0.8, and the greatest that there can be.
     """
     low, high = bounds
-    if math.isnan(low) or math.isnan(high):
+    if (math.isnan(low) or math.isnan(high)) and not (p <= alpha and direction):
         return State.TOO_FEW
     direction = low + high if math.isnan(direction) else direction
     if low > 0 or high < 0 if math.isnan(p) else p <= alpha and direction != 0:

@@ -234,7 +234,8 @@ class RunScores:
         effective = min(effective_units(_sizes(self.means_NF + other.means_NF)), float(different or self.units))
         units = _unit_part(self.influence_N - other.influence_N, effective)
         numbers = [scores.runs for scores in (self, other) if not scores.is_fixed]
-        limit = run_freedom(*numbers) if parts else math.inf
+        varying = any(part.variance > 0 for part in parts)  # runs that are all the same limit nothing
+        limit = run_freedom(*numbers) if varying else math.inf
         return RunsEstimate(self.mean - other.mean, (units, *parts), shared, limit)
 
 
@@ -284,7 +285,9 @@ def _unit_part(influence_N: Values, effective: float) -> VariancePart:
     units = len(influence_N)
     if units < 2 or effective < 1.5:
         return VariancePart("units", math.nan, math.nan)
-    return VariancePart("units", float(influence_N.var(ddof=1)) / units, effective - 1)
+    rounding = 1e-13 * units * max(1.0, float(np.abs(influence_N).max()))
+    variance = float(influence_N.var(ddof=1)) / units if float(np.ptp(influence_N)) > rounding else 0.0
+    return VariancePart("units", variance, effective - 1)
 
 
 def run_share(estimates: Sequence[RunsEstimate]) -> float:

@@ -24,6 +24,7 @@ from deadheat.results.format import (
     correction_words,
     interval_name,
     name_of_test,
+    unit_names,
 )
 from deadheat.results.verdict import margin_of
 from deadheat.text import pluralize, slug
@@ -51,7 +52,7 @@ def view(result: Comparison) -> Iterator[m.Block]:
     level = interval_name(result.settings.alpha)
     yield m.explanation(
         "Two scores may differ significantly although their intervals overlap: the tests below pair what all systems "
-        f"did on the same {result.unit}s."
+        f"did on the same {unit_names(result.unit)}."
     )
     yield m.figure("compare-scores", _score_plot(result, level))
     several = len(result.datasets) > 1
@@ -81,7 +82,7 @@ def view(result: Comparison) -> Iterator[m.Block]:
 def over_corpora(result: Comparison, title: m.Words, *, detail: bool = False) -> Iterator[m.Block]:
     """Systems of a study over all of its corpora: scores, every pair, and differences by corpus."""
     yield m.Heading(title, detail=detail)
-    pairs, file = _ranked_pairs(result), slug("study", str(title))
+    pairs, file = _ranked_pairs(result), slug("study", result.dataset, result.metric, result.unit)
     yield replace(dataset_table(result), name=f"{file}-systems", detail=detail)
     table = _pair_table(result, pairs, interval_name(result.settings.alpha))
     yield replace(table, name=f"{file}-pairs", detail=detail)
@@ -97,7 +98,7 @@ def _scope(result: Comparison) -> Iterator[m.Words]:
             "These data sets: would other texts and other runs on the same data sets agree? "
             "Data sets like these: would other data sets?"
         )
-    if any(pair.about_runs for pair in result.pairs):
+    if result.pairs and all(pair.about_runs for pair in result.pairs):
         models = "the verdict over these data sets" if several else "the verdict"
         yield f"Each system has one run: {models} is about these trained models, and training again may change it."
     yield from _noise(result)
@@ -117,7 +118,7 @@ def _noise(result: Comparison) -> Iterator[m.Text]:
     if not 0.4 <= pair.run_share <= 0.6:
         help_text = f"more {'runs' if pair.run_share > 0.6 else 'text'} would help most"
     share = m.share(pair.run_share)
-    words = f"Of the noise in {{}} - {{}}, {{}} comes from the runs and the rest from the {result.unit}s: {help_text}."
+    words = f"Of the noise in {{}} - {{}}, {{}} comes from the runs and the rest from the {unit_names(result.unit)}: {help_text}."
     yield m.text(words, pair.a, pair.b, share)
 
 
@@ -136,8 +137,8 @@ def _score_table(result: Comparison, level: str) -> m.Table:
     columns = [m.Column("system"), m.Column(result.metric, scale.score), m.Column(level, scale.interval)]
     columns += m.columns(PERCENT.score, *metrics)
     corrected = correction_words(result.settings.correction, len(result.pairs))
-    test = f"{name_of_test(result.test)} on {result.unit}s, p-values {corrected}, alpha {result.settings.alpha:g}"
-    return m.Table(columns, rows, name="systems", marks=mark_meanings(f" ({test})", f"{result.unit}s"))
+    test = f"{name_of_test(result.test)} on {unit_names(result.unit)}, p-values {corrected}, alpha {result.settings.alpha:g}"
+    return m.Table(columns, rows, name="systems", marks=mark_meanings(f" ({test})", f"{unit_names(result.unit)}"))
 
 
 def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
@@ -162,7 +163,7 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
         outcome = pair.detectable, _outcome(result, pair)
         rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, *on, *outcome))
     unit = "in points, " if scale.is_percent else ""
-    caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {result.unit}s: {result.reason}."
+    caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {unit_names(result.unit)}: {result.reason}."
     caption += " Detectable: the smallest difference that the data show with power 80%."
     if several:
         caption += " Shown better on: at least so many data sets, by the partial conjunction test (Dror et al. 2017)."
@@ -176,7 +177,7 @@ def _outcome(result: Comparison, pair: PairwiseTest) -> m.Cell:
 def _method_notes(result: Comparison) -> Iterator[m.Note]:
     meaning = f" ({TEST_MEANINGS[result.test]})" if result.test in TEST_MEANINGS else ""
     reason = f"; {result.reason}" if result.reason != "asked for" else ""
-    yield m.Note(f"Test: {name_of_test(result.test)} on {result.unit}s{meaning}{reason}.")
+    yield m.Note(f"Test: {name_of_test(result.test)} on {unit_names(result.unit)}{meaning}{reason}.")
     corrected = correction_words(result.settings.correction, len(result.pairs))
     yield m.Note(f"Outcomes use p-values {corrected}, at alpha {result.settings.alpha:g}.")
     margin = margin_of(result.settings.margin, result.scale)

@@ -10,7 +10,7 @@ from deadheat.charts.comparisons import IntervalPlot, IntervalRow
 from deadheat.reporting import model as m
 from deadheat.reporting.verdict import MARKS, mark_meanings
 from deadheat.results.compare import Comparison, PairwiseTest, RunSummary
-from deadheat.results.format import NAME, P_VALUE, Scale, correction_words, interval_name, name_of_test
+from deadheat.results.format import NAME, P_VALUE, Scale, correction_words, interval_name, name_of_test, unit_names
 from deadheat.text import pluralize
 
 FORESTS = 3  # pairs whose differences by data set are drawn
@@ -41,7 +41,7 @@ def dataset_table(result: Comparison) -> m.Table:
     columns = [m.Column("data set"), *m.columns(scale.score, *systems)]
     test = f" ({name_of_test(result.test)}, corrected for all pairs on all data sets)"
     caption = f"{what} of {result.metric}.{over}"
-    return m.Table(columns, rows, "systems", caption, mark_meanings(test, f"{result.unit}s"))
+    return m.Table(columns, rows, "systems", caption, mark_meanings(test, unit_names(result.unit)))
 
 
 def _with_sd(cell: m.Cell, summary: RunSummary | None, scale: Scale) -> m.Cell:
@@ -103,17 +103,21 @@ def text_intervals(rows: Sequence[IntervalRow], width: int = 33) -> list[str]:
     """
     ends = [value for row in rows for value in (row.value, row.low, row.high, 0.0) if math.isfinite(value)]
     low, high = min(ends), max(ends)
-    scale = (width - 1) / (high - low) if high > low else 0.0
+    span = high - low
+
+    def position(value: float) -> int:
+        return round((value - low) / span * (width - 1)) if span > 0 else 0
+
     lines = []
     for row in rows:
         drawn = [" "] * width
-        bounds = [round((end - low) * scale) for end in (row.low, row.high) if math.isfinite(end)]
+        bounds = [position(end) for end in (row.low, row.high) if math.isfinite(end)]
         if len(bounds) == 2:
             drawn[bounds[0] : bounds[1] + 1] = ["-"] * (bounds[1] - bounds[0] + 1)
             drawn[bounds[0]], drawn[bounds[1]] = "(", ")"
-        drawn[round(-low * scale)] = "|"
+        drawn[position(0.0)] = "|"
         if math.isfinite(row.value):
-            drawn[round((row.value - low) * scale)] = "o"
+            drawn[position(row.value)] = "o"
         lines.append("".join(drawn).rstrip())
     return lines
 

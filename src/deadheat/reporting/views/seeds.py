@@ -257,7 +257,7 @@ def _distribution_table(result: Seeds) -> m.Table:
 def _false_alarms(result: Seeds) -> str:
     """How often equal systems have a bound below the thresholds that are in use."""
     alarms = [block.aso_false_alarms for block in result.blocks if block.aso_false_alarms]
-    if not alarms:
+    if not alarms or not all(math.isfinite(item.below_02 + item.below_05) for item in alarms):
         return ""
     systems = _from_to([item.systems for item in alarms])
     runs = _from_to([number for item in alarms for number in (item.fewest_runs, item.most_runs)])
