@@ -110,7 +110,7 @@ def test_one_run_each_is_about_these_runs() -> None:
 def test_a_planned_pair_opens_the_verdict() -> None:
     planned = replace(claim("B", "C", NOT), is_planned=True)
     verdict = Verdict((planned, claim("A", "B", SHOWN), claim("A", "C", SHOWN)), systems=3)
-    assert str(claims_headline(verdict)) == f"As planned: {pair_sentence(planned)}"
+    assert str(claims_headline(verdict)) == f"Planned comparison: {pair_sentence(planned)}"
     assert [row[0] for row in rows(claims_table(verdict))] == ["B > C (planned)", "A > B", "A > C"]
 
 
@@ -152,10 +152,10 @@ def test_equal_scores_and_scores_that_are_not_percent() -> None:
         ((SHOWN, SHOWN), " and is shown to be better than both others."),
         ((SHOWN, NOT), " and is shown to be better than B, but is not told apart from C."),
         ((NOT, NOT), ", but is not told apart from B and C."),
-        ((EQUAL, NOT), ", but is equal within the margin to B, but is not told apart from C."),
+        ((EQUAL, NOT), ", but is equal within the margin to B; is not told apart from C."),
         ((FEW, FEW), ", but there are too few sentences to compare it with B and C."),
         ((SHOWN, FEW), " and is shown to be better than B, but there are too few sentences to compare it with C."),
-        ((NOT, FEW), ", but is not told apart from B, but there are too few sentences to compare it with C."),
+        ((NOT, FEW), ", but is not told apart from B; there are too few sentences to compare it with C."),
         ((SHOWN, OPPOSITE), " and is shown to be better than B, but is shown to be worse than C."),
     ],
 )  # fmt: skip

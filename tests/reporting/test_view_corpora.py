@@ -51,7 +51,7 @@ def test_a_planned_pair_comes_first_and_is_said_to_be_planned() -> None:
     first = result.verdict.claims[0]
     assert first.is_planned
     assert {first.better, first.worse} == {"unigram", "majority"}
-    assert headline(result).startswith("As planned: ")
+    assert headline(result).startswith("Planned comparison: ")
     (verdict,) = [block for block in view(result) if isinstance(block, Verdict)]
     assert "unigram > majority was planned before the study ran, and is tested alone." in str(verdict.remarks[-1])
     joint = next(item for item in result.comparisons if item.dataset == "test")

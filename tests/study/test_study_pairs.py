@@ -215,7 +215,7 @@ def test_a_hypothesis_is_tested_alone_and_comes_first(tmp_path: Path) -> None:
     first, *others = result.verdict.claims
     assert {first.better, first.worse} == {"majority", "hmm"}
     assert (first.is_planned, any(claim.is_planned for claim in others)) == (True, False)
-    assert str(result).startswith("As planned: ")
+    assert str(result).startswith("Planned comparison: ")
     assert (result.hypothesis, result.margin) == ("hmm > majority", 2)
     assert {test.margin for test in pairs.values()} == {0.02}
 

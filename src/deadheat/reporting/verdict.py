@@ -134,7 +134,8 @@ def _lacks_data(claim: Claim) -> bool:
 
 
 def _few_sources(claims: Sequence[Claim]) -> str:
-    return " or ".join(dict.fromkeys(source for claim in claims for source in claim.sources(State.TOO_FEW)))
+    sources = (source for claim in claims for source in claim.sources(State.TOO_FEW))
+    return " or ".join(dict.fromkeys(name.removeprefix("these ").removesuffix(" like these") for name in sources))
 
 
 def _too_few(claims: Sequence[Claim], where: str, value: m.Text | int) -> m.Text | None:

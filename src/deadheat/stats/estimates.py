@@ -90,7 +90,7 @@ class Estimate:
         probability, times the standard error.
         """
         check_alpha(alpha)
-        if not self._is_defined:
+        if not self._is_defined or self.error == 0:
             return math.nan
         from scipy.special import nctdtrinc
 

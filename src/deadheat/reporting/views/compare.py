@@ -118,7 +118,8 @@ def _noise(result: Comparison) -> Iterator[m.Text]:
     if not 0.4 <= pair.run_share <= 0.6:
         help_text = f"more {'runs' if pair.run_share > 0.6 else 'text'} would help most"
     share = m.share(pair.run_share)
-    words = f"Of the noise in {{}} - {{}}, {{}} comes from the runs and the rest from the {unit_names(result.unit)}: {help_text}."
+    units = unit_names(result.unit)
+    words = f"Of the noise in {{}} - {{}}, {{}} comes from the runs and the rest from the {units}: {help_text}."
     yield m.text(words, pair.a, pair.b, share)
 
 
@@ -137,8 +138,9 @@ def _score_table(result: Comparison, level: str) -> m.Table:
     columns = [m.Column("system"), m.Column(result.metric, scale.score), m.Column(level, scale.interval)]
     columns += m.columns(PERCENT.score, *metrics)
     corrected = correction_words(result.settings.correction, len(result.pairs))
-    test = f"{name_of_test(result.test)} on {unit_names(result.unit)}, p-values {corrected}, alpha {result.settings.alpha:g}"
-    return m.Table(columns, rows, name="systems", marks=mark_meanings(f" ({test})", f"{unit_names(result.unit)}"))
+    units = unit_names(result.unit)
+    test = f"{name_of_test(result.test)} on {units}, p-values {corrected}, alpha {result.settings.alpha:g}"
+    return m.Table(columns, rows, name="systems", marks=mark_meanings(f" ({test})", units))
 
 
 def _ranked_pairs(result: Comparison) -> list[PairwiseTest]:
@@ -162,8 +164,8 @@ def _pair_table(result: Comparison, pairs: list[PairwiseTest], level: str) -> m.
         on = [m.text("{} of {}", number, of_all) if of_all else None for number in counts]
         outcome = pair.detectable, _outcome(result, pair)
         rows.append((m.text("{} - {}", pair.a, pair.b), *gap, pair.p, pair.p_corrected, *on, *outcome))
-    unit = "in points, " if scale.is_percent else ""
-    caption = f"Differences {unit}first minus second; {name_of_test(result.test)} on {unit_names(result.unit)}: {result.reason}."
+    test = f"{name_of_test(result.test)} on {unit_names(result.unit)}: {result.reason}"
+    caption = f"Differences {'in points, ' if scale.is_percent else ''}first minus second; {test}."
     caption += " Detectable: the smallest difference that the data show with power 80%."
     if several:
         caption += " Shown better on: at least so many data sets, by the partial conjunction test (Dror et al. 2017)."

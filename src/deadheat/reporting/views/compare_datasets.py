@@ -15,6 +15,7 @@ from deadheat.text import pluralize
 
 FORESTS = 3  # pairs whose differences by data set are drawn
 ROWS = 15  # of a table that is not folded
+LISTED = 45  # pairs whose differences by data set are listed: all of ten systems
 
 
 def dataset_table(result: Comparison) -> m.Table:
@@ -87,7 +88,7 @@ def forests(result: Comparison, pairs: Sequence[PairwiseTest], file: str = "comp
             f"{file}-forest-{at}", IntervalPlot(drawn, title, axis, zero=True), alternative=alternative, detail=False
         )
     name = "differences" if file == "compare" else f"{file}-differences"
-    yield replace(_by_dataset(result, pairs, level), name=name)
+    yield replace(_by_dataset(result, pairs[:LISTED], level), name=name)
 
 
 def text_intervals(rows: Sequence[IntervalRow], width: int = 33) -> list[str]:
